@@ -1,0 +1,95 @@
+"""Frames, rotations and cameras.
+
+Right-handed, y up, metres, radians. A body at yaw 0 looks along -z; yaw grows to the left
+(counter-clockwise seen from above); pitch grows upwards. Quaternions are [x, y, z, w] and
+rotate local to world. A camera's local frame is x right, y up, -z forward.
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+
+def wrap_angle(angle: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Angles (radians) moved into [-pi, pi)."""
+    return np.asarray((np.asarray(angle) + np.pi) % (2 * np.pi) - np.pi)
+
+
+def quaternion_from_yaw(yaw: Float[np.ndarray, "..."]) -> Float[np.ndarray, "... 4"]:
+    """(..., 4) unit quaternions [x, y, z, w] of turns by `yaw` (radians) about +y."""
+    half = np.asarray(yaw, float) / 2
+    zero = np.zeros_like(half)
+    return np.stack([zero, np.sin(half), zero, np.cos(half)], -1)
+
+
+def yaw_from_quaternion(quaternion: Float[np.ndarray, "... 4"]) -> Float[np.ndarray, "..."]:
+    """Yaw (radians) of upright rotations (..., 4) [x, y, z, w]; any non-zero length is accepted.
+
+    Some published episode files hold quaternions that are not of unit length.
+    """
+    q = np.asarray(quaternion, float)
+    return np.asarray(wrap_angle(2 * np.arctan2(q[..., 1], q[..., 3])))
+
+
+def forward_from_yaw(yaw: Float[np.ndarray, "..."]) -> Float[np.ndarray, "... 3"]:
+    """(..., 3) unit vectors along which bodies at `yaw` (radians) look."""
+    yaw = np.asarray(yaw, float)
+    return np.stack([-np.sin(yaw), np.zeros_like(yaw), -np.cos(yaw)], -1)
+
+
+def rotation_from_yaw_pitch(yaw: float, pitch: float) -> Float[np.ndarray, "3 3"]:
+    """(3, 3) world-from-camera rotation; columns are the camera's right, up and backward axes."""
+    cy, sy, cp, sp = np.cos(yaw), np.sin(yaw), np.cos(pitch), np.sin(pitch)
+    about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
+    about_x = np.array([[1, 0, 0], [0, cp, -sp], [0, sp, cp]])
+    return about_y @ about_x
+
+
+def rotation_from_quaternion(quaternion: Float[np.ndarray, "4"]) -> Float[np.ndarray, "3 3"]:
+    """(3, 3) rotation matrix of one quaternion [x, y, z, w], normalised first."""
+    x, y, z, w = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def focal_length(width_px: int, hfov: float) -> float:
+    """Focal length in pixels of a pinhole camera `width_px` wide with horizontal view `hfov` (radians)."""
+    return width_px / 2 / float(np.tan(hfov / 2))
+
+
+def intrinsic_matrix(width_px: int, height_px: int, hfov: float) -> Float[np.ndarray, "3 3"]:
+    """(3, 3) K: pixel coordinates (column, row, 1) * depth = K @ (right, down, forward).
+
+    Pixel (row i, column j) is sampled at its centre, (j + 0.5, i + 0.5); pixels are square.
+    """
+    f = focal_length(width_px, hfov)
+    return np.array([[f, 0, width_px / 2], [0, f, height_px / 2], [0, 0, 1]])
+
+
+def episode_frame(
+    position: Float[np.ndarray, "... 3"],
+    start: Float[np.ndarray, "... 3"],
+    start_yaw: Float[np.ndarray, "..."],
+) -> Float[np.ndarray, "... 3"]:
+    """World points (..., 3) expressed in the frame of an episode's start pose.
+
+    The result is metres: x right, y up, z backward of the starting body.
+    """
+    offset = np.asarray(position, float) - np.asarray(start, float)
+    c, s = np.cos(start_yaw), np.sin(start_yaw)
+    x, y, z = offset[..., 0], offset[..., 1], offset[..., 2]
+    return np.stack([c * x - s * z, y, s * x + c * z], -1)
+
+
+def world_from_unity(position: Float[np.ndarray, "... 3"]) -> Float[np.ndarray, "... 3"]:
+    """Points of Unity (left-handed, y up, forward +z) in our frame: z changes its sign."""
+    return np.asarray(position, float) * np.array([1.0, 1.0, -1.0])
+
+
+def yaw_from_unity(degrees: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Unity headings (degrees, clockwise from +z) as yaw (radians, to the left from -z)."""
+    return np.asarray(wrap_angle(-np.deg2rad(np.asarray(degrees, float))))

@@ -1,0 +1,90 @@
+"""Compiled functions: one decorator, one cache that notices every change.
+
+Kernels take plain arrays and numbers; shapes are checked by the public function that calls
+them. They release the GIL, so a thread pool runs them side by side; none is itself parallel.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, no_type_check, overload
+
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+from navarena.core.cache import cache_folder
+from navarena.core.sources import source_fingerprint
+
+
+class _KernelLocator(_CacheLocator):
+    """Places a kernel's machine code under the cache folder, keyed by all its sources."""
+
+    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+        self._file = Path(py_file)
+        self._fingerprint = source_fingerprint(self._file)
+        self._folder = cache_folder() / "kernels" / f"numba-{numba.__version__}" / self._fingerprint[:16]
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return self._fingerprint
+
+    def get_disambiguator(self) -> str:
+        return self._file.stem
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> "_KernelLocator | None":
+        locator = cls(py_func, py_file)
+        try:
+            locator.ensure_cache_path()
+        except OSError:
+            return None
+        return locator
+
+
+class _KernelCacheImpl(CompileResultCacheImpl):
+    _locator_classes = [_KernelLocator]
+
+
+class _KernelCache(FunctionCache):
+    """Numba's function cache; a disk that refuses the write costs a compilation, not the run."""
+
+    _impl_class = _KernelCacheImpl
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError:
+            self.disable()
+
+
+def _compile(function: Callable[..., Any], fastmath: bool, inline: bool) -> Any:
+    options = {"inline": "always"} if inline else {}
+    dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath, **options)(
+        no_type_check(function)
+    )
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0"):
+        with suppress(RuntimeError):  # no folder can be written: compile each time
+            dispatcher._cache = _KernelCache(function)
+    return dispatcher
+
+
+@overload
+def kernel(function: Callable[..., Any]) -> Any: ...
+@overload
+def kernel(*, fastmath: bool = ..., inline: bool = ...) -> Callable[[Callable[..., Any]], Any]: ...
+def kernel(
+    function: Callable[..., Any] | None = None, *, fastmath: bool = False, inline: bool = False
+) -> Any:
+    """Compile `function` with Numba (nogil, NumPy's error model) behind the checked disk cache.
+
+    Args:
+        function: takes and returns plain arrays, numbers and named tuples of them.
+        fastmath: lets LLVM reorder float arithmetic; never where NaN or infinity carry meaning.
+        inline: pastes the body into callers at the Numba level; for tiny helpers only.
+    """
+    if function is not None:
+        return _compile(function, fastmath, inline)
+    return lambda inner: _compile(inner, fastmath, inline)

@@ -1,0 +1,84 @@
+"""Named things: what navarena brings, and what installed packages add through entry points.
+
+A registry maps a name to a target string "module:attribute", so that listing names imports
+nothing. A package adds its own by an entry point in the registry's group:
+
+    [project.entry-points."navarena.agents"]
+    my-agent = "my_package.agents:MyAgent"
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from navarena.core.errors import InputError
+from navarena.core.suggest import unknown_name
+
+
+def load_target(target: str) -> Any:
+    """The object that "module:attribute" names; raises InputError when there is none."""
+    module_name, _, attribute = target.partition(":")
+    if not module_name or not attribute:
+        raise InputError(f"expected module:attribute, got {target!r}")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module_name.startswith(error.name):
+            raise
+        raise InputError(
+            f"cannot import {module_name!r} of {target!r}: {error}; check the name and PYTHONPATH"
+        ) from error
+    try:
+        return getattr(module, attribute)
+    except AttributeError as error:
+        public = [name for name in vars(module) if not name.startswith("_")]
+        raise unknown_name(f"attribute of {module_name}", attribute, public) from error
+
+
+class Registry:
+    """Names of one kind of thing.
+
+    Args:
+        kind: singular noun for messages, such as "agent".
+        builtin: name -> "module:attribute".
+        group: entry-point group through which other packages add names.
+    """
+
+    def __init__(self, kind: str, builtin: Mapping[str, str], group: str) -> None:
+        self.kind, self.group = kind, group
+        self._targets = dict(builtin)
+        self._objects: dict[str, Any] = {}
+
+    def targets(self) -> dict[str, str]:
+        """Name -> "module:attribute" of everything known, entry points included, by name."""
+        found = {point.name: point.value for point in entry_points(group=self.group)}
+        return dict(sorted((found | self._targets).items()))
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted({*self.targets(), *self._objects})
+
+    def register(self, name: str, value: Any) -> None:
+        """Add an object under `name` for this process; raises InputError when it is taken."""
+        if name in self.names():
+            raise InputError(f"{self.kind} {name!r} is already registered; choose another name")
+        self._objects[name] = value
+
+    def get(self, name: str) -> Any:
+        """The object called `name`; raises UnknownNameError with the nearest choice."""
+        if name in self._objects:
+            return self._objects[name]
+        targets = self.targets()
+        if name not in targets:
+            raise unknown_name(self.kind, name, self.names())
+        return load_target(targets[name])
+
+    def decorator(self, name: str) -> Callable[[Any], Any]:
+        """Use as a decorator: registers what it decorates under `name`."""
+
+        def add(value: Any) -> Any:
+            self.register(name, value)
+            return value
+
+        return add

@@ -1,0 +1,57 @@
+"""Bodies: size, steps and cameras of the robots of the field."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A pinhole camera fixed to a body.
+
+    Attributes:
+        name: prefix of its observations; "" for the only one ("rgb", "depth", ...),
+            else such as "left" ("left_rgb", "left_depth", ...).
+        width_px, height_px: image size in pixels.
+        hfov: horizontal field of view in radians; pixels are square.
+        mount: (x right, y up, z backward) metres from the body's foot point.
+        pitch: radians, upwards, added to the body's own tilt.
+        yaw: radians, to the left, relative to the body.
+    """
+
+    name: str = ""
+    width_px: int = 256
+    height_px: int = 256
+    hfov: float = float(np.deg2rad(79))
+    mount: tuple[float, float, float] = (0.0, 0.88, 0.0)
+    pitch: float = 0.0
+    yaw: float = 0.0
+
+
+@dataclass(frozen=True)
+class Embodiment:
+    """What a robot is: the size that decides where it fits, its steps, its cameras.
+
+    Attributes:
+        name: such as "locobot".
+        height, radius: metres, of the upright cylinder.
+        max_climb: metres, highest step it takes.
+        max_slope: radians, steepest floor it takes.
+        forward_step: metres of one forward action.
+        turn_angle, tilt_angle: radians of one turn or look action.
+        tilt_range: (lowest, highest) radians of the camera tilt.
+        slides: whether a blocked step slides along the obstacle.
+        cameras: at least one.
+    """
+
+    name: str
+    height: float
+    radius: float
+    max_climb: float = 0.2
+    max_slope: float = float(np.deg2rad(45))
+    forward_step: float = 0.25
+    turn_angle: float = float(np.deg2rad(30))
+    tilt_angle: float = float(np.deg2rad(30))
+    tilt_range: tuple[float, float] = (-float(np.pi) / 2, float(np.pi) / 2)
+    slides: bool = False
+    cameras: tuple[Camera, ...] = (Camera(),)
