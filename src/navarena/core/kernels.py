@@ -4,6 +4,7 @@ Kernels take plain arrays and numbers; shapes are checked by the public function
 them. They release the GIL, so a thread pool runs them side by side; none is itself parallel.
 """
 
+import inspect
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -61,6 +62,7 @@ class _KernelCache(FunctionCache):
 
 
 def _compile(function: Callable[..., Any], fastmath: bool, inline: bool) -> Any:
+    function = inspect.unwrap(function)  # a run-time type checker may have wrapped it
     options = {"inline": "always"} if inline else {}
     dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath, **options)(
         no_type_check(function)

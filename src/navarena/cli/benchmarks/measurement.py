@@ -1,0 +1,54 @@
+"""One measured figure and the mark it is held against."""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A figure of `navarena bench`.
+
+    Attributes:
+        name: what was measured, such as "rgb + depth + instance, 256x256, flat".
+        value: the figure, in `unit`.
+        unit: such as "frames/s", "steps/s", "us", "ms", "s", "MB" or "x" for ratios.
+        target: the figure to reach, or None. Rates and ratios should be at least the target,
+            times and sizes at most.
+        note: how it was measured, or what it is compared with.
+    """
+
+    name: str
+    value: float
+    unit: str
+    target: float | None = None
+    note: str = ""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a larger value is better: true for rates (a unit "per second") and ratios."""
+        return self.unit == "x" or self.unit.endswith("/s")
+
+    @property
+    def ratio(self) -> float | None:
+        """How the figure stands to its target: 1 or more means reached; None without a target."""
+        if self.target is None or not self.value:
+            return None
+        return self.value / self.target if self.higher_is_better else self.target / self.value
+
+
+def median_seconds(
+    work: Callable[[], object], repeats: int, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Median duration of `repeats` calls of `work` in seconds, after one call that warms up.
+
+    Pass `time.thread_time` as clock for one-core figures on a busy machine.
+    """
+    work()
+    durations = []
+    for _ in range(repeats):
+        begin = clock()
+        work()
+        durations.append(clock() - begin)
+    return statistics.median(durations)

@@ -1,0 +1,155 @@
+"""The one place that talks to people: tables and text on stdout, progress on stderr.
+
+With `--json`, stdout carries exactly one JSON document and nothing else.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+REPORTED_SHARE = 10
+"""Without a terminal, progress is one plain line per this many per cent."""
+
+
+class Progress(Protocol):
+    """Something that counts finished items."""
+
+    def advance(self, count: int = 1) -> None:
+        """Count `count` more items as finished."""
+        ...
+
+
+class _SilentProgress:
+    def advance(self, count: int = 1) -> None:
+        """Ignore the count."""
+
+
+class _PlainProgress:
+    """Progress for log files: a line whenever another tenth is done."""
+
+    def __init__(self, total: int, label: str) -> None:
+        self._total, self._label, self._done, self._reported = total, label, 0, 0
+
+    def advance(self, count: int = 1) -> None:
+        """Count `count` more items; write a line to stderr if another share is complete."""
+        self._done += count
+        share = 100 * self._done // max(self._total, 1)
+        if share >= self._reported + REPORTED_SHARE:
+            self._reported = share - share % REPORTED_SHARE
+            print(f"{self._label}: {self._done}/{self._total}", file=sys.stderr, flush=True)
+
+
+class _BarProgress:
+    def __init__(self, bar: Any, task: Any) -> None:
+        self._bar, self._task = bar, task
+
+    def advance(self, count: int = 1) -> None:
+        """Move the bar by `count` items."""
+        self._bar.advance(self._task, count)
+
+
+def format_cell(value: object) -> str:
+    """The text of one table cell: floats with four significant digits, None as a dash."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return str(value)
+
+
+class Console:
+    """What a subcommand uses to speak.
+
+    Args:
+        json: print only the mapping given to `result`, as JSON.
+    """
+
+    def __init__(self, json: bool = False) -> None:
+        self.json = json
+
+    def text(self, line: str) -> None:
+        """Print one line for people."""
+        if not self.json:
+            print(line, flush=True)
+
+    def note(self, line: str) -> None:
+        """Print one line on stderr, also with --json: something to know that is no error."""
+        print(line, file=sys.stderr, flush=True)
+
+    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Print a table: `rows` are sequences of cells, one for each of `columns`."""
+        if self.json:
+            return
+        from rich.console import Console as RichConsole
+        from rich.table import Table
+
+        table = Table(title=title, title_justify="left")
+        numeric = [
+            all(isinstance(row[k], int | float) or row[k] is None for row in rows)
+            for k in range(len(columns))
+        ]
+        for column, is_number in zip(columns, numeric):
+            table.add_column(column, justify="right" if is_number and rows else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*(format_cell(cell) for cell in row))
+        out = RichConsole(markup=False, highlight=False)
+        if not out.is_terminal:
+            out = RichConsole(markup=False, highlight=False, width=160)
+        out.print(table)
+
+    @contextmanager
+    def progress(self, total: int, label: str) -> Iterator[Progress]:
+        """A progress bar with remaining time over `total` items, on stderr.
+
+        On a terminal it is a bar, else plain lines; with --json and no terminal it is silent.
+        """
+        if not sys.stderr.isatty():
+            yield _SilentProgress() if self.json else _PlainProgress(total, label)
+            return
+        from rich.console import Console as RichConsole
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as RichProgress
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+        )
+        with RichProgress(*columns, console=RichConsole(stderr=True), transient=self.json) as bar:
+            yield _BarProgress(bar, bar.add_task(label, total=total))
+
+    def result(self, values: Mapping[str, Any]) -> None:
+        """With --json, print `values` as the command's one JSON document; else nothing.
+
+        NaN and infinities become null, NumPy numbers and paths their plain counterparts.
+        """
+        if self.json:
+            print(json.dumps(plain_json(values), indent=2, allow_nan=False), flush=True)
+
+
+def plain_json(value: Any) -> Any:
+    """`value` made of dict, list, str, int, float, bool and None only; non-finite floats are None."""
+    if isinstance(value, Mapping):
+        return {str(key): plain_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain_json(item) for item in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return float(value) if value - value == 0 else None
+    if callable(getattr(value, "tolist", None)):  # NumPy scalars and arrays
+        return plain_json(value.tolist())
+    return str(value)

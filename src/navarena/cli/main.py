@@ -1,0 +1,142 @@
+"""The command `navarena`: finds the subcommand, reads its flags, turns errors into one line.
+
+A subcommand is a frozen dataclass with a method `run(console) -> exit code`; its fields are
+the flags. The table below names them by "module:Class", so that only the one that is asked
+for is imported.
+"""
+
+import errno
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from navarena.cli.console import Console
+from navarena.core.errors import NavarenaError
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
+
+
+class Command(Protocol):
+    """What `main` needs of a subcommand."""
+
+    json: bool
+
+    def run(self, console: Console) -> int:
+        """Do the work; the return value is the exit code (0 success, 1 a check failed)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A subcommand: where its dataclass stands ("module:Class") and one line of help."""
+
+    target: str
+    help: str
+
+
+COMMANDS: Mapping[str, Entry] = {
+    "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
+    "replay": Entry("navarena.cli.replay:Replay", "re-execute a run's actions and check its metrics"),
+    "list": Entry("navarena.cli.listing:List", "name the protocols, agents, sensors or scenes"),
+    "doctor": Entry("navarena.cli.doctor:Doctor", "say what works here and what is missing"),
+    "bench": Entry("navarena.cli.bench:Bench", "measure speed on this machine"),
+    "scene import": Entry("navarena.cli.scene:SceneImport", "compile a mesh file"),
+    "scene make": Entry("navarena.cli.scene:SceneMake", "generate a house"),
+    "scene info": Entry("navarena.cli.scene:SceneInfo", "describe a scene"),
+    "scene preview": Entry("navarena.cli.scene:ScenePreview", "draw a scene into a PNG"),
+    "episodes make": Entry("navarena.cli.episodes:EpisodesMake", "generate episodes for scenes"),
+    "episodes info": Entry("navarena.cli.episodes:EpisodesInfo", "describe an episode list"),
+    "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
+    "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),
+}
+
+
+def describe_commands(group: str = "") -> str:
+    """The help text: every subcommand, or those of `group`, with one line each."""
+    rows = [(name, entry.help) for name, entry in COMMANDS.items() if name.startswith(group)]
+    width = max(len(name) for name, _ in rows)
+    lines = [f"  {name:{width}}  {text}" for name, text in rows]
+    usage = f"usage: navarena {group + ' ' if group else ''}COMMAND [flags]"
+    tail = "`navarena COMMAND --help` explains the flags; `navarena --version` names the version."
+    return "\n".join([usage, "", *lines, "", tail])
+
+
+def split_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """(subcommand, its own arguments); raises UnknownNameError with the nearest choice."""
+    from navarena.core.suggest import unknown_name
+
+    first, rest = arguments[0], list(arguments[1:])
+    groups = {name.split()[0] for name in COMMANDS if " " in name}
+    if first in COMMANDS:
+        return first, rest
+    if first not in groups:
+        raise unknown_name("command", first, {name.split()[0] for name in COMMANDS})
+    members = [name.split()[1] for name in COMMANDS if name.startswith(first + " ")]
+    second = rest[0] if rest else ""
+    if second not in members:
+        raise unknown_name(f"{first} command", second, members)
+    return f"{first} {second}", rest[1:]
+
+
+def parse_command(name: str, arguments: Sequence[str]) -> Command:
+    """The dataclass of subcommand `name` filled from `arguments`; exits with 2 when they are wrong."""
+    import tyro
+
+    from navarena.core.registry import load_target
+
+    command: Any = load_target(COMMANDS[name].target)
+    parsed: Command = tyro.cli(
+        command, prog=f"navarena {name}", args=list(arguments), config=(tyro.conf.FlagCreatePairsOff,)
+    )
+    return parsed
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Find, parse and run a subcommand; raises what it raises."""
+    help_flags = ("-h", "--help", "help")
+    if not arguments or arguments[0] in help_flags:
+        print(describe_commands())
+        return 0 if arguments else 2
+    if arguments[0] == "--version":
+        from navarena import __version__
+
+        print(f"navarena {__version__}")
+        return 0
+    if len(arguments) == 2 and arguments[1] in help_flags and arguments[0] not in COMMANDS:
+        if any(name.startswith(arguments[0] + " ") for name in COMMANDS):
+            print(describe_commands(arguments[0]))
+            return 0
+    name, rest = split_command(arguments)
+    command = parse_command(name, rest)
+    return command.run(Console(json=command.json))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the return value is the exit code.
+
+    0 success, 1 a check failed, 2 bad input, 130 interrupted. Errors made on purpose print
+    one line to stderr; anything else is a defect and keeps its traceback.
+    """
+    try:
+        return run_command(sys.argv[1:] if arguments is None else arguments)
+    except NavarenaError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has left, as `navarena list | head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print(f"error: no space left on the disk ({error.filename}); free some space", file=sys.stderr)
+        return NavarenaError.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

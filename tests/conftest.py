@@ -1,0 +1,47 @@
+"""Every test runs with shapes and types checked at run time, and with a cache that persists.
+
+The hook must be installed before anything imports navarena. Compiled kernels are kept between
+runs in a folder of the tree unless NAVARENA_CACHE says otherwise.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import jaxtyping
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+os.environ.setdefault("NAVARENA_CACHE", str(ROOT / "build" / "test-cache"))
+os.environ.setdefault("MPLBACKEND", "agg")
+jaxtyping.install_import_hook("navarena", "beartype.beartype")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The top folder of the project."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def dungeon_folder() -> Path:
+    """Where the dungeon mesh and what the field's standard simulator says of it stand."""
+    return ROOT / "tests" / "data" / "dungeon"
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder named by NAVARENA_TEST_DATA; skips the test when it is not set."""
+    named = os.environ.get("NAVARENA_TEST_DATA")
+    if not named:
+        pytest.skip("NAVARENA_TEST_DATA is not set")
+    return Path(named)
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache folder of the test's own, empty at the start."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("NAVARENA_CACHE", str(folder))
+    yield folder
