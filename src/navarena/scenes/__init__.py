@@ -1,1 +1,1 @@
-"""TODO."""
+"""Scenes: static geometry with meaning, imported or generated, compiled into packs."""
