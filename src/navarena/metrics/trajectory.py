@@ -5,10 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from navarena.core.errors import InputError
+
 
 @dataclass(frozen=True)
 class Trajectory:
     """The record of one episode with K steps, filled by the task.
+
+    Broken records never reach a metric: InputError is raised for arrays of different lengths,
+    for NaN anywhere, for infinite poses and for negative distances.
 
     Attributes:
         positions: (K + 1, 3) float64, metres, world frame; row 0 is the start.
@@ -17,7 +22,7 @@ class Trajectory:
         collided: (K,) bool, whether the step was cut short.
         distance_to_goal: (K + 1,) float64, metres, geodesic to the (current) goal after each
             step; infinite where it cannot be reached.
-        start_distance: metres, geodesic from the start to the goal.
+        start_distance: metres, geodesic from the start to the goal; infinite when unreachable.
         stopped: whether the agent ended the episode itself by STOP.
         success_distance: metres within which STOP counts, of the protocol.
     """
@@ -30,3 +35,38 @@ class Trajectory:
     start_distance: float
     stopped: bool
     success_distance: float
+
+    def __post_init__(self) -> None:
+        steps = len(self.actions)
+        expected = {
+            "positions": (steps + 1, 3),
+            "yaws": (steps + 1,),
+            "collided": (steps,),
+            "distance_to_goal": (steps + 1,),
+        }
+        for name, shape in expected.items():
+            got = np.shape(getattr(self, name))
+            if got != shape:
+                raise InputError(f"expected {name} of shape {shape} for {steps} actions, got {got}")
+        _require_finite("positions", self.positions)
+        _require_finite("yaws", self.yaws)
+        _require_distance("distance_to_goal", self.distance_to_goal)
+        _require_distance("start_distance", np.asarray(self.start_distance))
+        _require_distance("success_distance", np.asarray(self.success_distance))
+
+
+def _require_finite(name: str, values: Float[np.ndarray, "..."]) -> None:
+    if not np.isfinite(values).all():
+        row = int(np.argwhere(~np.isfinite(values))[0, 0])
+        raise InputError(f"expected finite {name} in a trajectory, got {values[row]} after step {row}")
+
+
+def _require_distance(name: str, values: Float[np.ndarray, "..."]) -> None:
+    """Distances are zero or more; infinity means that there is no way, NaN means a mistake."""
+    wrong = np.flatnonzero(~(np.atleast_1d(values) >= 0))
+    if wrong.size:
+        where = f" after step {wrong[0]}" if np.ndim(values) else ""
+        raise InputError(
+            f"expected {name} of at least 0 m (infinite where there is no way), "
+            f"got {float(np.atleast_1d(values)[wrong[0]])}{where}"
+        )

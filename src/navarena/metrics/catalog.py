@@ -1,0 +1,99 @@
+"""The named metrics: what each one is called, measures, and means for better or worse.
+
+A package adds its own by an entry point in the group "navarena.metrics" that names a Metric:
+
+    [project.entry-points."navarena.metrics"]
+    smoothness = "my_package.metrics:SMOOTHNESS"
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from navarena.core.errors import InputError
+from navarena.core.registry import Registry
+from navarena.metrics import navigation
+from navarena.metrics.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number per episode, and how to read it.
+
+    Attributes:
+        name: such as "spl"; the column in every table.
+        title: such as "SPL"; what people read.
+        compute: maps a Trajectory to a float; infinity is allowed, NaN is not.
+        unit: such as "m"; empty for a score or a count.
+        better: whether a higher or a lower number is better; None when neither is.
+        is_binary: whether only 0 and 1 occur; such means get Wilson intervals.
+        when_failed: the value of an episode that ended by a crash, a time-out or an illegal
+            action of the agent; None keeps the value of the part that was walked.
+    """
+
+    name: str
+    title: str
+    compute: Callable[[Trajectory], float]
+    unit: str = ""
+    better: Literal["higher", "lower"] | None = None
+    is_binary: bool = False
+    when_failed: float | None = None
+
+    def __call__(self, trajectory: Trajectory) -> float:
+        """The metric of one episode; raises InputError when it comes out as NaN."""
+        value = float(self.compute(trajectory))
+        if value != value:
+            raise InputError(f"expected a number from the metric {self.name!r}, got NaN; mend its function")
+        return value
+
+
+SUCCESS = Metric("success", "Success", navigation.success, "", "higher", True, 0.0)
+SPL = Metric("spl", "SPL", navigation.spl, "", "higher", False, 0.0)
+SOFT_SPL = Metric("soft_spl", "SoftSPL", navigation.soft_spl, "", "higher", False, 0.0)
+DISTANCE_TO_GOAL = Metric("distance_to_goal", "Distance to goal", navigation.distance_to_goal, "m", "lower")
+PATH_LENGTH = Metric("path_length", "Path length", navigation.path_length, "m")
+COLLISIONS = Metric("collisions", "Collisions", navigation.collisions, "", "lower")
+NUM_ACTIONS = Metric("num_actions", "Actions", navigation.num_actions)
+
+METRICS = Registry(
+    "metric",
+    {
+        "success": "navarena.metrics.catalog:SUCCESS",
+        "spl": "navarena.metrics.catalog:SPL",
+        "soft_spl": "navarena.metrics.catalog:SOFT_SPL",
+        "distance_to_goal": "navarena.metrics.catalog:DISTANCE_TO_GOAL",
+        "path_length": "navarena.metrics.catalog:PATH_LENGTH",
+        "collisions": "navarena.metrics.catalog:COLLISIONS",
+        "num_actions": "navarena.metrics.catalog:NUM_ACTIONS",
+    },
+    "navarena.metrics",
+)
+
+
+def get_metric(name: str) -> Metric:
+    """The metric called `name`; raises UnknownNameError with the nearest choice."""
+    metric = METRICS.get(name)
+    if not isinstance(metric, Metric):
+        raise InputError(
+            f"expected the metric {name!r} to be a navarena.metrics.Metric, got {type(metric).__name__}"
+        )
+    return metric
+
+
+def compute_metrics(names: Iterable[str], trajectory: Trajectory, failed: bool = False) -> dict[str, float]:
+    """Name -> value of the metrics `names` of one episode, in the given order.
+
+    Args:
+        names: known to METRICS; UnknownNameError otherwise.
+        trajectory: the episode, or the part of it that happened.
+        failed: whether the agent crashed, timed out or acted illegally; then
+            Metric.when_failed takes the place of the scores.
+    """
+    values: dict[str, float] = {}
+    for name in names:
+        metric = get_metric(name)
+        if failed and metric.when_failed is not None:
+            values[name] = metric.when_failed
+        else:
+            values[name] = metric(trajectory)
+    return values

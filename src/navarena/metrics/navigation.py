@@ -1,0 +1,92 @@
+"""Numbers of one finished point- or object-goal episode.
+
+Each function maps a Trajectory to one float and looks at nothing else. Notation:
+
+    S    1 if the agent called STOP within the protocol's success distance, else 0
+    d_0  geodesic distance from the start to the goal, metres (Trajectory.start_distance)
+    d_T  geodesic distance to the goal at the end, metres
+    p    length of the path that the body travelled, metres
+
+Edge cases, decided once for all of them:
+
+* d_0 = 0 (born on the goal): the shortest path has no length, so the path factor
+  d_0 / max(d_0, p) is 1 for a body that never moved and 0 for one that did.
+* Unreachable (d_0 or d_T infinite): failure; every score is 0, distance_to_goal is infinite.
+* Never moved (p = 0): the path factor is 1; a score then depends on S or on progress alone.
+* NaN cannot occur: Trajectory refuses it.
+"""
+
+import numpy as np
+
+from navarena.metrics.trajectory import Trajectory
+
+
+def is_within(distance: float, success_distance: float) -> bool:
+    """Whether a STOP at `distance` metres from the goal counts.
+
+    Strictly nearer than `success_distance`, as in the Success measure of habitat-lab
+    (`distance_to_target < success_distance`), by which published numbers were computed.
+    """
+    return bool(distance < success_distance)
+
+
+def success(trajectory: Trajectory) -> float:
+    """S: 1.0 if the agent called STOP near enough to the goal, else 0.0.
+
+    Running out of steps at the goal is a failure, and so is STOP where the goal cannot be reached.
+    """
+    near = is_within(float(trajectory.distance_to_goal[-1]), trajectory.success_distance)
+    return float(trajectory.stopped and near)
+
+
+def path_length(trajectory: Trajectory) -> float:
+    """p: sum of the straight 3-D displacements of all steps, metres; 0.0 for no step.
+
+    Sliding counts as it moved, blocked steps as the part that was walked.
+    """
+    steps = np.diff(np.asarray(trajectory.positions, np.float64), axis=0)
+    return float(np.sqrt((steps * steps).sum(1)).sum())
+
+
+def _path_factor(start_distance: float, travelled: float) -> float:
+    """d_0 / max(d_0, p) with the edge cases of the module's head; a finite d_0 is required."""
+    longer = max(start_distance, travelled)
+    return 1.0 if longer == 0.0 else start_distance / longer
+
+
+def spl(trajectory: Trajectory) -> float:
+    """Success weighted by path length: S d_0 / max(d_0, p), in [0, 1].
+
+    Anderson et al. 2018, "On Evaluation of Embodied Navigation Agents", section 4.
+    """
+    if not np.isfinite(trajectory.start_distance):
+        return 0.0
+    return success(trajectory) * _path_factor(trajectory.start_distance, path_length(trajectory))
+
+
+def soft_spl(trajectory: Trajectory) -> float:
+    """Progress weighted by path length: max(0, 1 - d_T / d_0) d_0 / max(d_0, p), in [0, 1].
+
+    It needs no STOP (the SoftSPL measure of habitat-lab). A body born on the goal scores 1.0
+    if it never moved, else 0.0.
+    """
+    start, end = trajectory.start_distance, float(trajectory.distance_to_goal[-1])
+    if not (np.isfinite(start) and np.isfinite(end)):
+        return 0.0
+    progress = max(0.0, 1.0 - end / start) if start > 0.0 else 1.0
+    return progress * _path_factor(start, path_length(trajectory))
+
+
+def distance_to_goal(trajectory: Trajectory) -> float:
+    """d_T: geodesic distance to the goal at the end, metres; infinite where there is no way."""
+    return float(trajectory.distance_to_goal[-1])
+
+
+def collisions(trajectory: Trajectory) -> float:
+    """How many steps were cut short by an obstacle."""
+    return float(np.count_nonzero(trajectory.collided))
+
+
+def num_actions(trajectory: Trajectory) -> float:
+    """How many actions the agent took, STOP included."""
+    return float(len(trajectory.actions))

@@ -1,0 +1,160 @@
+"""Means of many episodes with their uncertainty.
+
+A rate (a metric of zeros and ones) gets Wilson's interval; any other mean gets a bootstrap
+over whole scenes, because episodes in one scene resemble each other. Degenerate cases:
+
+* no value: InputError;
+* infinite values (the goal cannot be reached): left out of the mean and counted apart;
+  a mean of nothing but infinities is infinite, without interval;
+* one finite value: its mean is known, its spread is not: no interval (Wilson's still exists);
+* all values equal: the bootstrap interval has no width;
+* fewer than MIN_SCENES scenes: episodes are resampled instead of scenes, and the method says so.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from navarena.core.errors import InputError
+
+CONFIDENCE = 0.95
+RESAMPLES = 10_000
+MIN_SCENES = 5
+_DRAWS_AT_ONCE = 2_000_000
+
+WILSON = "Wilson"
+OVER_SCENES = "bootstrap over scenes"
+OVER_EPISODES = "bootstrap over episodes"
+NO_INTERVAL = "none"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean, what it rests on, and its interval.
+
+    Attributes:
+        mean: over the finite values; infinite when there are none.
+        low, high: the interval at CONFIDENCE; None when it cannot be known.
+        n: how many values were given, infinite ones included.
+        infinite: how many of them are infinite.
+        method: how the interval was made: WILSON, OVER_SCENES, OVER_EPISODES or NO_INTERVAL.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+    infinite: int = 0
+    method: str = NO_INTERVAL
+
+
+def wilson_interval(successes: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Wilson's score interval of a rate (Wilson 1927), within [0, 1].
+
+    Raises InputError unless n >= 1 and 0 <= successes <= n.
+    """
+    if n < 1 or not 0 <= successes <= n:
+        raise InputError(f"expected 0 <= successes <= n and n >= 1, got {successes} of {n}")
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    rate = successes / n
+    scale = 1 + z * z / n
+    middle = (rate + z * z / (2 * n)) / scale
+    half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / scale
+    low = 0.0 if successes == 0 else max(0.0, middle - half)
+    high = 1.0 if successes == n else min(1.0, middle + half)
+    return low, high
+
+
+def bootstrap_interval(
+    values: Float[np.ndarray, "n"],
+    clusters: Int[np.ndarray, "n"],
+    generator: np.random.Generator,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> tuple[float, float]:
+    """Percentile interval of the mean when whole clusters are drawn with replacement.
+
+    A resample draws as many clusters as there are and divides the sum of their values by
+    their number of values (cluster sums: the cost does not grow with n).
+
+    Args:
+        values: (N,) float64, finite, N >= 1.
+        clusters: (N,) integer label of the cluster (scene) of each value.
+        generator: source of the draws; equal generators give equal intervals.
+        resamples: number of resampled means.
+        confidence: probability that the interval should cover, such as 0.95.
+
+    Raises InputError for no values, values that are not finite, or labels of another length.
+    """
+    values = np.asarray(values, np.float64)
+    if values.size == 0 or values.shape != np.shape(clusters):
+        raise InputError(
+            f"expected at least one value and one cluster label per value, "
+            f"got {values.shape} values and {np.shape(clusters)} labels"
+        )
+    if not np.isfinite(values).all():
+        raise InputError("expected finite values for a bootstrap, got NaN or infinity; leave those out")
+    _, index = np.unique(clusters, return_inverse=True)
+    sums = np.bincount(index, values)
+    counts = np.bincount(index).astype(np.float64)
+    if np.ptp(values) == 0.0:
+        return float(values[0]), float(values[0])
+    means = np.zeros(resamples)
+    chunk = max(1, _DRAWS_AT_ONCE // len(sums))
+    for first in range(0, resamples, chunk):
+        last = min(first + chunk, resamples)
+        drawn = generator.integers(0, len(sums), (last - first, len(sums)))
+        means[first:last] = sums[drawn].sum(1) / counts[drawn].sum(1)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def estimate_rate(values: Float[np.ndarray, "n"]) -> Estimate:
+    """Mean of (N,) zeros and ones with Wilson's interval; InputError for none or for other values."""
+    values = np.asarray(values, np.float64)
+    if values.size == 0:
+        raise InputError("expected at least one episode for a rate, got none")
+    wrong = values[(values != 0.0) & (values != 1.0)]
+    if wrong.size:
+        raise InputError(f"expected only 0 and 1 in a rate, got {wrong[0]}")
+    successes = int(values.sum())
+    low, high = wilson_interval(successes, values.size)
+    return Estimate(successes / values.size, low, high, values.size, 0, WILSON)
+
+
+def estimate_mean(
+    values: Float[np.ndarray, "n"], scenes: Sequence[str], generator: np.random.Generator
+) -> Estimate:
+    """Mean of (N,) values with a bootstrap interval over scenes; the module's head has the edge cases.
+
+    Args:
+        values: (N,) float64; infinity allowed, NaN not (InputError).
+        scenes: scene id of each value.
+        generator: source of the resamples.
+    """
+    values = np.asarray(values, np.float64)
+    if values.size == 0 or len(scenes) != values.size:
+        raise InputError(
+            f"expected at least one episode and one scene per value, "
+            f"got {values.size} values and {len(scenes)} scenes"
+        )
+    if np.isnan(values).any():
+        raise InputError(f"expected numbers for a mean, got NaN in row {int(np.argmax(np.isnan(values)))}")
+    finite = np.isfinite(values)
+    n, infinite = values.size, int(values.size - finite.sum())
+    if infinite == n:
+        return Estimate(float(values[0]), None, None, n, infinite)
+    kept = values[finite]
+    mean = math.fsum(kept) / kept.size
+    if kept.size == 1:
+        return Estimate(mean, None, None, n, infinite)
+    _, labels = np.unique(np.asarray(scenes)[finite], return_inverse=True)
+    by_scene = labels.max() + 1 >= MIN_SCENES
+    clusters = labels if by_scene else np.arange(kept.size)
+    low, high = bootstrap_interval(kept, clusters, generator)
+    return Estimate(mean, low, high, n, infinite, OVER_SCENES if by_scene else OVER_EPISODES)
