@@ -135,7 +135,7 @@ class Scene:
     triangle_material: Int32[np.ndarray, "t"]
     materials: tuple[Material, ...] = (Material("plain", (180, 170, 150)),)
     triangle_uv: Float32[np.ndarray, "t 3 2"] | None = None
-    textures: tuple[UInt8[np.ndarray, "h w 3"], ...] = ()
+    textures: tuple[UInt8[np.ndarray, "_ _ 3"], ...] = ()
     vertex_color: UInt8[np.ndarray, "v 3"] | None = None
     vertex_light: Float32[np.ndarray, "v"] | None = None
     objects: tuple[SceneObject, ...] = ()
