@@ -86,7 +86,7 @@ def episode_frame(
 
 
 def world_from_unity(position: Float[np.ndarray, "... 3"]) -> Float[np.ndarray, "... 3"]:
-    """Points of Unity (left-handed, y up, forward +z) in our frame: z changes its sign."""
+    """(..., 3) points of Unity (left-handed, y up, forward +z; metres) in our frame: z changes its sign."""
     return np.asarray(position, float) * np.array([1.0, 1.0, -1.0])
 
 

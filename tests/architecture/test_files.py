@@ -1,0 +1,134 @@
+"""What a file may look like, and what its text may not say."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from .sources import PACKAGE, ROOT, Source, imported_modules, sources, where
+
+LONGEST_FILE = 400
+
+
+def test_no_file_is_longer_than_the_limit() -> None:
+    long = {str(s.path.relative_to(ROOT)): n for s in sources() if (n := s.text.count("\n")) > LONGEST_FILE}
+    assert not long, f"files over {LONGEST_FILE} lines: {long}"
+
+
+def test_package_files_only_re_export() -> None:
+    wrong = []
+    for source in sources():
+        if source.path.name != "__init__.py" or source.path.parent == PACKAGE:
+            continue
+        for node in source.tree.body:
+            is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            is_all = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+            if not (is_docstring or is_all or isinstance(node, ast.Import | ast.ImportFrom)):
+                wrong.append(where(source, node.lineno))
+    assert not wrong, "only docstring, imports and __all__ belong into __init__.py:\n" + "\n".join(wrong)
+
+
+def called_name(node: ast.Call) -> str:
+    return ast.unparse(node.func)
+
+
+def calls(source: Source) -> list[tuple[int, str]]:
+    return [(n.lineno, called_name(n)) for n in ast.walk(source.tree) if isinstance(n, ast.Call)]
+
+
+@pytest.mark.parametrize(
+    ("forbidden", "allowed_packages"),
+    [
+        (r"(builtins\.)?print|(sys\.)?exit|os\._exit|quit|input", ("cli", "")),
+        (r"(np|numpy)\.empty(_like)?", ()),
+        (r"(np|numpy)\.random\.(?!Generator|PCG64|SeedSequence)\w+", ()),
+        (r"random\.\w+", ()),
+    ],
+    ids=["talking to people", "uninitialised memory", "global numpy random", "global random"],
+)
+def test_forbidden_calls(forbidden: str, allowed_packages: tuple[str, ...]) -> None:
+    wrong = [
+        f"{where(source, line)}: {name}"
+        for source in sources()
+        if source.package not in allowed_packages
+        for line, name in calls(source)
+        if re.fullmatch(forbidden, name)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_future_annotations() -> None:
+    """Stringified annotations would hide shapes from the run-time checks of the tests."""
+    wrong = [
+        where(s, line) for s in sources() for line, module in imported_modules(s) if module == "__future__"
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_mutable_defaults() -> None:
+    wrong = []
+    for source in sources():
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.FunctionDef | ast.Lambda):
+                defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+                if any(isinstance(d, ast.List | ast.Dict | ast.Set) for d in defaults):
+                    wrong.append(where(source, node.lineno))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_is_left_for_later() -> None:
+    wrong = [
+        f"{where(source, number)}: {line.strip()}"
+        for source in sources()
+        for number, line in enumerate(source.text.splitlines(), 1)
+        if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", line) or re.search(r"raise NotImplementedError", line)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def tracked_files() -> list[str]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode == 0 and listed.stdout:
+        return listed.stdout.split("\n")[:-1]
+    skipped = {".venv", "build", ".git", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis"}
+    files = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
+    return [str(path) for path in files if not skipped & set(path.parts)]
+
+
+def test_no_machine_is_named() -> None:
+    """No absolute path of somebody's machine stands in any text of the project."""
+    private = re.compile(r"/(home|root|Users|work|mnt|opt)/[\w.]+/|C:\\\\Users")
+    wrong = []
+    for name in tracked_files():
+        path = ROOT / name
+        if path.suffix in {".npz", ".navmesh", ".png", ".obj", ".glb", ".gz", ".ply"} or not path.is_file():
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if private.search(line) and "private = re.compile" not in line:
+                wrong.append(f"{name}:{number}: {line.strip()[:120]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_third_party_imports_are_declared() -> None:
+    """Whatever the package imports stands in pyproject.toml, optional libraries in an extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *(r for rs in project["optional-dependencies"].values() for r in rs)]
+    declared = {re.split(r"[<>=!~\[; ]", line)[0].lower().replace("-", "_") for line in wanted}
+    known_as = {
+        "PIL": "pillow",
+        "cv2": "opencv_python_headless",
+        "llvmlite": "numba",
+        "mpl_toolkits": "matplotlib",
+    }
+    wrong = []
+    for source in sources():
+        for line, module in imported_modules(source):
+            top = module.split(".")[0]
+            if top in sys.stdlib_module_names or top in ("navarena", ""):
+                continue
+            if known_as.get(top, top).lower() not in declared:
+                wrong.append(f"{where(source, line)}: {top}")
+    assert not wrong, "\n".join(wrong)

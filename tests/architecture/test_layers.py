@@ -1,0 +1,97 @@
+"""Imports run one way: a row of the table imports only from rows below it."""
+
+import ast
+
+from .sources import Source, imported_modules, sources, where
+
+LAYERS = (
+    ("cli",),
+    ("reports", "challenge", "learning"),
+    ("evaluation",),
+    ("agents",),
+    ("tasks",),
+    ("episodes", "mapping"),
+    ("simulation",),
+    ("scenes", "corruptions", "metrics"),
+    ("core",),
+)
+ROW = {package: row for row, packages in enumerate(LAYERS) for package in packages}
+
+
+def package_of(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if parts[0] == "navarena" and len(parts) > 1 else None
+
+
+def is_allowed(importer: str, imported: str) -> bool:
+    return importer == imported or ROW[imported] > ROW[importer]
+
+
+def test_table_names_every_package() -> None:
+    found = {source.package for source in sources()} - {""}
+    assert found <= set(ROW), f"packages without a layer: {sorted(found - set(ROW))}"
+
+
+def test_rule_itself() -> None:
+    assert is_allowed("tasks", "episodes") and is_allowed("scenes", "scenes")
+    assert not is_allowed("scenes", "metrics"), "packages on one row never import each other"
+    assert not is_allowed("core", "scenes")
+
+
+def test_imports_run_down_the_layers() -> None:
+    wrong = [
+        f"{where(source, line)}: {source.package} imports {module}"
+        for source in sources()
+        if source.package
+        for line, module in imported_modules(source)
+        if (imported := package_of(module)) in ROW and not is_allowed(source.package, imported)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_imports_the_package_itself() -> None:
+    """`from navarena import x` from inside knots everything together; only the CLI asks for the version."""
+    wrong = [
+        where(source, line)
+        for source in sources()
+        for line, module in imported_modules(source)
+        if module == "navarena" and source.package != "cli" and not imports_only_the_version(source, line)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def imports_only_the_version(source: Source, line: int) -> bool:
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and node.lineno == line
+        and [alias.name for alias in node.names] == ["__version__"]
+        for node in ast.walk(source.tree)
+    )
+
+
+def test_no_cycles_between_modules() -> None:
+    """Counting imports at module level only, no file can reach itself."""
+    known = {source.module for source in sources()}
+    graph: dict[str, set[str]] = {}
+    for source in sources():
+        if source.path.name == "__init__.py":
+            continue
+        edges = set()
+        for node in source.tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("navarena"):
+                names = {f"{node.module}.{alias.name}" for alias in node.names}
+                edges |= (names & known) or ({node.module} & known)
+            elif isinstance(node, ast.Import):
+                edges |= {alias.name for alias in node.names} & known
+        graph[source.module] = edges
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, "cycle: " + " -> ".join([*path, module])
+        if module not in done:
+            for target in sorted(graph.get(module, ())):
+                visit(target, (*path, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())

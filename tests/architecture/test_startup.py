@@ -1,0 +1,41 @@
+"""`import navarena` is cheap, and heavy libraries enter only where they are used."""
+
+import subprocess
+import sys
+
+LONGEST_IMPORT = 0.3
+HEAVY = ("numba", "trimesh", "cv2", "pyarrow", "matplotlib", "torch", "embreex", "shapely", "scipy")
+
+PROBE = """
+import sys, time
+begin = time.process_time()
+import navarena
+seconds = time.process_time() - begin
+navarena.__version__, dir(navarena)
+print(seconds, *sorted({name.split(".")[0] for name in sys.modules}))
+"""
+
+
+def run_python(code: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_top_level_import_is_quick_and_light() -> None:
+    seconds, *modules = run_python(PROBE)
+    assert float(seconds) < LONGEST_IMPORT
+    assert not set(HEAVY) & set(modules)
+
+
+def test_command_table_is_light() -> None:
+    """`navarena --help` must not load what the subcommands need."""
+    code = "import navarena.cli.main as m, sys; m.main(['--help']); print('MODULES', *sys.modules)"
+    words = run_python(code)
+    modules = {word.split(".")[0] for word in words[words.index("MODULES") :]}
+    assert not set(HEAVY) & modules
+    assert not {"tyro", "rich"} & modules
+
+
+def test_core_and_metrics_need_no_mesh_libraries() -> None:
+    modules = {m.split(".")[0] for m in run_python("import navarena.metrics, sys; print(*sys.modules)")}
+    assert not {"trimesh", "shapely", "pyarrow", "matplotlib", "torch", "gymnasium"} & modules
