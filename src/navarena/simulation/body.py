@@ -17,6 +17,8 @@ class Camera:
         mount: (x right, y up, z backward) metres from the body's foot point.
         pitch: radians, upwards, added to the body's own tilt.
         yaw: radians, to the left, relative to the body.
+        channels: the pictures it takes. Two cameras of one name may share a mount and take
+            different ones (VLN-CE's rgb and depth differ in size).
     """
 
     name: str = ""
@@ -26,6 +28,7 @@ class Camera:
     mount: tuple[float, float, float] = (0.0, 0.88, 0.0)
     pitch: float = 0.0
     yaw: float = 0.0
+    channels: tuple[str, ...] = ("rgb", "depth", "semantic", "instance")
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Embodiment:
         forward_step: metres of one forward action.
         turn_angle, tilt_angle: radians of one turn or look action.
         tilt_range: (lowest, highest) radians of the camera tilt.
+        voxel_height: metres, vertical resolution at which its navmesh is cut.
         slides: whether a blocked step slides along the obstacle.
         cameras: at least one.
     """
@@ -53,5 +57,6 @@ class Embodiment:
     turn_angle: float = float(np.deg2rad(30))
     tilt_angle: float = float(np.deg2rad(30))
     tilt_range: tuple[float, float] = (-float(np.pi) / 2, float(np.pi) / 2)
+    voxel_height: float = 0.2
     slides: bool = False
     cameras: tuple[Camera, ...] = (Camera(),)

@@ -1,1 +1,6 @@
-"""TODO."""
+"""What agents are told of their goals."""
+
+from navarena.tasks.sensors.catalog import GOAL_SENSORS
+from navarena.tasks.sensors.goal_sensor import GoalSensor
+
+__all__ = ["GOAL_SENSORS", "GoalSensor"]

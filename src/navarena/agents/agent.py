@@ -1,0 +1,144 @@
+"""What an agent is, and how one that knows a single environment joins a batch."""
+
+import enum
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from navarena.tasks.batch import NavigationBatch
+
+
+class Boundary(enum.IntEnum):
+    """What ended just before a start; it says which memory an agent must drop.
+
+    The members are ordered: memory that lasts for one of them is dropped at that boundary
+    and at every greater one. An agent that maps a scene drops its map at SCENE; one without
+    memory beyond an episode clears itself at EPISODE, TOUR and SCENE, and goes on at SUBTASK.
+    """
+
+    SUBTASK = 0
+    EPISODE = 1
+    TOUR = 2
+    SCENE = 3
+
+
+@dataclass(frozen=True)
+class Start:
+    """Tells an agent that a new episode (or sub-task) begins in one slot.
+
+    Attributes:
+        slot: row of the batch, 0 to N - 1.
+        episode_id: unique within its dataset and split.
+        scene_id: such as "houses-v0/val/00017". An agent may only use it as a key of its own memory.
+        boundary: what ended before it in this slot.
+        seed: of the whole run; derive streams by name, never from the order of calls:
+            `make_generator("my-agent", start.seed, start.scene_id, start.episode_id)`.
+    """
+
+    slot: int
+    episode_id: str
+    scene_id: str
+    boundary: Boundary = Boundary.EPISODE
+    seed: int = 0
+
+
+class Agent(ABC):
+    """Maps batched observations to actions.
+
+    Attributes:
+        sensors: names of the observations it wants; only these are computed.
+        privileged: whether it looks behind the observations (see `attach`); stands in results.
+    """
+
+    sensors: tuple[str, ...] = ()
+    privileged: bool = False
+
+    def attach(self, batch: NavigationBatch) -> None:  # noqa: B027 - a hook: most agents need none
+        """Called once before the first reset; a privileged agent keeps `batch` to look into the world."""
+
+    @abstractmethod
+    def reset(self, starts: Sequence[Start]) -> None:
+        """New episodes begin in the slots of `starts`; the other slots go on."""
+
+    @abstractmethod
+    def act(
+        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+    ) -> Int64[np.ndarray, "n"]:
+        """Choose an action for each slot.
+
+        Args:
+            observations: name -> (N, ...); rows of inactive slots are stale. The arrays are
+                reused by the next step: copy what must be kept.
+            active: (N,) slots in which an episode is running.
+
+        Returns:
+            (N,) int64 indices into the protocol's actions; rows of inactive slots are ignored.
+        """
+
+
+class SingleAgent(ABC):
+    """An agent that knows one environment at a time; `wrap` puts it into a batch.
+
+    Attributes:
+        sensors: as of `Agent`.
+    """
+
+    sensors: tuple[str, ...] = ()
+
+    @abstractmethod
+    def reset(self) -> None:
+        """A new episode begins; forget the last one."""
+
+    @abstractmethod
+    def act(self, observations: Mapping[str, np.ndarray]) -> int:
+        """The action for one environment's observations (without the leading N)."""
+
+
+class WrappedAgent(Agent):
+    """One SingleAgent per slot, behind the batched interface.
+
+    Each slot's agent is made when the slot is first used; it is reset at every boundary from
+    EPISODE upwards, and keeps its memory at SUBTASK.
+
+    Args:
+        make: called without arguments for each slot.
+        sensors: what the agents observe.
+    """
+
+    def __init__(self, make: Callable[[], SingleAgent], sensors: tuple[str, ...]) -> None:
+        self.sensors = tuple(sensors)
+        self._make = make
+        self._agents: dict[int, SingleAgent] = {}
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        for start in starts:
+            if start.slot not in self._agents:
+                self._agents[start.slot] = self._make()
+            if start.boundary >= Boundary.EPISODE:
+                self._agents[start.slot].reset()
+
+    def act(
+        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+    ) -> Int64[np.ndarray, "n"]:
+        actions = np.zeros(len(active), np.int64)
+        for slot in np.flatnonzero(active):
+            own = {name: value[slot] for name, value in observations.items()}
+            actions[slot] = self._agents[int(slot)].act(own)
+        return actions
+
+
+def wrap(
+    make: type[SingleAgent] | Callable[[], SingleAgent], sensors: tuple[str, ...] | None = None
+) -> WrappedAgent:
+    """A batched agent made of one SingleAgent per slot.
+
+    Args:
+        make: the class, or whatever returns a fresh agent when called without arguments.
+        sensors: what the agents observe; None for the attribute of that name of `make`.
+    """
+    if sensors is None:
+        sensors = tuple(getattr(make, "sensors", ()))
+    return WrappedAgent(make, sensors)

@@ -1,0 +1,36 @@
+"""The agent that rolls dice."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from navarena.agents.agent import Agent, Boundary, Start
+from navarena.core.seeding import make_generator
+from navarena.tasks.task import Task
+
+
+class RandomAgent(Agent):
+    """Draws every action of the protocol, STOP included, with equal probability.
+
+    Each episode has a stream of its own, named by run seed, scene and episode: its actions do
+    not depend on the batch, the order or the number of workers.
+    """
+
+    def __init__(self, task: Task, seed: int = 0) -> None:
+        self._actions = len(task.actions)
+        self._generators: dict[int, np.random.Generator] = {}
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        for start in starts:
+            if start.boundary >= Boundary.EPISODE:
+                name = ("agent", "random", start.seed, start.scene_id, start.episode_id)
+                self._generators[start.slot] = make_generator(*name)
+
+    def act(
+        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+    ) -> Int64[np.ndarray, "n"]:
+        actions = np.zeros(len(active), np.int64)
+        for slot in np.flatnonzero(active):
+            actions[slot] = self._generators[int(slot)].integers(self._actions)
+        return actions

@@ -1,0 +1,138 @@
+"""Lists of episodes: in memory, on disk, and by the hash that names them."""
+
+import gzip
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from navarena.core.errors import FileError, InputError
+from navarena.core.files import read_bytes, write_atomic
+from navarena.episodes.episode import Episode
+
+FORMAT = "navarena-episodes-v1"
+
+
+@dataclass(frozen=True)
+class EpisodeDataset:
+    """Episodes of one protocol, with a name and a hash.
+
+    Attributes:
+        protocol_id: whose rules the episodes were made for, such as "pointnav-v1".
+        name: of the dataset, such as "houses-v0".
+        split: such as "val".
+        episodes: in evaluation order. The training split makes its episodes when they are read.
+        seed: of the generator.
+        dropped: candidates that were navigable and in range, but that the planner could not solve.
+        recipe_hash: for lazily generated splits, the hash of what determines the episodes;
+            empty for lists.
+    """
+
+    protocol_id: str
+    name: str
+    split: str
+    episodes: Sequence[Episode]
+    seed: int = 0
+    dropped: int = 0
+    recipe_hash: str = field(default="", repr=False)
+
+    @cached_property
+    def hash(self) -> str:
+        """16 hex digits: SHA-256 over the episodes (or over the recipe of a lazy split)."""
+        if self.recipe_hash:
+            return self.recipe_hash
+        return hash_episodes(self.episodes)
+
+    def __len__(self) -> int:
+        return len(self.episodes)
+
+
+class _StoredDataset(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    protocol_id: str
+    name: str
+    split: str
+    seed: int
+    dropped: int
+    hash: str
+    episodes: tuple[Episode, ...]
+
+
+def hash_episodes(episodes: Sequence[Episode]) -> str:
+    """16 hex digits of SHA-256 over the canonical JSON of each episode, in order.
+
+    Floats are written with the fewest digits that read back to the same number, so that the
+    hash of a file equals the hash of the episodes it was saved from.
+    """
+    digest = hashlib.sha256()
+    encoder = msgspec.json.Encoder(order="deterministic")
+    for episode in episodes:
+        digest.update(encoder.encode(episode) + b"\n")
+    return digest.hexdigest()[:16]
+
+
+def save_episodes(dataset: EpisodeDataset, path: Path) -> None:
+    """Write `dataset` as JSON (gzip when `path` ends in .gz); equal datasets give equal bytes."""
+    episodes = tuple(dataset.episodes)
+    stored = _StoredDataset(
+        FORMAT,
+        dataset.protocol_id,
+        dataset.name,
+        dataset.split,
+        dataset.seed,
+        dataset.dropped,
+        hash_episodes(episodes),
+        episodes,
+    )
+    data = msgspec.json.format(msgspec.json.encode(stored), indent=1)
+    write_atomic(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+
+
+def load_episode_file(path: Path) -> EpisodeDataset:
+    """Read what `save_episodes` wrote; raises FileError naming the file and the field."""
+    data = read_bytes(path, "episode file")
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, OSError) as error:
+            raise FileError(f"episode file {path} is damaged ({error}); copy or make it again") from error
+    try:
+        header: Any = msgspec.json.decode(data)
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            got = header.get("format") if isinstance(header, dict) else type(header).__name__
+            raise FileError(
+                f"expected an episode file of format {FORMAT!r}, got {got!r} in {path}; "
+                "make one with: navarena episodes make"
+            )
+        stored = msgspec.convert(header, _StoredDataset)
+    except msgspec.MsgspecError as error:
+        raise FileError(
+            f"episode file {path}: {error}; it is damaged or of another kind, make it again with: "
+            "navarena episodes make"
+        ) from error
+    dataset = EpisodeDataset(
+        stored.protocol_id, stored.name, stored.split, stored.episodes, stored.seed, stored.dropped
+    )
+    if dataset.hash != stored.hash:
+        raise FileError(
+            f"episode file {path}: expected hash {stored.hash} (in its header), got {dataset.hash} from its "
+            "episodes; the file was edited, make it again with: navarena episodes make"
+        )
+    require_unique_ids(dataset)
+    return dataset
+
+
+def require_unique_ids(dataset: EpisodeDataset) -> None:
+    """Raise InputError when two episodes share an id."""
+    seen: set[str] = set()
+    for episode in dataset.episodes:
+        if episode.episode_id in seen:
+            raise InputError(
+                f"expected unique episode ids in {dataset.name}/{dataset.split}, got "
+                f"{episode.episode_id!r} twice"
+            )
+        seen.add(episode.episode_id)

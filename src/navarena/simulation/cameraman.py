@@ -1,0 +1,67 @@
+"""Takes the pictures of all bodies: one render call per kind of camera."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.errors import SceneError
+from navarena.simulation.body import Camera
+from navarena.simulation.rendering.engine import Frames, Renderer, Views, VisibilityRenderer
+from navarena.simulation.stage import Stage
+
+MEANING = frozenset({"semantic", "instance"})
+"""Channels that only a scene with labelled objects can fill."""
+
+
+class Cameraman:
+    """One camera of each of N bodies and its preallocated pictures.
+
+    Args:
+        camera: whose pictures are taken.
+        channels: which ("rgb", "depth", "semantic", "instance").
+        slots: N.
+        threads: to render with; None for all.
+
+    Attributes:
+        pictures: channel -> (N, H, W[, 3]) array, rewritten by each `shoot`.
+    """
+
+    def __init__(self, camera: Camera, channels: Iterable[str], slots: int, threads: int | None) -> None:
+        self.camera = camera
+        self.channels = frozenset(channels)
+        self._threads = threads
+        size = (slots, camera.height_px, camera.width_px)
+        blank = {
+            "rgb": lambda: np.zeros((*size, 3), np.uint8),
+            "depth": lambda: np.zeros(size, np.float32),
+            "semantic": lambda: np.zeros(size, np.int32),
+            "instance": lambda: np.zeros(size, np.int32),
+        }
+        self.pictures = {channel: blank[channel]() for channel in sorted(self.channels)}
+        self._frames = Frames(**{channel: self.pictures.get(channel) for channel in blank})
+
+    def require_meaning(self, stage: Stage) -> None:
+        """Raise SceneError when a labelled picture is asked of a scene without labels."""
+        for world in stage.worlds:
+            if self.channels & MEANING and not world.scene.has_semantics:
+                raise SceneError(
+                    f"expected labelled objects for the observations {sorted(self.channels & MEANING)}, got "
+                    f"scene {world.scene_id!r} without semantics; "
+                    "leave these sensors out or use a generated house"
+                )
+
+    def shoot(self, renderer: Renderer, stage: Stage, poses: Float[np.ndarray, "n 4 4"]) -> None:
+        """Render all slots from `poses` (world_from_camera) into `pictures`."""
+        views = Views(
+            camera=self.camera,
+            scene_index=np.maximum(stage.row, 0),
+            position=np.ascontiguousarray(poses[:, :3, 3]),
+            rotation=np.ascontiguousarray(poses[:, :3, :3]),
+        )
+        renderer.render(views, self._frames)
+
+
+def make_renderer(stage: Stage, threads: int | None) -> Renderer:
+    """The renderer for the worlds on `stage`."""
+    return VisibilityRenderer([world.render_mesh for world in stage.worlds], threads=threads)

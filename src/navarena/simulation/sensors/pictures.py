@@ -1,0 +1,104 @@
+"""Sensors that look through a camera."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from navarena.core.errors import InputError
+from navarena.core.kernels import kernel
+from navarena.simulation.body import Camera
+from navarena.simulation.sensors.sensor import ObservationSpec, PictureSensor
+
+INT32_MAX = int(np.iinfo(np.int32).max)
+
+
+@kernel
+def clip_and_scale(metres, nearest, farthest, scale, out):
+    """Write (clip(metres, nearest, farthest) - nearest) * scale; flat float32 arrays and numbers."""
+    for i in range(metres.size):
+        out[i] = (min(max(metres[i], nearest), farthest) - nearest) * scale
+
+
+class Rgb(PictureSensor):
+    """(H, W, 3) uint8 sRGB bytes."""
+
+    name = "rgb"
+    channel = "rgb"
+    is_raw = True
+
+    def spec(self, camera: Camera) -> ObservationSpec:
+        return ObservationSpec((camera.height_px, camera.width_px, 3), np.uint8, 0, 255)
+
+    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
+        out[:] = picture
+
+
+@dataclass(frozen=True)
+class Depth(PictureSensor):
+    """(H, W, 1) float32: distance along the optical axis, clipped to [nearest, farthest].
+
+    Where nothing was hit the frame holds 0, which clips to `nearest` (as in Habitat).
+
+    Args:
+        nearest, farthest: metres.
+        normalize: whether (d - nearest) / (farthest - nearest) is returned instead of metres.
+    """
+
+    nearest: float = 0.0
+    farthest: float = 10.0
+    normalize: bool = True
+
+    name = "depth"
+    channel = "depth"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.nearest < self.farthest:
+            raise InputError(
+                f"expected 0 <= nearest < farthest (metres) of the depth sensor, got {self.nearest} "
+                f"and {self.farthest}"
+            )
+
+    def spec(self, camera: Camera) -> ObservationSpec:
+        shape = (camera.height_px, camera.width_px, 1)
+        if self.normalize:
+            return ObservationSpec(shape, np.float32, 0.0, 1.0)
+        return ObservationSpec(shape, np.float32, self.nearest, self.farthest, "metres")
+
+    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
+        flat_out, flat = out.reshape(-1), picture.reshape(-1)
+        nearest, farthest = np.float32(self.nearest), np.float32(self.farthest)
+        if not self.normalize:
+            np.clip(flat, nearest, farthest, out=flat_out)
+            return
+        clip_and_scale(flat, nearest, farthest, np.float32(1) / (farthest - nearest), flat_out)
+        np.minimum(flat_out, np.float32(1), out=flat_out)
+
+
+class Semantic(PictureSensor):
+    """(H, W, 1) int32 category ids: index into Scene.categories plus 1; 0 is nothing."""
+
+    name = "semantic"
+    channel = "semantic"
+    is_raw = True
+
+    def spec(self, camera: Camera) -> ObservationSpec:
+        return ObservationSpec((camera.height_px, camera.width_px, 1), np.int32, 0, INT32_MAX)
+
+    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
+        out[..., 0] = picture
+
+
+class Instance(PictureSensor):
+    """(H, W, 1) int32 object ids (SceneObject.object_id); 0 is nothing."""
+
+    name = "instance"
+    channel = "instance"
+    is_raw = True
+
+    def spec(self, camera: Camera) -> ObservationSpec:
+        return ObservationSpec((camera.height_px, camera.width_px, 1), np.int32, 0, INT32_MAX)
+
+    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
+        out[..., 0] = picture

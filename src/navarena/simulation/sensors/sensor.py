@@ -1,0 +1,91 @@
+"""What a sensor is: three kinds, by what they look at.
+
+A sensor holds settings only, so one object serves any number of simulators.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import DTypeLike
+
+from navarena.simulation.bodies import Bodies
+from navarena.simulation.body import Camera
+
+
+@dataclass(frozen=True)
+class ObservationSpec:
+    """Shape, type and bounds of one observation of one body.
+
+    Attributes:
+        shape: without the leading N.
+        dtype: of the array.
+        low, high: bounds of every value, inclusive, in `unit`.
+        unit: such as "metres" or "radians"; "" where there is none.
+    """
+
+    shape: tuple[int, ...]
+    dtype: DTypeLike
+    low: float
+    high: float
+    unit: str = ""
+
+
+class Sensor(ABC):
+    """Fills one observation of all N bodies.
+
+    Attributes:
+        name: its key among the observations (before a camera's prefix).
+    """
+
+    name: str
+
+
+class BodySensor(Sensor):
+    """Looks at the poses of the bodies."""
+
+    @abstractmethod
+    def spec(self) -> ObservationSpec:
+        """Shape, type and bounds."""
+
+    @abstractmethod
+    def observe(self, bodies: Bodies, out: np.ndarray) -> None:
+        """Write what the bodies feel into `out` (N, ...)."""
+
+
+class PictureSensor(Sensor):
+    """Looks at what one camera of each body has taken.
+
+    Attributes:
+        channel: the picture it needs: "rgb", "depth", "semantic" or "instance".
+        is_raw: whether the observation is the picture itself, in the shape of `spec`; then it is
+            not copied and `develop` is never called.
+    """
+
+    channel: str
+    is_raw: bool = False
+
+    @abstractmethod
+    def spec(self, camera: Camera) -> ObservationSpec:
+        """Shape, type and bounds for `camera`."""
+
+    @abstractmethod
+    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
+        """Write the observations into `out` (N, ...).
+
+        `picture` is the rendered channel: rgb (N, H, W, 3) uint8, depth (N, H, W) float32 metres
+        along the optical axis (0 where nothing was hit), instance and semantic (N, H, W) int32.
+        """
+
+
+class CameraSensor(Sensor):
+    """Looks at where one camera of each body is."""
+
+    @abstractmethod
+    def spec(self, camera: Camera) -> ObservationSpec:
+        """Shape, type and bounds for `camera`."""
+
+    @abstractmethod
+    def observe(self, camera: Camera, world_from_camera: Float[np.ndarray, "n 4 4"], out: np.ndarray) -> None:
+        """Write the observations into `out` (N, ...)."""

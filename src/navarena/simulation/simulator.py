@@ -1,0 +1,228 @@
+"""N bodies in any mix of scenes: placed, stepped and looked through together."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+from navarena.core.errors import ActionError, InputError
+from navarena.core.geometry import intrinsic_matrix, wrap_angle
+from navarena.core.suggest import unknown_name
+from navarena.simulation.bodies import Bodies
+from navarena.simulation.body import Camera, Embodiment
+from navarena.simulation.motion import (
+    ACTIONS,
+    TILT,
+    TURN,
+    Actuation,
+    mark_collisions,
+    movement_table,
+    translate,
+)
+from navarena.simulation.observer import Observer
+from navarena.simulation.sensors.sensor import Sensor
+from navarena.simulation.stage import Stage
+from navarena.simulation.world import World
+
+
+class Simulator:
+    """N bodies of one kind.
+
+    Args:
+        embodiment: the body.
+        slots: N.
+        sensors: what to observe: names of registered sensors, or sensors; only these are computed.
+            The sensors of a named camera are called "<camera>_<sensor>".
+        actions: names; `step` takes indices into them.
+        threads: for rendering; None for all processors this process may use.
+        actuation: turns commanded movements into executed ones; None means exactly.
+
+    Attributes:
+        bodies: the poses.
+        stage: the worlds of the slots.
+    """
+
+    def __init__(
+        self,
+        embodiment: Embodiment,
+        slots: int,
+        sensors: Sequence[str | Sensor] = (),
+        actions: Sequence[str] = ACTIONS,
+        threads: int | None = None,
+        actuation: Actuation | None = None,
+    ) -> None:
+        if slots < 1:
+            raise InputError(f"expected at least one slot, got {slots}")
+        self.embodiment = embodiment
+        self.slots = slots
+        self.actions = tuple(actions)
+        self.bodies = Bodies(slots)
+        self.stage = Stage(slots)
+        self.observer = Observer(embodiment, self.bodies, sensors, threads)
+        self._movements = movement_table(embodiment, self.actions)
+        self._actuation = actuation
+        self._all = np.ones(slots, bool)
+
+    @property
+    def positions(self) -> Float[np.ndarray, "n 3"]:
+        """(N, 3) float64 metres, world frame: the foot points. Rewritten by each step."""
+        return self.bodies.positions
+
+    @property
+    def yaws(self) -> Float[np.ndarray, "n"]:
+        """(N,) float64 radians. Rewritten by each step."""
+        return self.bodies.yaws
+
+    @property
+    def tilts(self) -> Float[np.ndarray, "n"]:
+        """(N,) float64 radians, upwards. Rewritten by each step."""
+        return self.bodies.tilts
+
+    @property
+    def collided(self) -> Bool[np.ndarray, "n"]:
+        """(N,) whether the last step was cut short. Rewritten by each step."""
+        return self.bodies.collided
+
+    @property
+    def observations(self) -> Mapping[str, np.ndarray]:
+        """Name -> (N, ...) arrays of what was asked for, as of now.
+
+        They are computed when first read after a step or placement, and rewritten in place by
+        the next; copy what must be kept.
+        """
+        return MappingProxyType(self.observer.observe(self.stage))
+
+    def place(
+        self,
+        slots: Sequence[int] | Int64[np.ndarray, "k"],
+        worlds: Sequence[World],
+        positions: Float[np.ndarray, "k 3"],
+        yaws: Float[np.ndarray, "k"],
+    ) -> None:
+        """Put the bodies `slots` (K) into `worlds` (K), level, at poses in the world frame.
+
+        Args:
+            slots: distinct rows.
+            worlds: one for each of them.
+            positions: (K, 3) metres, on the floor.
+            yaws: (K,) radians.
+
+        Raises InputError when a position is not navigable; then nothing has changed its place.
+        """
+        rows = np.asarray(slots, np.int64)
+        positions, yaws = np.asarray(positions, float), np.asarray(yaws, float)
+        self._check_placement(rows, worlds, positions, yaws)
+        self.stage.assign(rows, worlds)
+        self.bodies.place(rows, positions, np.asarray(wrap_angle(yaws)))
+        self.observer.expire()
+
+    def _check_placement(
+        self,
+        slots: Int64[np.ndarray, "k"],
+        worlds: Sequence[World],
+        positions: Float[np.ndarray, "k 3"],
+        yaws: Float[np.ndarray, "k"],
+    ) -> None:
+        count = len(slots)
+        if len(worlds) != count or positions.shape != (count, 3) or yaws.shape != (count,):
+            raise InputError(
+                f"expected one world, position and yaw for each of {count} slots, got {len(worlds)} worlds, "
+                f"positions {positions.shape} and yaws {yaws.shape}"
+            )
+        if count and (slots.min() < 0 or slots.max() >= self.slots or len(np.unique(slots)) != count):
+            raise InputError(f"expected distinct slots within 0..{self.slots - 1}, got {slots.tolist()}")
+        if not np.isfinite(yaws).all():
+            raise InputError(f"expected finite yaws, got {yaws.tolist()}")
+        for slot, world, position in zip(slots, worlds, positions):
+            if not (np.isfinite(position).all() and world.navmesh.is_navigable(position[None])[0]):
+                raise InputError(
+                    f"expected a start on the floor of {world.scene_id!r}, got {position.tolist()} in slot "
+                    f"{slot}; snap it (NavMesh.snap_point) or make the episodes for this scene and body"
+                )
+
+    def step(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None) -> None:
+        """Let each body of an `active` slot (all by default) carry out its action.
+
+        Args:
+            actions: (N,) indices into `self.actions`; rows of other slots are ignored.
+            active: (N,) bool.
+
+        Raises ActionError for an index out of range or a slot that was never placed.
+        """
+        moving = self._all if active is None else np.asarray(active, bool)
+        actions = self._check_actions(np.asarray(actions), moving)
+        movements = self._movements[actions]
+        if self._actuation is not None:
+            movements = self._actuation(actions, movements)
+        movements[~moving] = 0.0
+        self._translate(movements)
+        bodies = self.bodies
+        bodies.yaws[:] = wrap_angle(bodies.yaws + movements[:, TURN])
+        low, high = self.embodiment.tilt_range
+        bodies.tilts[:] = np.clip(bodies.tilts + movements[:, TILT], low, high)
+        self.observer.expire()
+
+    def _translate(self, movements: Float[np.ndarray, "n 4"]) -> None:
+        bodies = self.bodies
+        bodies.collided[:] = False
+        bodies.moved[:] = False
+        walking = np.flatnonzero(movements[:, :TURN].any(1))
+        if not len(walking):
+            return
+        starts = bodies.positions[walking]
+        intended = np.zeros_like(starts)
+        translate(starts, bodies.yaws[walking], movements[walking], intended)
+        reached = self.stage.table.try_step(self.stage.row[walking], starts, intended, self.embodiment.slides)
+        collided = np.zeros(len(walking), bool)
+        mark_collisions(starts, intended, reached, collided)
+        bodies.collided[walking] = collided
+        bodies.moved[walking] = (reached != starts).any(1)
+        bodies.positions[walking] = reached
+
+    def _check_actions(
+        self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]
+    ) -> Int64[np.ndarray, "n"]:
+        if actions.shape != (self.slots,) or actions.dtype.kind not in "iu":
+            raise ActionError(
+                f"expected ({self.slots},) integers, one action for each slot, got "
+                f"{actions.dtype} {actions.shape}"
+            )
+        if active.shape != (self.slots,):
+            raise ActionError(f"expected ({self.slots},) bool, one flag for each slot, got {active.shape}")
+        wrong = active & ((actions < 0) | (actions >= len(self.actions)))
+        if wrong.any():
+            slot = int(np.flatnonzero(wrong)[0])
+            raise ActionError(
+                f"expected an action within 0..{len(self.actions) - 1} ({', '.join(self.actions)}), got "
+                f"{int(actions[slot])} in slot {slot}"
+            )
+        unplaced = active & (self.stage.row < 0)
+        if unplaced.any():
+            raise ActionError(
+                f"expected a placed body in slot {int(np.flatnonzero(unplaced)[0])}, got a step before any "
+                "placement; call place (or reset) first"
+            )
+        return np.where(active, actions, 0).astype(np.int64)
+
+    def geodesic_distance(
+        self, slots: Int64[np.ndarray, "k"], goals: Float[np.ndarray, "k 3"]
+    ) -> Float[np.ndarray, "k"]:
+        """(K,) metres from the bodies `slots` to `goals` (K, 3); infinite where there is no way."""
+        return self.stage.geodesic_distance(slots, self.bodies.positions[slots], goals)
+
+    def camera(self, name: str = "") -> Camera:
+        """The body's first camera of that name; raises UnknownNameError."""
+        for camera in self.embodiment.cameras:
+            if camera.name == name:
+                return camera
+        raise unknown_name("camera", name, [camera.name for camera in self.embodiment.cameras])
+
+    def intrinsics(self, camera: str = "") -> Float[np.ndarray, "3 3"]:
+        """(3, 3) K of a camera, pixels: (column, row, 1) * depth = K @ (right, down, forward)."""
+        chosen = self.camera(camera)
+        return intrinsic_matrix(chosen.width_px, chosen.height_px, chosen.hfov)
+
+    def world_from_camera(self, camera: str = "") -> Float[np.ndarray, "n 4 4"]:
+        """(N, 4, 4) float64 poses of a camera now: world metres from its (right, up, backward, 1)."""
+        return self.observer.world_from_camera(self.camera(camera))

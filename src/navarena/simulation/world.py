@@ -1,0 +1,157 @@
+"""A scene made ready for one kind of body, and a bounded store of such worlds."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import cached_property
+
+from navarena.core.errors import InputError
+from navarena.scenes.catalog import load_scene, scene_hash
+from navarena.scenes.packs import content_hash, load_or_build
+from navarena.scenes.scene import Scene
+from navarena.simulation.body import Embodiment
+from navarena.simulation.navmesh.build import build_navmesh
+from navarena.simulation.navmesh.floors import build_floor_navmesh
+from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_mesh
+
+DEFAULT_CACHE_BYTES = 1 << 30
+
+
+class World:
+    """What bodies of one kind move in and look at.
+
+    The navmesh is there from the start; the scene and its render mesh are loaded when they are
+    first looked at, so that a run without pictures never opens them.
+
+    Args:
+        scene_id: such as "houses-v0/val/00017".
+        navmesh: for the body's size.
+        load: returns the scene.
+        load_render_mesh: turns the scene into what the renderer draws; by default it is built anew.
+    """
+
+    def __init__(
+        self,
+        scene_id: str,
+        navmesh: NavMesh,
+        load: Callable[[], Scene],
+        load_render_mesh: Callable[[Scene], RenderMesh] = build_render_mesh,
+    ) -> None:
+        self.scene_id = scene_id
+        self.navmesh = navmesh
+        self._load = load
+        self._load_render_mesh = load_render_mesh
+
+    @classmethod
+    def of(cls, scene: Scene, navmesh: NavMesh) -> "World":
+        """The world of a scene in memory; nothing is cached on disk."""
+        return cls(scene.scene_id, navmesh, lambda: scene)
+
+    @cached_property
+    def scene(self) -> Scene:
+        """The geometry with its meaning."""
+        return self._load()
+
+    @cached_property
+    def render_mesh(self) -> RenderMesh:
+        """What the renderer draws."""
+        return self._load_render_mesh(self.scene)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays that are loaded now, memory-mapped ones included."""
+        total = sum(array.nbytes for array in self.navmesh.to_arrays()[0].values())
+        if "scene" in self.__dict__:
+            total += self.scene.vertices.nbytes + self.scene.triangles.nbytes
+        if "render_mesh" in self.__dict__:
+            total += sum(array.nbytes for array in self.render_mesh.to_arrays()[0].values())
+        return total
+
+
+def make_navmesh(scene: Scene, embodiment: Embodiment) -> NavMesh:
+    """Build the navmesh of `scene` for `embodiment`: from exact floors where the scene has them.
+
+    Raises SceneError when there is nowhere to stand.
+    """
+    settings = NavMeshSettings.for_body(embodiment)
+    if scene.walkable:
+        return build_floor_navmesh(scene.walkable, settings)
+    return build_navmesh(scene.vertices, scene.triangles, settings)
+
+
+def open_world(scene_id: str, embodiment: Embodiment, up_axis: str = "y", scale: float = 1.0) -> World:
+    """The world of a scene for one body, through the packs of the cache folder.
+
+    Args:
+        scene_id: of a known scene set, or the path of a mesh file.
+        embodiment: whose size the navmesh is cut for.
+        up_axis: of a mesh file, "y" or "z".
+        scale: of a mesh file, metres per unit.
+
+    Raises UnknownNameError, FileError or SceneError when there is no such scene or nowhere to stand.
+    """
+    key = scene_hash(scene_id, up_axis, scale)
+
+    def load() -> Scene:
+        return load_scene(scene_id, up_axis, scale)
+
+    def load_render_mesh(scene: Scene) -> RenderMesh:
+        pack = load_or_build("render", key, lambda: build_render_mesh(scene).to_arrays())
+        return RenderMesh.from_arrays(pack.arrays, pack.meta)
+
+    settings = NavMeshSettings.for_body(embodiment)
+    pack = load_or_build(
+        "navmesh",
+        content_hash(key, repr(settings)),
+        lambda: make_navmesh(load(), embodiment).to_arrays(),
+    )
+    navmesh = NavMesh.from_arrays(pack.arrays, pack.meta)
+    return World(scene_id, navmesh, load, load_render_mesh)
+
+
+class WorldCache:
+    """Worlds of one body by scene id; the least recently used leave when they grow too large.
+
+    Args:
+        embodiment: the body.
+        open: makes a world from a scene id; `open_world` by default.
+        limit_bytes: of all worlds together. The last one asked for stays in any case.
+    """
+
+    def __init__(
+        self,
+        embodiment: Embodiment,
+        open: Callable[[str, Embodiment], World] = open_world,
+        limit_bytes: int = DEFAULT_CACHE_BYTES,
+    ) -> None:
+        if limit_bytes <= 0:
+            raise InputError(f"expected a positive limit_bytes of the world cache, got {limit_bytes}")
+        self.embodiment, self.limit_bytes = embodiment, limit_bytes
+        self._open = open
+        self._worlds: OrderedDict[str, World] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._worlds)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all worlds held."""
+        return sum(world.nbytes for world in self._worlds.values())
+
+    def add(self, world: World) -> None:
+        """Hold a ready world under its scene id, in the place of any other."""
+        self._worlds[world.scene_id] = world
+        self._worlds.move_to_end(world.scene_id)
+        self._evict()
+
+    def get(self, scene_id: str) -> World:
+        """The world of `scene_id`, opened when it is not held."""
+        if scene_id not in self._worlds:
+            self.add(self._open(scene_id, self.embodiment))
+        self._worlds.move_to_end(scene_id)
+        return self._worlds[scene_id]
+
+    def _evict(self) -> None:
+        while len(self._worlds) > 1 and self.nbytes > self.limit_bytes:
+            self._worlds.popitem(last=False)

@@ -1,0 +1,161 @@
+"""N episodes of one task, side by side: what environments and evaluation stand on."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from navarena.core.errors import ActionError, InputError
+from navarena.core.suggest import unknown_name
+from navarena.episodes.episode import Episode
+from navarena.metrics.trajectory import Trajectory
+from navarena.simulation.sensors.catalog import SENSORS
+from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
+from navarena.simulation.simulator import Simulator
+from navarena.simulation.world import WorldCache
+from navarena.tasks.recorder import Recorder
+from navarena.tasks.sensors.catalog import GOAL_SENSORS
+from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.task import StepResult, Task
+
+
+class NavigationBatch:
+    """Runs N episodes of a task at a time; each slot starts its next one when told to.
+
+    Args:
+        task: the rules.
+        slots: N.
+        threads: for rendering; None for all processors this process may use.
+        sensors: names of what to observe; None for all that the task offers. Only these are computed.
+        worlds: where scenes come from; None for a store of its own.
+
+    Attributes:
+        specs: name -> shape, type and bounds of each observation.
+        simulator: the bodies.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        slots: int,
+        threads: int | None = None,
+        sensors: Sequence[str] | None = None,
+        worlds: WorldCache | None = None,
+    ) -> None:
+        self.task, self.slots = task, slots
+        self.sensors = tuple(dict.fromkeys(task.sensors if sensors is None else sensors))
+        found = [_find_sensor(task, name) for name in self.sensors]
+        own = [sensor for sensor in found if not isinstance(sensor, GoalSensor)]
+        self._goal_sensors = [sensor for sensor in found if isinstance(sensor, GoalSensor)]
+        self.simulator = Simulator(task.embodiment, slots, own, task.actions, threads, task.actuation)
+        self.state = task.make_state(slots)
+        self._worlds = worlds or WorldCache(task.embodiment)
+        self._recorder = Recorder(slots, task.max_steps)
+        self._running = np.zeros(slots, bool)
+        self._episodes: list[Episode | None] = [None] * slots
+        goal_specs = {sensor.name: sensor.spec() for sensor in self._goal_sensors}
+        self.specs: dict[str, ObservationSpec] = {**self.simulator.observer.specs, **goal_specs}
+        self._goals_seen = {
+            name: np.zeros((slots, *spec.shape), spec.dtype) for name, spec in goal_specs.items()
+        }
+        self._fresh = False
+
+    @property
+    def running(self) -> Bool[np.ndarray, "n"]:
+        """(N,) bool, a copy: slots whose episode has begun and not ended."""
+        return self._running.copy()
+
+    @property
+    def observations(self) -> Mapping[str, np.ndarray]:
+        """Name -> (N, ...) arrays of what was asked for, as of now.
+
+        They are computed when first read after a step or start, and rewritten in place by the
+        next; copy what must be kept. Rows of slots that never started are zeros.
+        """
+        seen = dict(self.simulator.observations)
+        if not self._fresh:
+            for sensor in self._goal_sensors:
+                sensor.observe(self.simulator, self.state, self._goals_seen[sensor.name])
+            self._fresh = True
+        return MappingProxyType({**seen, **self._goals_seen})
+
+    def episode(self, slot: int) -> Episode:
+        """The episode that began last in `slot`; raises InputError when none has."""
+        episode = self._episodes[slot]
+        if episode is None:
+            raise InputError(f"expected an episode in slot {slot}, got none yet; call start first")
+        return episode
+
+    def start(self, slots: Sequence[int], episodes: Sequence[Episode]) -> None:
+        """Begin `episodes` (K) in `slots` (K), whatever they were doing.
+
+        Raises what opening a scene raises, and InputError for a start that is off the floor;
+        then these slots are left without a running episode.
+        """
+        rows = np.asarray(slots, np.int64)
+        if len(rows) != len(episodes):
+            raise InputError(f"expected one episode for each of {len(rows)} slots, got {len(episodes)}")
+        if not len(rows):
+            return
+        self._running[rows] = False
+        worlds = [self._worlds.get(episode.scene_id) for episode in episodes]
+        positions = np.array([episode.start_position for episode in episodes], float)
+        yaws = np.array([episode.start_yaw for episode in episodes], float)
+        self.simulator.place(rows, worlds, positions, yaws)
+        self.state.stopped[rows] = False
+        self.state.steps[rows] = 0
+        self.task.begin(self.simulator, self.state, rows, episodes)
+        for slot, episode in zip(rows, episodes):
+            self._episodes[slot] = episode
+        self._recorder.begin(rows, self.simulator.bodies, self.state)
+        self._running[rows] = True
+        self._fresh = False
+
+    def step(
+        self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None
+    ) -> StepResult:
+        """Carry out one action in each `active` slot (all by default), and judge it.
+
+        Args:
+            actions: (N,) indices into `task.actions`; rows of other slots are ignored.
+            active: (N,) bool.
+
+        Raises ActionError for an action out of range, and for a step in a slot whose episode has
+        not begun or has ended.
+        """
+        chosen = np.ones(self.slots, bool) if active is None else np.asarray(active, bool)
+        if chosen.shape == (self.slots,) and (chosen & ~self._running).any():
+            slot = int(np.flatnonzero(chosen & ~self._running)[0])
+            when = "before reset (start)" if self._episodes[slot] is None else "after its end"
+            raise ActionError(
+                f"expected a running episode in slot {slot}, got a step {when}; start an episode first"
+            )
+        taken = np.asarray(actions)
+        self.simulator.step(taken, chosen)
+        self.state.steps[chosen] += 1
+        result = self.task.judge(self.simulator, self.state, taken, chosen)
+        self._recorder.record(chosen, taken, self.simulator.bodies, self.state)
+        self._running &= ~(result.terminated | result.truncated)
+        self._fresh = False
+        return result
+
+    def trajectory(self, slot: int) -> Trajectory:
+        """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
+        self.episode(slot)
+        return self._recorder.trajectory(slot, self.state, self.task.success_distance)
+
+
+def _find_sensor(task: Task, name: str) -> Sensor | str:
+    """The protocol's own version of a sensor, a goal sensor, or the name of a body sensor."""
+    own = task.make_sensor(name)
+    if own is not None:
+        return own
+    if name in GOAL_SENSORS.names():
+        found: Sensor = GOAL_SENSORS.get(name)()
+        return found
+    known = set(SENSORS.names())
+    prefixes = {camera.name for camera in task.embodiment.cameras if camera.name}
+    if name in known or any(name.removeprefix(f"{prefix}_") in known for prefix in prefixes):
+        return name
+    raise unknown_name("sensor", name, known | set(GOAL_SENSORS.names()))

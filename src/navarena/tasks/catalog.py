@@ -1,0 +1,16 @@
+"""The protocols, by id."""
+
+from navarena.core.errors import InputError
+from navarena.core.registry import Registry
+from navarena.tasks.task import Task
+
+TASKS = Registry("protocol", {"pointnav-v1": "navarena.tasks.point_nav:PointNav"}, "navarena.tasks")
+"""Protocol id -> Task class (called without arguments). Packages add theirs in the entry-point group."""
+
+
+def get_task(protocol_id: str) -> Task:
+    """The task of a protocol; raises UnknownNameError with the nearest choice."""
+    task = TASKS.get(protocol_id)()
+    if not isinstance(task, Task):
+        raise InputError(f"expected protocol {protocol_id!r} to name a Task, got {type(task).__name__}")
+    return task

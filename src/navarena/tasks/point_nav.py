@@ -1,0 +1,142 @@
+"""PointNav: go to a position that is given by GPS and compass."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from navarena.episodes.episode import Episode
+from navarena.simulation.body_catalog import LOCOBOT
+from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.sensor import Sensor
+from navarena.simulation.simulator import Simulator
+from navarena.tasks.task import StepResult, Task, TaskState
+
+SUCCESS_REWARD = 2.5
+"""habitat-lab, RLTaskEnv configuration: SUCCESS_REWARD."""
+
+SLACK_REWARD = -0.01
+"""habitat-lab, RLTaskEnv configuration: SLACK_REWARD, each step."""
+
+
+class PointNav(Task):
+    """Go to a point: the protocol `pointnav-v1`.
+
+    ## Body
+
+    The LoCoBot of the Habitat 2020 challenge: radius 0.18 m, height 0.88 m, one camera of
+    640 x 480 pixels and 79 degrees at 0.88 m. A blocked step does not slide.
+
+    ## Actions
+
+    | index | name         | effect |
+    |-------|--------------|--------|
+    | 0     | stop         | ends the episode |
+    | 1     | move_forward | 0.25 m along the heading; cut short by obstacles |
+    | 2     | turn_left    | 30 degrees |
+    | 3     | turn_right   | 30 degrees |
+
+    ## Observations
+
+    | key                        | shape, dtype          | bounds    | meaning |
+    |----------------------------|-----------------------|-----------|---------|
+    | rgb                        | (480, 640, 3) uint8   | 0 to 255  | sRGB bytes |
+    | depth                      | (480, 640, 1) float32 | 0 to 1    | see below |
+    | pointgoal_with_gps_compass | (2,) float32          | unbounded | see below |
+
+    Depth is (d - 0.5) / 4.5, where d is the distance in metres along the optical axis, clipped to
+    0.5 to 5.0 m. The goal is [plan distance in metres, bearing in radians, positive to the left]
+    from the pose now.
+
+    Further sensors (gps, compass, collided, semantic, K, ...) are computed when they are asked
+    for by name; they are outside the protocol.
+
+    ## Goal and success
+
+    STOP nearer than 0.2 m to the goal, measured along the floor (geodesic). Nearer is strict, as in
+    habitat-lab.
+
+    ## Reward
+
+    Progress - 0.01 each step, and 2.5 for success: progress is the decrease of the geodesic
+    distance in metres; a step from or to where the goal cannot be reached makes none.
+    (habitat-lab: SUCCESS_REWARD 2.5, SLACK_REWARD -0.01, distance_to_goal reward measure.)
+
+    ## Start
+
+    Position and yaw of the episode: at rest, level, on the same floor and island as the goal,
+    1 to 30 m (geodesic) from it.
+
+    ## End
+
+    STOP terminates. The 500th action truncates, unless it is STOP.
+
+    ## Metrics
+
+    success, spl, soft_spl, distance_to_goal, path_length, collisions, num_actions.
+
+    ## Versions
+
+    * v1: first version. Evaluated on `houses-v0`.
+    """
+
+    protocol_id = "pointnav-v1"
+    embodiment = LOCOBOT
+    actions = ("stop", "move_forward", "turn_left", "turn_right")
+    sensors = ("rgb", "depth", "pointgoal_with_gps_compass")
+    metrics = (
+        "success",
+        "spl",
+        "soft_spl",
+        "distance_to_goal",
+        "path_length",
+        "collisions",
+        "num_actions",
+    )
+    max_steps = 500
+    success_distance = 0.2
+    default_dataset = "houses-v0"
+
+    def make_sensor(self, name: str) -> Sensor | None:
+        """Depth is clipped and normalised as the Habitat 2020 challenge does."""
+        return Depth(nearest=0.5, farthest=5.0, normalize=True) if name == "depth" else None
+
+    def begin(
+        self,
+        simulator: Simulator,
+        state: TaskState,
+        slots: Int64[np.ndarray, "k"],
+        episodes: Sequence[Episode],
+    ) -> None:
+        """Take the goals from the episodes and measure the way to them."""
+        state.goal_position[slots] = [episode.goal.position for episode in episodes]
+        state.distance[slots] = simulator.geodesic_distance(slots, state.goal_position[slots])
+        state.start_distance[slots] = state.distance[slots]
+
+    def judge(
+        self,
+        simulator: Simulator,
+        state: TaskState,
+        actions: Int64[np.ndarray, "n"],
+        active: Bool[np.ndarray, "n"],
+    ) -> StepResult:
+        """Reward progress, end at STOP, truncate at the step limit."""
+        progress = self._update_distance(simulator, state)
+        stopped = active & (actions == self.actions.index("stop"))
+        state.stopped |= stopped
+        succeeded = stopped & (state.distance < self.success_distance)
+        reward = np.where(active, progress + SLACK_REWARD, 0.0) + SUCCESS_REWARD * succeeded
+        truncated = active & ~stopped & (state.steps >= self.max_steps)
+        return StepResult(reward, stopped, truncated)
+
+    def _update_distance(self, simulator: Simulator, state: TaskState) -> np.ndarray:
+        """Measure the distances of bodies that moved; (N,) metres by which they have shrunk."""
+        progress = np.zeros(len(state.distance))
+        moved = np.flatnonzero(simulator.bodies.moved)
+        if len(moved):
+            now = simulator.geodesic_distance(moved, state.goal_position[moved])
+            before = state.distance[moved]
+            reachable = np.isfinite(now) & np.isfinite(before)
+            progress[moved[reachable]] = before[reachable] - now[reachable]
+            state.distance[moved] = now
+        return progress

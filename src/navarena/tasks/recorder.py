@@ -1,0 +1,66 @@
+"""Keeps what happened in each slot, until it becomes a Trajectory."""
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from navarena.metrics.trajectory import Trajectory
+from navarena.simulation.bodies import Bodies
+from navarena.tasks.task import TaskState
+
+
+class Recorder:
+    """Poses, actions, collisions and distances of N slots.
+
+    Args:
+        slots: N.
+        max_steps: most actions of an episode.
+    """
+
+    def __init__(self, slots: int, max_steps: int) -> None:
+        rows = max_steps + 1
+        self._positions = np.zeros((slots, rows, 3))
+        self._yaws = np.zeros((slots, rows))
+        self._distances = np.zeros((slots, rows))
+        self._actions = np.zeros((slots, max_steps), np.int64)
+        self._collided = np.zeros((slots, max_steps), bool)
+        self._steps = np.zeros(slots, np.int64)
+
+    def begin(self, slots: Int64[np.ndarray, "k"], bodies: Bodies, state: TaskState) -> None:
+        """Start new records in `slots` (K,) at the present poses."""
+        self._steps[slots] = 0
+        self._write_poses(slots, bodies, state)
+
+    def record(
+        self,
+        active: Bool[np.ndarray, "n"],
+        actions: Int64[np.ndarray, "n"],
+        bodies: Bodies,
+        state: TaskState,
+    ) -> None:
+        """Append the step that the `active` slots have just made by `actions`."""
+        slots = np.flatnonzero(active)
+        steps = self._steps[slots]
+        self._actions[slots, steps] = actions[slots]
+        self._collided[slots, steps] = bodies.collided[slots]
+        self._steps[slots] = steps + 1
+        self._write_poses(slots, bodies, state)
+
+    def _write_poses(self, slots: Int64[np.ndarray, "k"], bodies: Bodies, state: TaskState) -> None:
+        steps = self._steps[slots]
+        self._positions[slots, steps] = bodies.positions[slots]
+        self._yaws[slots, steps] = bodies.yaws[slots]
+        self._distances[slots, steps] = state.distance[slots]
+
+    def trajectory(self, slot: int, state: TaskState, success_distance: float) -> Trajectory:
+        """A copy of what has happened in `slot` since its episode began."""
+        steps = int(self._steps[slot])
+        return Trajectory(
+            positions=self._positions[slot, : steps + 1].copy(),
+            yaws=self._yaws[slot, : steps + 1].copy(),
+            actions=self._actions[slot, :steps].copy(),
+            collided=self._collided[slot, :steps].copy(),
+            distance_to_goal=self._distances[slot, : steps + 1].copy(),
+            start_distance=float(state.start_distance[slot]),
+            stopped=bool(state.stopped[slot]),
+            success_distance=success_distance,
+        )

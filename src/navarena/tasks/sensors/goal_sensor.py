@@ -1,0 +1,21 @@
+"""What a goal sensor is."""
+
+from abc import abstractmethod
+
+import numpy as np
+
+from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
+from navarena.simulation.simulator import Simulator
+from navarena.tasks.task import TaskState
+
+
+class GoalSensor(Sensor):
+    """Looks at the bodies and at what the task knows of their goals."""
+
+    @abstractmethod
+    def spec(self) -> ObservationSpec:
+        """Shape, type and bounds."""
+
+    @abstractmethod
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        """Write the observations of all slots into `out` (N, ...)."""
