@@ -2,7 +2,7 @@
 
 import ast
 
-from .sources import Source, imported_modules, sources, where
+from .sources import imported_modules, sources, where
 
 LAYERS = (
     ("cli",),
@@ -50,23 +50,33 @@ def test_imports_run_down_the_layers() -> None:
 
 
 def test_nothing_imports_the_package_itself() -> None:
-    """`from navarena import x` from inside knots everything together; only the CLI asks for the version."""
+    """The lazy table leads to everything; inside the package only the version is taken from it."""
     wrong = [
-        where(source, line)
+        where(source, node.lineno)
         for source in sources()
-        for line, module in imported_modules(source)
-        if module == "navarena" and source.package != "cli" and not imports_only_the_version(source, line)
+        for node in ast.walk(source.tree)
+        if uses_more_than_the_version(node)
     ]
     assert not wrong, "\n".join(wrong)
 
 
-def imports_only_the_version(source: Source, line: int) -> bool:
-    return any(
-        isinstance(node, ast.ImportFrom)
-        and node.lineno == line
-        and [alias.name for alias in node.names] == ["__version__"]
+def uses_more_than_the_version(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "navarena" and [alias.name for alias in node.names] != ["__version__"]
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.value.id == "navarena" and node.attr != "__version__"
+    return False
+
+
+def test_imports_are_absolute() -> None:
+    """The kernel cache follows absolute imports only; a relative one would hide an edited callee."""
+    wrong = [
+        where(source, node.lineno)
+        for source in sources()
         for node in ast.walk(source.tree)
-    )
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_no_cycles_between_modules() -> None:

@@ -8,13 +8,16 @@ rotate local to world. A camera's local frame is x right, y up, -z forward.
 import numpy as np
 from jaxtyping import Float
 
+Angles = Float[np.ndarray, "..."] | float
+"""One angle or an array of them, in radians unless said otherwise."""
 
-def wrap_angle(angle: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+
+def wrap_angle(angle: Angles) -> Float[np.ndarray, "..."]:
     """Angles (radians) moved into [-pi, pi)."""
     return np.asarray((np.asarray(angle) + np.pi) % (2 * np.pi) - np.pi)
 
 
-def quaternion_from_yaw(yaw: Float[np.ndarray, "..."]) -> Float[np.ndarray, "... 4"]:
+def quaternion_from_yaw(yaw: Angles) -> Float[np.ndarray, "... 4"]:
     """(..., 4) unit quaternions [x, y, z, w] of turns by `yaw` (radians) about +y."""
     half = np.asarray(yaw, float) / 2
     zero = np.zeros_like(half)
@@ -30,7 +33,7 @@ def yaw_from_quaternion(quaternion: Float[np.ndarray, "... 4"]) -> Float[np.ndar
     return np.asarray(wrap_angle(2 * np.arctan2(q[..., 1], q[..., 3])))
 
 
-def forward_from_yaw(yaw: Float[np.ndarray, "..."]) -> Float[np.ndarray, "... 3"]:
+def forward_from_yaw(yaw: Angles) -> Float[np.ndarray, "... 3"]:
     """(..., 3) unit vectors along which bodies at `yaw` (radians) look."""
     yaw = np.asarray(yaw, float)
     return np.stack([-np.sin(yaw), np.zeros_like(yaw), -np.cos(yaw)], -1)
@@ -73,7 +76,7 @@ def intrinsic_matrix(width_px: int, height_px: int, hfov: float) -> Float[np.nda
 def episode_frame(
     position: Float[np.ndarray, "... 3"],
     start: Float[np.ndarray, "... 3"],
-    start_yaw: Float[np.ndarray, "..."],
+    start_yaw: Angles,
 ) -> Float[np.ndarray, "... 3"]:
     """World points (..., 3) expressed in the frame of an episode's start pose.
 
@@ -90,6 +93,6 @@ def world_from_unity(position: Float[np.ndarray, "... 3"]) -> Float[np.ndarray, 
     return np.asarray(position, float) * np.array([1.0, 1.0, -1.0])
 
 
-def yaw_from_unity(degrees: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+def yaw_from_unity(degrees: Angles) -> Float[np.ndarray, "..."]:
     """Unity headings (degrees, clockwise from +z) as yaw (radians, to the left from -z)."""
     return np.asarray(wrap_angle(-np.deg2rad(np.asarray(degrees, float))))

@@ -1,0 +1,85 @@
+"""Names from the package, from entry points of other packages, and from the running process."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from navarena.core.errors import InputError, UnknownNameError
+from navarena.core.registry import Registry, load_target
+
+
+@pytest.fixture
+def registry() -> Registry:
+    return Registry("agent", {"one": "math:sqrt", "two": "math:pi"}, "navarena.test_things")
+
+
+@pytest.fixture
+def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed distribution: a module, and metadata with an entry point."""
+    (tmp_path / "someones_agents.py").write_text("class Walker:\n    speed = 3\n")
+    info = tmp_path / "someones_agents-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: someones-agents\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[navarena.test_things]\nwalker = someones_agents:Walker\none = someones_agents:Walker\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "someones_agents", raising=False)
+
+
+def test_builtin_names(registry: Registry) -> None:
+    assert registry.names() == ["one", "two"]
+    assert registry.get("one")(9) == 3
+
+
+def test_unknown_name(registry: Registry) -> None:
+    with pytest.raises(UnknownNameError, match="unknown agent 'tow'. Did you mean 'two'"):
+        registry.get("tow")
+
+
+def test_entry_points_add_names(other_package: None, registry: Registry) -> None:
+    assert registry.names() == ["one", "two", "walker"]
+    assert registry.get("walker").speed == 3
+
+
+def test_entry_points_cannot_replace_ours(other_package: None, registry: Registry) -> None:
+    assert registry.get("one")(9) == 3
+
+
+def test_listing_imports_nothing(other_package: None, registry: Registry) -> None:
+    assert registry.targets()["walker"] == "someones_agents:Walker"
+    assert "someones_agents" not in sys.modules
+
+
+def test_registering_for_this_process(registry: Registry) -> None:
+    @registry.decorator("mine")
+    class Mine:
+        pass
+
+    assert registry.get("mine") is Mine and "mine" in registry.names()
+    with pytest.raises(InputError, match="agent 'mine' is already registered"):
+        registry.register("mine", Mine)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("no-colon", "expected module:attribute, got 'no-colon'"),
+        (":x", "expected module:attribute"),
+        ("no_such_module_at_all:x", "cannot import 'no_such_module_at_all'"),
+        ("math:sqroot", "unknown attribute of math 'sqroot'. Did you mean 'sqrt'"),
+    ],
+)
+def test_bad_targets(target: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_target(target)
+
+
+def test_a_missing_import_inside_the_target_is_not_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "needs_more.py").write_text("import surely_not_installed\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ModuleNotFoundError, match="surely_not_installed"):
+        load_target("needs_more:x")

@@ -1,0 +1,58 @@
+"""Shares cover every item once, on as many threads as asked for."""
+
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from navarena.core.threads import run_in_shares, thread_count
+
+
+@settings(max_examples=40, deadline=None)
+@given(count=st.integers(0, 40), threads=st.integers(1, 6))
+def test_every_item_once(count: int, threads: int) -> None:
+    seen = [0] * count
+
+    def work(share: int, first: int, last: int) -> None:
+        assert 0 <= share < threads and first < last
+        for item in range(first, last):
+            seen[item] += 1
+
+    run_in_shares(work, count, threads)
+    assert seen == [1] * count
+
+
+def test_shares_run_side_by_side() -> None:
+    """Both shares wait for each other: only two threads at once can pass."""
+    barrier = threading.Barrier(2, timeout=20)
+    names: set[str] = set()
+
+    def work(share: int, first: int, last: int) -> None:
+        barrier.wait()
+        names.add(threading.current_thread().name)
+
+    run_in_shares(work, 2, 2)
+    assert len(names) == 2
+
+
+def test_one_share_stays_on_the_callers_thread() -> None:
+    used: list[threading.Thread] = []
+    run_in_shares(lambda *_: used.append(threading.current_thread()), 5, 1)
+    assert used == [threading.current_thread()]
+
+
+def test_errors_of_a_share_reach_the_caller() -> None:
+    def work(share: int, first: int, last: int) -> None:
+        if share == 1:
+            raise ValueError("share 1")
+
+    with pytest.raises(ValueError, match="share 1"):
+        run_in_shares(work, 4, 2)
+
+
+def test_thread_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NAVARENA_THREADS", "3")
+    assert thread_count() == 3
+    monkeypatch.delenv("NAVARENA_THREADS")
+    assert thread_count() >= 1
