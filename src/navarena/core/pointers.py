@@ -30,7 +30,7 @@ def _address_as_pointer(typingctx: Any, address: Any, dtype: Any) -> Any:
 
 
 @kernel(inline=True)
-def flat_view(table, row, slot, dtype):
+def flat_view(table: Any, row: Any, slot: Any, dtype: Any) -> Any:
     """1-D view (dtype as given) of the array in `slot` of `row` of an address table."""
     return carray(_address_as_pointer(table[row, 2 * slot], dtype), (table[row, 2 * slot + 1],), dtype)
 

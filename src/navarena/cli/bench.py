@@ -1,0 +1,75 @@
+"""`navarena bench`: measured speed beside the mark it is held against."""
+
+import importlib
+import os
+import platform
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import tyro
+
+from navarena.cli.benchmarks.measurement import Measurement
+from navarena.cli.console import Console
+
+Benchmark = Literal["render", "step", "geodesic", "navmesh", "load"]
+BENCHMARKS: tuple[Benchmark, ...] = ("render", "step", "geodesic", "navmesh", "load")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measure speed on this machine: pictures, steps, path queries, navmesh building, loading.
+
+    The marks are those of the project on one core of a 2-core server CPU; compare ratios, not
+    figures, across machines.
+    """
+
+    benchmarks: tyro.conf.Positional[tuple[Benchmark, ...]] = ()
+    """What to measure; everything when none is named."""
+    quick: bool = False
+    """Fewer repetitions: seconds instead of minutes, with more noise."""
+    json: bool = False
+    """Print one JSON document instead of tables."""
+
+    def run(self, console: Console) -> int:
+        """Measure and print; returns the exit code."""
+        chosen = self.benchmarks or BENCHMARKS
+        rows: list[dict[str, Any]] = []
+        with console.progress(len(chosen), "measuring") as progress:
+            for benchmark in chosen:
+                module = importlib.import_module(f"navarena.cli.benchmarks.{benchmark}")
+                measured: list[Measurement] = module.measure(self.quick)
+                rows += [{"benchmark": benchmark, **asdict(m), "ratio": m.ratio} for m in measured]
+                progress.advance()
+        for benchmark in chosen:
+            columns = ("value", "unit", "target", "ratio", "note")
+            mine = [row for row in rows if row["benchmark"] == benchmark]
+            console.table(
+                benchmark, ("work", *columns), [[row["name"], *(row[key] for key in columns)] for row in mine]
+            )
+        console.result({"machine": describe_machine(), "quick": self.quick, "measurements": rows})
+        return 0
+
+
+def describe_machine() -> dict[str, Any]:
+    """What figures depend on: processor, cores, system, versions of Python, NumPy and Numba."""
+    import numba
+    import numpy
+
+    return {
+        "processor": processor_name(),
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "numba": numba.__version__,
+    }
+
+
+def processor_name() -> str:
+    """The processor's model name where the system tells it, else its architecture."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor() or platform.machine()

@@ -1,0 +1,129 @@
+"""`navarena list`: what can be named on the command line, installed packages included."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import tyro
+
+from navarena.cli.console import Console
+from navarena.core.errors import NavarenaError
+from navarena.core.registry import Registry
+
+Kind = Literal["protocols", "agents", "sensors", "scenes", "metrics"]
+
+
+@dataclass(frozen=True)
+class List:
+    """Name the protocols, agents, sensors, scenes or metrics, those of installed packages included."""
+
+    kind: tyro.conf.Positional[Kind]
+    """What to list."""
+    json: bool = False
+    """Print one JSON document instead of a table."""
+
+    def run(self, console: Console) -> int:
+        """Print the list; returns the exit code."""
+        listers: dict[str, Callable[[], list[dict[str, Any]]]] = {
+            "protocols": _list_protocols,
+            "agents": _list_agents,
+            "sensors": _list_sensors,
+            "scenes": _list_scenes,
+            "metrics": _list_metrics,
+        }
+        items = listers[self.kind]()
+        columns = [key for key in items[0] if key != "target"] if items else ["name"]
+        console.table(self.kind, columns, [[_cell(item[key]) for key in columns] for item in items])
+        console.result({"kind": self.kind, "items": items})
+        return 0
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {number}" for key, number in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _describe(registry: Registry) -> list[dict[str, Any]]:
+    """name, description and target of everything in `registry`; one that fails to load says why."""
+    rows = []
+    for name, target in registry.targets().items():
+        try:
+            description = first_line(registry.get(name))
+        except (ImportError, NavarenaError) as error:
+            description = f"cannot be loaded: {error}"
+        rows.append({"name": name, "description": description, "target": target})
+    return rows
+
+
+def first_line(thing: object) -> str:
+    """The first line of the docstring of `thing`, a class or function; "" without one."""
+    return (inspect.getdoc(thing) or "").split("\n")[0]
+
+
+def _list_protocols() -> list[dict[str, Any]]:
+    from navarena.tasks.catalog import TASKS, get_task
+
+    rows = _describe(TASKS)
+    for row in rows:
+        task = get_task(row["name"])
+        row.update(
+            dataset=task.default_dataset,
+            max_steps=task.max_steps,
+            actions=list(task.actions),
+            sensors=list(task.sensors),
+            metrics=list(task.metrics),
+        )
+    return rows
+
+
+def _list_agents() -> list[dict[str, Any]]:
+    from navarena.agents.catalog import AGENTS
+
+    return _describe(AGENTS)
+
+
+def _list_sensors() -> list[dict[str, Any]]:
+    from navarena.simulation.sensors.catalog import SENSORS
+    from navarena.tasks.sensors.catalog import GOAL_SENSORS
+
+    return [
+        {**row, "of": owner}
+        for owner, registry in (("body", SENSORS), ("goal", GOAL_SENSORS))
+        for row in _describe(registry)
+    ]
+
+
+def _list_scenes() -> list[dict[str, Any]]:
+    from navarena.scenes.catalog import SCENE_SETS, scene_sets
+
+    targets = SCENE_SETS.targets()
+    return [
+        {
+            "name": name,
+            "description": scene_set.description,
+            "splits": {split: len(ids) for split, ids in scene_set.splits.items()},
+            "example": next((ids[0] for ids in scene_set.splits.values() if ids), ""),
+            "target": targets.get(name, ""),
+        }
+        for name, scene_set in scene_sets().items()
+    ]
+
+
+def _list_metrics() -> list[dict[str, Any]]:
+    from navarena.metrics.catalog import METRICS, get_metric
+
+    rows = []
+    for name, target in METRICS.targets().items():
+        metric = get_metric(name)
+        rows.append(
+            {
+                "name": name,
+                "description": first_line(metric.compute),
+                "unit": metric.unit,
+                "better": metric.better or "",
+                "target": target,
+            }
+        )
+    return rows
