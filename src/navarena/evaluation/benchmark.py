@@ -1,0 +1,139 @@
+"""The seam between the evaluation and what it evaluates.
+
+The runner knows a Benchmark: episodes, names, and a Setup that makes batches and agents.
+The real one comes from a task; tests bring a corridor, and a remote agent only needs
+another Setup.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from navarena.agents.agent import Start
+from navarena.agents.loading import load_agent
+from navarena.episodes.catalog import load_episodes
+from navarena.episodes.episode import Episode
+from navarena.evaluation.identity import Identity
+from navarena.evaluation.settings import EvaluationSettings
+from navarena.metrics.trajectory import Trajectory
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_task
+from navarena.tasks.task import StepResult
+
+
+@runtime_checkable
+class Batch(Protocol):
+    """N environments that step together; NavigationBatch is one."""
+
+    @property
+    def observations(self) -> Mapping[str, np.ndarray]:
+        """Name -> (N, ...) array, valid until the next step."""
+        ...
+
+    def start(self, slots: Sequence[int], episodes: Sequence[Episode]) -> object:
+        """Begin `episodes` in `slots`; the other slots go on."""
+        ...
+
+    def step(self, actions: np.ndarray, active: np.ndarray) -> StepResult:
+        """Take actions (N,) int64 in the slots where `active` (N,) bool holds."""
+        ...
+
+    def trajectory(self, slot: int) -> Trajectory:
+        """The record of the episode in `slot` up to now."""
+        ...
+
+
+@runtime_checkable
+class BatchAgent(Protocol):
+    """What the runner calls of an agent; navarena.agents.Agent is one."""
+
+    sensors: tuple[str, ...]
+
+    def attach(self, batch: Any) -> None:
+        """Called once before the first reset with the batch that the agent will act in."""
+        ...
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        """New episodes begin in the slots of `starts`."""
+        ...
+
+    def act(self, observations: Mapping[str, np.ndarray], active: np.ndarray) -> np.ndarray:
+        """Choose actions (N,) int64 for the slots where `active` (N,) bool holds."""
+        ...
+
+
+@runtime_checkable
+class Setup(Protocol):
+    """How a process makes its batch and its agent. It travels to worker processes by pickle."""
+
+    def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
+        """A batch of `slots` environments that computes `sensors` and nothing else."""
+        ...
+
+    def make_agent(self) -> BatchAgent:
+        """A fresh agent, without memory of any episode."""
+        ...
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Everything that an evaluation needs to know.
+
+    Attributes:
+        identity: of rules and episodes.
+        episodes: in evaluation order, each id once.
+        actions: names; an action is an index into them.
+        metrics: names of the numbers of each episode.
+        setup: makes batches and agents, in this process or another.
+    """
+
+    identity: Identity
+    episodes: tuple[Episode, ...]
+    actions: tuple[str, ...]
+    metrics: tuple[str, ...]
+    setup: Setup
+
+
+@dataclass(frozen=True)
+class TaskSetup:
+    """The Setup of a registered protocol.
+
+    Attributes:
+        protocol: id of the task.
+        agent: registered name or "module:Class".
+        seed: of the agent.
+    """
+
+    protocol: str
+    agent: str
+    seed: int
+
+    def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
+        """A NavigationBatch of the protocol's task."""
+        return NavigationBatch(get_task(self.protocol), slots, threads=threads, sensors=sensors)
+
+    def make_agent(self) -> BatchAgent:
+        """The agent as `navarena.agents.load_agent` makes it."""
+        return load_agent(self.agent, get_task(self.protocol), self.seed)
+
+
+def open_benchmark(settings: EvaluationSettings) -> Benchmark:
+    """The benchmark that `settings` name; raises InputError for unknown names and bad files."""
+    task = get_task(settings.protocol)
+    dataset = load_episodes(task, settings.split, settings.dataset)
+    identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
+    episodes = tuple(dataset.episodes[: settings.episodes])
+    if len(episodes) < len(dataset.episodes):
+        identity = identity.first(len(episodes))
+    setup = TaskSetup(task.protocol_id, settings.agent, settings.seed)
+    return Benchmark(identity, episodes, task.actions, task.metrics, setup)
+
+
+def absolute_dataset(dataset: str | None) -> str | None:
+    """A dataset that is a file here, by its absolute path, so that a run can be replayed from anywhere."""
+    if dataset is not None and Path(dataset).exists():
+        return str(Path(dataset).resolve())
+    return dataset

@@ -1,0 +1,36 @@
+"""What a result is a result of: `protocol@dataset/split#hash`."""
+
+import hashlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Rules and episodes of a result; two numbers compare only when their identities are equal.
+
+    Attributes:
+        protocol: id that binds the rules, such as "pointnav-v1".
+        dataset: name of the episodes, such as "houses-v0".
+        split: such as "val"; a part of a split that nobody else uses starts with "custom-".
+        hash: hexadecimal, of the episodes themselves.
+    """
+
+    protocol: str
+    dataset: str
+    split: str
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.protocol}@{self.dataset}/{self.split}#{self.hash}"
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether it departs from the named split; such a result compares with no published one."""
+        return self.split.startswith("custom-")
+
+    def first(self, count: int) -> "Identity":
+        """The identity of the first `count` episodes alone."""
+        digest = hashlib.sha256(f"{self.hash}:first:{count}".encode()).hexdigest()
+        return Identity(
+            self.protocol, self.dataset, f"custom-{self.split}-first-{count}", digest[: len(self.hash)]
+        )

@@ -1,0 +1,197 @@
+"""The journal: one finished episode per line, on the disk before the next one begins.
+
+    DIR/journal-<worker>.jsonl      {"episode_id": ..., "actions": [...], "metrics": {...}, ...}
+
+Everything else in a run's folder derives from the journals. A line that a crash cut short
+is dropped when the run resumes; damage anywhere else is an error. Infinite numbers are
+written as null (JSON knows no infinity, and NaN never gets here).
+"""
+
+import errno
+import math
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from navarena.core.errors import FileError
+from navarena.core.files import raise_storage_error
+from navarena.evaluation.lock import require_lock
+
+Status = Literal["ok", "crashed", "illegal_action"]
+"""How an episode ended: by the rules (STOP or step limit), by an exception of the agent, or by
+an action outside the action space. All but "ok" count as failures."""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One finished episode.
+
+    Attributes:
+        identity: `protocol@dataset/split#hash` of the run, so that a line speaks for itself.
+        episode_id, scene_id: as in the dataset.
+        status: how it ended.
+        steps: number of actions.
+        start_distance: metres, geodesic from start to goal; None when unreachable.
+        actions: indices into the protocol's actions, in order.
+        metrics: name -> value; None is infinite.
+        traceback: what the agent raised or did wrong; None when all went well.
+    """
+
+    identity: str
+    episode_id: str
+    scene_id: str
+    status: Status
+    steps: int
+    start_distance: float | None
+    actions: list[int]
+    metrics: dict[str, float | None]
+    traceback: str | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the agent broke the episode, which then counts as a failure."""
+        return self.status != "ok"
+
+    def metric(self, name: str) -> float:
+        """The value of metric `name`, None turned back into infinity."""
+        value = self.metrics[name]
+        return math.inf if value is None else value
+
+
+@dataclass(frozen=True)
+class Journal:
+    """The content of one journal file.
+
+    Attributes:
+        path: of the file.
+        rows: its complete lines, in order.
+        torn: bytes of an incomplete last line, 0 when there is none.
+    """
+
+    path: Path
+    rows: tuple[Row, ...]
+    torn: int
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(Row)
+
+
+def journal_path(folder: Path, worker: int) -> Path:
+    """The file that `worker` appends to."""
+    return folder / f"journal-{worker}.jsonl"
+
+
+def journal_paths(folder: Path) -> list[Path]:
+    """All journals of a run, by worker."""
+    return sorted(folder.glob("journal-*.jsonl"), key=lambda path: (len(path.name), path.name))
+
+
+def parse_journal(path: Path, data: bytes) -> Journal:
+    """The rows in `data`, the content of `path`; FileError names file and line of any damage."""
+    *lines, tail = data.split(b"\n")
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            rows.append(_DECODER.decode(line))
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise FileError(
+                f"{path}, line {number}, is damaged ({error}); restore the file, delete that line to run "
+                "its episode again, or start over with --fresh"
+            ) from error
+    return Journal(path, tuple(rows), len(tail))
+
+
+def read_journal(path: Path) -> Journal:
+    """The journal at `path`, which may end in a torn line; raises FileError."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot read journal {path}: {error.strerror or error}") from error
+    return parse_journal(path, data)
+
+
+def repair_journal(path: Path) -> Journal:
+    """Read `path` and cut a torn last line off the file; waits for a writer that is about to die."""
+    with _open_locked(path) as descriptor:
+        journal = read_journal(path)
+        if journal.torn:
+            try:
+                os.ftruncate(descriptor, os.fstat(descriptor).st_size - journal.torn)
+                os.fsync(descriptor)
+            except OSError as error:
+                raise_storage_error(path, error)
+    return journal
+
+
+def read_rows(folder: Path) -> list[Row]:
+    """The rows of all journals of a run, sorted by scene and episode; torn lines left out."""
+    return sort_rows([row for path in journal_paths(folder) for row in read_journal(path).rows])
+
+
+def sort_rows(rows: Sequence[Row]) -> list[Row]:
+    """`rows` by scene and episode id: an order that no worker can change."""
+    return sorted(rows, key=lambda row: (row.scene_id, row.episode_id))
+
+
+@contextmanager
+def _open_locked(path: Path) -> Iterator[int]:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise_storage_error(path, error)
+    try:
+        require_lock(descriptor, path)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+class JournalWriter:
+    """Appends rows to one journal; each is on the disk when `append` returns.
+
+    Args:
+        descriptor: open for appending and locked.
+        path: for messages.
+    """
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        self._descriptor, self._path = descriptor, path
+
+    def append(self, row: Row) -> None:
+        """Write `row` as one line in one write, and fsync.
+
+        When the disk refuses, the file is cut back to what it was: StorageError, nothing half-written.
+        """
+        line = _ENCODER.encode(row) + b"\n"
+        before = os.fstat(self._descriptor).st_size
+        try:
+            if os.write(self._descriptor, line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._descriptor)
+        except OSError as error:
+            with suppress(OSError):  # a torn line is repaired when the run resumes
+                os.ftruncate(self._descriptor, before)
+            raise_storage_error(self._path, error)
+
+
+@contextmanager
+def open_journal(path: Path) -> Iterator[JournalWriter]:
+    """A writer at the end of `path`, which no other process may write meanwhile (InputError)."""
+    with _open_locked(path) as descriptor:
+        _sync_folder(path.parent)
+        yield JournalWriter(descriptor, path)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the name of a new file survive a power cut, where folders can be synced."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,66 @@
+"""One writer per file: advisory locks that the system drops when their owner dies.
+
+Where the system or the file system knows no flock, nothing is locked.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from navarena.core.errors import InputError
+
+PATIENCE_SECONDS = 10.0
+_POLL_SECONDS = 0.05
+
+
+def require_lock(descriptor: int, path: Path, patience: float = PATIENCE_SECONDS) -> None:
+    """Lock the open file `descriptor` (of `path`) until it is closed.
+
+    Workers of a killed run need a moment to notice; after `patience` seconds somebody else
+    must be alive: InputError.
+    """
+    deadline = time.monotonic() + patience
+    while not _try_lock(descriptor):
+        if time.monotonic() >= deadline:
+            raise InputError(
+                f"another process is writing to {path}; wait until it has ended, or choose another --out"
+            )
+        time.sleep(_POLL_SECONDS)
+
+
+def _try_lock(descriptor: int) -> bool:
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+class FolderLock:
+    """Holds `folder` for one run; a context manager. InputError when another run has it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / ".lock"
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> "FolderLock":
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            require_lock(self._descriptor, self._path.parent, patience=0.0)
+        except InputError:
+            os.close(self._descriptor)
+            self._descriptor = None
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

@@ -1,0 +1,154 @@
+"""run.json: what a run is, written before its first episode and checked before it goes on."""
+
+import datetime
+import os
+import platform
+import sys
+from pathlib import Path
+
+import msgspec
+import numba
+import numpy as np
+
+import navarena
+from navarena.core.errors import FileError, InputError
+from navarena.core.files import read_bytes, write_atomic
+from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.settings import EvaluationSettings
+
+FORMAT = "navarena-run-v1"
+FILE_NAME = "run.json"
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a run is.
+
+    Attributes:
+        format: of this file.
+        identity: `protocol@dataset/split#hash`.
+        settings: those that can move a number (EvaluationSettings.decisive).
+        episodes: how many there are.
+        actions, metrics: names, in the protocol's order.
+        seeds: name -> seed.
+        versions: of navarena, numpy, numba and python.
+        hardware: system, machine, processor, cores.
+        execution: workers and batch_size of the first command.
+        command: that started it.
+        started: when, UTC, ISO 8601.
+    """
+
+    format: str = FORMAT
+    identity: str
+    settings: dict[str, str | int | None]
+    episodes: int
+    actions: tuple[str, ...]
+    metrics: tuple[str, ...]
+    seeds: dict[str, int]
+    versions: dict[str, str]
+    hardware: dict[str, str | int]
+    execution: dict[str, int]
+    command: tuple[str, ...]
+    started: str
+
+    @property
+    def agent(self) -> str:
+        """The agent's name."""
+        return str(self.settings["agent"])
+
+    @property
+    def platform(self) -> tuple[str, ...]:
+        """What must be equal for floats to come out bit for bit the same."""
+        machine = (str(self.hardware["system"]), str(self.hardware["machine"]))
+        return (*machine, *(f"{name} {version}" for name, version in sorted(self.versions.items())))
+
+
+def describe_versions() -> dict[str, str]:
+    """The versions that can move a number."""
+    return {
+        "navarena": navarena.__version__,
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def describe_hardware() -> dict[str, str | int]:
+    """The machine: system, machine, processor and number of cores."""
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "processor": _processor_name(),
+        "cores": os.cpu_count() or 1,
+    }
+
+
+def _processor_name() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
+
+
+def make_record(
+    settings: EvaluationSettings, benchmark: Benchmark, command: tuple[str, ...] | None = None
+) -> RunRecord:
+    """The record of a run that starts now; `command` is sys.argv unless given."""
+    return RunRecord(
+        identity=str(benchmark.identity),
+        settings=settings.decisive,
+        episodes=len(benchmark.episodes),
+        actions=benchmark.actions,
+        metrics=benchmark.metrics,
+        seeds={"agent": settings.seed},
+        versions=describe_versions(),
+        hardware=describe_hardware(),
+        execution={"workers": settings.workers, "batch_size": settings.batch_size},
+        command=tuple(sys.argv) if command is None else command,
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    )
+
+
+def write_record(folder: Path, record: RunRecord) -> None:
+    """Write run.json into `folder` in one step; raises StorageError."""
+    write_atomic(folder / FILE_NAME, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+
+
+def read_record(folder: Path) -> RunRecord:
+    """The run.json of `folder`; raises FileError when it is missing or damaged."""
+    path = folder / FILE_NAME
+    data = read_bytes(path, "run record")
+    try:
+        record = msgspec.json.decode(data, type=RunRecord)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise FileError(
+            f"run record {path} is damaged ({error}); restore it, or start over with --fresh"
+        ) from error
+    if record.format != FORMAT:
+        raise FileError(f"expected a run of format {FORMAT!r}, got {record.format!r} in {path}")
+    return record
+
+
+def require_same_run(folder: Path, found: RunRecord, wanted: RunRecord) -> None:
+    """Raise InputError unless the run in `folder` is the one that is wanted now.
+
+    Machines and numbers of workers may differ; what can move a number may not.
+    """
+    differences = []
+    if found.identity != wanted.identity:
+        differences.append(f"identity is {found.identity}, not {wanted.identity}")
+    for kind, old, new in [
+        ("", found.settings, wanted.settings),
+        ("version of ", found.versions, wanted.versions),
+    ]:
+        for name in sorted({*old, *new}):
+            if old.get(name) != new.get(name):
+                differences.append(f"{kind}{name} is {old.get(name)!r}, not {new.get(name)!r}")
+    if found.metrics != wanted.metrics or found.actions != wanted.actions:
+        differences.append("the protocol's metrics or actions are others")
+    if differences:
+        raise InputError(
+            f"{folder} holds another run: {'; '.join(differences)}. Choose another --out, "
+            "or throw that run away with --fresh"
+        )

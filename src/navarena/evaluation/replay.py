@@ -1,0 +1,264 @@
+"""Re-execute the actions of a run and compare every number with its journals.
+
+On the platform that recorded the run (system, machine and versions equal) every number must
+be equal; elsewhere whole numbers must be equal and distances within TOLERANCE.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from navarena.core.errors import CheckFailedError, FileError
+from navarena.episodes.episode import Episode
+from navarena.evaluation.benchmark import Batch, Benchmark, open_benchmark
+from navarena.evaluation.episode_loop import make_row
+from navarena.evaluation.journal import Row, journal_paths, read_journal, sort_rows
+from navarena.evaluation.record import RunRecord, describe_hardware, describe_versions, read_record
+from navarena.evaluation.results import SUMMARY_NAME, encode_summary, require_complete, summarize
+from navarena.evaluation.settings import EvaluationSettings
+from navarena.metrics.trajectory import Trajectory
+
+TOLERANCE = 1e-6
+"""Allowed difference of a float, absolute and relative, on another platform."""
+
+SLOTS = 32
+_LISTED = 10
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One number that did not come out again.
+
+    Attributes:
+        episode_id: of the episode; empty for the run as a whole.
+        name: of the metric or field.
+        logged, replayed: both values, as text.
+    """
+
+    episode_id: str
+    name: str
+    logged: str
+    replayed: str
+
+    def __str__(self) -> str:
+        where = f"episode {self.episode_id}: " if self.episode_id else ""
+        return f"{where}{self.name} is {self.logged} in the log, {self.replayed} by replay"
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a replay found.
+
+    Attributes:
+        folder: of the run.
+        record: its run.json.
+        episodes: how many were re-executed.
+        exact: whether every float had to be equal (same platform) or close (another one).
+        differences: empty when the run holds.
+    """
+
+    folder: Path
+    record: RunRecord
+    episodes: int
+    exact: bool
+    differences: tuple[Difference, ...]
+
+    def require_equal(self) -> None:
+        """Raise CheckFailedError naming the first differences, if there are any."""
+        if self.differences:
+            listed = "; ".join(str(difference) for difference in self.differences[:_LISTED])
+            raise CheckFailedError(
+                f"replay of {self.folder} found {len(self.differences)} differences in "
+                f"{self.episodes} episodes: {listed}"
+            )
+
+
+def open_recorded_benchmark(record: RunRecord) -> Benchmark:
+    """The benchmark that a run was made on.
+
+    Raises CheckFailedError when it has become another one since.
+    """
+    benchmark = open_benchmark(EvaluationSettings(**record.settings))  # type: ignore[arg-type]
+    require_same_identity(record, benchmark)
+    return benchmark
+
+
+def require_same_identity(record: RunRecord, benchmark: Benchmark) -> None:
+    """Raise CheckFailedError unless `benchmark` is what the run was made on."""
+    if record.identity != str(benchmark.identity):
+        raise CheckFailedError(
+            f"expected the episodes of {record.identity}, got {benchmark.identity}: the protocol or the "
+            "episode file has changed since the run was recorded"
+        )
+
+
+def replay(
+    folder: Path, benchmark: Benchmark | None = None, on_episode: Callable[[], object] = lambda: None
+) -> Replay:
+    """Re-execute every episode of the run in `folder`.
+
+    Args:
+        folder: of a finished run; it is read, never changed.
+        benchmark: what it was made on; opened from run.json when None.
+        on_episode: called after each episode.
+
+    Raises FileError for missing or damaged files, CheckFailedError for missing or doubled
+    rows. Differences are returned, not raised (see Replay.require_equal).
+    """
+    record = read_record(folder)
+    paths = journal_paths(folder)
+    if not paths:
+        raise FileError(f"{folder} holds no journal; run navarena evaluate first")
+    rows = sort_rows([row for path in paths for row in read_journal(path).rows])
+    benchmark = benchmark or open_recorded_benchmark(record)
+    require_same_identity(record, benchmark)
+    require_complete(rows, record.identity, [episode.episode_id for episode in benchmark.episodes])
+    exact = is_same_platform(record)
+    differences: list[Difference] = []
+    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
+    pairs = [(row, by_id[row.episode_id]) for row in rows]
+    for row, episode, outcome in execute_actions(benchmark, pairs):
+        differences.extend(compare_row(benchmark, row, episode, outcome, exact))
+        on_episode()
+    if exact:
+        differences.extend(_compare_summary(folder, record, rows))
+    return Replay(folder, record, len(rows), exact, tuple(differences))
+
+
+def is_same_platform(record: RunRecord) -> bool:
+    """Whether this process must reproduce the run bit for bit."""
+    hardware, versions = describe_hardware(), describe_versions()
+    here = (str(hardware["system"]), str(hardware["machine"]))
+    return record.platform == (*here, *(f"{name} {version}" for name, version in sorted(versions.items())))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What re-executing a row's actions led to.
+
+    Attributes:
+        trajectory: up to the end of the episode or of the actions.
+        ended: whether the rules ended the episode.
+        unused: logged actions that came after the end.
+    """
+
+    trajectory: Trajectory
+    ended: bool
+    unused: int
+
+
+@dataclass
+class _Cursor:
+    """How far the actions of a row have been re-executed."""
+
+    row: Row
+    episode: Episode
+    taken: int = 0
+    ended: bool = False
+
+    @property
+    def done(self) -> bool:
+        return self.ended or self.taken == len(self.row.actions)
+
+
+def execute_actions(
+    benchmark: Benchmark, pairs: Sequence[tuple[Row, Episode]], sensors: tuple[str, ...] = ()
+) -> Iterator[tuple[Row, Episode, Outcome]]:
+    """Re-execute the actions of each (row, episode) and yield what they led to, as they end.
+
+    Raises CheckFailedError for an action outside the protocol's.
+    """
+    if not pairs:
+        return
+    slots = min(SLOTS, len(pairs))
+    batch = benchmark.setup.make_batch(slots, sensors, None)
+    waiting = deque(pairs)
+    cursors: dict[int, _Cursor] = {}
+    while waiting or cursors:
+        free = [slot for slot in range(slots) if slot not in cursors][: len(waiting)]
+        for slot in free:
+            cursors[slot] = _Cursor(*waiting.popleft())
+        if free:
+            batch.start(free, [cursors[slot].episode for slot in free])
+        for slot in [slot for slot, cursor in cursors.items() if cursor.done]:
+            cursor = cursors.pop(slot)
+            unused = len(cursor.row.actions) - cursor.taken
+            yield cursor.row, cursor.episode, Outcome(batch.trajectory(slot), cursor.ended, unused)
+        if cursors:
+            _step_logged(benchmark, batch, cursors, slots)
+
+
+def _step_logged(benchmark: Benchmark, batch: Batch, cursors: dict[int, _Cursor], slots: int) -> None:
+    """Take the next logged action in every slot that has one."""
+    actions, active = np.zeros(slots, np.int64), np.zeros(slots, bool)
+    for slot, cursor in cursors.items():
+        if cursor.done:
+            continue
+        action = cursor.row.actions[cursor.taken]
+        if not 0 <= action < len(benchmark.actions):
+            raise CheckFailedError(
+                f"episode {cursor.row.episode_id}: expected logged actions from 0 to "
+                f"{len(benchmark.actions) - 1}, got {action} at step {cursor.taken}; the journal was edited"
+            )
+        actions[slot], active[slot] = action, True
+        cursor.taken += 1
+    if active.any():
+        result = batch.step(actions, active)
+        for slot in np.flatnonzero(active & (result.terminated | result.truncated)):
+            cursors[int(slot)].ended = True
+
+
+def compare_row(
+    benchmark: Benchmark, row: Row, episode: Episode, outcome: Outcome, exact: bool
+) -> list[Difference]:
+    """Every number of `row` that re-executing its actions does not give again."""
+    again = make_row(benchmark, episode, outcome.trajectory, row.status, row.traceback)
+    found = []
+
+    def expect(name: str, logged: object, replayed: object) -> None:
+        if not _is_same(logged, replayed, exact):
+            found.append(Difference(row.episode_id, name, _show(logged), _show(replayed)))
+
+    expect("scene", row.scene_id, again.scene_id)
+    if outcome.unused:
+        found.append(
+            Difference(
+                row.episode_id,
+                "number of actions",
+                str(len(row.actions)),
+                f"the end after {len(row.actions) - outcome.unused}",
+            )
+        )
+    elif outcome.ended == row.failed:
+        ended = "ended by the rules" if outcome.ended else "not at its end"
+        found.append(Difference(row.episode_id, "status", row.status, ended))
+    expect("steps", row.steps, again.steps)
+    expect("start_distance", row.start_distance, again.start_distance)
+    for name in sorted({*row.metrics, *again.metrics}):
+        expect(name, row.metrics.get(name, "missing"), again.metrics.get(name, "missing"))
+    return found
+
+
+def _is_same(logged: object, replayed: object, exact: bool) -> bool:
+    if exact or not (isinstance(logged, float) and isinstance(replayed, float)):
+        return logged == replayed
+    return math.isclose(logged, replayed, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+
+
+def _show(value: object) -> str:
+    return "infinite" if value is None else str(value)
+
+
+def _compare_summary(folder: Path, record: RunRecord, rows: Sequence[Row]) -> list[Difference]:
+    """Whether summary.json is what the journals give."""
+    path = folder / SUMMARY_NAME
+    if not path.exists():
+        return []
+    derived = encode_summary(summarize(rows, record.identity, record.agent, record.metrics))
+    if path.read_bytes() == derived:
+        return []
+    return [Difference("", SUMMARY_NAME, "edited", "another one")]

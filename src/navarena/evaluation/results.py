@@ -1,0 +1,164 @@
+"""What derives from the journals: the checked rows, summary.json and episodes.parquet."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.errors import CheckFailedError, FileError
+from navarena.core.files import read_bytes, write_atomic
+from navarena.core.seeding import make_generator
+from navarena.evaluation.episode_table import write_table
+from navarena.evaluation.journal import Row
+from navarena.metrics.catalog import get_metric
+from navarena.metrics.statistics import CONFIDENCE, Estimate, estimate_mean, estimate_rate
+
+FORMAT = "navarena-summary-v1"
+SUMMARY_NAME = "summary.json"
+TABLE_NAME = "episodes.parquet"
+_LISTED = 5
+
+
+class MetricSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A metric over all episodes.
+
+    Attributes:
+        title, unit, better: as of Metric.
+        mean: over the finite values; None when all are infinite.
+        low, high: interval at Summary.confidence; None when it cannot be known.
+        n: episodes, failed ones included.
+        infinite: those left out of the mean because the goal could not be reached.
+        method: how the interval was made.
+    """
+
+    title: str
+    unit: str
+    better: Literal["higher", "lower"] | None
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+    infinite: int
+    method: str
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The numbers of a run.
+
+    Attributes:
+        format: of this file.
+        identity: `protocol@dataset/split#hash`.
+        agent: its name.
+        episodes, scenes: how many.
+        statuses: status -> how many episodes ended so.
+        confidence: of the intervals.
+        metrics: name -> summary.
+    """
+
+    format: str = FORMAT
+    identity: str
+    agent: str
+    episodes: int
+    scenes: int
+    statuses: dict[str, int]
+    confidence: float
+    metrics: dict[str, MetricSummary]
+
+
+def require_complete(rows: Sequence[Row], identity: str, episode_ids: Sequence[str]) -> None:
+    """Raise CheckFailedError unless `rows` hold each of `episode_ids` exactly once, and of `identity`.
+
+    No score is computed from anything else.
+    """
+    counts = Counter(row.episode_id for row in rows)
+    problems = []
+    for text, wrong in [
+        ("missing", [name for name in episode_ids if name not in counts]),
+        ("doubled", sorted(name for name, count in counts.items() if count > 1)),
+        ("unknown", sorted(set(counts) - set(episode_ids))),
+    ]:
+        if wrong:
+            listed = ", ".join(wrong[:_LISTED]) + (", ..." if len(wrong) > _LISTED else "")
+            problems.append(f"{len(wrong)} {text} ({listed})")
+    foreign = sorted({row.identity for row in rows} - {identity})
+    if foreign:
+        problems.append(f"rows of {', '.join(foreign)}")
+    if problems:
+        remedy = "run the same command again" if list(counts) else "the run has not started"
+        if any(count > 1 for count in counts.values()) or foreign or set(counts) - set(episode_ids):
+            remedy = "the journals were edited or mixed; start over with --fresh"
+        raise CheckFailedError(
+            f"expected each of {len(episode_ids)} episodes of {identity} once, got {'; '.join(problems)}; "
+            f"{remedy}"
+        )
+
+
+def metric_values(rows: Sequence[Row], name: str) -> Float[np.ndarray, "n"]:
+    """(N,) float64: the metric `name` of each row, infinity where the journal says so."""
+    return np.array([row.metric(name) for row in rows], np.float64)
+
+
+def estimate_metric(rows: Sequence[Row], name: str, *stream: str) -> Estimate:
+    """Mean and interval of a metric over `rows`; InputError for none.
+
+    The resamples of the bootstrap come from the generator named by the run, the metric and
+    `stream`, so that the same rows always give the same interval.
+    """
+    values = metric_values(rows, name)
+    if get_metric(name).is_binary:
+        return estimate_rate(values)
+    generator = make_generator("interval", rows[0].identity, name, *stream)
+    return estimate_mean(values, [row.scene_id for row in rows], generator)
+
+
+def summarize(rows: Sequence[Row], identity: str, agent: str, metrics: Sequence[str]) -> Summary:
+    """The Summary of complete `rows`, which must be sorted (see journal.sort_rows)."""
+    summaries = {}
+    for name in metrics:
+        metric, estimate = get_metric(name), estimate_metric(rows, name)
+        summaries[name] = MetricSummary(
+            title=metric.title,
+            unit=metric.unit,
+            better=metric.better,
+            mean=None if estimate.infinite == estimate.n else estimate.mean,
+            low=estimate.low,
+            high=estimate.high,
+            n=estimate.n,
+            infinite=estimate.infinite,
+            method=estimate.method,
+        )
+    return Summary(
+        identity=identity,
+        agent=agent,
+        episodes=len(rows),
+        scenes=len({row.scene_id for row in rows}),
+        statuses=dict(sorted(Counter(row.status for row in rows).items())),
+        confidence=CONFIDENCE,
+        metrics=summaries,
+    )
+
+
+def encode_summary(summary: Summary) -> bytes:
+    """The bytes of summary.json; equal summaries give equal bytes."""
+    return msgspec.json.format(msgspec.json.encode(summary), indent=2) + b"\n"
+
+
+def write_results(folder: Path, rows: Sequence[Row], summary: Summary) -> None:
+    """Replace episodes.parquet and summary.json of `folder`, each in one step; raises StorageError."""
+    write_table(folder / TABLE_NAME, rows, list(summary.metrics))
+    write_atomic(folder / SUMMARY_NAME, encode_summary(summary))
+
+
+def read_summary(folder: Path) -> Summary:
+    """The summary.json of `folder`; raises FileError when it is missing or damaged."""
+    path = folder / SUMMARY_NAME
+    try:
+        return msgspec.json.decode(read_bytes(path, "summary"), type=Summary)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise FileError(
+            f"summary {path} is damaged ({error}); run navarena evaluate again to derive it anew"
+        ) from error

@@ -1,0 +1,203 @@
+"""Evaluate an agent: each episode exactly once, journaled, resumable, summed up at the end."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from navarena.core.errors import InputError
+from navarena.core.files import raise_storage_error
+from navarena.episodes.episode import Episode
+from navarena.evaluation.benchmark import Benchmark, absolute_dataset, open_benchmark
+from navarena.evaluation.episode_loop import EpisodeLoop
+from navarena.evaluation.journal import (
+    Row,
+    journal_path,
+    journal_paths,
+    open_journal,
+    read_rows,
+    repair_journal,
+)
+from navarena.evaluation.lock import FolderLock
+from navarena.evaluation.record import (
+    FILE_NAME,
+    RunRecord,
+    make_record,
+    read_record,
+    require_same_run,
+    write_record,
+)
+from navarena.evaluation.results import (
+    SUMMARY_NAME,
+    TABLE_NAME,
+    Summary,
+    require_complete,
+    summarize,
+    write_results,
+)
+from navarena.evaluation.settings import EvaluationSettings
+from navarena.evaluation.workers import WorkerPool
+
+REPORT_NAME = "report.html"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A finished run.
+
+    Attributes:
+        folder: where everything about it lies.
+        benchmark: what was evaluated.
+        record: its run.json.
+        rows: one per episode, sorted by scene and episode.
+        summary: its summary.json.
+        resumed: how many episodes an earlier command had finished.
+        notices: what people should know, such as a worker that died.
+    """
+
+    folder: Path
+    benchmark: Benchmark
+    record: RunRecord
+    rows: tuple[Row, ...]
+    summary: Summary
+    resumed: int
+    notices: tuple[str, ...]
+
+
+class Run:
+    """A run whose folder is ready and locked: what is finished, and what is left.
+
+    Attributes:
+        folder: of the run.
+        remaining: episodes that are not journaled yet, in evaluation order.
+        resumed: how many were finished before.
+        notices: what was repaired.
+    """
+
+    def __init__(
+        self,
+        settings: EvaluationSettings,
+        benchmark: Benchmark,
+        folder: Path,
+        record: RunRecord,
+    ) -> None:
+        self.folder = folder
+        self._settings, self._benchmark, self._record = settings, benchmark, record
+        finished: set[str] = set()
+        self.notices: list[str] = []
+        for path in journal_paths(folder):
+            journal = repair_journal(path)
+            finished.update(row.episode_id for row in journal.rows)
+            if journal.torn:
+                self.notices.append(
+                    f"{path}: dropped an incomplete last line ({journal.torn} bytes); its episode runs again"
+                )
+        self.remaining = [episode for episode in benchmark.episodes if episode.episode_id not in finished]
+        self.resumed = len(benchmark.episodes) - len(self.remaining)
+
+    def finish(self, on_row: Callable[[], object] = lambda: None) -> Evaluation:
+        """Run what remains, check that nothing is missing or doubled, and write the results.
+
+        Args:
+            on_row: called after each episode is in its journal.
+
+        Raises CheckFailedError when rows are missing or doubled at the end.
+        """
+        if self.remaining:
+            self.notices.extend(self._execute(self.remaining, on_row))
+        rows = read_rows(self.folder)
+        identity = str(self._benchmark.identity)
+        require_complete(rows, identity, [episode.episode_id for episode in self._benchmark.episodes])
+        summary = summarize(rows, identity, self._record.agent, self._benchmark.metrics)
+        write_results(self.folder, rows, summary)
+        return Evaluation(
+            self.folder,
+            self._benchmark,
+            self._record,
+            tuple(rows),
+            summary,
+            self.resumed,
+            tuple(self.notices),
+        )
+
+    def _execute(self, episodes: Sequence[Episode], on_row: Callable[[], object]) -> list[str]:
+        settings = self._settings
+        workers = min(settings.workers, len(episodes))
+        slots = min(settings.batch_size, -(-len(episodes) // workers))
+        if workers > 1:
+            return WorkerPool(self._benchmark, self.folder, workers, slots, settings.seed).run(
+                episodes, on_row
+            )
+        with open_journal(journal_path(self.folder, 0)) as journal:
+            loop = EpisodeLoop(self._benchmark, slots, settings.seed, journal, lambda row: on_row())
+            loop.run(iter(episodes))
+        return []
+
+
+@contextlib.contextmanager
+def open_run(
+    settings: EvaluationSettings,
+    benchmark: Benchmark | None = None,
+    command: tuple[str, ...] | None = None,
+) -> Iterator[Run]:
+    """Prepare the folder of a run: write run.json first, or check it and resume.
+
+    Args:
+        settings: what to evaluate, and how.
+        benchmark: what `settings` name; opened from them when None.
+        command: for run.json; sys.argv when None.
+
+    Raises InputError when the folder holds another run or is in use, FileError when it is
+    damaged, StorageError when it cannot be written.
+    """
+    settings = replace(settings, dataset=absolute_dataset(settings.dataset))
+    benchmark = benchmark or open_benchmark(settings)
+    if not benchmark.episodes:
+        raise InputError(f"expected at least one episode in {benchmark.identity}, got none")
+    folder = settings.folder(benchmark.identity)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise_storage_error(folder, error)
+    with FolderLock(folder):
+        if settings.fresh:
+            clear_run(folder)
+        record = make_record(settings, benchmark, command)
+        if (folder / FILE_NAME).exists():
+            found = read_record(folder)
+            require_same_run(folder, found, record)
+            record = found
+        elif journal_paths(folder):
+            raise InputError(
+                f"{folder} holds journals without a {FILE_NAME}; choose another --out, or throw them away "
+                "with --fresh"
+            )
+        else:
+            write_record(folder, record)
+        yield Run(settings, benchmark, folder, record)
+
+
+def clear_run(folder: Path) -> None:
+    """Delete the files of a run from `folder`, and nothing else; raises StorageError."""
+    names = (FILE_NAME, SUMMARY_NAME, TABLE_NAME, REPORT_NAME)
+    for path in [*journal_paths(folder), *(folder / name for name in names)]:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise_storage_error(path, error)
+
+
+def evaluate(
+    settings: EvaluationSettings,
+    benchmark: Benchmark | None = None,
+    on_row: Callable[[], object] = lambda: None,
+) -> Evaluation:
+    """Evaluate an agent and return the finished run; the same settings resume and repeat it.
+
+    Args:
+        settings: what to evaluate, and how.
+        benchmark: what `settings` name; opened from them when None.
+        on_row: called after each finished episode.
+    """
+    with open_run(settings, benchmark) as run:
+        return run.finish(on_row)

@@ -1,0 +1,249 @@
+"""Worker processes: each takes shares of the episodes from the driver until none is left.
+
+    worker -> driver    MORE   a slot is free: another share, if there is one now
+                        IDLE   nothing is running: a share, or None for the end
+                        (ROW, episode id)   that episode is in the journal
+                        (FAILED, error)     the worker cannot go on
+    driver -> worker    a list of episodes, or None
+
+The driver remembers which episodes each worker holds. When a worker dies, its journal says
+what it finished, and the rest goes to the workers that are left. A worker whose driver dies
+ends before its next step.
+"""
+
+import contextlib
+import math
+import multiprocessing
+import os
+import signal
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from navarena.core.errors import CheckFailedError, NavarenaError
+from navarena.core.threads import thread_count
+from navarena.episodes.episode import Episode
+from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.episode_loop import EpisodeLoop
+from navarena.evaluation.journal import journal_path, open_journal, repair_journal
+
+MORE, IDLE, ROW, FAILED = "more", "idle", "row", "failed"
+
+SHARES_PER_WORKER = 4
+"""More shares balance better, fewer keep each worker longer in one scene."""
+
+STOP_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class WorkOrder:
+    """What a worker process is told once.
+
+    Attributes:
+        benchmark: without its episodes; those come in shares.
+        journal: the file it appends to.
+        slots: episodes side by side.
+        seed: of the agent.
+        threads: of its batch.
+    """
+
+    benchmark: Benchmark
+    journal: Path
+    slots: int
+    seed: int
+    threads: int
+
+
+def make_shares(episodes: Sequence[Episode], workers: int) -> list[list[Episode]]:
+    """`episodes` cut into shares of neighbours in one scene, several per worker."""
+    largest = max(1, math.ceil(len(episodes) / (workers * SHARES_PER_WORKER)))
+    shares = []
+    for _, group in groupby(episodes, key=lambda episode: episode.scene_id):
+        members = list(group)
+        shares.extend(members[first : first + largest] for first in range(0, len(members), largest))
+    return shares
+
+
+class _DriverGone(BaseException):
+    """The process that gives out the work has died."""
+
+
+def _work(connection: Connection, order: WorkOrder) -> None:
+    """The life of a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides what Ctrl-C means
+    driver = multiprocessing.parent_process()
+    parent = driver.pid if driver is not None else None
+
+    def require_driver() -> None:
+        if os.getppid() != parent:
+            raise _DriverGone
+
+    def ask(kind: str) -> list[Episode] | None:
+        connection.send((kind, None))
+        share: list[Episode] | None = connection.recv()
+        return share
+
+    def more() -> Iterator[Episode]:
+        while share := ask(MORE):
+            yield from share
+
+    try:
+        with open_journal(order.journal) as journal:
+            loop = EpisodeLoop(
+                order.benchmark,
+                order.slots,
+                order.seed,
+                journal,
+                lambda row: connection.send((ROW, row.episode_id)),
+                require_driver,
+                order.threads,
+            )
+            while (share := ask(IDLE)) is not None:
+                loop.run(chain(share, more()))
+    except (_DriverGone, EOFError, BrokenPipeError, ConnectionResetError):
+        return
+    except NavarenaError as error:
+        connection.send((FAILED, error))
+    except Exception:
+        connection.send((FAILED, RuntimeError(f"a worker failed:\n{traceback.format_exc()}")))
+
+
+class _Worker:
+    """What the driver knows of one worker process."""
+
+    def __init__(self, process: BaseProcess, order: WorkOrder) -> None:
+        self.process, self.order = process, order
+        self.held: dict[str, Episode] = {}
+        self.parked = False
+
+
+class WorkerPool:
+    """Runs episodes in spawned processes.
+
+    Args:
+        benchmark: what is evaluated; pickled once per worker.
+        folder: of the run.
+        workers: processes.
+        slots: episodes side by side in each.
+        seed: of the agent.
+    """
+
+    def __init__(self, benchmark: Benchmark, folder: Path, workers: int, slots: int, seed: int) -> None:
+        self._context = multiprocessing.get_context("spawn")
+        without = Benchmark(benchmark.identity, (), benchmark.actions, benchmark.metrics, benchmark.setup)
+        threads = max(1, thread_count() // workers)
+        self._orders = [
+            WorkOrder(without, journal_path(folder, worker), slots, seed, threads)
+            for worker in range(workers)
+        ]
+        self._workers: dict[Connection, _Worker] = {}
+        self._queue: deque[list[Episode]] = deque()
+        self._deaths: list[str] = []
+
+    def run(self, episodes: Sequence[Episode], on_row: Callable[[], object]) -> list[str]:
+        """Run all of `episodes`; `on_row` is called for each finished one.
+
+        Returns a notice for each worker that died while others finished its work. Raises what
+        a worker raised on purpose, RuntimeError for its defects, and CheckFailedError when no
+        worker is left. On any error, and on Ctrl-C, all workers are stopped first.
+        """
+        self._queue.extend(make_shares(episodes, len(self._orders)))
+        try:
+            for order in self._orders:
+                self._launch(order)
+            while self._workers:
+                for connection in wait(list(self._workers)):
+                    self._listen(connection, on_row)  # type: ignore[arg-type]
+                self._serve_parked()
+        finally:
+            self._stop()
+        if self._queue:
+            left = sum(len(share) for share in self._queue)
+            raise CheckFailedError(
+                f"every worker died ({'; '.join(self._deaths)}) with {left} episodes left; "
+                "run the same command again to go on"
+            )
+        return self._deaths
+
+    def _launch(self, order: WorkOrder) -> None:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(theirs, order), daemon=True)
+        process.start()
+        theirs.close()
+        self._workers[ours] = _Worker(process, order)
+
+    def _listen(self, connection: Connection, on_row: Callable[[], object]) -> None:
+        """Handle one message of a worker, or its end."""
+        worker = self._workers[connection]
+        try:
+            kind, content = connection.recv()
+        except (EOFError, ConnectionResetError):
+            self._bury(connection, on_row)
+            return
+        if kind == ROW:
+            worker.held.pop(content)
+            on_row()
+        elif kind == FAILED:
+            raise content
+        elif self._queue:
+            self._give(connection, self._queue.popleft())
+        elif kind == MORE:
+            self._give(connection, [])
+        else:
+            worker.parked = True
+
+    def _give(self, connection: Connection, share: list[Episode] | None) -> None:
+        worker = self._workers[connection]
+        worker.parked = False
+        worker.held.update({episode.episode_id: episode for episode in share or ()})
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its death is read next
+            connection.send(share)
+
+    def _serve_parked(self) -> None:
+        """Give work to idle workers; when all are idle and nothing is left, let them go."""
+        idle = [connection for connection, worker in self._workers.items() if worker.parked]
+        finished = not self._queue and len(idle) == len(self._workers)
+        for connection in idle:
+            if self._queue:
+                self._give(connection, self._queue.popleft())
+            elif finished:
+                self._give(connection, None)
+
+    def _bury(self, connection: Connection, on_row: Callable[[], object]) -> None:
+        """Take back what a worker that has ended did not finish."""
+        worker = self._workers.pop(connection)
+        connection.close()
+        worker.process.join()
+        if worker.process.exitcode == 0 and not worker.held:
+            return
+        for row in repair_journal(worker.order.journal).rows:
+            if worker.held.pop(row.episode_id, None) is not None:
+                on_row()
+        self._deaths.append(f"worker {worker.order.journal.stem}: {_describe_exit(worker.process)}")
+        if worker.held:
+            self._queue.append(list(worker.held.values()))
+
+    def _stop(self) -> None:
+        """End whatever still runs."""
+        for worker in self._workers.values():
+            worker.process.terminate()
+        for connection, worker in self._workers.items():
+            worker.process.join(STOP_SECONDS)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            connection.close()
+        self._workers.clear()
+
+
+def _describe_exit(process: Any) -> str:
+    code = process.exitcode
+    if code is not None and code < 0:
+        return f"killed by signal {-code} ({signal.Signals(-code).name})"
+    return f"ended with exit code {code}"
