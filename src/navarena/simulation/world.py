@@ -3,8 +3,10 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 
 from navarena.core.errors import InputError
+from navarena.core.sources import source_fingerprint
 from navarena.scenes.catalog import load_scene, scene_hash
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
@@ -17,6 +19,10 @@ from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_m
 
 DEFAULT_CACHE_BYTES = 1 << 30
 
+_HERE = Path(__file__).parent
+_NAVMESH_SOURCES = tuple(_HERE / "navmesh" / name for name in ("build.py", "floors.py", "navmesh.py"))
+_RENDER_MESH_SOURCE = _HERE / "rendering" / "render_mesh.py"
+
 
 class World:
     """What bodies of one kind move in and look at.
@@ -28,7 +34,7 @@ class World:
         scene_id: such as "houses-v0/val/00017".
         navmesh: for the body's size.
         load: returns the scene.
-        load_render_mesh: turns the scene into what the renderer draws; by default it is built anew.
+        load_render_mesh: returns what the renderer draws; None builds it from the scene.
     """
 
     def __init__(
@@ -36,12 +42,12 @@ class World:
         scene_id: str,
         navmesh: NavMesh,
         load: Callable[[], Scene],
-        load_render_mesh: Callable[[Scene], RenderMesh] = build_render_mesh,
+        load_render_mesh: Callable[[], RenderMesh] | None = None,
     ) -> None:
         self.scene_id = scene_id
         self.navmesh = navmesh
         self._load = load
-        self._load_render_mesh = load_render_mesh
+        self._load_render_mesh = load_render_mesh or (lambda: build_render_mesh(self.scene))
 
     @classmethod
     def of(cls, scene: Scene, navmesh: NavMesh) -> "World":
@@ -56,7 +62,7 @@ class World:
     @cached_property
     def render_mesh(self) -> RenderMesh:
         """What the renderer draws."""
-        return self._load_render_mesh(self.scene)
+        return self._load_render_mesh()
 
     @property
     def nbytes(self) -> int:
@@ -91,23 +97,20 @@ def open_world(scene_id: str, embodiment: Embodiment, up_axis: str = "y", scale:
 
     Raises UnknownNameError, FileError or SceneError when there is no such scene or nowhere to stand.
     """
-    key = scene_hash(scene_id, up_axis, scale)
+    content = scene_hash(scene_id, up_axis, scale)
 
     def load() -> Scene:
         return load_scene(scene_id, up_axis, scale)
 
-    def load_render_mesh(scene: Scene) -> RenderMesh:
-        pack = load_or_build("render", key, lambda: build_render_mesh(scene).to_arrays())
+    def load_render_mesh() -> RenderMesh:
+        key = content_hash(content, source_fingerprint(_RENDER_MESH_SOURCE))
+        pack = load_or_build("render", key, lambda: build_render_mesh(load()).to_arrays())
         return RenderMesh.from_arrays(pack.arrays, pack.meta)
 
-    settings = NavMeshSettings.for_body(embodiment)
-    pack = load_or_build(
-        "navmesh",
-        content_hash(key, repr(settings)),
-        lambda: make_navmesh(load(), embodiment).to_arrays(),
-    )
-    navmesh = NavMesh.from_arrays(pack.arrays, pack.meta)
-    return World(scene_id, navmesh, load, load_render_mesh)
+    sources = [source_fingerprint(file) for file in _NAVMESH_SOURCES]
+    key = content_hash(content, repr(NavMeshSettings.for_body(embodiment)), *sources)
+    pack = load_or_build("navmesh", key, lambda: make_navmesh(load(), embodiment).to_arrays())
+    return World(scene_id, NavMesh.from_arrays(pack.arrays, pack.meta), load, load_render_mesh)
 
 
 class WorldCache:

@@ -1,0 +1,171 @@
+"""Episodes of PointNav: a random start and a random goal that is worth the way."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from navarena.core.errors import SceneError
+from navarena.core.seeding import make_generator
+from navarena.episodes.episode import Episode, PointGoal
+from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
+from navarena.simulation.body import Embodiment
+from navarena.simulation.body_catalog import LOCOBOT
+from navarena.simulation.navmesh.table import NavMeshTable
+from navarena.simulation.planning import ActionPlanner, Query
+from navarena.simulation.world import World
+
+DRAWN_TOGETHER = 32
+"""Candidates drawn from an episode's stream at a time."""
+
+MAX_ROUNDS = 100
+"""Draws of DRAWN_TOGETHER candidates after which a scene counts as unfit."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A start and a goal that fulfil the rules; metres and radians, world frame."""
+
+    start: Float[np.ndarray, "3"]
+    yaw: float
+    goal: Float[np.ndarray, "3"]
+    distance: float
+
+
+@dataclass(frozen=True)
+class PointNavRecipe(EpisodeRecipe):
+    """Rules of the generators of the Habitat challenges, for points.
+
+    Start and goal are uniform over the navigable floor, on one island of a radius of at least
+    `min_island_radius` and on one floor; the geodesic distance lies in [min_distance,
+    max_distance]. Nearly straight ways are thinned out: with geodesic / Euclidean distance r <
+    `min_ratio`, a candidate is kept with probability 20 (r - 0.98)^2. The yaw is uniform. A
+    candidate that the planner cannot solve is dropped and counted.
+
+    Attributes:
+        protocol_id: whose episodes they are.
+        embodiment: the body.
+        success_distance: metres, geodesic, within which the planner must arrive.
+        max_steps: actions within which it must.
+        min_distance, max_distance: metres, geodesic.
+        min_ratio: below it, candidates are thinned out.
+        min_island_radius: metres.
+        max_rise: metres of height between start and goal; more is another floor.
+    """
+
+    protocol_id: str
+    embodiment: Embodiment
+    success_distance: float
+    max_steps: int
+    min_distance: float = 1.0
+    max_distance: float = 30.0
+    min_ratio: float = 1.05
+    min_island_radius: float = 1.5
+    max_rise: float = 0.5
+
+    def make(self, world: World, count: int, stream: Stream) -> SceneBatch:
+        """`count` solvable episodes; raises SceneError when the floor is too small for the rules."""
+        scene = scene_name(world.scene_id)
+        candidates = [
+            self._candidates(
+                world,
+                make_generator(
+                    self.protocol_id, stream.dataset, stream.split, stream.seed, scene, index, "pose"
+                ),
+            )
+            for index in range(count)
+        ]
+        found, dropped = self._solvable(world, candidates)
+        episodes = tuple(
+            Episode(
+                episode_id=f"{scene}-{index:04d}",
+                scene_id=world.scene_id,
+                start_position=as_tuple(candidate.start),
+                start_yaw=candidate.yaw,
+                goal=PointGoal(as_tuple(candidate.goal)),
+                geodesic_distance=candidate.distance,
+            )
+            for index, candidate in enumerate(found)
+        )
+        return SceneBatch(episodes, dropped)
+
+    def _solvable(self, world: World, candidates: list[Iterator[Candidate]]) -> tuple[list[Candidate], int]:
+        """The first candidate of each stream that the planner solves, and how many it did not."""
+        planner = ActionPlanner(self.embodiment, self.success_distance, self.max_steps)
+        table = NavMeshTable([world.navmesh])
+        chosen: dict[int, Candidate] = {}
+        dropped = 0
+        open_rows = list(range(len(candidates)))
+        while open_rows:
+            tried = {row: next(candidates[row]) for row in open_rows}
+            query = Query(
+                np.zeros(len(tried), np.int64),
+                np.stack([candidate.start for candidate in tried.values()]),
+                np.array([candidate.yaw for candidate in tried.values()]),
+                np.stack([candidate.goal for candidate in tried.values()]),
+            )
+            plans = planner.plan(table, query)
+            chosen.update({row: tried[row] for row, plan in zip(tried, plans) if plan is not None})
+            open_rows = [row for row, plan in zip(tried, plans) if plan is None]
+            dropped += len(open_rows)
+        return [chosen[row] for row in range(len(candidates))], dropped
+
+    def _candidates(self, world: World, generator: np.random.Generator) -> Iterator[Candidate]:
+        """Candidates of one episode's stream that fulfil the rules, without end."""
+        for _ in range(MAX_ROUNDS):
+            starts = world.navmesh.random_point(generator, DRAWN_TOGETHER)
+            goals = world.navmesh.random_point(generator, DRAWN_TOGETHER)
+            yaws = generator.uniform(-np.pi, np.pi, DRAWN_TOGETHER)
+            luck = generator.random(DRAWN_TOGETHER)
+            distances = world.navmesh.geodesic_distance(starts, goals)
+            fit = self._fits(world, starts, goals) & self._is_far(starts, goals, distances, luck)
+            for row in np.flatnonzero(fit):
+                yield Candidate(starts[row], float(yaws[row]), goals[row], float(distances[row]))
+        raise SceneError(
+            f"expected room for episodes in {world.scene_id!r} (geodesic distance {self.min_distance:g} to "
+            f"{self.max_distance:g} m on an island of radius {self.min_island_radius:g} m), got too few "
+            f"among {MAX_ROUNDS * DRAWN_TOGETHER} draws; choose a larger scene, or check its scale"
+        )
+
+    def _fits(
+        self, world: World, starts: Float[np.ndarray, "k 3"], goals: Float[np.ndarray, "k 3"]
+    ) -> Bool[np.ndarray, "k"]:
+        """(K,) whether start and goal share a large enough island and a floor."""
+        island = world.navmesh.island(starts)
+        same = (island >= 0) & (island == world.navmesh.island(goals))
+        large = np.asarray(world.navmesh.island_radii)[np.maximum(island, 0)] >= self.min_island_radius
+        level = np.abs(starts[:, 1] - goals[:, 1]) <= self.max_rise
+        return same & large & level
+
+    def _is_far(
+        self,
+        starts: Float[np.ndarray, "k 3"],
+        goals: Float[np.ndarray, "k 3"],
+        distances: Float[np.ndarray, "k"],
+        luck: Float[np.ndarray, "k"],
+    ) -> Bool[np.ndarray, "k"]:
+        """(K,) whether the way is long enough, and not too straight for this one's `luck` in [0, 1)."""
+        in_range = (distances >= self.min_distance) & (distances <= self.max_distance)
+        euclidean = np.linalg.norm(goals - starts, axis=1)
+        ratio = np.where(in_range, distances, 0.0) / np.maximum(euclidean, 1e-9)
+        return in_range & ((ratio >= self.min_ratio) | (luck < 20 * (ratio - 0.98) ** 2))
+
+
+def scene_name(scene_id: str) -> str:
+    """What names a scene in random streams and episode ids: its id, or the name of its file.
+
+    So a mesh gives the same episodes wherever its file lies.
+    """
+    path = PurePath(scene_id)
+    return path.name if path.suffix else scene_id
+
+
+def as_tuple(point: Float[np.ndarray, "3"]) -> tuple[float, float, float]:
+    """A point (3,), metres, as plain floats."""
+    x, y, z = (float(value) for value in point)
+    return x, y, z
+
+
+POINTNAV_V1 = PointNavRecipe("pointnav-v1", LOCOBOT, success_distance=0.2, max_steps=500)

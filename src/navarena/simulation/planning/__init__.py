@@ -1,0 +1,5 @@
+"""Sequences of discrete actions that bring a body to a goal."""
+
+from navarena.simulation.planning.planner import ActionPlanner, Query
+
+__all__ = ["ActionPlanner", "Query"]

@@ -1,0 +1,108 @@
+"""Search over the lattice of discrete actions: slow, and complete within its bounds."""
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.simulation.navmesh.table import NavMeshTable
+from navarena.simulation.planning.moves import MoveTable
+
+CELL = 0.05
+"""Metres: of poses with the same heading within one cell, only the first to be reached is kept."""
+
+STOREY = 0.5
+"""Metres of height that tell poses of one cell apart."""
+
+BREADTH = 16
+"""Poses whose moves are tried out in one native call."""
+
+MAX_EXPANDED = 6000
+"""Poses after which the search gives up."""
+
+EAGERNESS = 1.1
+"""Weight of the way ahead against the way behind: above 1, the search hurries toward the goal."""
+
+
+@dataclass(frozen=True)
+class _Node:
+    position: Float[np.ndarray, "3"]
+    yaw: float
+    heading: int
+    actions: int
+    parent: int
+    turns: int
+
+
+def search_lattice(
+    moves: MoveTable,
+    table: NavMeshTable,
+    mesh: int,
+    position: Float[np.ndarray, "3"],
+    yaw: float,
+    goal: Float[np.ndarray, "3"],
+    stop_distance: float,
+    max_actions: int,
+) -> list[int] | None:
+    """Combined moves (turns before each step) from a pose to within `stop_distance` metres of `goal`.
+
+    Weighted A* over (position, heading) with exact stepping; the geodesic distance is the
+    heuristic. Deterministic. Returns None when nothing was found within MAX_EXPANDED poses and
+    `max_actions` actions.
+
+    Args:
+        moves: of the body.
+        table: navmeshes.
+        mesh: row of the table.
+        position: (3,) metres; `yaw` in radians.
+        yaw: radians.
+        goal: (3,) metres.
+        stop_distance: metres, geodesic.
+        max_actions: turns and steps.
+    """
+    nodes = [_Node(position, yaw, 0, 0, -1, 0)]
+    seen: set[tuple[int, int, int, int]] = set()
+    queue: list[tuple[float, int]] = [(0.0, 0)]
+    expanded = 0
+    while queue and expanded < MAX_EXPANDED:
+        chosen = [heapq.heappop(queue)[1] for _ in range(min(BREADTH, len(queue)))]
+        expanded += len(chosen)
+        outcome = moves.try_all(
+            table,
+            np.full(len(chosen), mesh, np.int64),
+            np.stack([nodes[i].position for i in chosen]),
+            np.array([nodes[i].yaw for i in chosen]),
+            np.repeat(goal[None], len(chosen), 0),
+        )
+        for row, index in enumerate(chosen):
+            parent = nodes[index]
+            for column, turns in enumerate(moves.turns):
+                reached, left = outcome.positions[row, column], float(outcome.distances[row, column])
+                actions = parent.actions + abs(int(turns)) + 1
+                heading = (parent.heading + int(turns)) % len(moves.turns)
+                place = (
+                    int(np.floor(reached[0] / CELL)),
+                    int(np.floor(reached[1] / STOREY)),
+                    int(np.floor(reached[2] / CELL)),
+                    heading,
+                )
+                if not np.isfinite(left) or actions > max_actions or place in seen:
+                    continue
+                seen.add(place)
+                yaw_reached = float(outcome.yaws[row, column])
+                nodes.append(_Node(reached, yaw_reached, heading, actions, index, int(turns)))
+                if left < stop_distance:
+                    return _trace(nodes)
+                estimate = actions + EAGERNESS * left / moves.embodiment.forward_step
+                heapq.heappush(queue, (estimate, len(nodes) - 1))
+    return None
+
+
+def _trace(nodes: list[_Node]) -> list[int]:
+    """The moves that lead to the last node."""
+    turns, node = [], nodes[-1]
+    while node.parent >= 0:
+        turns.append(node.turns)
+        node = nodes[node.parent]
+    return turns[::-1]
