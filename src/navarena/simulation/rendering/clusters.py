@@ -1,0 +1,109 @@
+"""Triangles in clusters: the unit that is culled, ordered and tested for occlusion.
+
+Clusters come from a kd-split by position alone; mixing normals into the split made
+scan-like meshes 1.4 to 2.2 times slower to draw.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Float32, Int, Int16, Int32
+
+from navarena.simulation.rendering.layout import MAX_CLUSTER_TRIANGLES
+
+HOUSE_CLUSTER = 64
+"""Triangles per cluster of a mesh of up to LARGE_MESH triangles."""
+SCAN_CLUSTER = MAX_CLUSTER_TRIANGLES
+LARGE_MESH = 200_000
+NEVER_CULLED = 9.0
+"""Sine stored for a cluster whose normals spread too far to be culled as a whole."""
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """C clusters over T triangles, with their own copies of the vertices.
+
+    Attributes:
+        order: (T,) int64, original index of the triangle at each place.
+        triangle_offset: (C + 1,) int32 into the ordered triangles.
+        vertex_offset: (C + 1,) int32 into `vertex`.
+        vertex: (V,) int64, original vertex index.
+        corner: (T, 3) int16, corners of the ordered triangles, counted within the cluster.
+        box: (6, C) float32 metres: centre x, y, z, half extent x, y, z.
+        cone: (4, C) float32: mean normal x, y, z and sine of the widest deviation from it.
+    """
+
+    order: Int[np.ndarray, "t"]
+    triangle_offset: Int32[np.ndarray, "c1"]
+    vertex_offset: Int32[np.ndarray, "c1"]
+    vertex: Int[np.ndarray, "v"]
+    corner: Int16[np.ndarray, "t 3"]
+    box: Float32[np.ndarray, "6 c"]
+    cone: Float32[np.ndarray, "4 c"]
+
+
+def split_by_position(
+    points: Float[np.ndarray, "t 3"], limit: int
+) -> tuple[Int[np.ndarray, "t"], Int[np.ndarray, "c1"]]:
+    """A permutation of the points and the offsets of groups of at most `limit` of them.
+
+    Each group too large is halved at the median of its longest axis.
+    """
+    order = np.arange(len(points))
+    starts, pending = [], [(0, len(points))]
+    while pending:
+        first, last = pending.pop()
+        if last - first <= limit:
+            starts.append(first)
+            continue
+        members = points[order[first:last]]
+        axis = np.argmax(members.max(0) - members.min(0))
+        half = (last - first) // 2
+        order[first:last] = order[first:last][np.argpartition(members[:, axis], half)]
+        pending += [(first + half, last), (first, first + half)]
+    return order, np.array([*starts, len(points)])
+
+
+def build_clusters(
+    vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"], limit: int | None = None
+) -> Clusters:
+    """Group triangles (at least one) into clusters of at most `limit` (default by mesh size)."""
+    if limit is None:
+        limit = HOUSE_CLUSTER if len(triangles) <= LARGE_MESH else SCAN_CLUSTER
+    corners = vertices[triangles].astype(np.float64)
+    order, offset = split_by_position(corners.mean(1), min(limit, MAX_CLUSTER_TRIANGLES))
+    corners, triangles = corners[order], triangles[order].astype(np.int64)
+    count = len(offset) - 1
+    owner = np.repeat(np.arange(count), np.diff(offset))
+
+    keys, place = np.unique(owner[:, None] * len(vertices) + triangles, return_inverse=True)
+    vertex_offset = np.searchsorted(keys, np.arange(count + 1) * len(vertices))
+    corner = place.reshape(triangles.shape) - vertex_offset[owner][:, None]
+
+    low = np.minimum.reduceat(corners.min(1), offset[:-1])
+    high = np.maximum.reduceat(corners.max(1), offset[:-1])
+    return Clusters(
+        order=order,
+        triangle_offset=offset.astype(np.int32),
+        vertex_offset=vertex_offset.astype(np.int32),
+        vertex=keys % len(vertices),
+        corner=corner.astype(np.int16),
+        box=np.concatenate([(low + high) / 2, (high - low) / 2], 1).T.astype(np.float32),
+        cone=_normal_cones(corners, offset, owner),
+    )
+
+
+def _normal_cones(
+    corners: Float[np.ndarray, "t 3 3"], offset: Int[np.ndarray, "c1"], owner: Int[np.ndarray, "t"]
+) -> Float32[np.ndarray, "4 c"]:
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normal, axis=1, keepdims=True)
+    degenerate = length[:, 0] == 0
+    normal = normal / np.maximum(length, np.finfo(float).tiny)
+    axis = np.add.reduceat(normal, offset[:-1])
+    axis /= np.maximum(np.linalg.norm(axis, axis=1, keepdims=True), np.finfo(float).tiny)
+    cosine = np.where(degenerate, 1.0, (normal * axis[owner]).sum(1))  # they are never drawn
+    least = np.minimum.reduceat(cosine, offset[:-1])
+    sine = np.sqrt(np.maximum(1 - least**2, 0)) + 1e-4
+    sine = np.where(least > 0.05, sine, NEVER_CULLED)
+    return np.concatenate([axis, sine[:, None]], 1).T.astype(np.float32)

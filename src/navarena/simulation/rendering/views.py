@@ -1,0 +1,120 @@
+"""What to draw, and where to put it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Float32, Int, Int32, UInt8
+
+from navarena.core.errors import InputError
+from navarena.simulation.body import Camera
+from navarena.simulation.rendering.render_mesh import RenderMesh
+
+OUTPUTS = ("rgb", "depth", "instance", "semantic")
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """N views through equal cameras, each in a scene of its own choice.
+
+    Attributes:
+        camera: image size and field of view; its mount, pitch and yaw are not used here.
+        scene_index: (N,) index of the scene that each view looks at.
+        position: (N, 3) metres, world frame, the camera's centre.
+        rotation: (N, 3, 3) world from camera; columns are the camera's right, up and backward.
+    """
+
+    camera: Camera
+    scene_index: Int[np.ndarray, "n"]
+    position: Float[np.ndarray, "n 3"]
+    rotation: Float[np.ndarray, "n 3 3"]
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """Where the pictures of N views go: C-contiguous arrays, or None for what is not wanted.
+
+    Attributes:
+        rgb: (N, H, W, 3) uint8 sRGB; black where nothing is seen.
+        depth: (N, H, W) float32 metres along the optical axis; 0 where nothing is seen.
+        instance: (N, H, W) int32 object ids; 0 = none.
+        semantic: (N, H, W) int32 category ids (index in Scene.categories + 1); 0 = none.
+    """
+
+    rgb: UInt8[np.ndarray, "n h w 3"] | None = None
+    depth: Float32[np.ndarray, "n h w"] | None = None
+    instance: Int32[np.ndarray, "n h w"] | None = None
+    semantic: Int32[np.ndarray, "n h w"] | None = None
+
+    @classmethod
+    def allocate(cls, count: int, camera: Camera, outputs: Sequence[str] = OUTPUTS) -> "Frames":
+        """Zeroed arrays for `count` views through `camera`, for the outputs named."""
+        shape = (count, camera.height_px, camera.width_px)
+        return cls(
+            rgb=np.zeros((*shape, 3), np.uint8) if "rgb" in outputs else None,
+            depth=np.zeros(shape, np.float32) if "depth" in outputs else None,
+            instance=np.zeros(shape, np.int32) if "instance" in outputs else None,
+            semantic=np.zeros(shape, np.int32) if "semantic" in outputs else None,
+        )
+
+    def arrays(self) -> tuple[np.ndarray | None, ...]:
+        """rgb, depth, instance, semantic."""
+        return self.rgb, self.depth, self.instance, self.semantic
+
+
+@dataclass(frozen=True, eq=False)
+class ExtraObjects:
+    """E coloured things drawn into single views without touching the scene.
+
+    Attributes:
+        templates: shapes; only their geometry is used.
+        view_index: (E,) the view that each thing appears in.
+        template_index: (E,) its shape.
+        position: (E, 3) metres, world frame, where the template's origin is put.
+        yaw: (E,) radians, turn about +y.
+        color: (E, 3) uint8 sRGB.
+        instance, semantic: (E,) int32, what instance and semantic images show.
+    """
+
+    templates: tuple[RenderMesh, ...]
+    view_index: Int[np.ndarray, "e"]
+    template_index: Int[np.ndarray, "e"]
+    position: Float[np.ndarray, "e 3"]
+    yaw: Float[np.ndarray, "e"]
+    color: UInt8[np.ndarray, "e 3"]
+    instance: Int32[np.ndarray, "e"]
+    semantic: Int32[np.ndarray, "e"]
+
+
+def require_consistent(views: Views, frames: Frames, scene_count: int) -> None:
+    """Raise InputError unless the arrays fit each other and every scene index exists."""
+    count, camera = len(views), views.camera
+    if camera.width_px < 1 or camera.height_px < 1 or not 0 < camera.hfov < np.pi:
+        raise InputError(
+            f"expected a camera of at least one pixel and 0 < hfov < pi, got {camera.width_px} x "
+            f"{camera.height_px} with hfov {camera.hfov}"
+        )
+    shapes = {"scene_index": (count,), "position": (count, 3), "rotation": (count, 3, 3)}
+    for name, shape in shapes.items():
+        got = np.shape(getattr(views, name))
+        if got != shape:
+            raise InputError(f"expected views.{name} of shape {shape}, got {got}")
+    index = np.asarray(views.scene_index)
+    if count and not (index.min() >= 0 and index.max() < scene_count):
+        raise InputError(f"expected scene indices below {scene_count}, got {index.min()} to {index.max()}")
+    if not (np.isfinite(views.position).all() and np.isfinite(views.rotation).all()):
+        raise InputError("expected finite camera poses, got NaN or infinity")
+    image = (count, camera.height_px, camera.width_px)
+    for name, array in zip(OUTPUTS, frames.arrays()):
+        shape = (*image, 3) if name == "rgb" else image
+        kind = {"rgb": np.uint8, "depth": np.float32}.get(name, np.int32)
+        if array is None:
+            continue
+        if array.shape != shape or array.dtype != kind or not array.flags.c_contiguous:
+            raise InputError(
+                f"expected frames.{name} C-contiguous {np.dtype(kind)} of shape {shape}, got "
+                f"{array.dtype} of shape {array.shape}, strides {array.strides}"
+            )
