@@ -132,3 +132,16 @@ def test_third_party_imports_are_declared() -> None:
             if known_as.get(top, top).lower() not in declared:
                 wrong.append(f"{where(source, line)}: {top}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_protocols_can_be_checked() -> None:
+    """The run-time checks of the tests cannot look at a protocol without `runtime_checkable`."""
+    wrong = [
+        f"{where(source, node.lineno)}: {node.name}"
+        for source in sources()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.ClassDef)
+        and any(ast.unparse(base).split(".")[-1] == "Protocol" for base in node.bases)
+        and not any("runtime_checkable" in ast.unparse(d) for d in node.decorator_list)
+    ]
+    assert not wrong, "\n".join(wrong)

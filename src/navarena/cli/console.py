@@ -7,12 +7,13 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 REPORTED_SHARE = 10
 """Without a terminal, progress is one plain line per this many per cent."""
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Something that counts finished items."""
 

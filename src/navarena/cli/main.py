@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from navarena.cli.console import Console
 from navarena.core.errors import NavarenaError
@@ -19,6 +19,7 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
 
 
+@runtime_checkable
 class Command(Protocol):
     """What `main` needs of a subcommand."""
 

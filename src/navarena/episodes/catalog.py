@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
@@ -40,6 +40,7 @@ SPLITS = {
 }
 
 
+@runtime_checkable
 class HasProtocol(Protocol):
     """Anything with a protocol id, such as a task."""
 

@@ -5,7 +5,7 @@ storeys. A half-edge is numbered 3 * triangle + k and runs from corner k to corn
 triangles are counter-clockwise seen from above, so the triangle lies on its left.
 """
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -43,6 +43,7 @@ CLIMB = 14
 SLOT_COUNT = 15
 
 
+@runtime_checkable
 class QueryRecord(Protocol):
     """Anything that kernels can query: it owns the arrays of one table row."""
 

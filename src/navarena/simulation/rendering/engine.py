@@ -1,7 +1,7 @@
 """The door to pictures: a renderer draws views of scenes into preallocated frames."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Float32
@@ -22,6 +22,7 @@ SHADINGS = {"flat": shade.FLAT, "vertex": shade.VERTEX, "textured": shade.TEXTUR
 ALIGNMENT = 4096
 
 
+@runtime_checkable
 class Renderer(Protocol):
     """Draws N views of any of its scenes in one call."""
 
