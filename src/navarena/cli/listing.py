@@ -11,12 +11,12 @@ from navarena.cli.console import Console
 from navarena.core.errors import NavarenaError
 from navarena.core.registry import Registry
 
-Kind = Literal["protocols", "agents", "sensors", "scenes", "metrics"]
+Kind = Literal["protocols", "agents", "sensors", "scenes", "metrics", "corruptions"]
 
 
 @dataclass(frozen=True)
 class List:
-    """Name the protocols, agents, sensors, scenes or metrics, those of installed packages included."""
+    """Name the protocols, agents, sensors, scenes, metrics or corruptions, those of other packages included."""
 
     kind: tyro.conf.Positional[Kind]
     """What to list."""
@@ -25,18 +25,24 @@ class List:
 
     def run(self, console: Console) -> int:
         """Print the list; returns the exit code."""
-        listers: dict[str, Callable[[], list[dict[str, Any]]]] = {
-            "protocols": _list_protocols,
-            "agents": _list_agents,
-            "sensors": _list_sensors,
-            "scenes": _list_scenes,
-            "metrics": _list_metrics,
-        }
-        items = listers[self.kind]()
+        items = list_items(self.kind)
         columns = [key for key in items[0] if key != "target"] if items else ["name"]
         console.table(self.kind, columns, [[_cell(item[key]) for key in columns] for item in items])
         console.result({"kind": self.kind, "items": items})
         return 0
+
+
+def list_items(kind: Kind) -> list[dict[str, Any]]:
+    """One mapping for each thing of `kind`, with at least its name, description and target."""
+    listers: dict[Kind, Callable[[], list[dict[str, Any]]]] = {
+        "protocols": _list_protocols,
+        "agents": _list_agents,
+        "sensors": _list_sensors,
+        "scenes": _list_scenes,
+        "metrics": _list_metrics,
+        "corruptions": _list_corruptions,
+    }
+    return listers[kind]()
 
 
 def _cell(value: object) -> object:
@@ -127,3 +133,9 @@ def _list_metrics() -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _list_corruptions() -> list[dict[str, Any]]:
+    from navarena.corruptions.catalog import CORRUPTIONS
+
+    return _describe(CORRUPTIONS)

@@ -1,1 +1,6 @@
-"""TODO."""
+"""What spoils a robot's pictures, by name and severity."""
+
+from navarena.corruptions.catalog import CORRUPTIONS
+from navarena.corruptions.corruption import SEVERITIES, Corruption
+
+__all__ = ["CORRUPTIONS", "SEVERITIES", "Corruption"]

@@ -1,0 +1,87 @@
+"""Everything that README and docs show is run: Python fences, and `navarena` lines of bash fences.
+
+The fences of one page run in their order, in one namespace and one folder that holds nothing but
+`dungeon.obj`. A Python fence that begins with a comment such as `# my_agent.py` is also written to
+that file. A fence after a comment `<!-- not run: reason -->` is only shown.
+"""
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(
+    r"(?:<!-- not run: (?P<reason>[^>]+?) -->\n)?^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.M | re.S
+)
+FILE_NAME = re.compile(r"# (\w+\.py)\n")
+LONGEST_COMMAND_SECONDS = 240
+
+
+@dataclass(frozen=True)
+class Fence:
+    language: str
+    code: str
+    line: int
+
+
+def runnable_fences(page: Path) -> list[Fence]:
+    text = page.read_text()
+    return [
+        Fence(found["language"], found["code"], text.count("\n", 0, found.start("code")) + 1)
+        for found in FENCE.finditer(text)
+        if not found["reason"] and found["language"] in ("python", "bash")
+    ]
+
+
+def navarena_commands(code: str) -> list[str]:
+    lines = code.replace("\\\n", " ").split("\n")
+    return [line for line in lines if re.match(r"navarena\s", line)]
+
+
+def run_command(line: str, folder: Path) -> None:
+    shell_line = line.replace("navarena", f"{sys.executable} -m navarena", 1)
+    done = subprocess.run(
+        shell_line, shell=True, cwd=folder, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS
+    )
+    assert done.returncode == 0, f"$ {line}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "dungeon.obj").write_bytes((ROOT / "tests/data/dungeon/dungeon.obj").read_bytes())
+    namespace: dict[str, Any] = {"__name__": "__docs__"}
+    for fence in runnable_fences(page):
+        if fence.language == "bash":
+            for line in navarena_commands(fence.code):
+                run_command(line, tmp_path)
+        else:
+            if named := FILE_NAME.match(fence.code):
+                (tmp_path / named[1]).write_text(fence.code)
+            padded = "\n" * (fence.line - 1) + fence.code  # so that tracebacks show the page's lines
+            exec(compile(padded, str(page), "exec"), namespace)
+
+
+def test_fences_are_found() -> None:
+    text = "a\n```python\nx = 1\n```\n<!-- not run: needs a GPU -->\n```python\ny\n```\n"
+    assert [f["reason"] for f in FENCE.finditer(text)] == [None, "needs a GPU"]
+    assert navarena_commands("pip install x\nnavarena list \\\n  agents\n# navarena\n") == [
+        "navarena list    agents"
+    ]
+
+
+def test_every_page_stands_in_the_menu() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text()
+    missing = [
+        str(p.relative_to(ROOT / "docs"))
+        for p in (ROOT / "docs").rglob("*.md")
+        if str(p.relative_to(ROOT / "docs")) not in menu
+    ]
+    assert not missing
