@@ -55,6 +55,9 @@ class Registry:
         found = {point.name: point.value for point in entry_points(group=self.group)}
         return dict(sorted((found | self._targets).items()))
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._objects or name in self._targets or name in self.targets()
+
     def names(self) -> list[str]:
         """All names, sorted."""
         return sorted({*self.targets(), *self._objects})
@@ -69,6 +72,8 @@ class Registry:
         """The object called `name`; raises UnknownNameError with the nearest choice."""
         if name in self._objects:
             return self._objects[name]
+        if name in self._targets:  # reading entry points takes tens of milliseconds
+            return load_target(self._targets[name])
         targets = self.targets()
         if name not in targets:
             raise unknown_name(self.kind, name, self.names())

@@ -1,0 +1,118 @@
+"""Every scene there is, by id or by file, compiled once and mapped from the cache.
+
+A scene id reads "<set>/<split>/<index>", such as "houses-v0/val/00017". Anything else is the
+path of a mesh file.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from navarena.core.errors import UnknownNameError
+from navarena.core.registry import Registry
+from navarena.core.sources import source_fingerprint
+from navarena.core.suggest import unknown_name
+from navarena.scenes.fingerprints import file_fingerprint
+from navarena.scenes.packs import content_hash, load_or_build
+from navarena.scenes.scene import Scene
+from navarena.scenes.scene_set import SceneSet
+from navarena.scenes.storage import scene_from_pack, scene_to_arrays
+from navarena.scenes.validation import validate_scene
+
+SCENE_SETS = Registry("scene set", {"houses-v0": "navarena.scenes.house_sets:HOUSES_V0"}, "navarena.scenes")
+
+_HERE = Path(__file__).parent
+_COMPILER = (_HERE / "storage.py", _HERE / "validation.py")
+_IMPORTER = _HERE / "formats" / "importing.py"
+
+
+def scene_sets() -> dict[str, SceneSet]:
+    """Name -> set, those of installed packages included."""
+    return {name: SCENE_SETS.get(name) for name in SCENE_SETS.names()}
+
+
+def scene_ids(set_name: str, split: str) -> list[str]:
+    """The ids of the scenes of `split`, in order; raises UnknownNameError with the nearest name."""
+    scene_set: SceneSet = SCENE_SETS.get(set_name)
+    return scene_set.scene_ids(split)
+
+
+def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Scene:
+    """The scene with this id, or in this mesh file, from its pack; compiled first when there is none.
+
+    Args:
+        scene_id_or_path: such as "houses-v0/val/00017" or "meshes/dungeon.obj".
+        up_axis: axis of the file that points up, as in `import_mesh`; without meaning for ids.
+        scale: metres for one unit of the file; without meaning for ids.
+
+    Raises UnknownNameError for an unknown id, FileError and SceneError for a file that cannot be
+    used, StorageError when the cache cannot be written.
+    """
+    text = str(scene_id_or_path)
+    key = scene_hash(text, up_axis, scale)
+    build = _file_builder(text, up_axis, scale) if is_file_path(text) else _set_builder(text)
+
+    def compile_scene() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        scene = build()
+        validate_scene(scene)
+        return scene_to_arrays(scene)
+
+    scene = scene_from_pack(load_or_build("scene", key, compile_scene))
+    # Equal files share one pack, whatever their paths.
+    return scene if scene.scene_id == text else replace(scene, scene_id=text)
+
+
+def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 1.0) -> str:
+    """32 hexadecimal digits that change whenever the compiled scene could.
+
+    They cover the content of a file with everything it refers to (materials, textures, buffers),
+    or seed and settings of a generated scene, and the source code that compiles it.
+    """
+    text = str(scene_id_or_path)
+    compiler = [source_fingerprint(file) for file in _COMPILER]
+    if not is_file_path(text):
+        return content_hash("set", *compiler, _set_of(text).fingerprint(text))
+    from navarena.scenes.formats.references import referenced_files
+
+    path = Path(text)
+    parts = [file_fingerprint(path)]
+    for name, file in referenced_files(path):
+        parts += [name, file_fingerprint(file) if file.is_file() else "missing"]
+    options = f"{path.suffix.lower()} {up_axis} {float(scale)!r}"
+    return content_hash("file", *compiler, source_fingerprint(_IMPORTER), options, *parts)
+
+
+def is_file_path(scene_id_or_path: str) -> bool:
+    """Whether this names a mesh file: it has a suffix, or exists and is no id of a known set."""
+    path = Path(scene_id_or_path)
+    if path.suffix:
+        return True
+    return bool(scene_id_or_path) and scene_id_or_path.split("/")[0] not in SCENE_SETS and path.exists()
+
+
+def _set_of(scene_id: str) -> SceneSet:
+    """The set that `scene_id` belongs to; raises UnknownNameError."""
+    name = scene_id.split("/")[0]
+    if name not in SCENE_SETS:
+        error = unknown_name("scene set", name, SCENE_SETS.names())
+        raise UnknownNameError(f"{scene_id!r} is neither a file nor a scene id: {error}")
+    scene_set: SceneSet = SCENE_SETS.get(name)
+    scene_set.require_scene(scene_id)
+    return scene_set
+
+
+def _set_builder(scene_id: str) -> Callable[[], Scene]:
+    scene_set = _set_of(scene_id)
+    return lambda: scene_set.build(scene_id)
+
+
+def _file_builder(path: str, up_axis: str, scale: float) -> Callable[[], Scene]:
+    def build() -> Scene:
+        from navarena.scenes.formats import import_mesh  # trimesh: only when something is compiled
+
+        return import_mesh(Path(path), up_axis, scale)
+
+    return build

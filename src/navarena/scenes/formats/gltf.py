@@ -1,0 +1,148 @@
+"""glTF 2.0, text (.gltf) and binary (.glb)."""
+
+import importlib.util
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.errors import FileError
+from navarena.scenes.formats.part import (
+    PLAIN,
+    Label,
+    Look,
+    MeshFile,
+    Part,
+    color_bytes,
+    require_indices,
+    split_polygons,
+)
+from navarena.scenes.formats.references import read_gltf_header
+from navarena.scenes.formats.textures import rgb_image
+
+CATEGORY_KEY, OBJECT_KEY = "category", "object_id"
+"""The `extras` of a node or mesh that hold a category make it a labelled object; parts with the
+same object id belong together, and other text values become attributes. `export_glb` writes them."""
+
+_NO_ATTRIBUTES = (CATEGORY_KEY, OBJECT_KEY, "units", "name", "node")
+
+
+def read_gltf(data: bytes, path: Path) -> MeshFile:
+    """The parts of a glTF file, one for each mesh primitive of each node, in the world frame.
+
+    Names of nodes are not taken for categories: exporters invent them. Extras are.
+    """
+    import trimesh
+
+    _require_extensions(read_gltf_header(data))
+    kind = "glb" if data[:4] == b"glTF" else "gltf"
+    if kind == "glb" and int.from_bytes(data[8:12], "little") > len(data):
+        size = int.from_bytes(data[8:12], "little")
+        raise FileError(f"expected {size} bytes, got {len(data)}; the file is cut short")
+    scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=_resolver(path), process=False)
+    looks: dict[int, Look] = {}  # by identity of the material: meshes share them
+    order = {name: index for index, name in enumerate(scene.geometry)}
+    keys: dict[object, int] = {}
+    parts: list[Part] = []
+    labels: dict[int, Label] = {}
+    # trimesh gives primitives random node names, so these cannot decide the order.
+    for node in sorted(scene.graph.nodes_geometry, key=lambda node: _rank(scene, node, order)):
+        transform, name = scene.graph[node]
+        mesh = scene.geometry[name]
+        if not isinstance(mesh, trimesh.Trimesh):
+            continue  # lines and points have no surface
+        holder = _parent(scene, node) if mesh.metadata.get("from_gltf_primitive") else node
+        extras = {**mesh.metadata, **_node_extras(scene, node), **_node_extras(scene, holder)}
+        label, key = _label(extras), None
+        if label is not None:
+            key = keys.setdefault(extras.get(OBJECT_KEY, ("node", holder)), len(keys) + 1)
+            labels[key] = label
+        parts.append(_part(mesh, transform, looks, key))
+    return MeshFile(parts, labels)
+
+
+def _resolver(path: Path) -> Any:
+    """Finds the files that `path` refers to by URIs, in which a blank reads "%20"."""
+    from trimesh.resolvers import FilePathResolver
+
+    class UriResolver(FilePathResolver):  # type: ignore[misc]
+        def get(self, name: str) -> bytes:
+            data: bytes = super().get(unquote(name))
+            return data
+
+    return UriResolver(str(path))
+
+
+def _require_extensions(header: Mapping[str, Any]) -> None:
+    required = header.get("extensionsRequired", [])
+    if "EXT_meshopt_compression" in required or "KHR_meshopt_compression" in required:
+        raise FileError("meshopt-compressed glTF cannot be read; save it without compression")
+    if "KHR_draco_mesh_compression" in required and importlib.util.find_spec("DracoPy") is None:
+        raise FileError("Draco-compressed glTF needs one more package; run: pip install DracoPy")
+
+
+def _rank(scene: Any, node: str, order: Mapping[str, int]) -> tuple[int, str, str]:
+    return order[scene.graph[node][1]], _parent(scene, node), node
+
+
+def _parent(scene: Any, node: str) -> str:
+    return str(scene.graph.transforms.parents.get(node, ""))
+
+
+def _node_extras(scene: Any, node: str) -> Mapping[str, Any]:
+    found = scene.graph.transforms.edge_data.get((_parent(scene, node), node), {}).get("metadata")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _label(extras: Mapping[str, Any]) -> Label | None:
+    category = extras.get(CATEGORY_KEY)
+    if not isinstance(category, str) or not category:
+        return None
+    texts = {k: v for k, v in extras.items() if isinstance(v, str) and k not in _NO_ATTRIBUTES}
+    return Label(category, texts)
+
+
+def _part(mesh: Any, transform: Float[np.ndarray, "4 4"], looks: dict[int, Look], key: int | None) -> Part:
+    vertices = np.asarray(mesh.vertices, float) @ transform[:3, :3].T + transform[:3, 3]
+    triangles, _, _ = split_polygons(np.asarray(mesh.faces))
+    require_indices(triangles, len(vertices), "glTF indices")
+    if np.linalg.det(transform[:3, :3]) < 0:  # a mirrored copy: keep the fronts in front
+        triangles = triangles[:, ::-1]
+    visual = mesh.visual
+    if visual.kind == "texture":
+        # Beside a material, trimesh keeps colours of vertices only here.
+        colors = visual.vertex_attributes.get("color")
+        material, uv = visual.material, visual.uv
+        if id(material) not in looks:
+            looks[id(material)] = _look(material)
+        look = looks[id(material)]
+    else:
+        colors = visual.vertex_colors if visual.defined else None
+        uv, look = None, PLAIN if colors is None else Look("vertex colours", (255, 255, 255))
+    return Part(
+        np.ascontiguousarray(vertices),
+        np.ascontiguousarray(triangles),
+        look,
+        None if uv is None else np.asarray(uv, float)[triangles],
+        None if colors is None else color_bytes(np.asarray(colors)),
+        object_key=key,
+    )
+
+
+def _look(material: Any) -> Look:
+    """Colour and image of a material; the factor is taken as it is, without a gamma step."""
+    factor = getattr(material, "baseColorFactor", None)
+    picture = getattr(material, "baseColorTexture", None)
+    name = str(getattr(material, "name", None) or "material")
+    image = None if picture is None else rgb_image(picture, name)
+    color = (255, 255, 255) if factor is None else _factor_bytes(np.asarray(factor))
+    return Look(name, color, image)
+
+
+def _factor_bytes(factor: np.ndarray) -> tuple[int, int, int]:
+    red, green, blue = color_bytes(factor[None, :3])[0].tolist()
+    return red, green, blue

@@ -1,0 +1,95 @@
+"""Mesh files as scenes; every exception of the reading library is translated here."""
+
+import logging
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from navarena.core.errors import FileError, InputError, NavarenaError
+from navarena.core.files import read_bytes
+from navarena.core.suggest import require_name, unknown_name
+from navarena.scenes.formats.assembling import assemble_scene
+from navarena.scenes.formats.gltf import read_gltf
+from navarena.scenes.formats.obj import read_obj
+from navarena.scenes.formats.part import MeshFile
+from navarena.scenes.formats.ply import read_ply
+from navarena.scenes.formats.references import referenced_files
+from navarena.scenes.scene import Scene
+from navarena.scenes.validation import validate_scene
+
+_READERS: Mapping[str, Callable[[bytes, Path], MeshFile]] = {
+    ".glb": read_gltf,
+    ".gltf": read_gltf,
+    ".obj": read_obj,
+    ".ply": read_ply,
+}
+
+SUFFIXES = tuple(sorted(_READERS))
+"""Of the files that can be imported."""
+
+UP_AXES: Mapping[str, tuple[tuple[int, int], ...]] = {
+    "y": ((0, 1), (1, 1), (2, 1)),
+    "-y": ((0, 1), (1, -1), (2, -1)),
+    "z": ((0, 1), (2, 1), (1, -1)),
+    "-z": ((0, 1), (2, -1), (1, 1)),
+    "x": ((1, -1), (0, 1), (2, 1)),
+    "-x": ((1, 1), (0, -1), (2, 1)),
+}
+"""Which axis of the file points up -> for world x, y and z: (axis of the file, sign). All are turns."""
+
+_log = logging.getLogger(__name__)
+
+
+def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Scene:
+    """Read a glTF (.glb, .gltf), OBJ or PLY file as a scene.
+
+    Args:
+        path: the file; what it refers to (materials, images, buffers) is looked for beside it. Missing
+            materials and images are logged and replaced by plain colours.
+        up_axis: the axis of the file that points up: "y", "z", "x", or one with a minus sign.
+        scale: metres for one unit of the file.
+
+    Returns:
+        A validated scene whose id is the path. Groups of OBJ files, face properties `object_id` of
+        PLY files and `extras` with a category of glTF files become objects; `walkable` is empty.
+
+    Raises:
+        FileError: the file is missing, empty, cut short, or of another kind.
+        SceneError: it holds no triangles, or numbers that are not finite.
+        UnknownNameError, InputError: for another up axis, or a scale that is not above 0.
+    """
+    path = Path(path)
+    require_name("up axis", up_axis, UP_AXES)
+    if not (scale > 0 and math.isfinite(scale)):
+        raise InputError(f"expected a scale above 0 (metres for one unit of the file), got {scale}")
+    suffix = path.suffix.lower()
+    if suffix not in _READERS:
+        if path.exists() and path.is_dir():
+            raise FileError(f"expected a mesh file ({', '.join(SUFFIXES)}), got the folder {path}")
+        raise FileError(f"cannot import {path}: {unknown_name('mesh suffix', suffix, SUFFIXES)}")
+    mesh = _read(path, read_bytes(path, "mesh file"))
+    missing = [name for name, file in referenced_files(path) if not file.is_file()]
+    if missing:
+        _log.warning("%s: %s not found; using plain colours", path, ", ".join(missing))
+    scene = assemble_scene(str(path), mesh, UP_AXES[up_axis], scale)
+    validate_scene(scene)
+    return scene
+
+
+def _read(path: Path, data: bytes) -> MeshFile:
+    """Let the reader of the file's kind have it; whatever goes wrong inside becomes FileError."""
+    kind = path.suffix[1:].upper()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _READERS[path.suffix.lower()](data, path)
+    except NavarenaError as error:
+        raise type(error)(f"cannot import {path}: {error}") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # trimesh raises whatever a damaged file happens to cause
+        raise FileError(
+            f"cannot import {path}: this is no {kind} file, or only a part of one "
+            f"({type(error).__name__}: {error}); open it in a mesh viewer, or export it again"
+        ) from error

@@ -1,0 +1,176 @@
+"""Wavefront OBJ. trimesh reads it; what it would lose or misread is put right before."""
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from navarena.core.errors import FileError
+from navarena.scenes.formats.part import (
+    PLAIN,
+    Label,
+    Look,
+    MeshFile,
+    Part,
+    color_bytes,
+    require_indices,
+    split_polygons,
+)
+from navarena.scenes.formats.textures import rgb_image
+
+_NO_GROUP = ("", "default", "off", "(null)")
+"""Names that say "no group": the format's own default, and what exporters write for it."""
+
+_GROUPING = re.compile(r"^(o|g|usemtl)(?:[ \t]+(.*?))?[ \t]*$", re.M)
+_SHORT_FACE = re.compile(r"^f(?:[ \t]+\S+){0,2}[ \t]*$", re.M)
+_LOW_INDEX = re.compile(r"^f(?:[^\n]*[ \t])?(?:0+|-\d+)(?:[/ \t\n]|$)", re.M)
+_RELATIVE_INDEX = re.compile(r"^f[^\n]*[ \t/]-", re.M)
+
+
+def read_obj(data: bytes, path: Path) -> MeshFile:
+    """The parts of an OBJ file; its objects and groups become labels.
+
+    trimesh keeps groups apart only when told to (`split_objects`, `split_groups`), and then joins
+    object, group and material into one name. So each combination of the three is numbered in
+    the text first, and the numbers come back as names.
+    """
+    from trimesh.exchange.obj import load_obj
+    from trimesh.resolvers import FilePathResolver
+
+    text = _clean(data.decode("utf-8", errors="replace"))
+    if _RELATIVE_INDEX.search(text):
+        text = _absolute_indices(text)
+    _require_good_faces(text)
+    text, groups = _number_groups(text)
+    loaded = load_obj(
+        io.BytesIO(text.encode()),
+        resolver=FilePathResolver(str(path)),
+        split_objects=True,
+        split_groups=True,
+        group_material=True,
+    )
+    geometries = sorted(
+        ((_group_number(name), item) for name, item in loaded.get("geometry", {}).items()),
+        key=lambda numbered: numbered[0],
+    )
+    labels, keys = _label_groups(groups, [number for number, _ in geometries])
+    parts = [_part(item, groups[number][2], keys[number]) for number, item in geometries]
+    return MeshFile(parts, labels)
+
+
+def _group_number(name: str) -> int:
+    found = re.match(r"part(\d+)", name)
+    return int(found[1]) if found else 0
+
+
+def _clean(text: str) -> str:
+    """One line break, no comments, no blanks before keywords: the only layout trimesh reads."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
+    text = re.sub(r"^[ \t]+", "", text, flags=re.M)
+    return re.sub(r"^#.*$", "", re.sub(r"^(\w+)\t", r"\1 ", text, flags=re.M), flags=re.M)
+
+
+def _require_good_faces(text: str) -> None:
+    short = _SHORT_FACE.search(text)
+    if short:
+        raise FileError(
+            f"expected at least three corners in every face, got {short[0].strip()!r} in line "
+            f"{text.count(chr(10), 0, short.start()) + 1}; the file is damaged or cut short"
+        )
+    low = _LOW_INDEX.search(text)
+    if low:
+        raise FileError(
+            f"expected indices from 1 upwards, or back to the first vertex, got {low[0].strip()!r} in line "
+            f"{text.count(chr(10), 0, low.start()) + 1}"
+        )
+
+
+def _absolute_indices(text: str) -> str:
+    """Replace negative indices, which count back from the last vertex so far."""
+    seen = {"v": 0, "vt": 0, "vn": 0}
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        keyword = line.split(" ", 1)[0]
+        if keyword in seen:
+            seen[keyword] += 1
+        elif keyword == "f":
+            counts = tuple(seen.values())
+            corners = [
+                "/".join(
+                    str(count + 1 + int(index)) if index.startswith("-") else index
+                    for index, count in zip(corner.split("/"), counts)
+                )
+                for corner in line.split()[1:]
+            ]
+            lines[number] = "f " + " ".join(corners)
+    return "\n".join(lines)
+
+
+def _number_groups(text: str) -> tuple[str, list[tuple[str, str, str]]]:
+    """Write "g part<k>" wherever object, group or material changes; k-th is (object, group, material)."""
+    state = {"o": "", "g": "", "usemtl": ""}
+    numbers = {("", "", ""): 0}
+
+    def replace(found: re.Match[str]) -> str:
+        keyword, name = found[1], (found[2] or "").strip()
+        state[keyword] = name
+        if keyword == "o":
+            state["g"] = ""
+        number = numbers.setdefault((state["o"], state["g"], state["usemtl"]), len(numbers))
+        group = f"g part{number}"
+        return f"usemtl {name}\n{group}" if keyword == "usemtl" else group
+
+    return _GROUPING.sub(replace, text), list(numbers)
+
+
+def _label_groups(
+    groups: Sequence[tuple[str, str, str]], used: Sequence[int]
+) -> tuple[dict[int, Label], dict[int, int | None]]:
+    """(labels, group number -> key of its label) of the groups `used`, which have faces.
+
+    The category is the group's name, else the object's.
+    """
+    keys: dict[tuple[str, str], int] = {}
+    key_of: dict[int, int | None] = {}
+    for number in used:
+        thing, group, _ = groups[number]
+        name = (thing, "" if group.lower() in _NO_GROUP else group)
+        key_of[number] = keys.setdefault(name, len(keys) + 1) if any(name) else None
+    labels = {
+        key: Label(group or thing, {"object": thing} if thing and group else {})
+        for (thing, group), key in keys.items()
+    }
+    return labels, key_of
+
+
+def _part(geometry: Mapping[str, Any], material_name: str, key: int | None) -> Part:
+    vertices = np.asarray(geometry["vertices"], float)
+    if vertices.ndim != 2 or vertices.shape[1] != 3:
+        raise FileError(f"expected three coordinates for each vertex, got {vertices.shape[1:]}")
+    triangles, _, _ = split_polygons(np.asarray(geometry["faces"]))
+    require_indices(triangles, len(vertices), "OBJ faces")
+    visual, colors = geometry.get("visual"), geometry.get("vertex_colors")
+    uv = getattr(visual, "uv", None)
+    return Part(
+        vertices,
+        triangles,
+        _look(getattr(visual, "material", None), material_name),
+        None if uv is None else np.asarray(uv, float)[triangles],
+        None if colors is None else color_bytes(np.asarray(colors)),
+        object_key=key,
+    )
+
+
+def _look(material: Any, name: str) -> Look:
+    """The look of a material of the .mtl file; without one the plain colour."""
+    if material is None or material.name != name:  # the .mtl file is missing, or does not know it
+        return Look(name, PLAIN.color) if name else PLAIN
+    image = None if material.image is None else rgb_image(material.image, name)
+    if "kd" in material.kwargs:
+        color = tuple(round(255 * min(max(float(c), 0), 1)) for c in material.kwargs["kd"][:3])
+    else:
+        color = PLAIN.color if image is None else (255, 255, 255)
+    return Look(name, (color[0], color[1], color[2]), image)

@@ -1,0 +1,120 @@
+"""What every reader returns: parts with one look each, in the file's own frame and unit."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float, Int, Num, UInt8
+
+from navarena.core.errors import FileError
+
+
+@dataclass(frozen=True)
+class Look:
+    """The material of a part: a colour that multiplies the image, if there is one.
+
+    Attributes:
+        name: as the file calls it.
+        color: sRGB bytes.
+        image: (h, w, 3) uint8, row 0 is the top, sides of any length; or None.
+    """
+
+    name: str
+    color: tuple[int, int, int]
+    image: UInt8[np.ndarray, "h w 3"] | None = None
+
+
+PLAIN = Look("plain", (180, 170, 150))
+"""The colour of what has none; the field's standard simulator shows bare meshes in it."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """The thing that triangles belong to: category, and what else the file says of it."""
+
+    category: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Triangles of one look.
+
+    Attributes:
+        vertices: (V, 3) in the file's frame and unit.
+        triangles: (T, 3) indices into vertices, counter-clockwise seen from the front.
+        look: their material.
+        uv: (T, 3, 2) texture coordinates of the corners, v upwards; or None.
+        vertex_color: (V, 3) sRGB bytes, or None.
+        object_key: names the thing that all triangles belong to, or None.
+        triangle_key: (T,) the same for each triangle, 0 = nothing; or None.
+    """
+
+    vertices: Float[np.ndarray, "v 3"]
+    triangles: Int[np.ndarray, "t 3"]
+    look: Look = PLAIN
+    uv: Float[np.ndarray, "t 3 2"] | None = None
+    vertex_color: UInt8[np.ndarray, "v 3"] | None = None
+    object_key: int | None = None
+    triangle_key: Int[np.ndarray, "t"] | None = None
+
+
+@dataclass(frozen=True)
+class MeshFile:
+    """The content of a mesh file.
+
+    Attributes:
+        parts: at least one.
+        labels: object key (positive) -> what the thing is.
+    """
+
+    parts: Sequence[Part]
+    labels: Mapping[int, Label] = field(default_factory=dict)
+
+
+def split_polygons(
+    polygons: Int[np.ndarray, "n k"] | Sequence[Int[np.ndarray, "_"]],
+) -> tuple[Int[np.ndarray, "t 3"], Int[np.ndarray, "t"], Int[np.ndarray, "t 3"]]:
+    """Cut polygons into fans of triangles around their first corner.
+
+    Returns (triangles, polygon, corner): (T, 3) vertex indices, (T,) the row each comes from and
+    (T, 3) which corners of that row it took. Rows of fewer than three corners give nothing.
+    """
+    if isinstance(polygons, np.ndarray) and polygons.ndim == 2:
+        rows, sizes = polygons.astype(np.int64), np.full(len(polygons), polygons.shape[1])
+        flat = rows.reshape(-1)
+    else:
+        sizes = np.array([len(row) for row in polygons], np.int64)
+        flat = np.concatenate([np.asarray(row, np.int64) for row in polygons]) if len(sizes) else sizes
+    count = np.maximum(sizes - 2, 0)
+    polygon = np.repeat(np.arange(len(sizes)), count)
+    step = np.arange(len(polygon)) - np.repeat(np.cumsum(count) - count, count)
+    corner = np.stack([np.zeros_like(step), step + 1, step + 2], 1)
+    first = np.cumsum(sizes) - sizes
+    return flat[first[polygon][:, None] + corner], polygon, corner
+
+
+def require_indices(triangles: Int[np.ndarray, "t 3"], vertex_count: int, what: str) -> None:
+    """Raise FileError unless all vertex indices are in range(vertex_count)."""
+    if triangles.size and not 0 <= triangles.min() <= triangles.max() < vertex_count:
+        bad = triangles.min() if triangles.min() < 0 else triangles.max()
+        raise FileError(
+            f"{what}: expected vertex indices from 0 to {vertex_count - 1}, got {bad}; "
+            "the file is damaged or cut short"
+        )
+
+
+def color_bytes(colors: Num[np.ndarray, "n k"]) -> UInt8[np.ndarray, "n 3"]:
+    """(N, 3) bytes of colours (N, 3 or 4): bytes, 16-bit numbers, or floats from 0 to 1.
+
+    Floats of which one exceeds 1 are taken to run from 0 to 255. There is no gamma step.
+    """
+    rgb = np.asarray(colors)[:, :3]
+    if rgb.dtype == np.uint8:
+        return np.ascontiguousarray(rgb)
+    if rgb.dtype == np.uint16:
+        return ((rgb.astype(np.uint32) + 128) // 257).astype(np.uint8)
+    values = np.nan_to_num(rgb.astype(np.float64))
+    if rgb.dtype.kind == "f" and (not values.size or values.max() <= 1):
+        values = values * 255
+    return np.clip(np.rint(values), 0, 255).astype(np.uint8)

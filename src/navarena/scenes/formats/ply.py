@@ -1,0 +1,150 @@
+"""Stanford PLY, by the elements that trimesh reads from it.
+
+trimesh's own meshes forget the properties of faces when it cuts polygons into triangles, so
+the elements are taken as they stand in the file and cut here, with every property repeated
+for each triangle of its face.
+"""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+
+from navarena.core.errors import FileError
+from navarena.scenes.formats.part import (
+    PLAIN,
+    Label,
+    Look,
+    MeshFile,
+    Part,
+    color_bytes,
+    require_indices,
+    split_polygons,
+)
+from navarena.scenes.formats.textures import rgb_image
+
+_INDICES = ("vertex_indices", "vertex_index")
+_OBJECTS = ("object_id", "instance_id", "objectid")
+_CATEGORIES = ("category_id", "class_id", "label")
+_UV = (("texture_u", "texture_v"), ("u", "v"), ("s", "t"))
+_COLORS = ("red", "green", "blue")
+
+
+def read_ply(data: bytes, path: Path) -> MeshFile:
+    """The parts of a PLY file.
+
+    The face property `object_id` (Replica, Gibson) becomes labels, with `category_id` as their
+    category when faces have it; 0 and negative ids mean nothing. Colours of faces, or else of
+    vertices, become vertex colours.
+    """
+    from trimesh.exchange.ply import load_ply
+    from trimesh.resolvers import FilePathResolver
+
+    try:
+        loaded = load_ply(io.BytesIO(data), resolver=FilePathResolver(str(path)))
+    except ValueError as error:
+        if "unexpected length" not in str(error):
+            raise
+        raise FileError(
+            "expected a binary PLY whose faces all have the same number of corners, got a file of "
+            "another length; it is cut short, or save it with triangles only"
+        ) from error
+    elements = loaded["metadata"]["_ply_raw"]
+    vertex, face = _columns(elements, "vertex"), _columns(elements, "face")
+    missing = [axis for axis in "xyz" if axis not in vertex]
+    if missing:
+        raise FileError(f"expected vertices with x, y and z, got none of {', '.join(missing)}")
+    vertices = np.stack([vertex[axis].astype(float) for axis in "xyz"], 1)
+    triangles, polygon, corner = split_polygons(_polygons(face))
+    require_indices(triangles, len(vertices), "PLY faces")
+    colors = _colors(vertex)
+    uv = _coordinates(vertex, face, triangles, polygon, corner)
+    look = _look(loaded.get("visual"), uv)
+    face_colors = _colors(face)
+    if face_colors is not None:  # colours belong to vertices: give every triangle its own
+        vertices, colors = vertices[triangles].reshape(-1, 3), np.repeat(face_colors[polygon], 3, 0)
+        triangles = np.arange(len(vertices)).reshape(-1, 3)
+    keys, labels = _labels(face)
+    part = Part(vertices, triangles, look, uv, colors, triangle_key=None if keys is None else keys[polygon])
+    return MeshFile([part], labels)
+
+
+def _columns(elements: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:
+    """Property -> values of one element; a list property is (N, K), or N rows of various lengths."""
+    element = elements.get(name)
+    if element is None or not element["length"]:
+        raise FileError(f"expected elements {name!r}, got none; is it a point cloud?")
+    data = element.get("data")
+    columns = {}
+    if isinstance(data, Mapping):  # ASCII
+        for key, values in data.items():
+            columns[key] = values[:, 0] if values.ndim == 2 and not _is_list(element, key) else values
+    elif data is not None:
+        for key in data.dtype.names:
+            values = data[key]
+            columns[key] = values if values.dtype.names is None else values["f1"]
+    short = [key for key, values in columns.items() if len(values) != element["length"]]
+    if not columns or short:
+        raise FileError(f"expected {element['length']} elements {name!r}, got fewer; the file is cut short")
+    return columns
+
+
+def _is_list(element: Mapping[str, Any], key: str) -> bool:
+    return "," in element["properties"][key]
+
+
+def _polygons(face: Mapping[str, np.ndarray]) -> Any:
+    for name in _INDICES:
+        if name in face:
+            values = face[name]
+            return list(values) if values.dtype == object else values
+    raise FileError(f"expected faces with {_INDICES[0]}, got {', '.join(face)}")
+
+
+def _colors(columns: Mapping[str, np.ndarray]) -> UInt8[np.ndarray, "n 3"] | None:
+    if not all(name in columns for name in _COLORS):
+        return None
+    return color_bytes(np.stack([columns[name] for name in _COLORS], 1))
+
+
+def _coordinates(
+    vertex: Mapping[str, np.ndarray],
+    face: Mapping[str, np.ndarray],
+    triangles: Int[np.ndarray, "t 3"],
+    polygon: Int[np.ndarray, "t"],
+    corner: Int[np.ndarray, "t 3"],
+) -> Float[np.ndarray, "t 3 2"] | None:
+    """Texture coordinates: of the faces' corners (`texcoord`) or of the vertices."""
+    if "texcoord" in face and face["texcoord"].ndim == 2:
+        of_face = face["texcoord"].astype(float).reshape(len(face["texcoord"]), -1, 2)
+        return of_face[polygon[:, None], corner]
+    for u, v in _UV:
+        if u in vertex and v in vertex:
+            return np.stack([vertex[u], vertex[v]], 1).astype(float)[triangles]
+    return None
+
+
+def _look(visual: Any, uv: Float[np.ndarray, "t 3 2"] | None) -> Look:
+    image = getattr(getattr(visual, "material", None), "image", None)
+    if image is None or uv is None:
+        return PLAIN
+    return Look("texture", (255, 255, 255), rgb_image(image, "texture"))
+
+
+def _labels(face: Mapping[str, np.ndarray]) -> tuple[np.ndarray | None, dict[int, Label]]:
+    """((F,) object key of each face, labels), or (None, {}) when faces have no object."""
+    ids = next((face[name] for name in _OBJECTS if name in face), None)
+    categories = next((face[name] for name in _CATEGORIES if name in face), None)
+    if ids is None:
+        return None, {}
+    keys = np.maximum(ids.astype(np.int64), 0)
+    found, first = np.unique(keys, return_index=True)
+    labels = {}
+    for key, index in zip(found.tolist(), first.tolist()):
+        if key > 0:
+            named = "object" if categories is None else f"category {int(categories[index])}"
+            labels[key] = Label(named)
+    return keys, labels

@@ -1,0 +1,37 @@
+"""Images of materials as textures: RGB, sides of powers of two."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import UInt8
+
+from navarena.core.errors import FileError
+
+MAX_TEXTURE_SIDE = 4096
+"""Pixels; larger images are made smaller."""
+
+
+def rgb_image(image: Any, name: str) -> UInt8[np.ndarray, "h w 3"]:
+    """The pixels of a Pillow image; raises FileError when its file is damaged.
+
+    Transparency is dropped: surfaces are solid.
+    """
+    try:
+        return np.array(image.convert("RGB"))
+    except (OSError, ValueError, SyntaxError) as error:
+        raise FileError(f"the image of material {name!r} cannot be read: {error}") from error
+
+
+def fit_texture(image: UInt8[np.ndarray, "h w 3"]) -> UInt8[np.ndarray, "h2 w2 3"]:
+    """`image` with both sides resized to the nearest power of two, at most MAX_TEXTURE_SIDE."""
+    from PIL import Image
+
+    height, width = (_nearest_power(side) for side in image.shape[:2])
+    if (height, width) == image.shape[:2]:
+        return np.ascontiguousarray(image)
+    resized = Image.fromarray(image).resize((width, height), Image.Resampling.LANCZOS)
+    return np.array(resized)
+
+
+def _nearest_power(side: int) -> int:
+    return min(1 << max(0, round(float(np.log2(side)))), MAX_TEXTURE_SIDE)
