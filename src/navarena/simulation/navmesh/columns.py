@@ -16,8 +16,8 @@ STEP_Z = np.array([0, 1, 0, -1])
 
 
 @kernel
-def sort_spans(heads, nexts, lows, highs, tops, heights, climb):
-    """The linked spans, column after column.
+def sort_spans(heads, nexts, lows, highs, tops, heights, count, climb):
+    """The `count` linked spans of `rasterise_triangles`, column after column.
 
     Returns:
         starts (columns + 1,) int32: spans starts[c]:starts[c + 1] belong to column c, upwards;
@@ -25,18 +25,11 @@ def sort_spans(heads, nexts, lows, highs, tops, heights, climb):
         `climb` voxels below its top), heights float32 (voxels).
     """
     starts = np.zeros(heads.size + 1, np.int32)
-    count = 0
-    for column in range(heads.size):
-        starts[column] = count
-        node = heads[column]
-        while node >= 0:
-            count += 1
-            node = nexts[node]
-    starts[heads.size] = count
     sorted_lows, sorted_highs = np.zeros(count, np.int16), np.zeros(count, np.int16)
     walkable, sorted_heights = np.zeros(count, np.bool_), np.zeros(count, np.float32)
     i = 0
     for column in range(heads.size):
+        starts[column] = i
         node = heads[column]
         while node >= 0:
             sorted_lows[i], sorted_highs[i] = lows[node], highs[node]
@@ -45,6 +38,7 @@ def sort_spans(heads, nexts, lows, highs, tops, heights, climb):
             sorted_heights[i] = min(max(heights[node], lowest - 1.0), highs[node])
             i += 1
             node = nexts[node]
+    starts[heads.size] = i
     return starts, sorted_lows, sorted_highs, walkable, sorted_heights
 
 
@@ -81,9 +75,7 @@ def find_floors(starts, lows, highs, walkable, heights, nx, nz, height, climb):
         starts (columns + 1,) int32 and, per floor: column int32, floors, ceilings int16
         (voxels), heights float32 (voxels).
     """
-    room = 0
-    for i in range(walkable.size):
-        room += 1
+    room = walkable.size
     floor_starts = np.zeros(starts.size, np.int32)
     columns, floors = np.zeros(room, np.int32), np.zeros(room, np.int16)
     ceilings, floor_heights = np.zeros(room, np.int16), np.zeros(room, np.float32)
@@ -162,6 +154,8 @@ def erode_floors(links, radius):
 def _nearest(i, along_row, across_row, links, distance):
     """Distance of floor i by its neighbours on one side: the row before it, and beside it."""
     best = distance[i]
+    if best == 0:
+        return best
     beside = links[i, along_row]
     if beside >= 0:
         best = min(best, distance[beside] + 2)

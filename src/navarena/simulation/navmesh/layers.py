@@ -82,11 +82,12 @@ def _fits(i, layer, layers, columns, floors, starts, nx, nz, climb):
 
 
 @kernel
-def part_layers(islands, links, columns, floors, starts, nx, nz, climb):
+def part_layers(islands, order, links, columns, floors, starts, nx, nz, climb):
     """Claim the floors of all islands for layers, from low to high.
 
     Args:
         islands: (F,) int32, -1 for floors that are not walkable.
+        order: (F,) the floors sorted by height.
 
     Returns:
         (F,) int32 layer of each floor or -1, and the number of layers. A layer is connected.
@@ -96,11 +97,10 @@ def part_layers(islands, links, columns, floors, starts, nx, nz, climb):
     if count == 0:
         return layers, 0
     crowded = _crowded_columns(islands, columns, starts, nx, nz)
-    lowest = floors.min()
-    shelves = np.full(floors.max() - lowest + 1, -1, np.int32)  # last waiting floor of each height
+    lowest = floors[order[0]]
+    shelves = np.full(floors[order[-1]] - lowest + 1, -1, np.int32)  # last waiting floor of each height
     waiting = np.zeros(count, np.int32)  # the next one on its shelf
     asked = np.full(count, UNASSIGNED, np.int32)  # layer that a floor last waited for
-    order = np.argsort(floors, kind="mergesort")
     layer = 0
     for seed in order:
         if islands[seed] < 0 or layers[seed] >= 0:

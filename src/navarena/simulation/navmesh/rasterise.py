@@ -15,39 +15,58 @@ import numpy as np
 
 from navarena.core.kernels import kernel
 
-MAX_CORNERS = 10  # a triangle cut by four lines has at most seven
+MAX_CORNERS = 8  # a triangle cut by two lines has at most five
 NOT_WALKABLE = np.int16(-1)
 _ON_VOXEL = 1e-4  # of a voxel: surfaces this near to a voxel's border lie on it
 _STEEP = 1e-6  # of a triangle's area: below this its plan is a line
 
 
 @kernel
-def split_polygon(polygon, count, axis, line, below, above):
-    """Cut the convex `polygon[:count]` at coordinate `axis` = `line`.
+def split_at_row(polygon, count, line, below, above):
+    """Cut the convex `polygon[:count]` (rows x, y, z) where z = `line`.
 
     Writes the parts below and above the line, returns their corner counts. Corners on the
-    line belong to both parts, with that coordinate exactly equal to `line`.
+    line belong to both parts, with z exactly equal to `line`.
     """
     n_below = n_above = 0
     for i in range(count):
         j = i + 1 if i + 1 < count else 0
-        side = polygon[i, axis] - line
-        next_side = polygon[j, axis] - line
+        x, y, z = polygon[i, 0], polygon[i, 1], polygon[i, 2]
+        side, next_side = z - line, polygon[j, 2] - line
         if side <= 0.0:
-            below[n_below] = polygon[i]
+            below[n_below, 0], below[n_below, 1], below[n_below, 2] = x, y, z
             n_below += 1
         if side >= 0.0:
-            above[n_above] = polygon[i]
+            above[n_above, 0], above[n_above, 1], above[n_above, 2] = x, y, z
             n_above += 1
         if (side < 0.0 and next_side > 0.0) or (side > 0.0 and next_side < 0.0):
             t = side / (side - next_side)
-            for k in range(3):
-                below[n_below, k] = polygon[i, k] + t * (polygon[j, k] - polygon[i, k])
-            below[n_below, axis] = line
-            above[n_above] = below[n_below]
+            x += t * (polygon[j, 0] - x)
+            y += t * (polygon[j, 1] - y)
+            below[n_below, 0], below[n_below, 1], below[n_below, 2] = x, y, line
+            above[n_above, 0], above[n_above, 1], above[n_above, 2] = x, y, line
             n_below += 1
             n_above += 1
     return n_below, n_above
+
+
+@kernel
+def height_range(polygon, count, left, right):
+    """Least and greatest y of the convex `polygon[:count]` where left <= x <= right.
+
+    The polygon reaches into that range; as a convex shape its extremes are those of its edges.
+    """
+    low, high = np.inf, -np.inf
+    for i in range(count):
+        j = i + 1 if i + 1 < count else 0
+        x, y, end_x, end_y = polygon[i, 0], polygon[i, 1], polygon[j, 0], polygon[j, 1]
+        if (x < left and end_x < left) or (x > right and end_x > right):
+            continue
+        rise = (end_y - y) / (end_x - x) if end_x != x else 0.0
+        start = y + (min(max(x, left), right) - x) * rise
+        end = end_y + (min(max(end_x, left), right) - end_x) * rise
+        low, high = min(low, start, end), max(high, start, end)
+    return low, high
 
 
 @kernel
@@ -98,25 +117,9 @@ def _keep_highest(node, top, height, tops, heights):
 @kernel
 def _grow(array, size):
     bigger = np.zeros(size, array.dtype)
-    bigger[: array.size] = array
+    for i in range(array.size):
+        bigger[i] = array[i]
     return bigger
-
-
-@kernel
-def _insert_piece(
-    polygon, count, column, centre_height, flat, walkable, heads, nexts, lows, highs, tops, heights, counters
-):
-    """Insert the part `polygon[:count]` of a triangle that lies over one column."""
-    y_min = y_max = polygon[0, 1]
-    for i in range(1, count):
-        y_min = min(y_min, polygon[i, 1])
-        y_max = max(y_max, polygon[i, 1])
-    low = np.int16(np.floor(y_min + _ON_VOXEL))
-    high = np.int16(max(np.ceil(y_max - _ON_VOXEL), low + 1))
-    height = min(max(centre_height, y_min), y_max) if flat else y_max
-    insert_span(
-        column, low, high, walkable, np.float32(height), heads, nexts, lows, highs, tops, heights, counters
-    )
 
 
 @kernel
@@ -129,9 +132,9 @@ def rasterise_triangles(vertices, triangles, origin, cell_size, cell_height, min
         min_normal_y: least y of the unit normal of a walkable triangle.
 
     Returns:
-        heads (nx * nz,) int32 first node of each column or -1, and per node: nexts int32,
+        heads (nx * nz,) int32 first node of each column or -1; and per node: nexts int32,
         lows, highs, tops int16 (voxels; top of the highest walkable piece or -1),
-        heights float32 (voxels, surface above the column's centre).
+        heights float32 (voxels, surface above the column's centre); the number of used nodes.
     """
     capacity = max(1024, nx * nz // 2)
     heads = np.full(nx * nz, -1, np.int32)
@@ -140,47 +143,44 @@ def rasterise_triangles(vertices, triangles, origin, cell_size, cell_height, min
     highs = np.zeros(capacity, np.int16)
     tops = np.zeros(capacity, np.int16)
     heights = np.zeros(capacity, np.float32)
-    counters = np.array([0, -1], np.int64)
+    counters = np.array([0, -1])
     rest, other = np.zeros((MAX_CORNERS, 3)), np.zeros((MAX_CORNERS, 3))
-    strip, right = np.zeros((MAX_CORNERS, 3)), np.zeros((MAX_CORNERS, 3))
-    piece = np.zeros((MAX_CORNERS, 3))
-    scale = np.array([1.0 / cell_size, 1.0 / cell_height, 1.0 / cell_size])
+    strip = np.zeros((MAX_CORNERS, 3))
 
     for t in range(triangles.shape[0]):
         for i in range(3):
-            for k in range(3):
-                rest[i, k] = (vertices[triangles[t, i], k] - origin[k]) * scale[k]
-        # the normal in grid units, and its share of y in metres
-        ux, uy, uz = rest[1, 0] - rest[0, 0], rest[1, 1] - rest[0, 1], rest[1, 2] - rest[0, 2]
-        vx, vy, vz = rest[2, 0] - rest[0, 0], rest[2, 1] - rest[0, 1], rest[2, 2] - rest[0, 2]
+            corner = triangles[t, i]
+            rest[i, 0] = (vertices[corner, 0] - origin[0]) / cell_size
+            rest[i, 1] = (vertices[corner, 1] - origin[1]) / cell_height
+            rest[i, 2] = (vertices[corner, 2] - origin[2]) / cell_size
+        x0, y0, z0 = rest[0, 0], rest[0, 1], rest[0, 2]
+        ux, uy, uz = rest[1, 0] - x0, rest[1, 1] - y0, rest[1, 2] - z0
+        vx, vy, vz = rest[2, 0] - x0, rest[2, 1] - y0, rest[2, 2] - z0
+        # the normal in grid units, and its length and share of y in metres
         normal_x, normal_y, normal_z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        metric_x, metric_y, metric_z = normal_x / cell_size, normal_y / cell_height, normal_z / cell_size
-        length = np.sqrt(metric_x * metric_x + metric_y * metric_y + metric_z * metric_z)
+        upward = normal_y / cell_height
+        length = np.sqrt((normal_x * normal_x + normal_z * normal_z) / cell_size**2 + upward * upward)
         if length == 0.0:
             continue
-        walkable = metric_y > min_normal_y * length
-        flat = abs(metric_y) > _STEEP * length
+        walkable = upward > min_normal_y * length
+        flat = abs(upward) > _STEEP * length
         slope_x = -normal_x / normal_y if flat else 0.0
         slope_z = -normal_z / normal_y if flat else 0.0
-        x0, y0, z0 = rest[0, 0], rest[0, 1], rest[0, 2]
-        y_min, y_max = min(y0, rest[1, 1], rest[2, 1]), max(y0, rest[1, 1], rest[2, 1])
         half_rise = 0.5 * (abs(slope_x) + abs(slope_z))
+        y_min, y_max = min(y0, rest[1, 1], rest[2, 1]), max(y0, rest[1, 1], rest[2, 1])
+        z_min, z_max = min(z0, rest[1, 2], rest[2, 2]), max(z0, rest[1, 2], rest[2, 2])
 
         count = 3
-        first_row = int(np.floor(min(z0, rest[1, 2], rest[2, 2])))
-        last_row = int(np.floor(max(z0, rest[1, 2], rest[2, 2])))
+        first_row = int(np.floor(z_min))
+        last_row = max(first_row, int(np.ceil(z_max)) - 1)
         for row in range(first_row, last_row + 1):
-            if row < last_row:
-                strip_count, count = split_polygon(rest, count, 2, row + 1.0, strip, other)
-                rest, other = other, rest
-            else:
-                strip_count, strip, rest = count, rest, strip
-            if strip_count < 3:
+            strip_count, left_over = split_at_row(rest, count, row + 1.0, strip, other)
+            rest, other, count = other, rest, left_over
+            if strip_count < 2:
                 continue
-            # columns of this row that the strip touches, and those it covers entirely
-            x_min = x_max = strip[0, 0]
-            near_left = far_left = np.inf
-            near_right = far_right = -np.inf
+            # columns of this row that the strip touches, and those that it covers entirely
+            x_min, x_max = np.inf, -np.inf
+            near_left, far_left, near_right, far_right = np.inf, np.inf, -np.inf, -np.inf
             for i in range(strip_count):
                 x, z = strip[i, 0], strip[i, 2]
                 x_min, x_max = min(x_min, x), max(x_max, x)
@@ -188,41 +188,37 @@ def rasterise_triangles(vertices, triangles, origin, cell_size, cell_height, min
                     near_left, near_right = min(near_left, x), max(near_right, x)
                 elif z == row + 1.0:
                     far_left, far_right = min(far_left, x), max(far_right, x)
-            first, last = int(np.floor(x_min)), int(np.floor(x_max))
+            first = int(np.floor(x_min))
+            last = max(first, int(np.ceil(x_max)) - 1)
             if counters[0] + last - first + 2 > capacity:
                 capacity = 2 * capacity + last - first + 2
                 nexts, lows, highs = _grow(nexts, capacity), _grow(lows, capacity), _grow(highs, capacity)
                 tops, heights = _grow(tops, capacity), _grow(heights, capacity)
-            covered, uncovered = last + 1, last + 1
+            covered = uncovered = last + 1
             if flat and near_left < np.inf and far_left < np.inf:
-                covered = max(first, int(np.ceil(max(near_left, far_left))))
+                covered = int(np.ceil(max(near_left, far_left)))
                 uncovered = int(np.floor(min(near_right, far_right)))
-                if uncovered <= covered:
-                    covered, uncovered = last + 1, last + 1
             middle = y0 + slope_z * (row + 0.5 - z0)
-
-            for x in range(covered, uncovered):
-                centre = middle + slope_x * (x + 0.5 - x0)
-                low = np.int16(np.floor(max(centre - half_rise, y_min) + _ON_VOXEL))
-                high = np.int16(max(np.ceil(min(centre + half_rise, y_max) - _ON_VOXEL), low + 1))
-                insert_span(
-                    row * nx + x, low, high, walkable, np.float32(centre),
-                    heads, nexts, lows, highs, tops, heights, counters,
-                )  # fmt: skip
             for x in range(first, last + 1):
+                height = middle + slope_x * (x + 0.5 - x0)
                 if covered <= x < uncovered:
-                    continue
-                if x == uncovered and covered < uncovered:  # drop what the covered columns hold
-                    _, strip_count = split_polygon(strip, strip_count, 0, float(x), piece, right)
-                    strip, right = right, strip
-                if x < last:
-                    piece_count, strip_count = split_polygon(strip, strip_count, 0, x + 1.0, piece, right)
-                    strip, right = right, strip
+                    low, high = max(height - half_rise, y_min), min(height + half_rise, y_max)
                 else:
-                    piece_count, piece, strip = strip_count, strip, piece
-                if piece_count >= 3:
-                    _insert_piece(
-                        piece, piece_count, row * nx + x, middle + slope_x * (x + 0.5 - x0), flat, walkable,
-                        heads, nexts, lows, highs, tops, heights, counters,
-                    )  # fmt: skip
-    return heads, nexts[: counters[0]], lows, highs, tops, heights
+                    low, high = height_range(strip, strip_count, float(x), x + 1.0)
+                    height = min(max(height, low), high) if flat else high
+                bottom = int(np.floor(low + _ON_VOXEL))
+                insert_span(
+                    row * nx + x,
+                    np.int16(bottom),
+                    np.int16(max(int(np.ceil(high - _ON_VOXEL)), bottom + 1)),
+                    walkable,
+                    np.float32(height),
+                    heads,
+                    nexts,
+                    lows,
+                    highs,
+                    tops,
+                    heights,
+                    counters,
+                )
+    return heads, nexts, lows, highs, tops, heights, counters[0]

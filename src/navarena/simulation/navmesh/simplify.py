@@ -171,9 +171,8 @@ def segments_clash(ax, az, bx, bz, cx, cz, dx, dz):
         return True
     c_side, d_side = _turn(ax, az, bx, bz, cx, cz), _turn(ax, az, bx, bz, dx, dz)
     a_side, b_side = _turn(cx, cz, dx, dz, ax, az), _turn(cx, cz, dx, dz, bx, bz)
-    return (
-        ((c_side > 0 and d_side < 0) or (c_side < 0 and d_side > 0))
-        and ((a_side > 0 and b_side < 0) or (a_side < 0 and b_side > 0))
+    return ((c_side > 0 and d_side < 0) or (c_side < 0 and d_side > 0)) and (
+        (a_side > 0 and b_side < 0) or (a_side < 0 and b_side > 0)
     )
 
 

@@ -1,0 +1,208 @@
+"""A navmesh from exactly known floors: polygons instead of voxels.
+
+1. `free_space` cuts the obstacles out of each floor and keeps a radius away from what is left.
+2. Floors whose borders meet at a step's height receive the same points along them.
+3. `triangulation` fills the polygons with triangles and links these, also from floor to floor.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import shapely
+from jaxtyping import Float, Float64, Int, Int32, Int64
+from shapely.geometry.base import BaseGeometry
+
+from navarena.core.errors import SceneError
+from navarena.scenes.scene import WalkableSurface
+from navarena.simulation.navmesh.free_space import (
+    GRID,
+    Portal,
+    eroded_area,
+    find_portals,
+    outline_polygons,
+    surface_heights,
+    unblocked_area,
+)
+from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.parts import NavMeshParts
+from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.structure import compute_islands
+from navarena.simulation.navmesh.triangulation import link_triangles, triangulate_polygons
+
+LEVEL_STEP = 1e-3
+"""Metres by which floors that share a point may differ before the ground is stored apart."""
+
+
+def build_floor_navmesh(walkable: Sequence[WalkableSurface], settings: NavMeshSettings) -> NavMesh:
+    """Where a body can be on exactly known floors.
+
+    Borders keep the body's radius from walls and from the obstacles that it can neither step
+    over nor pass beneath, to within a centimetre for radii up to 0.4 m. Surfaces whose borders
+    coincide within max_climb are linked there. Islands below settings.min_island_area are
+    dropped; the voxel sizes play no other part.
+
+    Args:
+        walkable: at least one floor, stair or ramp.
+        settings: the size of the body.
+
+    Raises:
+        SceneError: a polygon is not simple, or there is no room for the body.
+    """
+    return NavMesh.from_parts(**compute_floor_parts(walkable, settings).as_arguments())
+
+
+def compute_floor_parts(walkable: Sequence[WalkableSurface], settings: NavMeshSettings) -> NavMeshParts:
+    """The raw parts of the navmesh of exact floors; arguments and errors as `build_floor_navmesh`."""
+    if not walkable:
+        raise SceneError("expected at least one walkable surface, got none; build the navmesh from triangles")
+    outlines = outline_polygons(walkable)
+    portals = find_portals(walkable, outlines, settings)
+    unblocked = [
+        unblocked_area(index, surface, outline, settings)
+        for index, (surface, outline) in enumerate(zip(walkable, outlines))
+    ]
+    areas = [
+        eroded_area(index, outlines[index], unblocked, portals, settings) for index in range(len(outlines))
+    ]
+    polygons, surfaces = _explode(_share_portal_points(areas, portals))
+    corners, owner = triangulate_polygons(polygons)
+    if not len(corners):
+        raise SceneError(_explain_no_room(outlines, settings))
+    return _assemble(corners, surfaces[owner], walkable, portals, settings)
+
+
+def _explode(areas: Sequence[BaseGeometry]) -> tuple[Int[np.ndarray, "q"], Int64[np.ndarray, "q"]]:
+    """The polygons of all areas and the area each comes from."""
+    parts, index = shapely.get_parts(list(areas), return_index=True)
+    solid = (shapely.get_type_id(parts) == shapely.GeometryType.POLYGON) & (shapely.area(parts) > GRID)
+    return parts[solid], np.asarray(index[solid], np.int64)
+
+
+def _share_portal_points(areas: Sequence[BaseGeometry], portals: Sequence[Portal]) -> list[BaseGeometry]:
+    """The areas, those that meet along a portal with each other's corners on it."""
+    shared = list(areas)
+    for portal in portals:
+        near = portal.line.buffer(GRID)
+        points = []
+        for index in (portal.first, portal.second):
+            corners = shapely.points(shapely.get_coordinates(shared[index]))
+            points.append(shapely.get_coordinates(corners[shapely.intersects(near, corners)]))
+        both = np.unique(np.concatenate(points), axis=0)
+        for index in (portal.first, portal.second):
+            shared[index] = _insert_points(shared[index], both)
+    return shared
+
+
+def _insert_points(area: BaseGeometry, points: Float[np.ndarray, "n 2"]) -> BaseGeometry:
+    """The area with those `points` that lie on its border as further corners."""
+    polygons = []
+    for polygon in shapely.get_parts(area):
+        if polygon.geom_type == "Polygon":
+            rings = [
+                _insert_into_ring(shapely.get_coordinates(ring), points)
+                for ring in shapely.get_rings(polygon)
+            ]
+            polygons.append(shapely.Polygon(rings[0], rings[1:]))
+    return shapely.MultiPolygon(polygons)
+
+
+def _insert_into_ring(
+    ring: Float[np.ndarray, "k 2"], points: Float[np.ndarray, "n 2"]
+) -> Float[np.ndarray, "m 2"]:
+    """A closed ring with the points that lie strictly inside its edges."""
+    longer = [ring[:1]]
+    for a, b in zip(ring[:-1], ring[1:]):
+        length = float(np.hypot(*(b - a)))
+        along = (points - a) @ (b - a) / length
+        off = np.abs((points - a) @ np.array([a[1] - b[1], b[0] - a[0]])) / length
+        inside = (off < 2 * GRID) & (along > 2 * GRID) & (along < length - 2 * GRID)
+        longer += [points[inside][np.argsort(along[inside])], b[None]]
+    return np.concatenate(longer)
+
+
+def _merge_portal_corners(
+    places: Float64[np.ndarray, "v 3"], portals: Sequence[Portal]
+) -> Int64[np.ndarray, "v"]:
+    """(V,) for rows (surface, x, z): the first row that is the same point across portals."""
+    same = np.arange(len(places))
+    keys = np.round(places[:, 1:] / GRID).astype(np.int64)
+    rows = {(int(s), x, z): row for row, (s, (x, z)) in enumerate(zip(places[:, 0], keys.tolist()))}
+
+    def root(row: int) -> int:
+        while same[row] != row:
+            row = int(same[row])
+        return row
+
+    for portal in portals:
+        near = portal.line.buffer(2 * GRID)
+        mine = np.flatnonzero(places[:, 0] == portal.first)
+        at = shapely.points(places[mine, 1:])
+        for row in mine[shapely.intersects(near, at)]:
+            other = rows.get((portal.second, *keys[row].tolist()))
+            if other is not None:
+                low, high = sorted((root(int(row)), root(other)))
+                same[high] = low
+    return np.array([root(row) for row in range(len(same))], np.int64)
+
+
+def _assemble(
+    corners: Float64[np.ndarray, "t 3 2"],
+    surfaces: Int64[np.ndarray, "t"],
+    walkable: Sequence[WalkableSurface],
+    portals: Sequence[Portal],
+    settings: NavMeshSettings,
+) -> NavMeshParts:
+    """Number the corners, link the triangles, drop small islands, add the ground where floors step."""
+    labelled = np.concatenate(
+        [np.repeat(surfaces, 3)[:, None].astype(float), np.round(corners.reshape(-1, 2) / GRID) * GRID],
+        axis=1,
+    )
+    places, index = np.unique(labelled, axis=0, return_inverse=True)
+    own_heights = np.zeros(len(places))
+    for number, surface in enumerate(walkable):
+        here = places[:, 0] == number
+        own_heights[here] = surface_heights(surface.plane, places[here, 1:])
+    own = np.stack([places[:, 1], own_heights, places[:, 2]], 1)
+    merged = _merge_portal_corners(places, portals)
+    vertices = own.copy()
+    vertices[:, 1] = np.bincount(merged, own_heights, len(own)) / np.maximum(
+        np.bincount(merged, minlength=len(own)), 1
+    )
+    pieces = index.reshape(-1, 3)
+    triangles = merged[pieces].astype(np.int32)
+    neighbors = link_triangles(triangles)
+    keep = _large_enough(own[pieces], neighbors, settings)
+    if not keep.any():
+        raise SceneError(
+            f"expected a floor of at least {settings.min_island_area:.3g} m2 for a body of radius "
+            f"{settings.radius:.3g} m, got only smaller ones; check the floor plan's unit"
+        )
+    triangles, pieces = triangles[keep], pieces[keep]
+    used, compact = np.unique(triangles, return_inverse=True)
+    triangles = compact.reshape(-1, 3).astype(np.int32)
+    stepped = (np.abs(vertices[used][triangles][..., 1] - own[pieces][..., 1]) > LEVEL_STEP).any(1)
+    return NavMeshParts(
+        vertices=vertices[used],
+        triangles=triangles,
+        neighbors=link_triangles(triangles),
+        detail_offsets=np.concatenate([[0], np.cumsum(stepped)]).astype(np.int64),
+        detail_triangles=own[pieces][stepped],
+        settings=settings,
+    )
+
+
+def _large_enough(
+    corners: Float64[np.ndarray, "t 3 3"], neighbors: Int32[np.ndarray, "t 3"], settings: NavMeshSettings
+) -> np.ndarray:
+    """(T,) bool: triangles of islands that reach the least area."""
+    islands = compute_islands(np.where(neighbors >= 0, 3 * neighbors, -1))
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+    return np.bincount(islands, area)[islands] >= settings.min_island_area
+
+
+def _explain_no_room(outlines: Sequence[BaseGeometry], settings: NavMeshSettings) -> str:
+    total = sum(outline.area for outline in outlines)
+    return (
+        f"expected room for a body of radius {settings.radius:.3g} m and height {settings.height:.3g} m on "
+        f"{len(outlines)} walkable surfaces of {total:.3g} m2, got none; check the obstacles and the unit"
+    )

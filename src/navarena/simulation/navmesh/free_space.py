@@ -1,0 +1,163 @@
+"""Exact floors in the plan: where the centre of a body can be, and where floors meet.
+
+Plan coordinates are (x, z) in metres, snapped to a grid of a micrometre so that floors
+that touch share their points exactly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+from jaxtyping import Float
+from shapely.geometry.base import BaseGeometry
+
+from navarena.core.errors import SceneError
+from navarena.scenes.scene import Footprint, WalkableSurface
+from navarena.simulation.navmesh.settings import NavMeshSettings
+
+GRID = 1e-6
+"""Metres: points nearer than this are one point."""
+
+ARC_SEGMENTS = 4
+"""Segments of a quarter circle around an obstacle's corner: 0.02 of the radius inside the true arc."""
+
+SIMPLIFY_TOLERANCE = 0.002
+"""Metres that a simplified border may run nearer to an obstacle."""
+
+PORTAL_REACH = 1.5
+"""Depth of the neighbouring floor that counts as free ground beyond a portal, in radii."""
+
+
+@dataclass(frozen=True)
+class Portal:
+    """Where two floors meet at heights that a body can step between.
+
+    Attributes:
+        first, second: indices of the floors.
+        line: segments in the plan.
+    """
+
+    first: int
+    second: int
+    line: BaseGeometry
+
+
+def surface_heights(
+    plane: tuple[float, float, float], points: Float[np.ndarray, "n 2"]
+) -> Float[np.ndarray, "n"]:
+    """World y (metres) of plan points (n, 2) on the plane y = a x + b z + c."""
+    return np.asarray(plane[0] * points[:, 0] + plane[1] * points[:, 1] + plane[2])
+
+
+def _plan_polygon(shell: Sequence[tuple[float, float]], holes: Sequence[object], name: str) -> BaseGeometry:
+    """A valid polygon from corner lists; raises SceneError that names it otherwise."""
+    problem = "fewer than three corners"
+    if len(shell) >= 3:
+        polygon = shapely.Polygon(shell, holes)
+        if not np.isfinite(shapely.get_coordinates(polygon)).all():
+            problem = "NaN or infinite coordinates"
+        elif shapely.is_valid(polygon):
+            return shapely.set_precision(polygon, GRID)
+        else:
+            problem = shapely.is_valid_reason(polygon)
+    raise SceneError(f"expected a simple polygon as {name}, got {problem}; correct the floor plan")
+
+
+def outline_polygons(walkable: Sequence[WalkableSurface]) -> list[BaseGeometry]:
+    """The plan of each surface with its holes; raises SceneError for one that is not simple."""
+    return [
+        _plan_polygon(surface.outline, surface.holes, f"outline of walkable surface {index}")
+        for index, surface in enumerate(walkable)
+    ]
+
+
+def _blocks(obstacle: Footprint, plane: tuple[float, float, float], settings: NavMeshSettings) -> bool:
+    """Whether a body on the plane can neither step over the obstacle nor pass beneath it."""
+    floor = surface_heights(plane, np.asarray(obstacle.polygon, float))
+    return bool(
+        obstacle.high > floor.min() + settings.max_climb and obstacle.low < floor.max() + settings.height
+    )
+
+
+def unblocked_area(
+    index: int, surface: WalkableSurface, outline: BaseGeometry, settings: NavMeshSettings
+) -> BaseGeometry:
+    """The outline without the obstacles that stand in a body's way."""
+    footprints = [
+        _plan_polygon(obstacle.polygon, (), f"obstacle {number} of walkable surface {index}")
+        for number, obstacle in enumerate(surface.obstacles)
+        if _blocks(obstacle, surface.plane, settings)
+    ]
+    if not footprints:
+        return outline
+    return shapely.difference(outline, shapely.union_all(footprints, grid_size=GRID), grid_size=GRID)
+
+
+def _level_part(
+    line: BaseGeometry,
+    one: tuple[float, float, float],
+    other: tuple[float, float, float],
+    max_step: float,
+) -> BaseGeometry:
+    """The parts of the segments of `line` where two planes differ by at most `max_step`."""
+    parts = []
+    for segment in shapely.get_parts(line):
+        if shapely.get_type_id(segment) != shapely.GeometryType.LINESTRING:
+            continue
+        corners = shapely.get_coordinates(segment)
+        steps = surface_heights(one, corners) - surface_heights(other, corners)
+        for a, b, step_a, step_b in zip(corners[:-1], corners[1:], steps[:-1], steps[1:]):
+            low, high = 0.0, 1.0
+            change = step_b - step_a
+            if abs(change) > 1e-12:
+                crossings = sorted([(-max_step - step_a) / change, (max_step - step_a) / change])
+                low, high = max(low, crossings[0]), min(high, crossings[1])
+            elif abs(step_a) > max_step:
+                continue
+            if high > low:
+                parts.append(shapely.LineString([a + low * (b - a), a + high * (b - a)]))
+    return shapely.MultiLineString(parts)
+
+
+def find_portals(
+    walkable: Sequence[WalkableSurface], outlines: Sequence[BaseGeometry], settings: NavMeshSettings
+) -> list[Portal]:
+    """Where borders of two surfaces coincide within a step's height, by rising indices."""
+    tree = shapely.STRtree(list(outlines))
+    portals = []
+    pairs = np.sort(tree.query(list(outlines), predicate="intersects").T, axis=1)
+    for first, second in np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0).tolist():
+        shared = shapely.intersection(outlines[first].boundary, outlines[second].boundary, grid_size=GRID)
+        line = _level_part(
+            shapely.line_merge(shared) if shared.geom_type == "MultiLineString" else shared,
+            walkable[first].plane,
+            walkable[second].plane,
+            settings.max_climb + GRID,
+        )
+        if line.length > GRID:
+            portals.append(Portal(first, second, line))
+    return portals
+
+
+def eroded_area(
+    index: int,
+    outline: BaseGeometry,
+    unblocked: Sequence[BaseGeometry],
+    portals: Sequence[Portal],
+    settings: NavMeshSettings,
+) -> BaseGeometry:
+    """Where the centre of a body can be on one surface: a radius away from all that is not free.
+
+    Beyond a portal the other surface counts as free.
+    """
+    area = unblocked[index]
+    for portal in portals:
+        if index in (portal.first, portal.second):
+            other = portal.second if index == portal.first else portal.first
+            beyond = portal.line.buffer(PORTAL_REACH * settings.radius + GRID)
+            ground = shapely.intersection(unblocked[other], beyond, grid_size=GRID)
+            area = shapely.union(area, ground, grid_size=GRID)
+    area = area.buffer(-settings.radius, quad_segs=ARC_SEGMENTS)
+    area = area.simplify(SIMPLIFY_TOLERANCE)
+    return shapely.intersection(area, outline, grid_size=GRID)
