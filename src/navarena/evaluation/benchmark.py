@@ -14,14 +14,19 @@ import numpy as np
 
 from navarena.agents.agent import Start
 from navarena.agents.loading import load_agent
-from navarena.episodes.catalog import load_episodes
+from navarena.episodes.catalog import load_episodes, make_episodes
+from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.trajectory import Trajectory
+from navarena.scenes.catalog import is_file_path
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from navarena.tasks.task import StepResult
+from navarena.tasks.task import StepResult, Task
+
+SCENE_EPISODES = 100
+"""Episodes generated in a scene that is given in the place of a dataset, unless a number is asked for."""
 
 
 @runtime_checkable
@@ -123,13 +128,30 @@ class TaskSetup:
 def open_benchmark(settings: EvaluationSettings) -> Benchmark:
     """The benchmark that `settings` name; raises InputError for unknown names and bad files."""
     task = get_task(settings.protocol)
-    dataset = load_episodes(task, settings.split, settings.dataset)
+    dataset = _load_dataset(task, settings)
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
     episodes = tuple(dataset.episodes[: settings.episodes])
     if len(episodes) < len(dataset.episodes):
         identity = identity.first(len(episodes))
     setup = TaskSetup(task.protocol_id, settings.agent, settings.seed)
     return Benchmark(identity, episodes, task.actions, task.metrics, setup)
+
+
+def is_scene(dataset: str) -> bool:
+    """Whether a dataset is the path of a mesh file or the id of a scene, not a list of episodes."""
+    if dataset.endswith((".json", ".json.gz")):
+        return False
+    return is_file_path(dataset) or "/" in dataset
+
+
+def _load_dataset(task: Task, settings: EvaluationSettings) -> EpisodeDataset:
+    """The named list of episodes, or generated ones in the named scene."""
+    dataset = settings.dataset
+    if dataset is None or not is_scene(dataset):
+        return load_episodes(task, settings.split, dataset)
+    count = settings.episodes or SCENE_EPISODES
+    name = Path(dataset).stem if is_file_path(dataset) else dataset.replace("/", "-")
+    return make_episodes(task.protocol_id, [dataset], count, name=name, split=f"custom-{count}")
 
 
 def absolute_dataset(dataset: str | None) -> str | None:

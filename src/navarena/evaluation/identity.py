@@ -11,7 +11,7 @@ class Identity:
     Attributes:
         protocol: id that binds the rules, such as "pointnav-v1".
         dataset: name of the episodes, such as "houses-v0".
-        split: such as "val"; a part of a split that nobody else uses starts with "custom-".
+        split: such as "val"; what nobody else uses starts with "custom".
         hash: hexadecimal, of the episodes themselves.
     """
 
@@ -25,8 +25,8 @@ class Identity:
 
     @property
     def is_custom(self) -> bool:
-        """Whether it departs from the named split; such a result compares with no published one."""
-        return self.split.startswith("custom-")
+        """Whether it departs from the named splits; such a result compares with no published one."""
+        return self.split.split("-")[0] == "custom"
 
     def first(self, count: int) -> "Identity":
         """The identity of the first `count` episodes alone."""

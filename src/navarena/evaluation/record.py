@@ -4,6 +4,7 @@ import datetime
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -138,13 +139,8 @@ def require_same_run(folder: Path, found: RunRecord, wanted: RunRecord) -> None:
     differences = []
     if found.identity != wanted.identity:
         differences.append(f"identity is {found.identity}, not {wanted.identity}")
-    for kind, old, new in [
-        ("", found.settings, wanted.settings),
-        ("version of ", found.versions, wanted.versions),
-    ]:
-        for name in sorted({*old, *new}):
-            if old.get(name) != new.get(name):
-                differences.append(f"{kind}{name} is {old.get(name)!r}, not {new.get(name)!r}")
+    differences += _describe_changes("", found.settings, wanted.settings)
+    differences += _describe_changes("version of ", found.versions, wanted.versions)
     if found.metrics != wanted.metrics or found.actions != wanted.actions:
         differences.append("the protocol's metrics or actions are others")
     if differences:
@@ -152,3 +148,8 @@ def require_same_run(folder: Path, found: RunRecord, wanted: RunRecord) -> None:
             f"{folder} holds another run: {'; '.join(differences)}. Choose another --out, "
             "or throw that run away with --fresh"
         )
+
+
+def _describe_changes(kind: str, old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    return [f"{kind}{name} is {old.get(name)!r}, not {new.get(name)!r}" for name in names]

@@ -208,8 +208,8 @@ def _step_logged(benchmark: Benchmark, batch: Batch, cursors: dict[int, _Cursor]
         cursor.taken += 1
     if active.any():
         result = batch.step(actions, active)
-        for slot in np.flatnonzero(active & (result.terminated | result.truncated)):
-            cursors[int(slot)].ended = True
+        for over in np.flatnonzero(active & (result.terminated | result.truncated)):
+            cursors[int(over)].ended = True
 
 
 def compare_row(

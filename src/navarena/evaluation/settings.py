@@ -23,7 +23,8 @@ class EvaluationSettings:
         protocol: id of the rules, such as "pointnav-v1".
         agent: a registered name, or "module:Class".
         split: of the dataset, such as "mini", "val" or "test".
-        dataset: another episode file than the protocol's own; None for its own.
+        dataset: name of a dataset, an episode file, a mesh file or a scene id (episodes are then
+            generated in that scene); None for the protocol's own.
         episodes: only so many from the front of the split; None for all.
         seed: of the agent's random streams; the episodes do not depend on it.
         workers: processes; the numbers do not depend on it.

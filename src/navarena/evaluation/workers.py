@@ -63,7 +63,7 @@ class WorkOrder:
 def make_shares(episodes: Sequence[Episode], workers: int) -> list[list[Episode]]:
     """`episodes` cut into shares of neighbours in one scene, several per worker."""
     largest = max(1, math.ceil(len(episodes) / (workers * SHARES_PER_WORKER)))
-    shares = []
+    shares: list[list[Episode]] = []
     for _, group in groupby(episodes, key=lambda episode: episode.scene_id):
         members = list(group)
         shares.extend(members[first : first + largest] for first in range(0, len(members), largest))

@@ -1,1 +1,17 @@
-"""TODO."""
+"""Turn finished runs into something to look at."""
+
+from navarena.reports.page import render_report, write_report
+from navarena.reports.tables import Table, metric_table
+from navarena.reports.topdown import PlanSource, ScenePlan, draw_episode, make_scene_plan, open_plans
+
+__all__ = [
+    "PlanSource",
+    "ScenePlan",
+    "Table",
+    "draw_episode",
+    "make_scene_plan",
+    "metric_table",
+    "open_plans",
+    "render_report",
+    "write_report",
+]

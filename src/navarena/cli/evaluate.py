@@ -1,0 +1,112 @@
+"""`navarena evaluate`: run an agent over a benchmark, and report."""
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from navarena.cli.console import Console
+from navarena.evaluation import Evaluation, EvaluationSettings, open_run
+from navarena.reports import metric_table, open_plans, write_report
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Run an agent over the episodes of a benchmark and write numbers, tables and a report.
+
+    A run that was interrupted goes on when the same command is given again. With --json, one
+    document is printed with the keys identity, agent, episodes, scenes, statuses, confidence,
+    metrics (for each: title, unit, better, mean, low, high, n, infinite, method), resumed,
+    seconds, notices, out and report.
+    """
+
+    protocol: Annotated[str, tyro.conf.Positional]
+    """Protocol id, such as pointnav-v1; `navarena list protocols` names them."""
+    agent: str = "random"
+    """Registered name (`navarena list agents`), or module:Class of your own."""
+    split: str = "mini"
+    """Split of the dataset: mini takes seconds; val and test are for results."""
+    dataset: str | None = None
+    """Other episodes than the protocol's own: a dataset's name, an episode file, or a mesh file or
+    scene id in which episodes are generated."""
+    episodes: int | None = None
+    """Only so many episodes (of a split, the first ones); the result then shows as custom."""
+    workers: int = 1
+    """Worker processes; the numbers do not depend on it."""
+    batch_size: int = 32
+    """Episodes that each worker runs side by side; the numbers do not depend on it."""
+    seed: int = 0
+    """Seed of the agent's random streams; the episodes do not depend on it."""
+    out: Path | None = None
+    """Folder of the run; by default one under ./navarena-runs that the same command finds again."""
+    fresh: bool = False
+    """Throw away what the folder holds of an earlier run."""
+    json: bool = False
+    """Print one JSON document instead of tables."""
+
+    def run(self, console: Console) -> int:
+        """Evaluate and report; the exit code is 0."""
+        began = time.monotonic()
+        settings = EvaluationSettings(
+            protocol=self.protocol,
+            agent=self.agent,
+            split=self.split,
+            dataset=self.dataset,
+            episodes=self.episodes,
+            seed=self.seed,
+            workers=self.workers,
+            batch_size=self.batch_size,
+            out=self.out,
+            fresh=self.fresh,
+        )
+        _allow_modules_here()
+        with open_run(settings) as run:
+            if run.resumed:
+                console.note(f"resuming {run.folder}: {run.resumed} episodes are finished")
+            with console.progress(len(run.remaining), f"{self.agent} on {self.protocol}") as progress:
+                evaluation = run.finish(progress.advance)
+        report = write_report(evaluation, open_plans(evaluation.benchmark))
+        _print_tables(console, evaluation)
+        console.text(f"report: {report}")
+        console.result(describe_evaluation(evaluation, report, time.monotonic() - began))
+        return 0
+
+
+def _allow_modules_here() -> None:
+    """Let `--agent module:Class` name a module of the working directory, as `python -m` does."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+
+def _print_tables(console: Console, evaluation: Evaluation) -> None:
+    for notice in evaluation.notices:
+        console.note(f"note: {notice}")
+    summary = evaluation.summary
+    broken = {status: count for status, count in summary.statuses.items() if status != "ok"}
+    table = metric_table(summary)
+    console.table(f"{summary.agent} on {summary.identity}", table.columns, table.rows)
+    console.text(
+        f"{summary.episodes} episodes in {summary.scenes} scenes, one row each in {evaluation.folder}"
+    )
+    if broken:
+        listed = ", ".join(f"{count} {status}" for status, count in broken.items())
+        console.text(f"broken by the agent and counted as failures: {listed}")
+
+
+def describe_evaluation(evaluation: Evaluation, report: Path, seconds: float) -> dict[str, Any]:
+    """What --json prints; `seconds` is the wall-clock time of the command."""
+    import msgspec
+
+    summary: dict[str, Any] = msgspec.to_builtins(evaluation.summary)
+    summary.pop("format")
+    return summary | {
+        "resumed": evaluation.resumed,
+        "seconds": round(seconds, 3),
+        "notices": list(evaluation.notices),
+        "out": str(evaluation.folder),
+        "report": str(report),
+    }

@@ -1,0 +1,53 @@
+"""`navarena replay`: re-execute the actions of a run, and compare every number."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from navarena.cli.console import Console
+from navarena.evaluation import read_record, replay
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Re-execute every logged action of a run and check every metric; the exit code is 1 on any difference.
+
+    On the platform that recorded the run every number must be equal, elsewhere floats must agree
+    within 1e-6. With --json, one document is printed with the keys identity, agent, episodes,
+    exact, equal and differences (for each: episode_id, name, logged, replayed).
+    """
+
+    folder: Annotated[Path, tyro.conf.Positional]
+    """Folder of the run, as `navarena evaluate` printed it."""
+    json: bool = False
+    """Print one JSON document instead of text."""
+
+    def run(self, console: Console) -> int:
+        """Replay and compare; the exit code is 0, or 1 for a difference."""
+        record = read_record(self.folder)
+        with console.progress(record.episodes, "replaying") as progress:
+            result = replay(self.folder, on_episode=progress.advance)
+        console.result(
+            {
+                "identity": record.identity,
+                "agent": record.agent,
+                "episodes": result.episodes,
+                "exact": result.exact,
+                "equal": not result.differences,
+                "differences": [
+                    {
+                        "episode_id": difference.episode_id,
+                        "name": difference.name,
+                        "logged": difference.logged,
+                        "replayed": difference.replayed,
+                    }
+                    for difference in result.differences
+                ],
+            }
+        )
+        result.require_equal()
+        held = "every number is equal" if result.exact else "floats agree within 1e-6 (another platform)"
+        console.text(f"{record.agent} on {record.identity}: {result.episodes} episodes replayed, {held}")
+        return 0

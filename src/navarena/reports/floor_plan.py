@@ -1,0 +1,59 @@
+"""The outline of the walkable floor, from the triangles of a navmesh."""
+
+from collections import defaultdict
+
+import numpy as np
+from jaxtyping import Bool, Float, Int32
+
+from navarena.core.arrays import Points, Triangles
+
+FLOOR_MARGIN = 0.6
+"""Metres above and below a path within which floor is drawn: more than a stair, less than a storey."""
+
+
+def select_floor(
+    vertices: Points, triangles: Triangles, lowest: float, highest: float
+) -> Bool[np.ndarray, "t"]:
+    """(T,) which triangles lie on the storeys between two heights (world y, metres)."""
+    heights = vertices[triangles, 1].mean(1)
+    return (heights >= lowest - FLOOR_MARGIN) & (heights <= highest + FLOOR_MARGIN)
+
+
+def trace_outlines(
+    vertices: Points,
+    triangles: Triangles,
+    neighbors: Int32[np.ndarray, "t 3"],
+    selected: Bool[np.ndarray, "t"],
+) -> list[Float[np.ndarray, "k 2"]]:
+    """Closed outlines (K, 2) of the selected triangles in the plan: world x and z, metres.
+
+    Outer outlines and holes run in opposite senses, so that a non-zero fill draws the floor.
+
+    Args:
+        vertices: (V, 3) metres, world frame.
+        triangles: (T, 3) all of one sense.
+        neighbors: (T, 3) triangle across the edge from corner k to corner k + 1; -1 at a border.
+        selected: (T,) the triangles to draw.
+    """
+    inside = np.append(selected, False)
+    border = selected[:, None] & ~inside[neighbors]
+    following: dict[int, list[int]] = defaultdict(list)
+    for triangle, corner in np.argwhere(border):
+        first = int(triangles[triangle, corner])
+        following[first].append(int(triangles[triangle, (corner + 1) % 3]))
+    outlines = []
+    for start in list(following):
+        while following[start]:
+            loop = _follow(following, start)
+            if len(loop) >= 3:
+                outlines.append(vertices[loop][:, [0, 2]])
+    return outlines
+
+
+def _follow(following: dict[int, list[int]], start: int) -> list[int]:
+    """Take border edges from `start` until they lead back to it."""
+    loop, vertex = [start], following[start].pop()
+    while vertex != start and following[vertex]:
+        loop.append(vertex)
+        vertex = following[vertex].pop()
+    return loop

@@ -1,0 +1,84 @@
+"""Which episodes to draw, and their drawings, made by re-executing the logged actions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.journal import Row
+from navarena.evaluation.replay import execute_actions
+from navarena.metrics.catalog import get_metric
+from navarena.reports.tables import format_value
+from navarena.reports.topdown import PlanSource, draw_episode
+
+PER_SECTION = 6
+
+Sections = dict[str, list[Row]]
+
+
+@dataclass(frozen=True)
+class Card:
+    """One drawn episode.
+
+    Attributes:
+        episode_id, scene_id: of the episode.
+        status: "success", "failure", or how the agent broke it.
+        drawing: inline SVG.
+        facts: (name, value) in words.
+    """
+
+    episode_id: str
+    scene_id: str
+    status: str
+    drawing: Markup
+    facts: tuple[tuple[str, str], ...]
+
+
+def choose_episodes(rows: Sequence[Row], outcome: str, score: str) -> Sections:
+    """Section title -> at most PER_SECTION rows worth looking at.
+
+    Args:
+        rows: of a run.
+        outcome: name of the metric that says success or not.
+        score: name of the metric by which episodes are ranked.
+    """
+    ranked = sorted(rows, key=lambda row: (row.metric(score), row.scene_id, row.episode_id))
+    failed = [row for row in ranked if row.metric(outcome) <= 0]
+    succeeded = [row for row in ranked if row.metric(outcome) > 0]
+    failed.sort(key=lambda row: (not row.failed, row.start_distance or float("inf")))
+    best = succeeded[::-1][:PER_SECTION]
+    worst = [row for row in succeeded if row not in best][:PER_SECTION]
+    sections = {
+        "Failures, easiest first": failed[:PER_SECTION],
+        "Least efficient successes": worst,
+        "Most efficient successes": best,
+    }
+    return {title: chosen for title, chosen in sections.items() if chosen}
+
+
+def draw_cards(benchmark: Benchmark, plans: PlanSource, sections: Sections) -> dict[str, list[Card]]:
+    """The drawings of `sections`; each scene's plan is asked for once."""
+    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
+    chosen = {row.episode_id: row for rows in sections.values() for row in rows}
+    pairs = [(row, by_id[name]) for name, row in sorted(chosen.items(), key=lambda item: item[1].scene_id)]
+    cards, scene_id, plan = {}, None, None
+    outcomes = {row.episode_id: outcome for row, _, outcome in execute_actions(benchmark, pairs)}
+    for row, episode in pairs:
+        if plan is None or episode.scene_id != scene_id:
+            scene_id, plan = episode.scene_id, plans(episode.scene_id)
+        drawing = draw_episode(plan, episode, outcomes[row.episode_id].trajectory)
+        cards[row.episode_id] = make_card(benchmark, row, drawing)
+    return {title: [cards[row.episode_id] for row in rows] for title, rows in sections.items()}
+
+
+def make_card(benchmark: Benchmark, row: Row, drawing: Markup) -> Card:
+    """A card with the numbers that explain a drawing."""
+    shortest = "∞" if row.start_distance is None else f"{row.start_distance:.2f} m"
+    facts = [("shortest path", shortest)]
+    for name in benchmark.metrics:
+        metric = get_metric(name)
+        if not metric.is_binary:
+            facts.append((metric.title, format_value(metric, row.metric(name))))
+    status = row.status if row.failed else "success" if row.metric(benchmark.metrics[0]) > 0 else "failure"
+    return Card(row.episode_id, row.scene_id, status, drawing, tuple(facts))
