@@ -1,7 +1,8 @@
 """Every test runs with shapes and types checked at run time, and with a cache that persists.
 
-The hook must be installed before anything imports navarena. Compiled kernels are kept between
-runs in a folder of the tree unless NAVARENA_CACHE says otherwise.
+The hook must be installed before anything imports navarena; with it, an int passes where a float is
+wanted, and nothing else is lenient. Compiled kernels are kept between runs in a folder of the tree
+unless NAVARENA_CACHE says otherwise.
 """
 
 import os
@@ -15,7 +16,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 os.environ.setdefault("NAVARENA_CACHE", str(ROOT / "build" / "test-cache"))
 os.environ.setdefault("MPLBACKEND", "agg")
-jaxtyping.install_import_hook("navarena", "beartype.beartype")
+jaxtyping.install_import_hook(
+    "navarena", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
+)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ Kind = Literal["protocols", "agents", "sensors", "scenes", "metrics", "corruptio
 
 @dataclass(frozen=True)
 class List:
-    """Name the protocols, agents, sensors, scenes, metrics or corruptions, those of other packages included."""
+    """Name what can be chosen, things that other installed packages add included."""
 
     kind: tyro.conf.Positional[Kind]
     """What to list."""

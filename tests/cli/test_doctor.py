@@ -1,0 +1,76 @@
+"""`navarena doctor`: healthy here, and each fault named with its remedy."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from navarena.cli import doctor
+from navarena.cli.main import main
+
+
+def diagnosis(capsys: pytest.CaptureFixture[str], code: int = 0) -> dict[str, dict[str, Any]]:
+    assert main(["doctor", "--json"]) == code
+    document = json.loads(capsys.readouterr().out)
+    assert set(document) == {"healthy", "findings", "warm_seconds"}
+    assert document["healthy"] == (code == 0)
+    assert all(set(f) == {"name", "status", "detail", "remedy"} for f in document["findings"])
+    return {finding["name"]: finding for finding in document["findings"]}
+
+
+def test_healthy(capsys: pytest.CaptureFixture[str], empty_cache: Path) -> None:
+    found = diagnosis(capsys)
+    assert {"Python", "kernels", "threads", "cache folder", "reference renderer", "browser"} <= set(found)
+    assert found["kernels"]["status"] == "ok" and found["cache folder"]["status"] == "ok"
+    assert str(empty_cache) in found["cache folder"]["detail"]
+
+
+def test_everything_missing_has_a_remedy(capsys: pytest.CaptureFixture[str], empty_cache: Path) -> None:
+    assert all(f["remedy"] for f in diagnosis(capsys).values() if f["status"] != "ok")
+
+
+def test_cache_that_cannot_be_written(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "taken").write_text("a file")
+    monkeypatch.setenv("NAVARENA_CACHE", str(tmp_path / "taken"))
+    finding = diagnosis(capsys, code=1)["cache folder"]
+    assert finding["status"] == "problem" and "NAVARENA_CACHE" in finding["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "name"),
+    [
+        ("NAVARENA_THREADS", "many", "threads"),
+        ("NAVARENA_TEST_DATA", "/nowhere/at/all", "test data"),
+        ("NAVARENA_CACHE_LIMIT", "much", "cache folder"),
+        ("NUMBA_DISABLE_JIT", "1", "kernels"),
+    ],
+)
+def test_bad_variables(
+    variable: str, value: str, name: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, empty_cache: Path,
+) -> None:  # fmt: skip
+    monkeypatch.setenv(variable, value)
+    finding = diagnosis(capsys, code=1)[name]
+    assert finding["status"] == "problem" and variable in finding["detail"] + finding["remedy"]
+
+
+def test_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(doctor.EXTRAS, "learn", ("no_such_library",))
+    finding = doctor.check_extra("learn")
+    assert finding.status == "missing" and finding.remedy == "pip install 'navarena[learn]'"
+
+
+def test_old_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.version_info", (3, 10, 0))
+    assert doctor.check_python().status == "problem"
+
+
+def test_extras_are_those_of_the_package() -> None:
+    import tomllib
+
+    root = Path(__file__).resolve().parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert set(doctor.EXTRAS) == set(project["optional-dependencies"])
