@@ -11,7 +11,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Float64, Int, Int32, Int64
+from jaxtyping import Bool, Float, Float32, Float64, Int, Int32, Int64, Shaped
 
 from navarena.core.errors import SceneError
 from navarena.simulation.navmesh.columns import erode_floors, find_floors, link_floors, sort_spans
@@ -183,7 +183,7 @@ def _simplify(outlines: _Outlines, settings: NavMeshSettings) -> Bool[np.ndarray
 
 def _fill_layers(
     outlines: _Outlines, kept: Bool[np.ndarray, "c"]
-) -> tuple[Int[np.ndarray, "q"], Int64[np.ndarray, "k"]]:
+) -> tuple[Shaped[np.ndarray, "q"], Int64[np.ndarray, "k"]]:
     """The polygons of all layers from their kept corners, and the (K,) kept positions."""
     at = np.flatnonzero(kept[outlines.corners])
     points = np.stack([outlines.x[at], outlines.z[at]], 1).astype(np.float64)

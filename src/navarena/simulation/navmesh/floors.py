@@ -6,10 +6,11 @@
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import shapely
-from jaxtyping import Float, Float64, Int, Int32, Int64
+from jaxtyping import Bool, Float, Float64, Int32, Int64, Shaped
 from shapely.geometry.base import BaseGeometry
 
 from navarena.core.errors import SceneError
@@ -62,7 +63,7 @@ def compute_floor_parts(walkable: Sequence[WalkableSurface], settings: NavMeshSe
         for index, (surface, outline) in enumerate(zip(walkable, outlines))
     ]
     areas = [
-        eroded_area(index, outlines[index], unblocked, portals, settings) for index in range(len(outlines))
+        eroded_area(index, outline, unblocked, portals, settings) for index, outline in enumerate(outlines)
     ]
     polygons, surfaces = _explode(_share_portal_points(areas, portals))
     corners, owner = triangulate_polygons(polygons)
@@ -71,9 +72,9 @@ def compute_floor_parts(walkable: Sequence[WalkableSurface], settings: NavMeshSe
     return _assemble(corners, surfaces[owner], walkable, portals, settings)
 
 
-def _explode(areas: Sequence[BaseGeometry]) -> tuple[Int[np.ndarray, "q"], Int64[np.ndarray, "q"]]:
+def _explode(areas: Sequence[BaseGeometry]) -> tuple[Shaped[np.ndarray, "q"], Int64[np.ndarray, "q"]]:
     """The polygons of all areas and the area each comes from."""
-    parts, index = shapely.get_parts(list(areas), return_index=True)
+    parts, index = shapely.get_parts(np.array(areas, object), return_index=True)
     solid = (shapely.get_type_id(parts) == shapely.GeometryType.POLYGON) & (shapely.area(parts) > GRID)
     return parts[solid], np.asarray(index[solid], np.int64)
 
@@ -85,8 +86,8 @@ def _share_portal_points(areas: Sequence[BaseGeometry], portals: Sequence[Portal
         near = portal.line.buffer(GRID)
         points = []
         for index in (portal.first, portal.second):
-            corners = shapely.points(shapely.get_coordinates(shared[index]))
-            points.append(shapely.get_coordinates(corners[shapely.intersects(near, corners)]))
+            corners = shapely.get_coordinates(shared[index])
+            points.append(corners[shapely.intersects_xy(near, corners[:, 0], corners[:, 1])])
         both = np.unique(np.concatenate(points), axis=0)
         for index in (portal.first, portal.second):
             shared[index] = _insert_points(shared[index], both)
@@ -111,7 +112,7 @@ def _insert_into_ring(
 ) -> Float[np.ndarray, "m 2"]:
     """A closed ring with the points that lie strictly inside its edges."""
     longer = [ring[:1]]
-    for a, b in zip(ring[:-1], ring[1:]):
+    for a, b in pairwise(ring):
         length = float(np.hypot(*(b - a)))
         along = (points - a) @ (b - a) / length
         off = np.abs((points - a) @ np.array([a[1] - b[1], b[0] - a[0]])) / length
@@ -153,10 +154,8 @@ def _assemble(
     settings: NavMeshSettings,
 ) -> NavMeshParts:
     """Number the corners, link the triangles, drop small islands, add the ground where floors step."""
-    labelled = np.concatenate(
-        [np.repeat(surfaces, 3)[:, None].astype(float), np.round(corners.reshape(-1, 2) / GRID) * GRID],
-        axis=1,
-    )
+    plan = np.round(corners.reshape(-1, 2) / GRID) * GRID
+    labelled = np.column_stack([np.repeat(surfaces, 3).astype(float), plan])
     places, index = np.unique(labelled, axis=0, return_inverse=True)
     own_heights = np.zeros(len(places))
     for number, surface in enumerate(walkable):
@@ -165,9 +164,7 @@ def _assemble(
     own = np.stack([places[:, 1], own_heights, places[:, 2]], 1)
     merged = _merge_portal_corners(places, portals)
     vertices = own.copy()
-    vertices[:, 1] = np.bincount(merged, own_heights, len(own)) / np.maximum(
-        np.bincount(merged, minlength=len(own)), 1
-    )
+    vertices[:, 1] = (np.bincount(merged, own_heights) / np.bincount(merged).clip(1))[merged]
     pieces = index.reshape(-1, 3)
     triangles = merged[pieces].astype(np.int32)
     neighbors = link_triangles(triangles)
@@ -193,11 +190,11 @@ def _assemble(
 
 def _large_enough(
     corners: Float64[np.ndarray, "t 3 3"], neighbors: Int32[np.ndarray, "t 3"], settings: NavMeshSettings
-) -> np.ndarray:
-    """(T,) bool: triangles of islands that reach the least area."""
+) -> Bool[np.ndarray, "t"]:
+    """(T,): triangles of islands that reach the least area."""
     islands = compute_islands(np.where(neighbors >= 0, 3 * neighbors, -1))
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
-    return np.bincount(islands, area)[islands] >= settings.min_island_area
+    return np.asarray(np.bincount(islands, area)[islands] >= settings.min_island_area)
 
 
 def _explain_no_room(outlines: Sequence[BaseGeometry], settings: NavMeshSettings) -> str:

@@ -50,7 +50,9 @@ def surface_heights(
     return np.asarray(plane[0] * points[:, 0] + plane[1] * points[:, 1] + plane[2])
 
 
-def _plan_polygon(shell: Sequence[tuple[float, float]], holes: Sequence[object], name: str) -> BaseGeometry:
+def _plan_polygon(
+    shell: Sequence[tuple[float, float]], holes: Sequence[Sequence[tuple[float, float]]], name: str
+) -> BaseGeometry:
     """A valid polygon from corner lists; raises SceneError that names it otherwise."""
     problem = "fewer than three corners"
     if len(shell) >= 3:

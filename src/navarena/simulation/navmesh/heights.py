@@ -79,7 +79,12 @@ def fit_details(corners, triangle_layers, starts, layers, heights, nx, nz, toler
     Args:
         corners: (T, 3, 3) float64 grid units, clockwise in the x-z plane.
         triangle_layers: (T,) layer of each.
-        starts, layers, heights: the floors by column.
+        starts: (columns + 1,) the floors of column c are starts[c]:starts[c + 1].
+        layers: (F,) layer of each floor.
+        heights: (F,) voxels above the origin.
+        nx: columns along x.
+        nz: columns along z.
+        tolerance: voxels.
 
     Returns:
         (T + 1,) int64 offsets and (D, 3, 3) float64 pieces; none for a triangle that fits.

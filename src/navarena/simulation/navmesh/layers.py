@@ -88,6 +88,13 @@ def part_layers(islands, order, links, columns, floors, starts, nx, nz, climb):
     Args:
         islands: (F,) int32, -1 for floors that are not walkable.
         order: (F,) the floors sorted by height.
+        links: (F, 4) floor in each direction, or -1.
+        columns: (F,) column of each floor.
+        floors: (F,) voxel height of each floor.
+        starts: (columns + 1,) the floors of column c are starts[c]:starts[c + 1].
+        nx: columns along x.
+        nz: columns along z.
+        climb: voxels, highest step between neighbouring columns.
 
     Returns:
         (F,) int32 layer of each floor or -1, and the number of layers. A layer is connected.

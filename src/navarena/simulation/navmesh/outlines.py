@@ -58,7 +58,10 @@ def trace_outlines(layers, links, columns, heights, nx):
 
     Args:
         layers: (F,) int32, -1 for floors without a layer.
-        links: (F, 4) int32; columns: (F,) int32; heights: (F,) float32 voxels.
+        links: (F, 4) int32, floor in each direction, or -1.
+        columns: (F,) int32, column of each floor.
+        heights: (F,) float32, voxels above the origin.
+        nx: columns along x.
 
     Returns:
         offsets (L + 1,) int64: outline l has corners offsets[l]:offsets[l + 1];

@@ -127,9 +127,14 @@ def rasterise_triangles(vertices, triangles, origin, cell_size, cell_height, min
     """Solid spans of all columns, as sorted linked lists.
 
     Args:
-        vertices: (V, 3) float64 metres; triangles: (T, 3) int64.
-        origin: (3,) metres, lowest corner of the grid; it holds nx * nz columns.
+        vertices: (V, 3) float64 metres.
+        triangles: (T, 3) int64.
+        origin: (3,) metres, lowest corner of the grid, which holds all triangles.
+        cell_size: metres, side of a column.
+        cell_height: metres, height of a voxel.
         min_normal_y: least y of the unit normal of a walkable triangle.
+        nx: columns along x.
+        nz: columns along z.
 
     Returns:
         heads (nx * nz,) int32 first node of each column or -1; and per node: nexts int32,

@@ -20,7 +20,10 @@ def find_nodes(offsets, corners, across, corner_count):
     """(C,) bool: corners where other than two border edges meet.
 
     Args:
-        corners: (E,) corner index of each outline position; across: (E,) other side or -1.
+        offsets: (L + 1,) outline l has the positions offsets[l]:offsets[l + 1].
+        corners: (E,) corner index of each position.
+        across: (E,) layer on the other side of the edge that starts there, or -1.
+        corner_count: C.
     """
     degree = np.zeros(corner_count, np.int32)  # twice the edges; shared ones are traced twice
     for loop in range(offsets.size - 1):
@@ -73,7 +76,10 @@ def keep_corners(offsets, corners, x, z, nodes, max_error):
     """(C,) bool: corners that the simplified outlines keep (Douglas and Peucker's rule).
 
     Args:
-        corners, x, z: (E,) corner index and grid position of each outline position.
+        offsets: (L + 1,) outline l has the positions offsets[l]:offsets[l + 1].
+        corners: (E,) corner index of each position.
+        x: (E,) grid line of each position.
+        z: (E,) grid line of each position.
         nodes: (C,) bool, corners that must stay.
         max_error: cells.
     """
@@ -177,12 +183,12 @@ def segments_clash(ax, az, bx, bz, cx, cz, dx, dz):
 
 
 @kernel
-def _fill_buckets(segments, offsets, x, z, ends, width, deep):
+def _fill_buckets(x, z, ends, width, deep):
     """Segments by the bucket of the plan that their boxes touch: starts and members."""
     starts = np.zeros(width * deep + 1, np.int64)
     members = np.zeros(0, np.int64)
     for fill in range(2):
-        for s in range(segments.shape[0]):
+        for s in range(ends.shape[0]):
             a, b = ends[s, 0], ends[s, 1]
             u0, u1 = min(x[a], x[b]) // BUCKET_CELLS, max(x[a], x[b]) // BUCKET_CELLS
             v0, v1 = min(z[a], z[b]) // BUCKET_CELLS, max(z[a], z[b]) // BUCKET_CELLS
@@ -208,6 +214,11 @@ def restore_clashing(segments, offsets, loop_layers, corners, x, z, kept):
 
     Args:
         segments: (S, 3) rows of `kept_segments`.
+        offsets: (L + 1,) outline l has the positions offsets[l]:offsets[l + 1].
+        loop_layers: (L,) layer of each outline; only outlines of one layer can clash.
+        corners: (E,) corner index of each position.
+        x: (E,) grid line of each position.
+        z: (E,) grid line of each position.
         kept: (C,) bool, changed in place.
     """
     width, deep = 1, 1
@@ -218,7 +229,7 @@ def restore_clashing(segments, offsets, loop_layers, corners, x, z, kept):
         start = offsets[segments[s, 0]]
         size = offsets[segments[s, 0] + 1] - start
         ends[s, 0], ends[s, 1] = start + segments[s, 1], start + segments[s, 2] % size
-    starts, members = _fill_buckets(segments, offsets, x, z, ends, width, deep)
+    starts, members = _fill_buckets(x, z, ends, width, deep)
     clashing = np.zeros(segments.shape[0], np.bool_)
     for bucket in range(width * deep):
         for m in range(starts[bucket], starts[bucket + 1]):

@@ -2,18 +2,18 @@
 
 import numpy as np
 import shapely
-from jaxtyping import Bool, Float64, Int, Int32, Int64
+from jaxtyping import Bool, Float64, Int, Int32, Int64, Shaped
 
 
 def build_polygons(
     points: Float64[np.ndarray, "p 2"], ring_offsets: Int64[np.ndarray, "r1"], owners: Int[np.ndarray, "r"]
-) -> Int[np.ndarray, "q"]:
+) -> Shaped[np.ndarray, "q"]:
     """One Shapely polygon per owner.
 
     Args:
-        points: ring r has corners ring_offsets[r]:ring_offsets[r + 1], not closed; outer rings
-            run counter-clockwise in the plane of the two coordinates, holes clockwise. A ring
-            may touch itself in single corners.
+        points: (P, 2) corners of all rings. Outer rings run counter-clockwise in the plane of
+            the two coordinates, holes clockwise. A ring may touch itself in single corners.
+        ring_offsets: (R + 1,) ring r has the points ring_offsets[r]:ring_offsets[r + 1], not closed.
         owners: polygon index from 0 of each ring; each owner has one outer ring.
 
     Returns:
@@ -65,7 +65,7 @@ def split_ring(ring: Float64[np.ndarray, "k 2"]) -> list[Float64[np.ndarray, "k 
 
 
 def triangulate_polygons(
-    polygons: Int[np.ndarray, "q"],
+    polygons: Shaped[np.ndarray, "q"],
 ) -> tuple[Float64[np.ndarray, "t 3 2"], Int64[np.ndarray, "t"]]:
     """Constrained Delaunay triangles of (Q,) valid polygons, without new corners.
 
@@ -110,6 +110,6 @@ def link_triangles(triangles: Int32[np.ndarray, "t 3"]) -> Int32[np.ndarray, "t 
     return neighbors.reshape(count, 3)
 
 
-def valid_polygons(polygons: Int[np.ndarray, "q"]) -> Bool[np.ndarray, "q"]:
+def valid_polygons(polygons: Shaped[np.ndarray, "q"]) -> Bool[np.ndarray, "q"]:
     """(Q,) whether each polygon is valid and has area."""
     return np.asarray(shapely.is_valid(polygons) & (shapely.area(polygons) > 0))
