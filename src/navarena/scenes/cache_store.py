@@ -24,6 +24,9 @@ from navarena.core.files import raise_storage_error
 
 LIMIT_VARIABLE = "NAVARENA_CACHE_LIMIT"
 DEFAULT_LIMIT_GIB = 20.0
+OTHER_KINDS = ("fingerprints", "kernels")
+"""Folders of the cache beside the packs: content hashes of large files, machine code."""
+
 STALE_SECONDS = 3600.0
 """A temporary file this old belongs to a process that died while writing."""
 
@@ -85,10 +88,10 @@ def evict_packs(keep: Path) -> list[Path]:
 
 
 def cache_usage() -> list[CacheUsage]:
-    """What lies in the cache, by kind: the kinds of packs, then compiled kernels."""
+    """What lies in the cache, by kind: the kinds of packs, then OTHER_KINDS."""
     folders = [path for path in sorted(packs_folder().glob("*")) if path.is_dir() and path.name[0] != "."]
     usage = [_usage_of(folder, folder.name) for folder in folders]
-    return [*usage, _usage_of(cache_folder() / "kernels", "kernels")]
+    return [*usage, *(_usage_of(cache_folder() / kind, kind) for kind in OTHER_KINDS)]
 
 
 def clear_cache(kinds: list[str]) -> list[CacheUsage]:

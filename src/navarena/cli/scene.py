@@ -1,0 +1,201 @@
+"""`navarena scene import`, `make`, `info` and `preview`."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from navarena.cli.console import Console
+from navarena.core.errors import InputError
+from navarena.scenes.catalog import is_file_path, load_scene, scene_hash
+from navarena.scenes.summary import SceneSummary, summarise_scene
+from navarena.simulation.body_catalog import get_body
+from navarena.simulation.world import World, open_world
+
+DEFAULT_BODY = "locobot"
+LISTED_CATEGORIES = 8
+
+
+@dataclass(frozen=True)
+class SceneImport:
+    """Compile a mesh file (glTF, OBJ, PLY) with its navmesh and its render mesh into the cache."""
+
+    path: tyro.conf.Positional[str]
+    """The mesh file: .glb, .gltf, .obj or .ply."""
+    up: str = "y"
+    """Axis of the file that points up: y, z, x, or one with a minus sign (--up=-z)."""
+    scale: float = 1.0
+    """Metres for one unit of the file."""
+    body: str = DEFAULT_BODY
+    """Body whose size decides where it fits."""
+    json: bool = False
+    """Print one JSON document instead of a table."""
+
+    def run(self, console: Console) -> int:
+        """Import, cut the navmesh, report; the exit code is 0."""
+        if not is_file_path(self.path):
+            raise InputError(f"expected a mesh file, got {self.path!r}; generate houses with: scene make")
+        world = _compile(console, self.path, self.body, self.up, self.scale)
+        return _report(console, world, self.body, self.up, self.scale)
+
+
+@dataclass(frozen=True)
+class SceneMake:
+    """Generate a scene of a set, such as houses-v0/val/00017, and compile it into the cache."""
+
+    scene: tyro.conf.Positional[str]
+    """Scene id: set, split and index."""
+    out: Path | None = None
+    """Also write it as a binary glTF file (.glb) with colours, textures, objects and baked light."""
+    body: str = DEFAULT_BODY
+    """Body whose size decides where it fits."""
+    json: bool = False
+    """Print one JSON document instead of a table."""
+
+    def run(self, console: Console) -> int:
+        """Build, report, perhaps export; the exit code is 0."""
+        if is_file_path(self.scene):
+            raise InputError(f"expected a scene id, got the file {self.scene!r}; read it with: scene import")
+        if self.out is not None and self.out.suffix.lower() != ".glb":
+            raise InputError(f"expected --out to end in .glb, got {self.out}")
+        world = _compile(console, self.scene, self.body)
+        return _report(console, world, self.body, out=self.out)
+
+
+@dataclass(frozen=True)
+class SceneInfo:
+    """Describe a scene: geometry, looks, objects, rooms, and how much of it a body can reach."""
+
+    scene: tyro.conf.Positional[str]
+    """Scene id, or the path of a mesh file."""
+    up: str = "y"
+    """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
+    scale: float = 1.0
+    """Metres for one unit of a mesh file."""
+    body: str = DEFAULT_BODY
+    """Body whose size decides where it fits."""
+    json: bool = False
+    """Print one JSON document instead of a table."""
+
+    def run(self, console: Console) -> int:
+        """Load and describe the scene; the exit code is 0."""
+        world = open_world(self.scene, get_body(self.body), self.up, self.scale)
+        return _report(console, world, self.body, self.up, self.scale)
+
+
+@dataclass(frozen=True)
+class ScenePreview:
+    """Draw a scene into one PNG: the plan from above and four views from inside."""
+
+    scene: tyro.conf.Positional[str]
+    """Scene id, or the path of a mesh file."""
+    out: Path
+    """The picture to write, .png."""
+    up: str = "y"
+    """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
+    scale: float = 1.0
+    """Metres for one unit of a mesh file."""
+    body: str = DEFAULT_BODY
+    """Body whose size decides where it fits."""
+    json: bool = False
+    """Print one JSON document instead of a line."""
+
+    def run(self, console: Console) -> int:
+        """Draw and write the picture; the exit code is 0."""
+        from navarena.reports.preview import draw_preview, write_png
+
+        if self.out.suffix.lower() != ".png":
+            raise InputError(f"expected --out to end in .png, got {self.out}")
+        world = open_world(self.scene, get_body(self.body), self.up, self.scale)
+        sheet = draw_preview(world)
+        write_png(sheet.image, self.out)
+        height, width = sheet.image.shape[:2]
+        console.text(
+            f"{self.out}: {self.scene} from above and in {len(sheet.views)} views, {width} x {height}"
+        )
+        views = [{"position": view.position.tolist(), "yaw": view.yaw} for view in sheet.views]
+        console.result(
+            {
+                "scene_id": self.scene,
+                "file": str(self.out),
+                "width_px": width,
+                "height_px": height,
+                "views": views,
+            }
+        )
+        return 0
+
+
+def _compile(console: Console, scene_id: str, body: str, up: str = "y", scale: float = 1.0) -> World:
+    """Put scene, navmesh and render mesh into the cache; returns the world."""
+    embodiment = get_body(body)
+    with console.progress(3, "compiling") as progress:
+        load_scene(scene_id, up, scale)
+        progress.advance()
+        world = open_world(scene_id, embodiment, up, scale)
+        progress.advance()
+        _ = world.render_mesh  # loaded, and compiled, when first looked at
+        progress.advance()
+    return world
+
+
+def _report(
+    console: Console, world: World, body: str, up: str = "y", scale: float = 1.0, out: Path | None = None
+) -> int:
+    """Export a scene if asked, and print what it holds."""
+    scene_id = world.scene_id
+    summary = summarise_scene(world.scene)
+    if out is not None:
+        from navarena.scenes.formats import export_glb
+
+        export_glb(world.scene, out)
+    console.table(scene_id, ("what", "value"), _rows(summary, world, body))
+    if out is not None:
+        console.text(f"written to {out}")
+    mesh = world.navmesh
+    console.result(
+        {
+            **asdict(summary),
+            "hash": scene_hash(scene_id, up, scale),
+            "body": body,
+            "navigable_area": mesh.navigable_area,
+            "islands": mesh.island_count,
+            "largest_island_area": float(mesh.island_areas.max()),
+            "file": None if out is None else str(out),
+        }
+    )
+    return 0
+
+
+def _rows(summary: SceneSummary, world: World, body: str) -> list[tuple[str, Any]]:
+    """The table for people: name and value of everything worth knowing."""
+    mesh = world.navmesh
+    size = [high - low for low, high in zip(summary.low, summary.high)]
+    looks = [f"{summary.materials} materials", f"{summary.textures} textures"]
+    looks += ["vertex colours"] * summary.colored + ["baked light"] * summary.lit
+    objects = f"{summary.objects} in {len(summary.categories)} categories"
+    return [
+        ("triangles", f"{summary.triangles:,}"),
+        ("vertices", f"{summary.vertices:,}"),
+        ("size", f"{size[0]:.2f} x {size[1]:.2f} x {size[2]:.2f} m (x, y up, z)"),
+        ("bounds", f"{_point(summary.low)} to {_point(summary.high)}"),
+        ("looks", ", ".join(looks)),
+        ("objects", objects + _counts(summary.categories) if summary.objects else "none (no semantics)"),
+        ("rooms", f"{summary.rooms} on {summary.levels} level(s)" + _counts(summary.room_categories)),
+        ("navigable", f"{mesh.navigable_area:.1f} m2 on {mesh.island_count} island(s) for {body}"),
+        ("largest island", f"{mesh.island_areas.max():.1f} m2"),
+    ]
+
+
+def _counts(numbers: dict[str, int]) -> str:
+    """The most frequent names with their numbers, as the end of a sentence."""
+    if not numbers:
+        return ""
+    listed = [f"{number} {name}" for name, number in list(numbers.items())[:LISTED_CATEGORIES]]
+    more = ", ..." if len(numbers) > LISTED_CATEGORIES else ""
+    return f": {', '.join(listed)}{more}"
+
+
+def _point(point: tuple[float, float, float]) -> str:
+    return "(" + ", ".join(f"{c:.2f}" for c in point) + ")"
