@@ -6,13 +6,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from navarena.core.arrays import Point, Points, Triangles
 from navarena.core.errors import FileError, SceneError
 from navarena.simulation.navmesh import structure
 from navarena.simulation.navmesh.grid import build_grid
+from navarena.simulation.navmesh.sampling import sample_ground
 from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.table import NavMeshTable
+from navarena.simulation.navmesh.topdown import TopDownMap
 
 FORMAT_VERSION = 1
 """Of `to_arrays`; raise it when an array changes its meaning."""
@@ -153,10 +156,13 @@ class NavMesh:
         )
 
     @cached_property
+    def _piece_areas(self) -> Float[np.ndarray, "p"]:
+        return structure.compute_areas(self.ground_pieces[0])
+
+    @cached_property
     def triangle_areas(self) -> Float[np.ndarray, "t"]:
         """(T,) square metres of ground under each triangle, slopes included."""
-        pieces, owner = self.ground_pieces
-        return np.bincount(owner, structure.compute_areas(pieces), len(self.triangles))
+        return np.bincount(self.ground_pieces[1], self._piece_areas, len(self.triangles))
 
     @property
     def bounds(self) -> tuple[Point, Point]:
@@ -193,6 +199,71 @@ class NavMesh:
     def largest_island(self) -> int:
         """The island with the largest area."""
         return int(np.argmax(self.island_areas))
+
+    @cached_property
+    def table(self) -> NavMeshTable:
+        """A table of this navmesh alone, which answers all queries below."""
+        return NavMeshTable([self])
+
+    def snap_point(self, points: Points) -> Points:
+        """(N, 3) nearest point of the navmesh; NaN rows where none meets the search box (2, 4, 2) m."""
+        return self.table.snap_point(_all_here(points), points)
+
+    def is_navigable(self, points: Points, max_y_delta: float = 0.5) -> Bool[np.ndarray, "n"]:
+        """(N,) whether the point is on the navmesh: 1 cm sideways, `max_y_delta` metres up or down."""
+        return self.table.is_navigable(_all_here(points), points, max_y_delta)
+
+    def island(self, points: Points) -> Int[np.ndarray, "n"]:
+        """(N,) int32 connected component of the snapped point, -1 where it cannot be snapped."""
+        return self.table.island(_all_here(points), points)
+
+    def island_area(self, points: Points) -> Float[np.ndarray, "n"]:
+        """(N,) square metres of the island of each point, 0 where it cannot be snapped."""
+        return np.append(self.island_areas, 0.0)[self.island(points)]
+
+    def island_radius(self, points: Points) -> Float[np.ndarray, "n"]:
+        """(N,) metres, radius of the island of each point (see island_radii), 0 where there is none."""
+        return np.append(self.island_radii, 0.0)[self.island(points)]
+
+    def try_step(self, start: Points, end: Points, slide: bool) -> Points:
+        """(N, 3) where steps from `start` towards `end` get to; see NavMeshTable.try_step."""
+        return self.table.try_step(_all_here(start), start, end, slide)
+
+    def geodesic_distance(self, start: Points, goal: Points) -> Float[np.ndarray, "n"]:
+        """(N,) metres of the shortest paths, inf without one; see NavMeshTable.geodesic_distance."""
+        return self.table.geodesic_distance(_all_here(start), start, goal)
+
+    def geodesic_to_nearest(self, start: Points, goals: Float[np.ndarray, "g 3"]) -> Float[np.ndarray, "n"]:
+        """(N,) metres from each start to the nearest of (G, 3) goals, inf when none can be reached."""
+        return self.table.geodesic_to_nearest(0, start, goals)
+
+    def shortest_path(
+        self, start: Float[np.ndarray, "3"], goal: Float[np.ndarray, "3"]
+    ) -> Float[np.ndarray, "k 3"]:
+        """(K, 3) start, turning points and goal of the shortest path; (0, 3) without one."""
+        return self.table.shortest_path(0, start, goal)
+
+    def distance_to_obstacle(self, points: Points, max_distance: float = 5.0) -> Float[np.ndarray, "n"]:
+        """(N,) metres in the plan to the nearest border; see NavMeshTable.distance_to_obstacle."""
+        return self.table.distance_to_obstacle(_all_here(points), points, max_distance)
+
+    def random_point(self, generator: np.random.Generator, count: int, island: int | None = None) -> Points:
+        """(count, 3) points on the ground, uniform by area, of one island or of all.
+
+        Raises SceneError when the island does not exist.
+        """
+        pieces, owner = self.ground_pieces
+        return sample_ground(generator, pieces, self._piece_areas, self.islands[owner], count, island)
+
+    def top_down_map(self, cell_size: float, height: float) -> TopDownMap:
+        """Where one can stand within 0.5 m of world height `height`, in cells of `cell_size` metres."""
+        low, high = self.bounds
+        return self.table.top_down_map(0, low[[0, 2]], high[[0, 2]], cell_size, height)
+
+
+def _all_here(points: Points) -> Int[np.ndarray, "n"]:
+    """Mesh numbers that send every point to the only mesh of a table."""
+    return np.zeros(len(points), np.int64)
 
 
 _ARRAY_NAMES = (

@@ -1,0 +1,147 @@
+# mypy: disable-error-code="no-untyped-def"
+"""Windows: the stretches of edges through which shortest paths pass, and what lies behind each.
+
+The method is Polyanya (Cui, Harabor, Grastien: Compromise-free Pathfinding on a Navigation Mesh,
+IJCAI 2017) on triangles. A window is a stretch of a half-edge that is seen from a root through the
+triangles crossed so far. A shortest path is straight between roots, and roots are reflex border
+vertices; following windows in the order of a lower bound on the path length finds exact shortest
+paths in the plan. The length of a path is the sum of its straight 3-D segments.
+"""
+
+import numpy as np
+
+from navarena.core.kernels import kernel
+from navarena.simulation.navmesh.plane import TOUCH, turn
+
+SAME_ROOT, LEFT_ROOT, RIGHT_ROOT = 0, 1, 2
+"""From where a stretch is seen: the window's own root, its left end, its right end."""
+
+
+@kernel
+def plan_reach(rx, rz, lx, lz, ex, ez, tx, tz):
+    """Least plan length from root r through the window l..e (left, right) to the point t beyond it.
+
+    A target on the root's side is mirrored at the window, which keeps the bound valid.
+    """
+    dx, dz = ex - lx, ez - lz
+    side = turn(lx, lz, ex, ez, tx, tz)
+    length2 = dx * dx + dz * dz
+    if side < 0.0 and length2 > 0.0:
+        # `turn` of (left, right, t) is length * (signed distance to the left of l e)
+        shift = 2.0 * side / length2
+        tx -= shift * dz
+        tz += shift * dx
+    if turn(rx, rz, lx, lz, tx, tz) > 0.0:
+        return np.sqrt((lx - rx) ** 2 + (lz - rz) ** 2) + np.sqrt((tx - lx) ** 2 + (tz - lz) ** 2)
+    if turn(rx, rz, ex, ez, tx, tz) < 0.0:
+        return np.sqrt((ex - rx) ** 2 + (ez - rz) ** 2) + np.sqrt((tx - ex) ** 2 + (tz - ez) ** 2)
+    return np.sqrt((tx - rx) ** 2 + (tz - rz) ** 2)
+
+
+@kernel
+def _crossing(ox, oz, px, pz, ax, az, bx, bz):
+    """Share along a b at which the line o p crosses it, clamped to [0, 1], ends made exact."""
+    at_a, at_b = turn(ox, oz, px, pz, ax, az), turn(ox, oz, px, pz, bx, bz)
+    whole = at_a - at_b
+    if whole == 0.0:
+        return 0.0
+    share = at_a / whole
+    slack = TOUCH / (abs(bx - ax) + abs(bz - az) + 1e-300)
+    if share < slack:
+        return 0.0
+    if share > 1.0 - slack:
+        return 1.0
+    return share
+
+
+@kernel
+def _offer(candidates, count, edge_step, left, right, root):
+    """Note a candidate window: which side of the triangle it leaves by, its stretch, its root."""
+    candidates[4 * count] = edge_step
+    candidates[4 * count + 1] = left
+    candidates[4 * count + 2] = right
+    candidates[4 * count + 3] = root
+    return count + 1
+
+
+@kernel
+def find_successors(corners, half, left, right, rx, rz, turns_left, turns_right, candidates):
+    """Candidates beyond the triangle that half-edge `half` enters, seen from r through [left, right].
+
+    The half-edge runs from a (its left end, share 0) to b (its right end, share 1); c is the third
+    corner. Candidate stretches are in shares of the next half-edges c a (edge step 2) and b c (edge
+    step 1) turned round: from a to c and from c to b, left end first again.
+
+    Args:
+        turns_left, turns_right: whether the window's left (right) end is a vertex where paths turn.
+
+    Returns:
+        The number of candidates.
+    """
+    k = half % 3
+    base = 6 * (half // 3)
+    i, j, m = base + 2 * k, base + 2 * ((k + 1) % 3), base + 2 * ((k + 2) % 3)
+    ax, az, bx, bz, cx, cz = (
+        corners[i],
+        corners[i + 1],
+        corners[j],
+        corners[j + 1],
+        corners[m],
+        corners[m + 1],
+    )
+    count = 0
+    if (ax - rx) ** 2 + (az - rz) ** 2 <= TOUCH * TOUCH:  # turning left about a
+        count = _offer(candidates, count, 2, 0.0, 1.0, SAME_ROOT)
+        return _offer(candidates, count, 1, 0.0, 1.0, SAME_ROOT)
+    if (bx - rx) ** 2 + (bz - rz) ** 2 <= TOUCH * TOUCH:  # turning right about b
+        count = _offer(candidates, count, 1, 0.0, 1.0, SAME_ROOT)
+        return _offer(candidates, count, 2, 0.0, 1.0, SAME_ROOT)
+
+    lx, lz = ax + left * (bx - ax), az + left * (bz - az)
+    ex, ez = ax + right * (bx - ax), az + right * (bz - az)
+    c_left = turn(rx, rz, lx, lz, cx, cz)
+    c_right = turn(rx, rz, ex, ez, cx, cz)
+    slack_left = TOUCH * TOUCH * ((lx - rx) ** 2 + (lz - rz) ** 2)
+    slack_right = TOUCH * TOUCH * ((ex - rx) ** 2 + (ez - rz) ** 2)
+    if c_left * c_left <= slack_left:
+        c_left = 0.0
+    if c_right * c_right <= slack_right:
+        c_right = 0.0
+
+    if c_left > 0.0:  # c lies left of what is seen: all of it on c b
+        hit = _crossing(rx, rz, lx, lz, cx, cz, bx, bz)
+        if turns_left:
+            count = _offer(candidates, count, 2, 0.0, 1.0, LEFT_ROOT)
+            count = _offer(candidates, count, 1, 0.0, hit, LEFT_ROOT)
+        end = _crossing(rx, rz, ex, ez, cx, cz, bx, bz)
+        count = _offer(candidates, count, 1, hit, end, SAME_ROOT)
+        if turns_right:
+            count = _offer(candidates, count, 1, end, 1.0, RIGHT_ROOT)
+    elif c_right < 0.0:  # c lies right of what is seen: all of it on a c
+        hit = _crossing(rx, rz, ex, ez, ax, az, cx, cz)
+        if turns_right:
+            count = _offer(candidates, count, 1, 0.0, 1.0, RIGHT_ROOT)
+            count = _offer(candidates, count, 2, hit, 1.0, RIGHT_ROOT)
+        end = _crossing(rx, rz, lx, lz, ax, az, cx, cz)
+        count = _offer(candidates, count, 2, end, hit, SAME_ROOT)
+        if turns_left:
+            count = _offer(candidates, count, 2, 0.0, end, LEFT_ROOT)
+    else:  # c is seen: both sides
+        hit = 1.0 if c_left == 0.0 else _crossing(rx, rz, lx, lz, ax, az, cx, cz)
+        end = 0.0 if c_right == 0.0 else _crossing(rx, rz, ex, ez, cx, cz, bx, bz)
+        count = _offer(candidates, count, 2, hit, 1.0, SAME_ROOT)
+        count = _offer(candidates, count, 1, 0.0, end, SAME_ROOT)
+        if turns_left:
+            count = _offer(candidates, count, 2, 0.0, hit, LEFT_ROOT)
+        if turns_right:
+            count = _offer(candidates, count, 1, end, 1.0, RIGHT_ROOT)
+    return count
+
+
+@kernel
+def open_triangle(candidates):
+    """Candidates of a source: the three sides of its own triangle, whole; returns their number."""
+    for side in range(3):
+        i = 4 * side
+        candidates[i], candidates[i + 1], candidates[i + 2], candidates[i + 3] = side, 0.0, 1.0, SAME_ROOT
+    return 3
