@@ -85,7 +85,14 @@ class CorridorBatch:
         )
 
 
-class Walker(Agent):
+class CorridorAgent(Agent):
+    """An agent that accepts a corridor in the place of a NavigationBatch."""
+
+    def attach(self, batch):
+        self.batch = batch
+
+
+class Walker(CorridorAgent):
     """Walks to the goal and stops; now and then takes a random step of its episode's own stream."""
 
     sensors = ("offset",)
@@ -118,7 +125,7 @@ class SlowWalker(Walker):
     pause = 0.01
 
 
-class Blind(Agent):
+class Blind(CorridorAgent):
     """Asks for no sensors at all."""
 
     def reset(self, starts):

@@ -139,7 +139,6 @@ def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):
 
 def test_a_journal_has_one_writer(tmp_path, monkeypatch):
     monkeypatch.setattr("navarena.evaluation.lock.PATIENCE_SECONDS", 0.1)
-    monkeypatch.setattr("navarena.evaluation.lock.require_lock.__defaults__", (0.1,))
     path = journal_path(tmp_path, 0)
     with open_journal(path), pytest.raises(InputError, match="another process is writing to"):
         repair_journal(path)

@@ -14,13 +14,13 @@ PATIENCE_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 
 
-def require_lock(descriptor: int, path: Path, patience: float = PATIENCE_SECONDS) -> None:
+def require_lock(descriptor: int, path: Path, patience: float | None = None) -> None:
     """Lock the open file `descriptor` (of `path`) until it is closed.
 
-    Workers of a killed run need a moment to notice; after `patience` seconds somebody else
-    must be alive: InputError.
+    Workers of a killed run need a moment to notice; after `patience` (PATIENCE_SECONDS by
+    default) somebody else must be alive: InputError.
     """
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + (PATIENCE_SECONDS if patience is None else patience)
     while not _try_lock(descriptor):
         if time.monotonic() >= deadline:
             raise InputError(

@@ -68,7 +68,7 @@ def draw_scores(metric: Metric, values: Float[np.ndarray, "n"]) -> Markup:
         if count:
             parts.append(_text(x + width * 0.43, y - 4, str(count), "tick tick-x"))
     base = _HEIGHT - _BOTTOM + 16
-    parts.append(_text(_LEFT + width * 0.5, base, "exactly 0", "tick tick-x"))
+    parts.append(_text(_LEFT + width * 0.5, base, "= 0", "tick tick-x"))
     for k in range(0, _BINS + 1, 2):
         parts.append(_text(_LEFT + width * (k + 1.43), base, f"{k / _BINS:g}", "tick tick-x"))
     parts.append(_text(_LEFT + (_WIDTH - _LEFT) / 2, _HEIGHT - 6, f"{metric.title} of an episode", "axis"))

@@ -24,7 +24,7 @@ def trace_outlines(
     triangles: Triangles,
     neighbors: Int32[np.ndarray, "t 3"],
     selected: Bool[np.ndarray, "t"],
-) -> list[Float[np.ndarray, "k 2"]]:
+) -> list[Float[np.ndarray, "_ 2"]]:
     """Closed outlines (K, 2) of the selected triangles in the plan: world x and z, metres.
 
     Outer outlines and holes run in opposite senses, so that a non-zero fill draws the floor.

@@ -9,7 +9,7 @@ from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.journal import Row
 from navarena.evaluation.replay import execute_actions
 from navarena.metrics.catalog import get_metric
-from navarena.reports.tables import format_value
+from navarena.reports.tables import format_single
 from navarena.reports.topdown import PlanSource, draw_episode
 
 PER_SECTION = 6
@@ -79,6 +79,6 @@ def make_card(benchmark: Benchmark, row: Row, drawing: Markup) -> Card:
     for name in benchmark.metrics:
         metric = get_metric(name)
         if not metric.is_binary:
-            facts.append((metric.title, format_value(metric, row.metric(name))))
+            facts.append((metric.title, format_single(metric, row.metric(name))))
     status = row.status if row.failed else "success" if row.metric(benchmark.metrics[0]) > 0 else "failure"
     return Card(row.episode_id, row.scene_id, status, drawing, tuple(facts))

@@ -118,7 +118,7 @@ def _draw_figures(
                 "caption": f"Distribution of {metric.title} over {len(rows)} episodes.",
             }
         )
-    for name in [name for name in headline if _is_score(name)]:
+    for name in [name for name in headline[:1] if _is_score(name)]:
         figures.append(
             {
                 "svg": draw_groups(bands, name),

@@ -172,15 +172,15 @@ def episode_table(rows: Sequence[Row], metrics: Sequence[str]) -> Table:
             row.scene_id,
             row.status,
             "∞" if row.start_distance is None else f"{row.start_distance:.2f} m",
-            *(_format_one(get_metric(name), row.metric(name)) for name in metrics),
+            *(format_single(get_metric(name), row.metric(name)) for name in metrics),
         )
         for row in rows
     )
     return Table(columns, lines, (False, False, False, True, *[True] * len(metrics)))
 
 
-def _format_one(metric: Metric, value: float) -> str:
-    """The value of one episode: yes or no, or a number without the digits of a mean."""
+def format_single(metric: Metric, value: float) -> str:
+    """The value of one episode for people: yes or no, or a number without the digits of a mean."""
     if metric.is_binary:
         return "yes" if value else "no"
     if math.isfinite(value) and not metric.unit and metric.better != "higher":

@@ -79,8 +79,9 @@ def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> M
     size = float(max((high - low).max(), _SMALLEST))
     low, high = low - _MARGIN * size, high + _MARGIN * size
     parts = [
-        *_draw_rooms(rooms, size),
+        *_draw_rooms(rooms),
         f'<path class="floor" d="{_closed_path(outlines)}"/>' if outlines else "",
+        *_name_rooms(rooms, size),
         _polyline("shortest", _plan_points(shortest)),
         *_draw_walk(_plan_points(positions)),
         *_draw_collisions(positions[1:][trajectory.collided], size),
@@ -103,7 +104,7 @@ def _coordinates(points: Float[np.ndarray, "k 2"]) -> str:
     return " ".join(f"{x:.2f},{z:.2f}" for x, z in points)
 
 
-def _closed_path(outlines: Sequence[Float[np.ndarray, "k 2"]]) -> str:
+def _closed_path(outlines: Sequence[Float[np.ndarray, "_ 2"]]) -> str:
     return "".join(f"M{_coordinates(outline)}Z" for outline in outlines)
 
 
@@ -111,15 +112,19 @@ def _polyline(name: str, points: Float[np.ndarray, "k 2"]) -> str:
     return f'<polyline class="{name}" points="{_coordinates(points)}"/>' if len(points) > 1 else ""
 
 
-def _draw_rooms(rooms: Sequence[Room], size: float) -> list[str]:
-    """Outlines of rooms with their names."""
+def _draw_rooms(rooms: Sequence[Room]) -> list[str]:
+    """Outlines of rooms."""
+    return [f'<path class="room" d="{_closed_path([np.asarray(room.polygon, float)])}"/>' for room in rooms]
+
+
+def _name_rooms(rooms: Sequence[Room], size: float) -> list[str]:
+    """Names of rooms, each in the middle of its room."""
     parts = []
     for room in rooms:
         polygon = np.asarray(room.polygon, float)
         x, z = (polygon.min(0) + polygon.max(0)) / 2
-        parts.append(f'<path class="room" d="{_closed_path([polygon])}"/>')
         parts.append(
-            f'<text class="room-name" x="{x:.2f}" y="{z:.2f}" font-size="{size * 0.028:.2f}">'
+            f'<text class="room-name" x="{x:.2f}" y="{z:.2f}" font-size="{size * 0.026:.2f}">'
             f"{escape(room.category)}</text>"
         )
     return parts

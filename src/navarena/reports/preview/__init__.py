@@ -1,0 +1,6 @@
+"""One picture of a scene: its plan from above and views from inside."""
+
+from navarena.reports.preview.sheet import Sheet, draw_preview, write_png
+from navarena.reports.preview.viewpoints import Viewpoint, choose_viewpoints
+
+__all__ = ["Sheet", "Viewpoint", "choose_viewpoints", "draw_preview", "write_png"]

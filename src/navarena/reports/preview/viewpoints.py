@@ -1,0 +1,142 @@
+"""Where to stand for a good look at a scene."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.arrays import Point, Points
+from navarena.core.geometry import rotation_from_yaw_pitch
+from navarena.core.seeding import make_generator
+from navarena.scenes.scene import Room, Scene
+from navarena.simulation.body import Camera
+from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.sampling import random_point
+from navarena.simulation.rendering import Frames, Renderer, Views
+
+EYE_HEIGHT = 1.45
+"""Metres above the floor."""
+
+PITCH = float(np.deg2rad(-9))
+HFOV = float(np.deg2rad(95))
+CANDIDATES, TURNS = 240, 8
+PER_ROOM = 24
+FAR_ENOUGH = 5.0
+"""Metres: a view is no better for seeing farther than this."""
+
+
+@dataclass(frozen=True)
+class Viewpoint:
+    """A pose of the camera.
+
+    Attributes:
+        position: (3,) metres, world frame, the camera's centre.
+        yaw: radians.
+        title: the room it stands in, or "".
+    """
+
+    position: Point
+    yaw: float
+    title: str = ""
+
+    @property
+    def rotation(self) -> Float[np.ndarray, "3 3"]:
+        """World from camera."""
+        return rotation_from_yaw_pitch(self.yaw, PITCH)
+
+
+def choose_viewpoints(
+    scene: Scene, navmesh: NavMesh, renderer: Renderer, count: int = 4
+) -> tuple[Viewpoint, ...]:
+    """At most `count` views that see far, much, and not the same; the same for the same scene.
+
+    Points are drawn from the largest island, and in scenes with rooms from the largest rooms. Small
+    depth and instance images of every candidate decide.
+    """
+    points, owners = _candidates(scene, navmesh, count)
+    yaws = np.arange(TURNS) * 2 * np.pi / TURNS
+    position = np.repeat(points + np.array([0, EYE_HEIGHT, 0]), TURNS, 0)
+    yaw = np.tile(yaws, len(points))
+    scores = _score(scene, renderer, position, yaw)
+    owner = np.repeat(owners, TURNS)
+    chosen: list[int] = []
+    groups = np.unique(owner)
+    for number in range(count):
+        group = groups[number % len(groups)]
+        spread = _distance_to_chosen(position, yaw, position[chosen], yaw[chosen])
+        ranked = np.where(owner == group, scores * spread, -1)
+        best = int(np.argmax(ranked))
+        if ranked[best] > 0:
+            chosen.append(best)
+    rooms = _largest_rooms(scene, count)
+    return tuple(
+        Viewpoint(position[k], float(yaw[k]), rooms[owner[k]].category if rooms else "") for k in chosen
+    )
+
+
+def _largest_rooms(scene: Scene, count: int) -> list[Room]:
+    return sorted(scene.rooms, key=lambda room: -_area(room))[:count]
+
+
+def _area(room: Room) -> float:
+    x, z = np.array(room.polygon).T
+    return float(abs(np.dot(x, np.roll(z, -1)) - np.dot(z, np.roll(x, -1))) / 2)
+
+
+def _candidates(scene: Scene, navmesh: NavMesh, count: int) -> tuple[Points, np.ndarray]:
+    """(points on the floor, index of the room among the largest; 0 without rooms)."""
+    generator = make_generator("preview", scene.scene_id)
+    island = navmesh.largest_island
+    rooms = _largest_rooms(scene, count)
+    if not rooms:
+        points = random_point(navmesh, generator, CANDIDATES, island)
+        return points, np.zeros(len(points), np.int64)
+    drawn = random_point(navmesh, generator, CANDIDATES * 8, None)
+    found, owners = [], []
+    for index, room in enumerate(rooms):
+        same_storey = np.abs(drawn[:, 1] - room.floor_height) < 0.5
+        inside = drawn[same_storey & _in_polygon(drawn, np.array(room.polygon))][:PER_ROOM]
+        found.append(inside)
+        owners.append(np.full(len(inside), index))
+    points = np.concatenate(found)
+    if not len(points):
+        points = random_point(navmesh, generator, CANDIDATES, island)
+        return points, np.zeros(len(points), np.int64)
+    return points, np.concatenate(owners)
+
+
+def _in_polygon(points: Points, polygon: Float[np.ndarray, "k 2"]) -> np.ndarray:
+    """(N,) whether x and z of `points` lie inside, by counting crossings."""
+    x, z = points[:, 0, None], points[:, 2, None]
+    first, second = polygon, np.roll(polygon, -1, 0)
+    spans = (first[:, 1] > z) != (second[:, 1] > z)
+    rise = np.where(second[:, 1] == first[:, 1], 1, second[:, 1] - first[:, 1])
+    crossing = first[:, 0] + (z - first[:, 1]) / rise * (second[:, 0] - first[:, 0])
+    return np.asarray((spans & (x < crossing)).sum(1) % 2 == 1)
+
+
+def _score(scene: Scene, renderer: Renderer, position: Points, yaw: Float[np.ndarray, "n"]) -> np.ndarray:
+    """(N,) how much each view shows: distance seen, things seen, nothing right before the lens."""
+    camera = Camera(width_px=48, height_px=36, hfov=HFOV)
+    frames = Frames.allocate(len(position), camera, ("depth", "instance"))
+    rotation = np.stack([rotation_from_yaw_pitch(float(angle), PITCH) for angle in yaw])
+    renderer.render(Views(camera, np.zeros(len(yaw), np.int32), position, rotation), frames)
+    assert frames.depth is not None and frames.instance is not None
+    depth = frames.depth.reshape(len(yaw), -1)
+    seen = depth > 0
+    distance = np.where(seen, np.minimum(depth, FAR_ENOUGH), 0).mean(1)
+    too_close = ((depth < 0.6) & seen).mean(1)
+    things = np.array([len(np.unique(image)) for image in frames.instance])
+    variety = np.log1p(things) if scene.objects else np.log1p(10 * depth.std(1))
+    return np.asarray(distance * variety * np.clip(1 - 3 * too_close, 0.02, 1) * seen.mean(1))
+
+
+def _distance_to_chosen(
+    position: Points, yaw: np.ndarray, chosen_position: Points, chosen_yaw: np.ndarray
+) -> np.ndarray:
+    """(N,) 0 to 1: how different each view is from the ones already chosen."""
+    if not len(chosen_position):
+        return np.ones(len(position))
+    metres = np.linalg.norm(position[:, None] - chosen_position[None], axis=2)
+    turn = 1 - np.cos(yaw[:, None] - chosen_yaw[None])
+    return np.asarray(np.clip(metres / 4 + turn / 4, 0, 1).min(1))

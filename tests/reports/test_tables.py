@@ -1,0 +1,87 @@
+"""Numbers as people read them, and groups of rows."""
+
+import math
+
+from evaluation.corridor import make_benchmark, make_settings
+from navarena.evaluation import Row, evaluate
+from navarena.metrics import get_metric
+from navarena.reports.tables import (
+    band_groups,
+    broken_table,
+    episode_table,
+    format_interval,
+    format_value,
+    group_table,
+    metric_table,
+    scene_groups,
+)
+
+
+def make_row(number, start_distance, success=1.0, spl=0.5, status="ok", scene="a"):
+    return Row(
+        identity="p@d/s#0",
+        episode_id=f"e{number}",
+        scene_id=scene,
+        status=status,
+        steps=3,
+        start_distance=start_distance,
+        actions=[1, 1, 0],
+        metrics={"success": success, "spl": spl, "distance_to_goal": None},
+        traceback=None if status == "ok" else "Traceback\n  line\nValueError: no\n\n",
+    )
+
+
+def test_formats():
+    assert format_value(get_metric("success"), 0.9512) == "95.1 %"
+    assert format_value(get_metric("spl"), 0.5) == "0.500"
+    assert format_value(get_metric("path_length"), 12.345) == "12.35 m"
+    assert format_value(get_metric("num_actions"), 80.25) == "80.2"
+    assert format_value(get_metric("distance_to_goal"), math.inf) == "∞"
+    assert format_value(get_metric("spl"), None) == "–"
+    assert format_interval(get_metric("success"), 0.1, 0.25) == "10.0 % to 25.0 %"
+    assert format_interval(get_metric("success"), None, None) == "–"
+
+
+def test_bands_are_half_open_and_keep_their_order():
+    distances = [0.0, 1.99, 2.0, 4.0, 20.0, 19.9, None, 300.0]
+    groups = band_groups([make_row(k, d) for k, d in enumerate(distances)], ["success"])
+    assert [(group.name, group.n) for group in groups] == [
+        ("0 to 2 m", 2),
+        ("2 to 5 m", 2),
+        ("10 to 20 m", 1),
+        ("20 m and more", 2),
+        ("unreachable", 1),
+    ]
+
+
+def test_scene_groups_average_their_own_rows():
+    rows = [
+        make_row(0, 1.0, 1.0, 0.8),
+        make_row(1, 1.0, 0.0, 0.0),
+        make_row(2, 1.0, 1.0, 1.0, scene="b"),
+    ]
+    groups = scene_groups(rows, ["success", "spl"])
+    assert [(group.name, group.estimates["spl"].mean) for group in groups] == [("a", 0.4), ("b", 1.0)]
+    table = group_table("scene", groups)
+    assert table.columns == ("scene", "episodes", "Success", "95 % interval", "SPL", "95 % interval")
+    assert table.rows[0][:3] == ("a", "2", "50.0 %")
+    assert table.rows[1][4:] == ("1.000", "–")  # one episode: no interval
+
+
+def test_episode_and_broken_tables():
+    rows = [make_row(0, 1.0), make_row(1, None, 0.0, 0.0, "crashed")]
+    table = episode_table(rows, ["success", "spl", "distance_to_goal"])
+    assert table.rows == (
+        ("e0", "a", "ok", "1.00 m", "yes", "0.500", "∞"),
+        ("e1", "a", "crashed", "∞", "no", "0.000", "∞"),
+    )
+    assert broken_table(rows).rows == (("e1", "a", "crashed", "3", "ValueError: no"),)
+
+
+def test_metric_table_has_an_n_for_every_number(tmp_path):
+    summary = evaluate(make_settings(tmp_path), make_benchmark()).summary
+    table = metric_table(summary)
+    assert table.columns == ("metric", "mean", "95 % interval", "better", "episodes", "interval by")
+    assert len(table.rows) == len(summary.metrics)
+    assert {row[4] for row in table.rows} == {"40"}
+    assert table.rows[0][-1] == "Wilson"
