@@ -1,0 +1,116 @@
+"""Compiling every kernel before it is needed, by running a little of everything.
+
+The first steps need different kernels and run side by side in two processes; the last one runs
+the whole way, and compiles what is left.
+"""
+
+import multiprocessing
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from navarena.agents.loading import load_agent
+from navarena.cli.console import Console
+from navarena.core.seeding import make_generator
+from navarena.episodes.catalog import load_episodes
+from navarena.evaluation.runner import evaluate
+from navarena.evaluation.settings import EvaluationSettings
+from navarena.scenes.catalog import load_scene, scene_ids
+from navarena.simulation.body import Camera
+from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
+from navarena.simulation.rendering.engine import VisibilityRenderer
+from navarena.simulation.rendering.extras import make_cylinder
+from navarena.simulation.rendering.render_mesh import build_render_mesh
+from navarena.simulation.rendering.views import ExtraObjects, Frames, Views
+from navarena.simulation.sensors.catalog import SENSORS
+from navarena.simulation.world import make_navmesh, open_world
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import TASKS, get_task
+from navarena.tasks.sensors.catalog import GOAL_SENSORS
+
+PROCESSES = 2
+SMALL = Camera(width_px=64, height_px=48)
+
+
+def _sample_scene() -> str:
+    return scene_ids("houses-v0", "mini")[0]
+
+
+def warm_pictures() -> None:
+    """The kernels that draw: a scene, an extra object, all shadings and outputs."""
+    scene = load_scene(_sample_scene())
+    renderer = VisibilityRenderer([build_render_mesh(scene)], threads=1)
+    low, high = scene.bounds
+    views = Views(SMALL, np.zeros(1, np.int64), (low + high)[None] / 2, np.eye(3)[None])
+    post = ExtraObjects(
+        templates=(make_cylinder(0.1, 1.0),),
+        view_index=np.zeros(1, np.int64),
+        template_index=np.zeros(1, np.int64),
+        position=views.position - [[0.0, 0.0, 1.0]],
+        yaw=np.zeros(1),
+        color=np.full((1, 3), 200, np.uint8),
+        instance=np.ones(1, np.int32),
+        semantic=np.ones(1, np.int32),
+    )
+    for shading in ("flat", "vertex", "textured"):
+        renderer.render(views, Frames.allocate(1, SMALL), post, shading)
+
+
+def warm_voxels() -> None:
+    """The kernels that build a navmesh from any mesh."""
+    make_navmesh(replace(load_scene(_sample_scene()), walkable=()), LOCOBOT)
+
+
+def warm_paths() -> None:
+    """The kernels of navmesh queries, in a generated house."""
+    navmesh = open_world(_sample_scene(), VLN_CE).navmesh
+    points = navmesh.random_point(make_generator("warm"), 8)
+    ahead = points + [0.0, 0.0, -0.25]
+    for slide in (False, True):
+        navmesh.try_step(points, ahead, slide)
+    navmesh.snap_point(ahead)
+    navmesh.is_navigable(ahead)
+    navmesh.island(ahead)
+    navmesh.geodesic_distance(points[:4], points[4:])
+    navmesh.geodesic_to_nearest(points[:4], points[4:])
+    navmesh.shortest_path(points[0], points[1])
+    navmesh.distance_to_obstacle(points)
+    navmesh.top_down_map(0.1, float(points[0, 1]))
+
+
+def warm_protocols() -> None:
+    """What is left: every protocol with every sensor and agent, and an evaluation."""
+    for protocol in TASKS.names():
+        task = get_task(protocol)
+        episode = load_episodes(task, "mini").episodes[0]
+        batch = NavigationBatch(task, 1, sensors=(*SENSORS.names(), *GOAL_SENSORS.names()))
+        batch.start([0], [episode])
+        for action in range(1, len(task.actions)):
+            batch.step(np.array([action]), np.ones(1, bool))
+            len(batch.observations)
+        load_agent("expert", task)
+        with tempfile.TemporaryDirectory() as folder:
+            evaluate(EvaluationSettings(protocol, "expert", episodes=1, out=Path(folder) / "run"))
+
+
+SIDE_BY_SIDE: tuple[Callable[[], None], ...] = (warm_pictures, warm_paths, warm_voxels)
+
+
+def warm_kernels(console: Console) -> float:
+    """Compile everything that is not in the cache yet, showing progress; returns seconds."""
+    began = time.monotonic()
+    total = len(SIDE_BY_SIDE) + 1
+    spawn = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
+    with console.progress(total, "compiling") as progress:
+        with ProcessPoolExecutor(PROCESSES, mp_context=spawn) as pool:
+            for finished in as_completed([pool.submit(step) for step in SIDE_BY_SIDE]):
+                finished.result()
+                progress.advance()
+        warm_protocols()
+        progress.advance()
+    return time.monotonic() - began
