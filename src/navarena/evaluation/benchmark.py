@@ -35,7 +35,7 @@ class Batch(Protocol):
 
     @property
     def observations(self) -> Mapping[str, np.ndarray]:
-        """Name -> (N, ...) array, valid until the next step."""
+        """Name -> (N, ...) array of the dtype and unit of that sensor, valid until the next step."""
         ...
 
     def start(self, slots: Sequence[int], episodes: Sequence[Episode]) -> object:

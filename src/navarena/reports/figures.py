@@ -48,7 +48,7 @@ def _count_ticks(largest: int) -> list[int]:
 
 
 def draw_scores(metric: Metric, values: Float[np.ndarray, "n"]) -> Markup:
-    """How often each value of a score in [0, 1] occurs; exact zeros stand apart as failures."""
+    """How often each of (N,) values of a score in [0, 1] occurs; exact zeros stand apart as failures."""
     values = np.asarray(values, float)
     zeros = int((values <= 0).sum())
     counts, _ = np.histogram(values[values > 0], _BINS, (0.0, 1.0))
