@@ -38,7 +38,10 @@ def load_agent(name: str, task: Task, seed: int = 0) -> Agent:
 
 def _bind(name: str, target: Callable[..., Any], task: Task, seed: int) -> Callable[[], Any]:
     """A call of `target` with the arguments it takes."""
-    signature = inspect.signature(target)
+    try:
+        signature = inspect.signature(target)
+    except ValueError as error:
+        raise InputError(f"expected {name!r} to be an Agent or SingleAgent class, got {target!r}") from error
     for arguments in ((task, seed), ()):
         try:
             signature.bind(*arguments)

@@ -1,7 +1,7 @@
 """The poses of N bodies."""
 
 import numpy as np
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Bool, Float, Int32, Int64
 
 
 class Bodies:
@@ -13,6 +13,7 @@ class Bodies:
         tilts: (N,) float64 radians, upwards, of the cameras.
         collided: (N,) bool, whether the last step was cut short.
         moved: (N,) bool, whether the last step changed the position.
+        triangles: (N,) int32, of the navmesh, under each body; -1 = not known yet.
         start_positions, start_yaws: (N, 3) and (N,) float64, pose at the last placement; the
             frame of gps and compass.
     """
@@ -22,6 +23,7 @@ class Bodies:
     tilts: Float[np.ndarray, "n"]
     collided: Bool[np.ndarray, "n"]
     moved: Bool[np.ndarray, "n"]
+    triangles: Int32[np.ndarray, "n"]
     start_positions: Float[np.ndarray, "n 3"]
     start_yaws: Float[np.ndarray, "n"]
 
@@ -31,6 +33,7 @@ class Bodies:
         self.tilts = np.zeros(count)
         self.collided = np.zeros(count, bool)
         self.moved = np.zeros(count, bool)
+        self.triangles = np.full(count, -1, np.int32)
         self.start_positions = np.zeros((count, 3))
         self.start_yaws = np.zeros(count)
 
@@ -44,5 +47,6 @@ class Bodies:
         self.positions[slots] = self.start_positions[slots] = positions
         self.yaws[slots] = self.start_yaws[slots] = yaws
         self.tilts[slots] = 0.0
+        self.triangles[slots] = -1
         self.collided[slots] = False
         self.moved[slots] = False

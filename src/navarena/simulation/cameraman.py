@@ -55,7 +55,7 @@ class Cameraman:
         """Render all slots from `poses` (world_from_camera) into `pictures`."""
         views = Views(
             camera=self.camera,
-            scene_index=np.maximum(stage.row, 0),
+            scene_index=np.maximum(stage.row, 0).astype(np.int32),
             position=np.ascontiguousarray(poses[:, :3, 3]),
             rotation=np.ascontiguousarray(poses[:, :3, :3]),
         )

@@ -18,9 +18,6 @@ ACTIONS = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_d
 ALONG, ACROSS, TURN, TILT = range(4)
 """Columns of a movement: metres forward, metres to the right, radians to the left, radians upwards."""
 
-COLLISION_SLACK = 1e-5
-"""A step collided when moved^2 + slack < intended^2 (habitat-sim, AgentControls)."""
-
 Actuation = Callable[[Int64[np.ndarray, "n"], Float[np.ndarray, "n 4"]], Float[np.ndarray, "n 4"]]
 """Turns commanded movements (N, 4) of actions (N,) into executed ones; None means exactly."""
 
@@ -46,26 +43,24 @@ def movement_table(body: Embodiment, actions: Sequence[str]) -> Float[np.ndarray
 
 
 @kernel
-def translate(positions, yaws, movements, ends):
-    """Write into `ends` (N, 3) where the bodies would be if nothing stood in the way.
-
-    positions: (N, 3) float64 metres; yaws: (N,) float64 radians; movements: (N, 4) float64.
-    """
-    for i in range(positions.shape[0]):
-        along, across = movements[i, ALONG], movements[i, ACROSS]
-        sine, cosine = math.sin(yaws[i]), math.cos(yaws[i])
-        ends[i, 0] = positions[i, 0] - along * sine + across * cosine
-        ends[i, 1] = positions[i, 1]
-        ends[i, 2] = positions[i, 2] - along * cosine - across * sine
+def turned(yaw, turn):
+    """Yaw + turn (radians), moved into [-pi, pi)."""
+    return (yaw + turn + math.pi) % (2 * math.pi) - math.pi
 
 
 @kernel
-def mark_collisions(starts, intended, reached, collided):
-    """Write into `collided` (N,) whether the way from `starts` to `intended` (N, 3) was cut short."""
-    for i in range(starts.shape[0]):
-        asked = 0.0
-        moved = 0.0
-        for axis in range(3):
-            asked += (intended[i, axis] - starts[i, axis]) ** 2
-            moved += (reached[i, axis] - starts[i, axis]) ** 2
-        collided[i] = moved + COLLISION_SLACK < asked
+def execute(movements, low_tilt, high_tilt, yaws, tilts, directions, distances):
+    """Turn and tilt N bodies in place, and say where each of them walks before it turns.
+
+    movements: (N, 4) float64; low_tilt, high_tilt: radians; yaws, tilts: (N,) float64, updated;
+    directions, distances: (N,) float64, written: yaw along which to walk, and metres.
+    """
+    for i in range(movements.shape[0]):
+        along, across = movements[i, ALONG], movements[i, ACROSS]
+        if across == 0.0 and along >= 0.0:
+            directions[i], distances[i] = yaws[i], along
+        else:
+            directions[i] = yaws[i] - math.atan2(across, along)
+            distances[i] = math.sqrt(along * along + across * across)
+        yaws[i] = turned(yaws[i], movements[i, TURN])
+        tilts[i] = min(max(tilts[i] + movements[i, TILT], low_tilt), high_tilt)

@@ -4,22 +4,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Bool, Float, Int, Int64
 
 from navarena.core.errors import ActionError, InputError
 from navarena.core.geometry import intrinsic_matrix, wrap_angle
 from navarena.core.suggest import unknown_name
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
-from navarena.simulation.motion import (
-    ACTIONS,
-    TILT,
-    TURN,
-    Actuation,
-    mark_collisions,
-    movement_table,
-    translate,
-)
+from navarena.simulation.motion import ACTIONS, Actuation, execute, movement_table
 from navarena.simulation.observer import Observer
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.stage import Stage
@@ -141,7 +133,7 @@ class Simulator:
                     f"{slot}; snap it (NavMesh.snap_point) or make the episodes for this scene and body"
                 )
 
-    def step(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None) -> None:
+    def step(self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None) -> None:
         """Let each body of an `active` slot (all by default) carry out its action.
 
         Args:
@@ -156,32 +148,29 @@ class Simulator:
         if self._actuation is not None:
             movements = self._actuation(actions, movements)
         movements[~moving] = 0.0
-        self._translate(movements)
-        bodies = self.bodies
-        bodies.yaws[:] = wrap_angle(bodies.yaws + movements[:, TURN])
-        low, high = self.embodiment.tilt_range
-        bodies.tilts[:] = np.clip(bodies.tilts + movements[:, TILT], low, high)
+        self._move(movements)
         self.observer.expire()
 
-    def _translate(self, movements: Float[np.ndarray, "n 4"]) -> None:
+    def _move(self, movements: Float[np.ndarray, "n 4"]) -> None:
+        """Walk, then turn and tilt."""
         bodies = self.bodies
-        bodies.collided[:] = False
-        bodies.moved[:] = False
-        walking = np.flatnonzero(movements[:, :TURN].any(1))
-        if not len(walking):
-            return
-        starts = bodies.positions[walking]
-        intended = np.zeros_like(starts)
-        translate(starts, bodies.yaws[walking], movements[walking], intended)
-        reached = self.stage.table.try_step(self.stage.row[walking], starts, intended, self.embodiment.slides)
-        collided = np.zeros(len(walking), bool)
-        mark_collisions(starts, intended, reached, collided)
-        bodies.collided[walking] = collided
-        bodies.moved[walking] = (reached != starts).any(1)
-        bodies.positions[walking] = reached
+        low, high = self.embodiment.tilt_range
+        directions, distances = np.zeros(self.slots), np.zeros(self.slots)
+        execute(movements, low, high, bodies.yaws, bodies.tilts, directions, distances)
+        before = bodies.positions.copy()
+        self.stage.table.step_bodies(
+            self.stage.row,
+            bodies.triangles,
+            bodies.positions,
+            directions,
+            distances,
+            self.embodiment.slides,
+            bodies.collided,
+        )
+        np.any(bodies.positions != before, axis=1, out=bodies.moved)
 
     def _check_actions(
-        self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]
+        self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"]
     ) -> Int64[np.ndarray, "n"]:
         if actions.shape != (self.slots,) or actions.dtype.kind not in "iu":
             raise ActionError(

@@ -14,14 +14,14 @@ class Stage:
 
     Attributes:
         worlds: those that some slot stands in, and at times some that were just left.
-        row: (N,) int32, index into `worlds` of each slot; -1 before the first placement.
+        row: (N,) int64, index into `worlds` of each slot; -1 before the first placement.
         table: the navmeshes of `worlds`.
         version: grows whenever `worlds` changes.
     """
 
     def __init__(self, slots: int) -> None:
         self.worlds: list[World] = []
-        self.row = np.full(slots, -1, np.int32)
+        self.row = np.full(slots, -1, np.int64)
         self.version = 0
 
     def assign(self, slots: Int64[np.ndarray, "k"], worlds: Sequence[World]) -> None:

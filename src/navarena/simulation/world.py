@@ -11,8 +11,6 @@ from navarena.scenes.catalog import load_scene, scene_hash
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Embodiment
-from navarena.simulation.navmesh.build import build_navmesh
-from navarena.simulation.navmesh.floors import build_floor_navmesh
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.settings import NavMeshSettings
 from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_mesh
@@ -82,7 +80,11 @@ def make_navmesh(scene: Scene, embodiment: Embodiment) -> NavMesh:
     """
     settings = NavMeshSettings.for_body(embodiment)
     if scene.walkable:
+        from navarena.simulation.navmesh.floors import build_floor_navmesh
+
         return build_floor_navmesh(scene.walkable, settings)
+    from navarena.simulation.navmesh.build import build_navmesh  # Shapely: only to build
+
     return build_navmesh(scene.vertices, scene.triangles, settings)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool, Int
 
 from navarena.core.errors import ActionError, InputError
 from navarena.core.suggest import unknown_name
@@ -112,9 +112,7 @@ class NavigationBatch:
         self._running[rows] = True
         self._fresh = False
 
-    def step(
-        self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None
-    ) -> StepResult:
+    def step(self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None) -> StepResult:
         """Carry out one action in each `active` slot (all by default), and judge it.
 
         Args:

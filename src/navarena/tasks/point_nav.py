@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool, Int, Int64
 
 from navarena.episodes.episode import Episode
 from navarena.simulation.body_catalog import LOCOBOT
@@ -117,7 +117,7 @@ class PointNav(Task):
         self,
         simulator: Simulator,
         state: TaskState,
-        actions: Int64[np.ndarray, "n"],
+        actions: Int[np.ndarray, "n"],
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
         """Reward progress, end at STOP, truncate at the step limit."""

@@ -1,7 +1,7 @@
 """Keeps what happened in each slot, until it becomes a Trajectory."""
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool, Int, Int64
 
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.bodies import Bodies
@@ -33,7 +33,7 @@ class Recorder:
     def record(
         self,
         active: Bool[np.ndarray, "n"],
-        actions: Int64[np.ndarray, "n"],
+        actions: Int[np.ndarray, "n"],
         bodies: Bodies,
         state: TaskState,
     ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Bool, Float, Int, Int64
 
 from navarena.episodes.episode import Episode
 from navarena.simulation.body import Embodiment
@@ -102,7 +102,7 @@ class Task(ABC):
         self,
         simulator: Simulator,
         state: TaskState,
-        actions: Int64[np.ndarray, "n"],
+        actions: Int[np.ndarray, "n"],
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
         """Update `state` after the bodies of `active` slots moved by `actions`, and say what it meant."""

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int64
 
 from navarena.simulation.navmesh.table import NavMeshTable
-from navarena.simulation.planning.moves import MoveTable
+from navarena.simulation.planning.moves import MoveTable, Places
 
 TURN_COST = 0.0125
 """Worth of one turn, in forward steps (habitat-sim, GreedyGeodesicFollower)."""
@@ -25,6 +25,7 @@ class Course:
     Attributes:
         moves: number of turns (to the left) before each forward step.
         position, yaw: the pose reached, metres and radians.
+        triangle: of the navmesh, under it; -1 = not known.
         distance: metres left, geodesic.
         arrived: whether the goal is near enough to stop.
     """
@@ -32,6 +33,7 @@ class Course:
     position: Float[np.ndarray, "3"]
     yaw: float
     distance: float
+    triangle: int = -1
     arrived: bool = False
     moves: list[int] = field(default_factory=list)
 
@@ -74,9 +76,14 @@ def _advance(
 ) -> list[int]:
     """One combined move of each body in `under_way`; returns those that were not stuck."""
     rows = np.array(under_way)
-    positions = np.stack([courses[k].position for k in under_way])
-    yaws = np.array([courses[k].yaw for k in under_way])
-    outcome = moves.try_all(table, mesh_index[rows], positions, yaws, goals[rows])
+    places = Places(
+        mesh_index[rows],
+        np.stack([courses[k].position for k in under_way]),
+        np.array([courses[k].yaw for k in under_way]),
+        np.array([courses[k].triangle for k in under_way], np.int32),
+        goals[rows],
+    )
+    outcome = moves.try_all(table, places)
     left = np.array([courses[k].distance for k in under_way])
     gain = left[:, None] - outcome.distances
     score = (
@@ -92,6 +99,7 @@ def _advance(
             course = courses[k]
             course.moves.append(int(moves.turns[choice]))
             course.position, course.yaw = outcome.positions[i, choice], float(outcome.yaws[i, choice])
+            course.triangle = int(outcome.triangles[i, choice])
             course.distance = float(outcome.distances[i, choice])
             going.append(k)
     return going

@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.simulation.navmesh.table import NavMeshTable
-from navarena.simulation.planning.moves import MoveTable
+from navarena.simulation.planning.greedy import Course
+from navarena.simulation.planning.moves import MoveTable, Places
 
 CELL = 0.05
 """Metres: of poses with the same heading within one cell, only the first to be reached is kept."""
@@ -29,6 +30,7 @@ EAGERNESS = 1.1
 class _Node:
     position: Float[np.ndarray, "3"]
     yaw: float
+    triangle: int
     heading: int
     actions: int
     parent: int
@@ -39,13 +41,12 @@ def search_lattice(
     moves: MoveTable,
     table: NavMeshTable,
     mesh: int,
-    position: Float[np.ndarray, "3"],
-    yaw: float,
+    course: Course,
     goal: Float[np.ndarray, "3"],
     stop_distance: float,
     max_actions: int,
 ) -> list[int] | None:
-    """Combined moves (turns before each step) from a pose to within `stop_distance` metres of `goal`.
+    """Combined moves (turns before each step) that lead on from `course` to the goal.
 
     Weighted A* over (position, heading) with exact stepping; the geodesic distance is the
     heuristic. Deterministic. Returns None when nothing was found within MAX_EXPANDED poses and
@@ -55,26 +56,26 @@ def search_lattice(
         moves: of the body.
         table: navmeshes.
         mesh: row of the table.
-        position: (3,) metres; `yaw` in radians.
-        yaw: radians.
+        course: where to begin; it is left as it is.
         goal: (3,) metres.
         stop_distance: metres, geodesic.
         max_actions: turns and steps.
     """
-    nodes = [_Node(position, yaw, 0, 0, -1, 0)]
+    nodes = [_Node(course.position, course.yaw, course.triangle, 0, 0, -1, 0)]
     seen: set[tuple[int, int, int, int]] = set()
     queue: list[tuple[float, int]] = [(0.0, 0)]
     expanded = 0
     while queue and expanded < MAX_EXPANDED:
         chosen = [heapq.heappop(queue)[1] for _ in range(min(BREADTH, len(queue)))]
         expanded += len(chosen)
-        outcome = moves.try_all(
-            table,
+        places = Places(
             np.full(len(chosen), mesh, np.int64),
             np.stack([nodes[i].position for i in chosen]),
             np.array([nodes[i].yaw for i in chosen]),
+            np.array([nodes[i].triangle for i in chosen], np.int32),
             np.repeat(goal[None], len(chosen), 0),
         )
+        outcome = moves.try_all(table, places)
         for row, index in enumerate(chosen):
             parent = nodes[index]
             for column, turns in enumerate(moves.turns):
@@ -90,8 +91,8 @@ def search_lattice(
                 if not np.isfinite(left) or actions > max_actions or place in seen:
                     continue
                 seen.add(place)
-                yaw_reached = float(outcome.yaws[row, column])
-                nodes.append(_Node(reached, yaw_reached, heading, actions, index, int(turns)))
+                yaw, triangle = float(outcome.yaws[row, column]), int(outcome.triangles[row, column])
+                nodes.append(_Node(reached, yaw, triangle, heading, actions, index, int(turns)))
                 if left < stop_distance:
                     return _trace(nodes)
                 estimate = actions + EAGERNESS * left / moves.embodiment.forward_step

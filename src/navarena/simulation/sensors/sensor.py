@@ -27,8 +27,8 @@ class ObservationSpec:
 
     shape: tuple[int, ...]
     dtype: DTypeLike
-    low: float
-    high: float
+    low: float | int
+    high: float | int
     unit: str = ""
 
 

@@ -1,0 +1,172 @@
+import numpy as np
+import pytest
+
+from navarena.agents.agent import Agent, Boundary, SingleAgent, Start, wrap
+from navarena.agents.loading import load_agent
+from navarena.core.errors import InputError, UnknownNameError
+from navarena.tasks.batch import NavigationBatch
+from tasks.small import AHEAD, CUT_OFF, EPISODES, FAR, SmallPointNav, make_cache
+
+TASK = SmallPointNav()
+
+
+class Counter(SingleAgent):
+    """Acts by the number of steps since its last reset."""
+
+    sensors = ("gps",)
+    made = 0
+
+    def __init__(self):
+        type(self).made += 1
+        self.steps = -1
+
+    def reset(self):
+        self.steps = 0
+
+    def act(self, observations):
+        assert observations["gps"].shape == (2,)
+        self.steps += 1
+        return self.steps
+
+
+class Told(SingleAgent):
+    def __init__(self, task, seed):
+        self.told = (task, seed)
+
+    def reset(self):
+        assert self.told == (TASK, 11)
+
+    def act(self, observations):
+        return 0
+
+
+class Batched(Agent):
+    def reset(self, starts):
+        pass
+
+    def act(self, observations, active):
+        return np.zeros(len(active), np.int64)
+
+
+def needs_more(task, seed, config):
+    return Batched()
+
+
+NOT_AN_AGENT = 3
+
+
+def starts(*slots, boundary=Boundary.EPISODE, seed=0):
+    return [Start(slot, f"episode-{slot}", "hall", boundary, seed) for slot in slots]
+
+
+def test_boundaries_are_ordered():
+    assert Boundary.SUBTASK < Boundary.EPISODE < Boundary.TOUR < Boundary.SCENE
+
+
+def test_wrapped_agents_have_one_mind_per_slot_and_forget_at_episodes():
+    agent = wrap(Counter)
+    assert agent.sensors == ("gps",)
+    seen = {"gps": np.zeros((3, 2), np.float32)}
+    agent.reset(starts(0, 1, 2))
+    assert agent.act(seen, np.array([True, True, True])).tolist() == [1, 1, 1]
+    assert agent.act(seen, np.array([True, False, True])).tolist() == [2, 0, 2]
+    agent.reset(starts(0, boundary=Boundary.SUBTASK))
+    agent.reset(starts(2))
+    assert agent.act(seen, np.array([True, True, True])).tolist() == [3, 2, 1]
+
+
+def test_random_agent_depends_on_names_only():
+    def actions(slots, order, seed=0):
+        agent = load_agent("random", TASK, seed)
+        agent.reset([Start(slot, f"e{slot}", "hall", Boundary.SCENE, seed) for slot in order])
+        active = np.zeros(slots, bool)
+        active[list(order)] = True
+        return np.array([agent.act({}, active) for _ in range(50)])[:, list(order)]
+
+    one, many = actions(1, [0]), actions(4, [3, 2, 1, 0])
+    assert one[:, 0].tolist() == many[:, 3].tolist()
+    assert set(many.ravel()) == {0, 1, 2, 3}
+    assert len({tuple(column) for column in many.T}) == 4
+    assert one.tolist() != actions(1, [0], seed=1).tolist()
+
+
+def test_forward_agent():
+    agent = load_agent("forward", TASK)
+    agent.reset(starts(0, 1))
+    assert agent.act({}, np.ones(2, bool)).tolist() == [1, 1]
+
+
+def test_loading():
+    assert isinstance(load_agent("agents.test_agents:Batched", TASK), Batched)
+    told = load_agent("agents.test_agents:Told", TASK, 11)
+    told.reset(starts(0))
+    assert told.act({}, np.ones(1, bool)).tolist() == [0]
+    assert load_agent("agents.test_agents:Counter", TASK).sensors == ("gps",)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("expertt", UnknownNameError, "Did you mean 'expert'"),
+        ("no_such_module:Agent", InputError, "cannot import 'no_such_module'"),
+        ("agents.test_agents:Batchd", UnknownNameError, "Did you mean 'Batched'"),
+        ("agents.test_agents:NOT_AN_AGENT", InputError, "Agent or SingleAgent"),
+        ("agents.test_agents:needs_more", InputError, r"take \(task, seed\) or nothing"),
+        ("builtins:dict", InputError, "got <class 'dict'>"),
+    ],
+)
+def test_bad_agent_names(name, error, message):
+    with pytest.raises(error, match=message):
+        load_agent(name, TASK)
+
+
+def run_expert(episodes, task=TASK):
+    agent = load_agent("expert", task)
+    batch = NavigationBatch(task, len(episodes), sensors=agent.sensors, worlds=make_cache())
+    agent.attach(batch)
+    batch.start(range(len(episodes)), episodes)
+    agent.reset([Start(k, episode.episode_id, episode.scene_id) for k, episode in enumerate(episodes)])
+    active = batch.running
+    while active.any():
+        batch.step(agent.act(batch.observations, active), active)
+        active = batch.running
+    return [batch.trajectory(k) for k in range(len(episodes))]
+
+
+def test_expert_solves_what_can_be_solved():
+    for track in run_expert(EPISODES):
+        assert track.stopped and track.distance_to_goal[-1] < 0.2
+        assert not track.collided.any()
+
+
+def test_expert_is_the_same_alone_and_in_a_batch():
+    together = run_expert(EPISODES)
+    for episode, track in zip(EPISODES, together):
+        (alone,) = run_expert([episode])
+        assert alone.actions.tolist() == track.actions.tolist()
+
+
+def test_expert_stops_where_there_is_no_way():
+    (track,) = run_expert([CUT_OFF])
+    assert track.actions.tolist() == [0]
+
+
+def test_expert_plans_again_when_its_actions_miscarry():
+    class Drunk(SmallPointNav):
+        """Every step forward drifts to the right."""
+
+        max_steps = 300
+
+        @staticmethod
+        def actuation(actions, movements):
+            movements = movements.copy()
+            movements[actions == 1, 1] = 0.03
+            return movements
+
+    for track in run_expert([AHEAD, FAR], Drunk()):
+        assert track.stopped and track.distance_to_goal[-1] < 0.2
+
+
+def test_expert_must_be_attached():
+    with pytest.raises(InputError, match="before attach"):
+        load_agent("expert", TASK).reset(starts(0))

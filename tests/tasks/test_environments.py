@@ -1,0 +1,146 @@
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+from navarena.core.errors import ActionError, InputError
+from navarena.tasks.env import NavigationEnv
+from navarena.tasks.vector_env import NavigationVectorEnv
+from tasks.small import AHEAD, EPISODES, SmallPointNav, make_cache
+
+
+def make_env(**options):
+    return NavigationEnv(SmallPointNav(), episodes=EPISODES, worlds=make_cache(), **options)
+
+
+def make_vector_env(count, **options):
+    return NavigationVectorEnv(count, SmallPointNav(), episodes=EPISODES, worlds=make_cache(), **options)
+
+
+def test_gymnasium_accepts_it():
+    check_env(make_env(render_mode="rgb_array"), skip_render_check=True)
+
+
+def test_a_seed_fixes_the_episodes_and_none_varies_them():
+    env = make_env(sensors=("gps",))
+
+    def episodes(seed):
+        first = env.reset(seed=seed)[1]["episode_id"]
+        return [first, *(env.reset()[1]["episode_id"] for _ in range(15))]
+
+    assert episodes(7) == episodes(7)
+    assert episodes(7) != episodes(8)
+    assert len(set(episodes(7))) == len(EPISODES)
+
+
+def test_an_episode_can_be_chosen():
+    env = make_env(sensors=())
+    assert env.reset(options={"episode": AHEAD})[1] == {"episode_id": "ahead", "scene_id": "hall"}
+
+
+def test_the_last_info_holds_the_metrics():
+    env = make_env(sensors=())
+    env.reset(options={"episode": AHEAD})
+    for _ in range(4):
+        *_, info = env.step(1)
+        assert "metrics" not in info
+    _, reward, terminated, truncated, info = env.step(0)
+    assert terminated and not truncated and reward == pytest.approx(2.49)
+    assert info["metrics"]["success"] == 1 and info["metrics"]["spl"] == pytest.approx(1)
+    assert set(info["metrics"]) == set(SmallPointNav.metrics)
+
+
+def test_bad_actions_and_times():
+    env = make_env(sensors=())
+    with pytest.raises(ActionError, match="before reset"):
+        env.step(1)
+    env.reset(seed=0)
+    for wrong in (4, -1, 1.5, np.array([0, 1]), "stop"):
+        with pytest.raises(ActionError, match=r"0\.\.3"):
+            env.step(wrong)
+    env.step(0)
+    with pytest.raises(ActionError, match="after its end"):
+        env.step(1)
+
+
+def test_pictures_and_cameras():
+    env = make_env(sensors=("gps",), render_mode="rgb_array")
+    observations, _ = env.reset(options={"episode": AHEAD})
+    assert set(observations) == {"gps"}
+    picture = env.render()
+    assert picture.shape == (24, 32, 3) and picture.any()
+    assert env.intrinsics()[0, 2] == 16
+    assert env.world_from_camera()[:3, 3] == pytest.approx([5, 0.88, 5])
+    with pytest.raises(InputError, match="rgb_array"):
+        make_env(render_mode="human")
+
+
+def test_specification_can_be_pickled_and_written_as_json():
+    import navarena.gym  # noqa: F401 - registers
+
+    spec = gymnasium.spec("navarena/PointNav-v1")
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert "pointnav-v1" in spec.to_json()
+
+
+def test_vector_env_equals_single_envs_bit_for_bit():
+    count, steps = 5, 130
+    envs = make_vector_env(count)
+    singles = [make_env() for _ in range(count)]
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    seen, _ = envs.reset(seed=100)
+    for k, env in enumerate(singles):
+        own, _ = env.reset(seed=100 + k)
+        assert all(np.array_equal(own[name], seen[name][k]) for name in own)
+    generator = np.random.default_rng(3)
+    ended = np.zeros(count, bool)
+    ends = 0
+    for _ in range(steps):
+        actions = generator.choice(4, count, p=(0.02, 0.58, 0.2, 0.2))
+        seen, rewards, terminated, truncated, infos = envs.step(actions)
+        for k, env in enumerate(singles):
+            if ended[k]:
+                own, info = env.reset()
+                expected = (0.0, False, False)
+                assert infos["episode_id"][k] == info["episode_id"]
+            else:
+                own, *expected, info = env.step(int(actions[k]))
+                if "metrics" in info:
+                    ends += 1
+                    assert {
+                        name: value[k] for name, value in infos["metrics"].items() if name[0] != "_"
+                    } == info["metrics"]
+            assert (rewards[k], terminated[k], truncated[k]) == tuple(expected)
+            for name, value in own.items():
+                assert value.dtype == seen[name].dtype
+                assert value.tobytes() == seen[name][k].tobytes(), name
+        ended = terminated | truncated
+    assert ends > count
+
+
+def test_vector_observations_are_fresh_unless_asked_otherwise():
+    for copy in (True, False):
+        envs = make_vector_env(2, sensors=("gps",), copy=copy)
+        first, _ = envs.reset(seed=0)
+        second, *_ = envs.step(np.array([1, 1]))
+        assert np.shares_memory(first["gps"], second["gps"]) is not copy
+        assert envs.observation_space.contains(second)
+
+
+def test_vector_env_asks_for_a_reset_and_for_one_seed_each():
+    envs = make_vector_env(2, sensors=())
+    with pytest.raises(ActionError, match="before reset"):
+        envs.step(np.array([1, 1]))
+    with pytest.raises(InputError, match="2 seeds"):
+        envs.reset(seed=[1, 2, 3])
+    envs.reset(seed=[5, None])
+    with pytest.raises(ActionError, match="in slot 1"):
+        envs.step(np.array([1, 4]))
+
+
+def test_empty_episode_lists_are_refused():
+    with pytest.raises(InputError, match="at least one episode"):
+        NavigationEnv(SmallPointNav(), episodes=(), worlds=make_cache())
