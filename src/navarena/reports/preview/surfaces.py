@@ -11,7 +11,7 @@ from navarena.scenes.scene import Scene
 LIGHT_FROM = (0.35, 0.85, 0.4)
 """Direction towards the light, world frame; floors are brightest, walls differ by their side."""
 
-AMBIENT = 0.55
+AMBIENT = 0.35
 OVERHEAD = ("ceiling", "roof")
 """Categories that hide a storey from above."""
 

@@ -11,7 +11,6 @@ from navarena.core.seeding import make_generator
 from navarena.scenes.scene import Room, Scene
 from navarena.simulation.body import Camera
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.sampling import random_point
 from navarena.simulation.rendering import Frames, Renderer, Views
 
 EYE_HEIGHT = 1.45
@@ -21,6 +20,9 @@ PITCH = float(np.deg2rad(-9))
 HFOV = float(np.deg2rad(95))
 CANDIDATES, TURNS = 240, 8
 PER_ROOM = 24
+SPREAD = 0.3
+"""Share of the extent of all points at which two views count as far apart."""
+
 FAR_ENOUGH = 5.0
 """Metres: a view is no better for seeing farther than this."""
 
@@ -59,11 +61,12 @@ def choose_viewpoints(
     yaw = np.tile(yaws, len(points))
     scores = _score(scene, renderer, position, yaw)
     owner = np.repeat(owners, TURNS)
+    far = SPREAD * float(np.ptp(points, axis=0).max())
     chosen: list[int] = []
     groups = np.unique(owner)
     for number in range(count):
         group = groups[number % len(groups)]
-        spread = _distance_to_chosen(position, yaw, position[chosen], yaw[chosen])
+        spread = _difference(position, yaw, position[chosen], yaw[chosen], far)
         ranked = np.where(owner == group, scores * spread, -1)
         best = int(np.argmax(ranked))
         if ranked[best] > 0:
@@ -89,9 +92,9 @@ def _candidates(scene: Scene, navmesh: NavMesh, count: int) -> tuple[Points, np.
     island = navmesh.largest_island
     rooms = _largest_rooms(scene, count)
     if not rooms:
-        points = random_point(navmesh, generator, CANDIDATES, island)
+        points = navmesh.random_point(generator, CANDIDATES, island)
         return points, np.zeros(len(points), np.int64)
-    drawn = random_point(navmesh, generator, CANDIDATES * 8, None)
+    drawn = navmesh.random_point(generator, CANDIDATES * 8, None)
     found, owners = [], []
     for index, room in enumerate(rooms):
         same_storey = np.abs(drawn[:, 1] - room.floor_height) < 0.5
@@ -100,7 +103,7 @@ def _candidates(scene: Scene, navmesh: NavMesh, count: int) -> tuple[Points, np.
         owners.append(np.full(len(inside), index))
     points = np.concatenate(found)
     if not len(points):
-        points = random_point(navmesh, generator, CANDIDATES, island)
+        points = navmesh.random_point(generator, CANDIDATES, island)
         return points, np.zeros(len(points), np.int64)
     return points, np.concatenate(owners)
 
@@ -131,12 +134,12 @@ def _score(scene: Scene, renderer: Renderer, position: Points, yaw: Float[np.nda
     return np.asarray(distance * variety * np.clip(1 - 3 * too_close, 0.02, 1) * seen.mean(1))
 
 
-def _distance_to_chosen(
-    position: Points, yaw: np.ndarray, chosen_position: Points, chosen_yaw: np.ndarray
+def _difference(
+    position: Points, yaw: np.ndarray, chosen_position: Points, chosen_yaw: np.ndarray, far: float
 ) -> np.ndarray:
     """(N,) 0 to 1: how different each view is from the ones already chosen."""
     if not len(chosen_position):
         return np.ones(len(position))
     metres = np.linalg.norm(position[:, None] - chosen_position[None], axis=2)
     turn = 1 - np.cos(yaw[:, None] - chosen_yaw[None])
-    return np.asarray(np.clip(metres / 4 + turn / 4, 0, 1).min(1))
+    return np.asarray(np.clip(metres / max(far, 1.0) + turn / 8, 0, 1).min(1))

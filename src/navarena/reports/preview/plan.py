@@ -1,0 +1,165 @@
+"""A storey from above: the scene itself without its ceiling, where one can walk, and what rooms it has."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from PIL import Image, ImageDraw
+
+from navarena.core.geometry import forward_from_yaw
+from navarena.reports.floor_plan import trace_outlines
+from navarena.reports.preview.drawing import (
+    BADGES,
+    INK,
+    PAPER,
+    SMOOTHING,
+    draw_badge,
+    draw_tag,
+    finish_picture,
+    font,
+)
+from navarena.reports.preview.surfaces import open_storey, shade_bare, tint_by_height
+from navarena.reports.preview.viewpoints import Viewpoint
+from navarena.scenes.scene import Scene
+from navarena.simulation.body import Camera
+from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, build_render_mesh
+
+WALKABLE = (0, 140, 120)
+WALKABLE_ALPHA = 34
+MARGIN = 0.05
+FAR = 60.0
+"""The camera stands this many picture sizes above the floor: verticals all but vanish."""
+
+DOWNWARD = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
+"""World from camera of a look down with -z (north) at the top of the picture."""
+
+
+@dataclass(frozen=True)
+class PlanFrame:
+    """From the world to pixels of the plan.
+
+    Attributes:
+        width, height: pixels.
+        center: (x, z) metres, in the middle of the picture.
+        scale: pixels per metre.
+    """
+
+    width: int
+    height: int
+    center: tuple[float, float]
+    scale: float
+
+    def pixels(self, points: Float[np.ndarray, "n 2"]) -> list[tuple[float, float]]:
+        """Pixel (column, row) of points (N, 2), x and z in metres."""
+        moved = (np.asarray(points, float) - self.center) * self.scale
+        return [(float(x) + self.width / 2, float(z) + self.height / 2) for x, z in moved]
+
+
+def draw_plan(
+    scene: Scene,
+    navmesh: NavMesh,
+    level: int | None,
+    size: tuple[int, int],
+    viewpoints: Sequence[tuple[int, Viewpoint]],
+) -> Image.Image:
+    """The plan of one storey (None: of the whole scene) as a picture of `size` (width, height) pixels.
+
+    Args:
+        scene: what is drawn.
+        navmesh: whose floor is tinted.
+        level: storey as in `Room.level`.
+        size: of the picture, pixels.
+        viewpoints: (number, pose) of the views to mark.
+    """
+    opened = open_storey(scene, level)
+    frame = _fit(opened, size)
+    image = _draw_surfaces(opened, frame)
+    _tint_floor(image, scene, navmesh, level, frame)
+    draw = ImageDraw.Draw(image)
+    for room in scene.rooms:
+        if room.level == level:
+            x, y = frame.pixels(np.array([_label_point(np.array(room.polygon))]))[0]
+            draw_tag(draw, (x, y), room.category, size=14)
+    for number, view in viewpoints:
+        _draw_viewpoint(draw, frame, number, view)
+    _draw_scale_bar(draw, frame)
+    return image
+
+
+def _fit(scene: Scene, size: tuple[int, int]) -> PlanFrame:
+    used = scene.vertices[np.unique(scene.triangles)][:, [0, 2]].astype(float)
+    low, high = used.min(0), used.max(0)
+    extent = np.maximum(high - low, 1.0) * (1 + 2 * MARGIN)
+    scale = min(size[0] / extent[0], size[1] / extent[1])
+    center = (low + high) / 2
+    return PlanFrame(size[0], size[1], (float(center[0]), float(center[1])), float(scale))
+
+
+def _draw_surfaces(scene: Scene, frame: PlanFrame) -> Image.Image:
+    """The triangles from far above, on paper."""
+    dressed = shade_bare(tint_by_height(scene))
+    width, height = frame.width * SMOOTHING, frame.height * SMOOTHING
+    distance = FAR * max(frame.width, frame.height) / frame.scale
+    hfov = 2 * float(np.arctan(frame.width / 2 / frame.scale / distance))
+    camera = Camera(width_px=width, height_px=height, hfov=hfov)
+    eye = np.array([[frame.center[0], float(dressed.vertices[:, 1].max()) + distance, frame.center[1]]])
+    frames = Frames.allocate(1, camera, ("rgb", "depth"))
+    renderer = VisibilityRenderer([build_render_mesh(dressed)])
+    renderer.render(Views(camera, np.zeros(1, np.int32), eye, DOWNWARD[None]), frames)
+    return finish_picture(frames, 0, PAPER, (frame.width, frame.height))
+
+
+def _tint_floor(
+    image: Image.Image, scene: Scene, navmesh: NavMesh, level: int | None, frame: PlanFrame
+) -> None:
+    """Tint what can be walked on, holes left out, and draw its border."""
+    heights = navmesh.vertices[navmesh.triangles, 1].mean(1)
+    rooms = [room for room in scene.rooms if room.level == level]
+    selected = np.ones(len(heights), bool)
+    if rooms:
+        low = min(room.floor_height for room in rooms) - 0.5
+        selected = (heights > low) & (heights < min(room.ceiling_height for room in rooms) - 0.3)
+    mask = Image.new("L", (frame.width * SMOOTHING, frame.height * SMOOTHING), 0)
+    draw = ImageDraw.Draw(mask)
+    for corners in navmesh.vertices[navmesh.triangles[selected]]:
+        draw.polygon([(x * SMOOTHING, y * SMOOTHING) for x, y in frame.pixels(corners[:, [0, 2]])], fill=255)
+    mask = mask.resize(image.size, Image.Resampling.BOX)
+    tint = Image.new("RGB", image.size, WALKABLE)
+    image.paste(tint, mask=mask.point([value * WALKABLE_ALPHA // 255 for value in range(256)]))
+    lines = ImageDraw.Draw(image)
+    for outline in trace_outlines(navmesh.vertices, navmesh.triangles, navmesh.neighbors, selected):
+        corner = frame.pixels(outline)
+        lines.line([*corner, corner[0]], fill=WALKABLE, width=1, joint="curve")
+
+
+def _label_point(polygon: Float[np.ndarray, "k 2"]) -> Float[np.ndarray, "2"]:
+    """A point (x, z) well inside a polygon."""
+    from shapely import Polygon, maximum_inscribed_circle
+
+    inside = maximum_inscribed_circle(Polygon(polygon).buffer(0), tolerance=0.05).coords[0]
+    return np.array(inside)
+
+
+def _draw_viewpoint(draw: ImageDraw.ImageDraw, frame: PlanFrame, number: int, view: Viewpoint) -> None:
+    """A numbered badge with a wedge towards what the view shows."""
+    here = np.array([view.position[0], view.position[2]])
+    left, right = (forward_from_yaw(np.array(view.yaw + turn))[[0, 2]] for turn in (0.5, -0.5))
+    reach = 30 / frame.scale
+    color = BADGES[number % len(BADGES)]
+    wedge = frame.pixels(np.stack([here, here + reach * left, here + reach * right]))
+    draw.polygon(wedge, fill=color, outline=(255, 255, 255))
+    draw_badge(draw, wedge[0], number)
+
+
+def _draw_scale_bar(draw: ImageDraw.ImageDraw, frame: PlanFrame) -> None:
+    """A bar of a round number of metres in the lower left corner."""
+    wanted = frame.width / 6 / frame.scale
+    metres = max((m for m in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500) if m <= wanted), default=0.1)
+    x, y, length = 16.0, frame.height - 16.0, metres * frame.scale
+    draw.rectangle((x - 8, y - 26, x + length + 8, y + 8), fill=PAPER)
+    draw.line((x, y, x + length, y), fill=INK, width=2)
+    for end in (x, x + length):
+        draw.line((end, y - 4, end, y + 4), fill=INK, width=2)
+    draw.text((x + length / 2, y - 5), f"{metres:g} m", font=font(13), fill=INK, anchor="ms")
