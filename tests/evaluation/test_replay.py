@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.corridor import make_benchmark, make_settings
 from navarena.core.errors import CheckFailedError, FileError
-from navarena.evaluation import evaluate, replay
+from navarena.evaluation import evaluate, replay_run
 from navarena.evaluation.journal import journal_path
 
 
@@ -31,7 +31,7 @@ def edit(folder, episode_id, change):
 def test_a_run_holds(tmp_path, agent):
     run(tmp_path, agent)
     counted = []
-    result = replay(tmp_path, make_benchmark(agent), lambda: counted.append(1))
+    result = replay_run(tmp_path, make_benchmark(agent), lambda: counted.append(1))
     assert (result.differences, result.exact, result.episodes) == ((), True, 40)
     assert len(counted) == 40
     result.require_equal()
@@ -63,7 +63,7 @@ def test_an_edited_journal_is_noticed(tmp_path, name):
     run(tmp_path)
     (tmp_path / "summary.json").unlink()
     edit(tmp_path, "e004", change)
-    result = replay(tmp_path, make_benchmark())
+    result = replay_run(tmp_path, make_benchmark())
     assert {difference.episode_id for difference in result.differences} == {"e004"}
     with pytest.raises(CheckFailedError, match=f"episode e004: .*({message})") as caught:
         result.require_equal()
@@ -75,14 +75,14 @@ def test_an_edited_summary_is_noticed(tmp_path):
     path = tmp_path / "summary.json"
     path.write_text(path.read_text().replace('"infinite": 0', '"infinite": 1', 1))
     with pytest.raises(CheckFailedError, match=r"summary\.json is edited in the log"):
-        replay(tmp_path, make_benchmark()).require_equal()
+        replay_run(tmp_path, make_benchmark()).require_equal()
 
 
 def test_an_impossible_action_is_noticed(tmp_path):
     run(tmp_path)
     edit(tmp_path, "e004", lambda row: row["actions"].__setitem__(0, 7))
     with pytest.raises(CheckFailedError, match="episode e004: expected logged actions from 0 to 2, got 7"):
-        replay(tmp_path, make_benchmark())
+        replay_run(tmp_path, make_benchmark())
 
 
 def test_another_platform_is_compared_within_a_tolerance(tmp_path):
@@ -95,26 +95,26 @@ def test_another_platform_is_compared_within_a_tolerance(tmp_path):
         "e004",
         lambda row: row["metrics"].update(path_length=row["metrics"]["path_length"] + 1e-9),
     )
-    result = replay(tmp_path, make_benchmark())
+    result = replay_run(tmp_path, make_benchmark())
     assert (result.exact, result.differences) == (False, ())
     edit(tmp_path, "e004", lambda row: row["metrics"].update(path_length=0.123))
-    assert len(replay(tmp_path, make_benchmark()).differences) == 1
+    assert len(replay_run(tmp_path, make_benchmark()).differences) == 1
 
 
 def test_what_cannot_be_replayed(tmp_path):
     with pytest.raises(FileError, match=r"run\.json does not exist"):
-        replay(tmp_path, make_benchmark())
+        replay_run(tmp_path, make_benchmark())
     run(tmp_path)
     with pytest.raises(CheckFailedError, match="the protocol or the episode file has changed"):
-        replay(tmp_path, other_benchmark())
+        replay_run(tmp_path, other_benchmark())
     path = journal_path(tmp_path, 0)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-1]))
     with pytest.raises(CheckFailedError, match="got 1 missing .*; run the same command again"):
-        replay(tmp_path, make_benchmark())
+        replay_run(tmp_path, make_benchmark())
     path.unlink()
     with pytest.raises(FileError, match="holds no journal"):
-        replay(tmp_path, make_benchmark())
+        replay_run(tmp_path, make_benchmark())
 
 
 def other_benchmark():

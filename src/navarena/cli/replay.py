@@ -7,7 +7,7 @@ from typing import Annotated
 import tyro
 
 from navarena.cli.console import Console
-from navarena.evaluation import read_record, replay
+from navarena.evaluation import read_record, replay_run
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Replay:
         """Replay and compare; the exit code is 0, or 1 for a difference."""
         record = read_record(self.folder)
         with console.progress(record.episodes, "replaying") as progress:
-            result = replay(self.folder, on_episode=progress.advance)
+            result = replay_run(self.folder, on_episode=progress.advance)
         console.result(
             {
                 "identity": record.identity,

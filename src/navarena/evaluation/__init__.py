@@ -5,7 +5,7 @@ from navarena.evaluation.episode_table import read_table
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.journal import Row, read_rows
 from navarena.evaluation.record import RunRecord, read_record
-from navarena.evaluation.replay import Difference, Replay, execute_actions, replay
+from navarena.evaluation.replay import Difference, Replay, execute_actions, replay_run
 from navarena.evaluation.results import (
     MetricSummary,
     Summary,
@@ -41,5 +41,5 @@ __all__ = [
     "read_rows",
     "read_summary",
     "read_table",
-    "replay",
+    "replay_run",
 ]

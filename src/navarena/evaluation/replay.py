@@ -96,7 +96,7 @@ def require_same_identity(record: RunRecord, benchmark: Benchmark) -> None:
         )
 
 
-def replay(
+def replay_run(
     folder: Path, benchmark: Benchmark | None = None, on_episode: Callable[[], object] = lambda: None
 ) -> Replay:
     """Re-execute every episode of the run in `folder`.

@@ -1,0 +1,135 @@
+"""`navarena evaluate` and `navarena replay` on the corridor: tables, JSON keys, exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluation.corridor import CorridorSetup, make_benchmark
+from navarena.cli.main import main
+from navarena.core.registry import load_target
+from reports.corridor_plan import make_plan
+
+EVALUATE_KEYS = {
+    "identity",
+    "agent",
+    "episodes",
+    "scenes",
+    "statuses",
+    "confidence",
+    "metrics",
+    "resumed",
+    "seconds",
+    "notices",
+    "out",
+    "report",
+}
+METRIC_KEYS = {"title", "unit", "better", "mean", "low", "high", "n", "infinite", "method"}
+REPLAY_KEYS = {"identity", "agent", "episodes", "exact", "equal", "differences"}
+DIFFERENCE_KEYS = {"episode_id", "name", "logged", "replayed"}
+
+
+@pytest.fixture(autouse=True)
+def corridor(monkeypatch, tmp_path):
+    """The commands find the corridor under any protocol id."""
+
+    def open_corridor(settings):
+        benchmark = make_benchmark(settings.agent)
+        assert isinstance(benchmark.setup, CorridorSetup)
+        return benchmark
+
+    monkeypatch.setattr("navarena.evaluation.runner.open_benchmark", open_corridor)
+    monkeypatch.setattr("navarena.evaluation.replay.open_benchmark", open_corridor)
+    monkeypatch.setattr("navarena.cli.evaluate.open_plans", lambda benchmark: make_plan)
+    monkeypatch.chdir(tmp_path)
+
+
+def evaluate(*flags):
+    return main(["evaluate", "corridor-v1", *flags])
+
+
+def test_tables_for_people(capsys):
+    assert evaluate("--agent", "Crasher", "--out", "run") == 0
+    out, err = capsys.readouterr()
+    assert "Crasher on corridor-v1@corridors/mini#0123456789abcdef" in out
+    for title in ("Success", "SPL", "SoftSPL", "Wilson", "bootstrap over scenes"):
+        assert title in out
+    assert "broken by the agent and counted as failures: 7 crashed" in out
+    assert "report: run/report.html" in out
+    assert Path("run/report.html").stat().st_size > 10_000
+    assert "Crasher on corridor-v1: 40/40" in err
+
+
+def test_the_keys_of_evaluate(capsys):
+    assert evaluate("--agent", "Walker", "--out", "run", "--workers", "2", "--json") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert set(result) == EVALUATE_KEYS
+    assert {frozenset(metric) for metric in result["metrics"].values()} == {frozenset(METRIC_KEYS)}
+    assert (result["episodes"], result["scenes"], result["statuses"]) == (40, 10, {"ok": 40})
+    assert (result["out"], result["report"], result["resumed"]) == ("run", "run/report.html", 0)
+
+
+def test_keys_are_documented():
+    for command, keys in [
+        ("evaluate:Evaluate", EVALUATE_KEYS | METRIC_KEYS),
+        ("replay:Replay", REPLAY_KEYS | DIFFERENCE_KEYS),
+    ]:
+        card = load_target(f"navarena.cli.{command}").__doc__
+        assert [key for key in keys if key not in card] == []
+
+
+def test_the_same_command_resumes_in_the_default_folder(capsys):
+    assert evaluate("--agent", "Walker", "--json") == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["out"].startswith("navarena-runs/corridor-v1-Walker-mini-")
+    assert evaluate("--agent", "Walker", "--json") == 0
+    captured = capsys.readouterr()
+    again = json.loads(captured.out)
+    assert (again["out"], again["resumed"], again["metrics"]) == (first["out"], 40, first["metrics"])
+    assert "40 episodes are finished" in captured.err
+
+
+def test_another_run_in_the_folder_is_bad_input(capsys):
+    assert evaluate("--agent", "Walker", "--out", "run") == 0
+    assert evaluate("--agent", "Walker", "--out", "run", "--seed", "1") == 2
+    assert "error: run holds another run: seed is 0, not 1" in capsys.readouterr().err
+    assert evaluate("--agent", "Walker", "--out", "run", "--seed", "1", "--fresh") == 0
+
+
+@pytest.mark.parametrize("flags", [("--workers", "0"), ("--episodes", "-1"), ("--batch-size", "0")])
+def test_counts_below_one_are_bad_input(capsys, flags):
+    assert evaluate(*flags) == 2
+    assert "of at least 1" in capsys.readouterr().err
+
+
+def test_replay(capsys):
+    assert evaluate("--agent", "Walker", "--out", "run") == 0
+    capsys.readouterr()
+    assert main(["replay", "run"]) == 0
+    assert "40 episodes replayed, every number is equal" in capsys.readouterr().out
+    assert main(["replay", "run", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert set(result) == REPLAY_KEYS
+    assert (result["equal"], result["exact"], result["differences"]) == (True, True, [])
+
+
+def test_replay_fails_loudly(capsys):
+    assert evaluate("--agent", "Walker", "--out", "run") == 0
+    journal = Path("run/journal-0.jsonl")
+    lines = journal.read_text().splitlines()
+    row = json.loads(lines[3])
+    row["metrics"]["spl"] = 0.987
+    lines[3] = json.dumps(row)
+    journal.write_text("\n".join(lines) + "\n")
+    capsys.readouterr()
+    assert main(["replay", "run", "--json"]) == 1
+    captured = capsys.readouterr()
+    result = json.loads(captured.out)
+    assert not result["equal"]
+    assert {frozenset(difference) for difference in result["differences"]} == {frozenset(DIFFERENCE_KEYS)}
+    assert (
+        f"error: replay of run found 2 differences in 40 episodes: episode {row['episode_id']}"
+        in captured.err
+    )
+    assert main(["replay", "nothing"]) == 2
+    assert "run record nothing/run.json does not exist" in capsys.readouterr().err
