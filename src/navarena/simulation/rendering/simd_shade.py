@@ -1,23 +1,28 @@
 """Explicit SIMD for the deferred pass: 16 pixels of one image row at a time.
 
-A block of 16 pixels rarely shows more than a few triangles, so the triangles are taken one by
-one: what is constant on a triangle is broadcast from memory into the lanes that see it. Only
-texels are gathered. Colours are sRGB bytes multiplied as such, in 16-bit fixed point.
+What a block of 16 pixels needs to know of its triangles is found in one of two ways. Mostly a
+block shows one or two triangles: then each is broadcast from memory into the lanes that see
+it. Blocks that show more (distant clutter, scans) load one record per lane and transpose.
+Both compute the same operations on the same numbers, so the choice does not change a bit.
 """
 
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from navarena.simulation.rendering.lanes import CONTRACT, F32, I8, I16, I32, I64, Lanes, Value
+from navarena.simulation.rendering.lanes import F32, I32, I64, Lanes, Value
 from navarena.simulation.rendering.layout import COLOR_PLANE_FLOATS, PLANE_FLOATS
+from navarena.simulation.rendering.simd_color import mip_level, modulate, store_rgb, texel_index
 
 BLOCK = 16
+RUNS_ONE_BY_ONE = 2
+"""Runs of equal triangles in a block up to which broadcasting is faster than transposing."""
+
 # Floats of the row table (layout.SCRATCH_ROW), see shade.py
 ROW_POSITION, ROW_COLUMN_STEP, ROW_FIRST_RAY, ROW_MIP_SCALE, ROW_EXTRA_PLANES = 0, 3, 6, 9, 16
 # int32 words of a surface, of a paint, and of an extra object (a surface followed by a paint)
@@ -25,138 +30,155 @@ FLAT_COLOR, INSTANCE, SEMANTIC, PAINT = 0, 1, 2, 3
 MEAN_COLOR, COLOR, TEXEL_OFFSET, TEXTURE_SHAPE = 0, 1, 2, 3
 SURFACE_WORDS = PAINT_WORDS = 4
 EXTRA_WORDS = SURFACE_WORDS + PAINT_WORDS
-EVEN_TEXEL_BITS = 0x55555555
+# floats of a triangle's planes, see surfaces.py
+U_PLANE, V_PLANE, REACH_PLANE, TINT_PLANE = 0, 4, 8, 12
+NOTHING = 0x7FFFFFFF
+"""Stands for the id of a pixel where nothing is seen."""
 
 
-class _Triangle:
-    """Addresses of what is known about the triangle (or extra object) `ident`."""
+class _Tables:
+    """Addresses (int64) of the tables of one mesh and of the extra objects."""
 
     def __init__(
-        self, lanes: Lanes, ident: Value, surfaces: Value, planes: Value, paints: Value, extras: Value,
-        extra_planes: Value, plane_floats: int,
+        self, lanes: Lanes, surfaces: Value, planes: Value, paints: Value, extras: Value, row_table: Value,
+        plane_floats: int,
     ) -> None:  # fmt: skip
+        self.surfaces, self.planes, self.paints, self.extras = surfaces, planes, paints, extras
+        self.extra_planes = lanes.builder.add(row_table, ir.Constant(I64, 4 * ROW_EXTRA_PLANES))
+        self.plane_floats = plane_floats
+
+
+@runtime_checkable
+class _Source(Protocol):
+    """What is known about the triangles of a block, as vectors."""
+
+    def surface(self, word: int) -> Value: ...
+    def paint(self, word: int) -> Value: ...
+    def plane(self, first: int, point: list[Value]) -> Value: ...
+
+
+class _OneTriangle:
+    """The triangle (or extra object) `ident`, broadcast to all lanes."""
+
+    def __init__(self, lanes: Lanes, tables: _Tables, ident: Value) -> None:
         builder = lanes.builder
-
-        def words(count: int) -> Value:
-            """The size in bytes of `count` 4-byte words."""
-            return ir.Constant(I64, 4 * count)
-
+        self._lanes = lanes
         wide = builder.sext(ident, I64)
         is_extra = builder.icmp_signed("<", ident, ir.Constant(I32, 0))
-        extra = builder.add(extras, builder.mul(builder.not_(wide), words(EXTRA_WORDS)))
-        own = builder.add(surfaces, builder.mul(wide, words(SURFACE_WORDS)))
-        self.surface = builder.select(is_extra, extra, own)
-        own = builder.add(planes, builder.mul(wide, words(plane_floats)))
-        self.planes = builder.select(is_extra, extra_planes, own)
-        row = builder.sext(builder.load(lanes.at(self.surface, I32, PAINT), align=4), I64)
-        own = builder.add(paints, builder.mul(row, words(PAINT_WORDS)))
-        self.paint = builder.select(is_extra, builder.add(extra, words(SURFACE_WORDS)), own)
+        extra = builder.add(tables.extras, builder.mul(builder.not_(wide), _bytes(EXTRA_WORDS)))
+        own = builder.add(tables.surfaces, builder.mul(wide, _bytes(SURFACE_WORDS)))
+        self._surface = builder.select(is_extra, extra, own)
+        own = builder.add(tables.planes, builder.mul(wide, _bytes(tables.plane_floats)))
+        self._planes = builder.select(is_extra, tables.extra_planes, own)
+        row = builder.sext(builder.load(lanes.at(self._surface, I32, PAINT), align=4), I64)
+        own = builder.add(tables.paints, builder.mul(row, _bytes(PAINT_WORDS)))
+        self._paint = builder.select(is_extra, builder.add(extra, _bytes(SURFACE_WORDS)), own)
+
+    def surface(self, word: int) -> Value:
+        return self._lanes.splat_load(self._surface, I32, word)
+
+    def paint(self, word: int) -> Value:
+        return self._lanes.splat_load(self._paint, I32, word)
+
+    def plane(self, first: int, point: list[Value]) -> Value:
+        quad = [self._lanes.splat_load(self._planes, F32, first + k) for k in range(4)]
+        return _affine(self._lanes, quad, point)
 
 
-def _plane_at(lanes: Lanes, address: Value, first: int, point: list[Value]) -> Value:
-    """The affine function whose 4 floats start at `first`, at `point` (x, y, z)."""
-    a, b, c, d = (lanes.splat_load(address, F32, first + k) for k in range(4))
+class _TrianglePerLane:
+    """The triangles (or extra objects) `idents`, one per lane; all must exist."""
+
+    def __init__(self, lanes: Lanes, tables: _Tables, idents: Value) -> None:
+        builder = lanes.builder
+        self._lanes = lanes
+        vector = ir.VectorType(I64, lanes.count)
+
+        def each(scalar: Value) -> Value:
+            return lanes.splat(scalar)
+
+        wide = builder.sext(idents, vector)
+        is_extra = builder.icmp_signed("<", idents, lanes.iconst(0))
+        extra = builder.mul(builder.not_(wide), each(_bytes(EXTRA_WORDS)))
+        extra = builder.add(each(tables.extras), extra)
+        own = builder.mul(wide, each(_bytes(SURFACE_WORDS)))
+        surface = builder.select(is_extra, extra, builder.add(each(tables.surfaces), own))
+        own = builder.mul(wide, each(_bytes(tables.plane_floats)))
+        own = builder.add(each(tables.planes), own)
+        self._planes = builder.select(is_extra, each(tables.extra_planes), own)
+        self._surface = lanes.load_quads(surface, 0, I32)
+        own = builder.mul(builder.sext(self._surface[PAINT], vector), each(_bytes(PAINT_WORDS)))
+        own = builder.add(each(tables.paints), own)
+        paint = builder.select(is_extra, builder.add(extra, each(_bytes(SURFACE_WORDS))), own)
+        self._paint = lanes.load_quads(paint, 0, I32)
+
+    def surface(self, word: int) -> Value:
+        return self._surface[word]
+
+    def paint(self, word: int) -> Value:
+        return self._paint[word]
+
+    def plane(self, first: int, point: list[Value]) -> Value:
+        return _affine(self._lanes, self._lanes.load_quads(self._planes, first, F32), point)
+
+
+def _bytes(words: int) -> Value:
+    """The size of `words` 4-byte words as an int64 constant."""
+    return ir.Constant(I64, 4 * words)
+
+
+def _affine(lanes: Lanes, quad: list[Value], point: list[Value]) -> Value:
+    """a x + b y + c z + d."""
+    a, b, c, d = quad
     return lanes.fma(a, point[0], lanes.fma(b, point[1], lanes.fma(c, point[2], d)))
 
 
-def _texel_index(lanes: Lanes, u: Value, v: Value, level: Value, offset: Value, shape: Value) -> Value:
-    """Index of texel (floor u, floor v), wrapped, at mip `level` of the texture at `offset`.
-
-    Level l of a 2^a x 2^b texture holds 2^(a+b-2l) texels, so the levels before it hold the
-    bits above a+b-2l of the alternating pattern that starts at bit a+b: no table is needed.
-    """
+def _run_starts(lanes: Lanes, idents: Value, hit: Value) -> Value:
+    """Bits of the hit lanes whose left neighbour shows another triangle."""
     builder = lanes.builder
-    one, two, ones = lanes.iconst(1), lanes.iconst(2), lanes.iconst(-1)
-    log_w, log_h = builder.and_(shape, lanes.iconst(255)), builder.lshr(shape, lanes.iconst(8))
-
-    def wrapped(value: Value, log_size: Value) -> Value:
-        whole = builder.fptosi(lanes.floor(value), lanes.ints)
-        inside = builder.and_(whole, builder.sub(builder.shl(one, log_size), one))
-        return builder.lshr(inside, level)
-
-    log_area = builder.add(log_w, log_h)
-    parity = builder.and_(log_area, one)
-    pattern = builder.shl(lanes.iconst(EVEN_TEXEL_BITS), parity)
-    pattern = builder.and_(pattern, builder.sub(builder.shl(two, log_area), one))
-    kept = builder.shl(ones, builder.sub(builder.add(log_area, two), builder.shl(level, one)))
-    row = builder.shl(wrapped(v, log_h), builder.sub(log_w, level))
-    start = builder.add(offset, builder.and_(pattern, kept))
-    return builder.add(start, builder.add(row, wrapped(u, log_w)))
+    order = ir.Constant(lanes.ints, [0, *range(lanes.count - 1)])
+    before = builder.shuffle_vector(idents, idents, order)
+    changes = lanes.bits(builder.icmp_signed("!=", idents, before))
+    changes = builder.or_(changes, ir.Constant(changes.type, 1))
+    return builder.and_(changes, lanes.bits(hit))
 
 
-def _mip_level(lanes: Lanes, depth: Value, reach: Value, scale: Value, shape: Value) -> Value:
-    """Mip level: log2 of texels per pixel, rounded, within the texture's levels.
+class _Look:
+    """The quantities that a kind of shading needs per pixel, and how to find and use them."""
 
-    `reach` is the camera's distance from the triangle's plane over texels per metre to the
-    power 4/3, so depth^7 / (focal^4 reach^3) is the fourth power of the texels under a pixel,
-    between the short and the long axis of the pixel's footprint.
-    """
-    builder = lanes.builder
-
-    def multiply(a: Value, b: Value) -> Value:
-        return builder.fmul(a, b, flags=CONTRACT)
-
-    d2 = multiply(depth, depth)
-    d7 = multiply(multiply(multiply(d2, d2), d2), depth)
-    near = lanes.maximum(reach, lanes.fconst(1e-9))
-    fourth_power = builder.fdiv(multiply(d7, scale), multiply(near, multiply(near, near)))
-    exponent = builder.sub(
-        builder.ashr(builder.bitcast(fourth_power, lanes.ints), lanes.iconst(23)), lanes.iconst(127)
-    )
-    level = builder.ashr(exponent, lanes.iconst(2))
-    log_w, log_h = builder.and_(shape, lanes.iconst(255)), builder.lshr(shape, lanes.iconst(8))
-    return lanes.maximum_int(lanes.minimum_int(level, lanes.minimum_int(log_w, log_h)), lanes.iconst(0))
-
-
-def _modulate(lanes: Lanes, word: Value, color: Value | None, tints: list[Value]) -> Value:
-    """Bytes of `word` times bytes of `color` (255 = 1) times tints (one, or red, green, blue)."""
-    builder = lanes.builder
-    halves = ir.VectorType(I16, 2 * lanes.count)
-    wide = ir.VectorType(I32, 2 * lanes.count)
-
-    def constant(kind: Value, value: int) -> Value:
-        return ir.Constant(kind, [value] * (2 * lanes.count))
-
-    def red_blue(value: Value) -> Value:
-        return builder.bitcast(builder.and_(value, lanes.iconst(0x00FF00FF)), halves)
-
-    def green(value: Value) -> Value:
-        return red_blue(builder.lshr(value, lanes.iconst(8)))
-
-    def scaled(value: Value) -> Value:  # 0..255 -> 0..256
-        return builder.add(value, builder.lshr(value, constant(halves, 7)))
-
-    def fixed(tint: Value) -> Value:  # 0..1 -> 0..65535
-        clamped = lanes.minimum(lanes.maximum(tint, lanes.fconst(0)), lanes.fconst(1))
-        return builder.fptosi(lanes.fma(clamped, lanes.fconst(65535), lanes.fconst(0.5)), lanes.ints)
-
-    def pair(low: Value, high: Value) -> Value:
-        return builder.bitcast(builder.or_(low, builder.shl(high, lanes.iconst(16))), halves)
-
-    fixed_tints = [fixed(tint) for tint in tints]
-    red, green_tint, blue = fixed_tints if len(tints) == 3 else fixed_tints * 3
-    results = []
-    for part, tint in ((red_blue, pair(red, blue)), (green, pair(green_tint, green_tint))):
-        if color is None:
-            product = builder.shl(part(word), constant(halves, 8))
+    def __init__(self, lanes: Lanes, color_planes: int, textured: bool) -> None:
+        self.color_planes, self.textured = color_planes, textured
+        kinds = {"instance": lanes.ints, "semantic": lanes.ints}
+        if textured:
+            kinds |= dict.fromkeys(("color", "offset", "shape"), lanes.ints)
+            kinds |= dict.fromkeys(("u", "v", "reach"), lanes.floats)
         else:
-            product = builder.mul(part(word), scaled(part(color)))
-        full = builder.mul(builder.zext(product, wide), builder.zext(tint, wide))
-        lit = builder.trunc(builder.lshr(full, constant(wide, 16)), halves)
-        rounded = builder.lshr(builder.add(lit, constant(halves, 128)), constant(halves, 8))
-        results.append(builder.bitcast(rounded, lanes.ints))
-    return builder.or_(results[0], builder.shl(results[1], lanes.iconst(8)))
+            kinds |= {"word": lanes.ints}
+        kinds |= {f"tint{k}": lanes.floats for k in range(color_planes)}
+        self.kinds = kinds
 
+    def find(self, source: _Source, point: list[Value], position: list[Value]) -> dict[str, Value]:
+        """The quantities at the pixels' world points; `position` is the camera's."""
+        found = {"instance": source.surface(INSTANCE), "semantic": source.surface(SEMANTIC)}
+        if self.textured:
+            found["color"] = source.paint(COLOR)
+            found["offset"] = source.paint(TEXEL_OFFSET)
+            found["shape"] = source.paint(TEXTURE_SHAPE)
+            found["u"], found["v"] = source.plane(U_PLANE, point), source.plane(V_PLANE, point)
+            found["reach"] = source.plane(REACH_PLANE, position)
+        else:
+            found["word"] = source.paint(MEAN_COLOR) if self.color_planes else source.surface(FLAT_COLOR)
+        for k in range(self.color_planes):
+            found[f"tint{k}"] = source.plane(TINT_PLANE + 4 * k, point)
+        return found
 
-def _store_rgb(lanes: Lanes, words: Value, address: Value, pixel: Value) -> None:
-    """Pack words (red, green, blue, unused) into 3 bytes a pixel."""
-    builder = lanes.builder
-    many = ir.VectorType(I8, 4 * lanes.count)
-    picked = [4 * (k // 3) + k % 3 for k in range(3 * lanes.count)]
-    order = ir.Constant(ir.VectorType(I32, len(picked)), picked)
-    packed = builder.shuffle_vector(builder.bitcast(words, many), ir.Constant(many, ir.Undefined), order)
-    place = lanes.at(address, I8, builder.mul(pixel, ir.Constant(I64, 3)))
-    lanes.store(packed, place, align=1)
+    def color(self, lanes: Lanes, found: dict[str, Value], metres: Value, scale: Value, texels: Value) -> Value:
+        """Colour words."""
+        tints = [found[f"tint{k}"] for k in range(self.color_planes)]
+        if self.textured:
+            level = mip_level(lanes, metres, found["reach"], scale, found["shape"])
+            index = texel_index(lanes, found["u"], found["v"], level, found["offset"], found["shape"])
+            return modulate(lanes, lanes.gather(texels, index), found["color"], tints)
+        return modulate(lanes, found["word"], None, tints) if tints else found["word"]
 
 
 def _make_shade_row(color_planes: int, textured: bool) -> Callable[..., Any]:
@@ -174,23 +196,17 @@ def _make_shade_row(color_planes: int, textured: bool) -> Callable[..., Any]:
         signature = types.void(*[types.int64] * 13)
 
         def codegen(context, builder, signature, args):
-            (zs, ids, width, row_table, surfaces, planes, paints, texels, extras, *outputs) = args
+            zs, ids, width, row_table, surfaces, planes, paints, texels, extras, *outputs = args
             lanes = Lanes(builder, BLOCK)
+            look = _Look(lanes, color_planes, textured)
+            tables = _Tables(lanes, surfaces, planes, paints, extras, row_table, plane_floats)
             position, column_step, first_ray = (
                 [lanes.splat_load(row_table, F32, first + k) for k in range(3)]
                 for first in (ROW_POSITION, ROW_COLUMN_STEP, ROW_FIRST_RAY)
             )
             mip_scale = lanes.splat_load(row_table, F32, ROW_MIP_SCALE)
-            extra_planes = builder.add(row_table, ir.Constant(I64, 4 * ROW_EXTRA_PLANES))
-            zero = ir.Constant(I64, 0)
-            wanted = [builder.icmp_unsigned("!=", output, zero) for output in outputs]
-
-            names = ["word", "instance", "semantic"]
-            names += ["color", "offset", "shape"] if textured else []
-            kinds = dict.fromkeys(names, lanes.ints)
-            kinds |= {f"tint{k}": lanes.floats for k in range(color_planes)}
-            kinds |= dict.fromkeys(("u", "v", "reach"), lanes.floats) if textured else {}
-            found = {name: cgutils.alloca_once(builder, kind) for name, kind in kinds.items()}
+            wanted = [builder.icmp_unsigned("!=", output, ir.Constant(I64, 0)) for output in outputs]
+            places = {name: cgutils.alloca_once(builder, kind) for name, kind in look.kinds.items()}
             pending = cgutils.alloca_once(builder, ir.IntType(BLOCK))
 
             last = builder.sub(width, ir.Constant(I64, BLOCK))
@@ -199,65 +215,49 @@ def _make_shade_row(color_planes: int, textured: bool) -> Callable[..., Any]:
                 x = builder.mul(loop.index, ir.Constant(I64, BLOCK))
                 x = builder.select(builder.icmp_signed("<", x, last), x, last)
                 z = lanes.load(lanes.at(zs, F32, x), lanes.floats)
-                here = lanes.load(lanes.at(ids, I32, x), lanes.ints)
                 hit = builder.fcmp_ordered(">", z, lanes.fconst(0))
                 inverse = builder.fdiv(lanes.fconst(1), builder.select(hit, z, lanes.fconst(1)))
                 metres = builder.select(hit, inverse, lanes.fconst(0))
                 with builder.if_then(wanted[1]):
                     lanes.store(metres, lanes.at(outputs[1], F32, x))
-                if color_planes:
-                    column = builder.fadd(lanes.splat(builder.sitofp(x, F32)), lanes.index_float())
-                    rays = [lanes.fma(column, s, f) for s, f in zip(column_step, first_ray)]
-                    point = [lanes.fma(metres, ray, o) for ray, o in zip(rays, position)]
-                for name, kind in kinds.items():
-                    builder.store(ir.Constant(kind, None), found[name])
-                builder.store(lanes.bits(hit), pending)
-                with lanes.while_nonzero(pending) as bits:
-                    lane = builder.cttz(bits, ir.Constant(ir.IntType(1), 1))
-                    place = builder.add(x, builder.zext(lane, I64))
-                    ident = builder.load(lanes.at(ids, I32, place), align=4)
-                    same = builder.icmp_signed("==", here, lanes.splat(ident))
-                    builder.store(builder.and_(bits, builder.not_(lanes.bits(same))), pending)
-                    triangle = _Triangle(
-                        lanes, ident, surfaces, planes, paints, extras, extra_planes, plane_floats
-                    )
-                    seen = {
-                        "instance": lanes.splat_load(triangle.surface, I32, INSTANCE),
-                        "semantic": lanes.splat_load(triangle.surface, I32, SEMANTIC),
-                    }
-                    if not color_planes:
-                        seen["word"] = lanes.splat_load(triangle.surface, I32, FLAT_COLOR)
-                    elif not textured:
-                        seen["word"] = lanes.splat_load(triangle.paint, I32, MEAN_COLOR)
-                    else:
-                        seen["color"] = lanes.splat_load(triangle.paint, I32, COLOR)
-                        seen["offset"] = lanes.splat_load(triangle.paint, I32, TEXEL_OFFSET)
-                        seen["shape"] = lanes.splat_load(triangle.paint, I32, TEXTURE_SHAPE)
-                        for k, name in enumerate(("u", "v")):
-                            seen[name] = _plane_at(lanes, triangle.planes, 4 * k, point)
-                        seen["reach"] = _plane_at(lanes, triangle.planes, 8, position)
-                    for k in range(color_planes):
-                        seen[f"tint{k}"] = _plane_at(lanes, triangle.planes, 12 + 4 * k, point)
-                    for name, value in seen.items():
-                        builder.store(builder.select(same, value, builder.load(found[name])), found[name])
-                result = {name: builder.load(place) for name, place in found.items()}
-                tints = [result[f"tint{k}"] for k in range(color_planes)]
+                column = builder.fadd(lanes.splat(builder.sitofp(x, F32)), lanes.index_float())
+                rays = [lanes.fma(column, step, ray) for step, ray in zip(column_step, first_ray)]
+                point = [lanes.fma(metres, ray, origin) for ray, origin in zip(rays, position)]
+
+                idents = lanes.load(lanes.at(ids, I32, x), lanes.ints)
+                idents = builder.select(hit, idents, lanes.iconst(NOTHING))
+                starts = _run_starts(lanes, idents, hit)
+                many = builder.icmp_unsigned(
+                    ">", builder.ctpop(starts), ir.Constant(starts.type, RUNS_ONE_BY_ONE)
+                )
+                with builder.if_else(many) as (transposing, broadcasting):
+                    with transposing:
+                        some = builder.select(hit, idents, lanes.iconst(0))
+                        source = _TrianglePerLane(lanes, tables, some)
+                        for name, value in look.find(source, point, position).items():
+                            builder.store(value, places[name])
+                    with broadcasting:
+                        for name, kind in look.kinds.items():
+                            builder.store(ir.Constant(kind, None), places[name])
+                        builder.store(starts, pending)
+                        with lanes.while_nonzero(pending) as bits:
+                            one = ir.Constant(bits.type, 1)
+                            builder.store(builder.and_(bits, builder.sub(bits, one)), pending)
+                            lane = builder.cttz(bits, ir.Constant(ir.IntType(1), 1))
+                            place = lanes.at(ids, I32, builder.add(x, builder.zext(lane, I64)))
+                            ident = builder.load(place, align=4)
+                            same = builder.icmp_signed("==", idents, lanes.splat(ident))
+                            source = _OneTriangle(lanes, tables, ident)
+                            for name, value in look.find(source, point, position).items():
+                                before = builder.load(places[name])
+                                builder.store(builder.select(same, value, before), places[name])
+                found = {name: builder.load(place) for name, place in places.items()}
                 with builder.if_then(wanted[0]):
-                    if textured:
-                        level = _mip_level(lanes, metres, result["reach"], mip_scale, result["shape"])
-                        index = _texel_index(
-                            lanes, result["u"], result["v"], level, result["offset"], result["shape"]
-                        )
-                        word = _modulate(lanes, lanes.gather(texels, index), result["color"], tints)
-                    elif color_planes:
-                        word = _modulate(lanes, result["word"], None, tints)
-                    else:
-                        word = result["word"]
-                    word = builder.select(hit, word, lanes.iconst(0))
-                    _store_rgb(lanes, word, outputs[0], x)
+                    word = look.color(lanes, found, metres, mip_scale, texels)
+                    store_rgb(lanes, builder.select(hit, word, lanes.iconst(0)), outputs[0], x)
                 for output, is_wanted, name in zip(outputs[2:], wanted[2:], ("instance", "semantic")):
                     with builder.if_then(is_wanted):
-                        value = builder.select(hit, result[name], lanes.iconst(0))
+                        value = builder.select(hit, found[name], lanes.iconst(0))
                         lanes.store(value, lanes.at(output, I32, x))
             return context.get_dummy_value()
 
