@@ -78,7 +78,7 @@ _PUBLIC = {
     "save_episodes": "navarena.episodes",
 }
 
-__all__ = ["__version__", *sorted(_PUBLIC)]
+__all__ = sorted(["__version__", *_PUBLIC])
 
 
 def __getattr__(name: str) -> Any:

@@ -33,7 +33,9 @@ def test_debian_packages_agree() -> None:
 
 def test_every_benchmark_has_a_state() -> None:
     rows = re.findall(r"^\| ([^|]+?) *\|[^|]*\| ([^|]+?) *\|$", README, re.M)
-    assert {name for name, _ in rows} >= set(BENCHMARKS)
+    assert [name.split(" (")[0] for name, _ in rows if not name.startswith(("-", "bench"))] == list(
+        BENCHMARKS
+    )
     assert all(state for _, state in rows)
 
 

@@ -1,0 +1,130 @@
+"""What every command prints with --json is documented in docs/cli.md, key by key, and no other keys come.
+
+Documented paths have dots between keys, `[]` for the items of a list, and `*` for keys that are data
+(such as names of metrics).
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from navarena.cli.main import COMMANDS, main
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTED = re.compile(r"^\| `([a-z ]+)` \| (.*) \|$", re.M)
+
+
+def documented_keys() -> dict[str, set[str]]:
+    text = (ROOT / "docs" / "cli.md").read_text()
+    return {name: set(re.findall(r"`([^`]+)`", cell)) for name, cell in DOCUMENTED.findall(text)}
+
+
+KEYS = documented_keys()
+
+
+def paths(value: Any, prefix: str = "") -> Iterator[str]:
+    """The path of every leaf; an empty list or mapping is a leaf."""
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from paths(item, f"{prefix}.{key}" if prefix else key)
+    elif isinstance(value, list) and value and isinstance(value[0], dict | list):
+        for item in value:
+            yield from paths(item, prefix + "[]")
+    else:
+        yield prefix
+
+
+def matches(pattern: str, path: str) -> bool:
+    ours, theirs = pattern.split("."), path.split(".")
+    return len(ours) == len(theirs) and all(a in (b, "*") for a, b in zip(ours, theirs))
+
+
+def check(command: str, document: Any) -> None:
+    """Every leaf is documented, and every documented key occurs (or its list is empty, or null)."""
+    leaves = set(paths(document))
+    unknown = {leaf for leaf in leaves if not any(matches(key, leaf) for key in KEYS[command])}
+    empty = {
+        leaf for leaf in unknown if any(key.startswith((leaf + "[]", leaf + ".")) for key in KEYS[command])
+    }
+    assert unknown <= empty, f"not documented in docs/cli.md: {sorted(unknown - empty)}"
+    absent = {
+        key
+        for key in KEYS[command]
+        if not any(matches(key, leaf) for leaf in leaves)
+        and not any(key.startswith((leaf + "[]", leaf + ".")) for leaf in empty)
+    }
+    assert not absent, f"documented, but not printed: {sorted(absent)}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cli")
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Any:
+    code = main([*map(str, arguments), "--json"])
+    out = capsys.readouterr().out
+    assert code == 0, out
+    return json.loads(out)
+
+
+def test_every_command_is_documented() -> None:
+    assert set(KEYS) == set(COMMANDS)
+
+
+def test_rules() -> None:
+    assert set(paths({"a": {"b": 1}, "c": [{"d": 1}], "e": [1, 2], "f": {}})) == {"a.b", "c[].d", "e", "f"}
+    assert matches("metrics.*.mean", "metrics.spl.mean") and not matches("metrics.*", "metrics.spl.mean")
+
+
+def test_evaluate_and_replay(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mesh, out = dungeon_folder / "dungeon.obj", folder / "run"
+    arguments = ("--dataset", mesh, "--agent", "forward", "--episodes", "2", "--out", out)
+    check("evaluate", printed(capsys, "evaluate", "pointnav-v1", *arguments))
+    check("replay", printed(capsys, "replay", out))
+
+
+def test_episodes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = folder / "episodes.json"
+    mesh = dungeon_folder / "dungeon.obj"
+    made = printed(
+        capsys, "episodes", "make", "pointnav-v1", "--scene", mesh, "--per-scene", "2", "--out", file
+    )
+    check("episodes make", made)
+    check("episodes info", printed(capsys, "episodes", "info", file))
+
+
+def test_scenes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mesh = dungeon_folder / "dungeon.obj"
+    check("scene import", printed(capsys, "scene", "import", mesh))
+    check("scene info", printed(capsys, "scene", "info", mesh))
+    check("scene make", printed(capsys, "scene", "make", "houses-v0/val/00000"))
+    check("scene preview", printed(capsys, "scene", "preview", mesh, "--out", folder / "p.png"))
+
+
+def test_cache(
+    folder: Path, dungeon_folder: Path, empty_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["scene", "import", str(dungeon_folder / "dungeon.obj")])
+    capsys.readouterr()
+    check("cache info", printed(capsys, "cache", "info"))
+    check("cache clear", printed(capsys, "cache", "clear"))
+
+
+@pytest.mark.parametrize("kind", ["protocols", "agents", "sensors", "scenes", "metrics"])
+def test_list(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    document = printed(capsys, "list", kind)
+    unknown = {leaf for leaf in paths(document) if not any(matches(key, leaf) for key in KEYS["list"])}
+    assert not unknown, f"not documented in docs/cli.md: {sorted(unknown)}"
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    check("doctor", printed(capsys, "doctor"))
+
+
+def test_bench(capsys: pytest.CaptureFixture[str]) -> None:
+    check("bench", printed(capsys, "bench", "geodesic", "--quick"))
