@@ -11,13 +11,14 @@ asked before: windows are opened in one order, whoever asks.
 import numpy as np
 
 from navarena.core.kernels import kernel
-from navarena.core.pointers import flat_view
 from navarena.simulation.navmesh.frontier import (
     COUNT_QUEUE,
     COUNT_ROOTS,
     COUNT_SEARCHES,
     COUNT_WINDOWS,
+    FIRST_SLOT,
     PER_WINDOW,
+    ROOTS,
     finish_through,
     heap_drop,
     heap_push,
@@ -29,14 +30,17 @@ from navarena.simulation.navmesh.frontier import (
     write_source,
     write_turn,
 )
-from navarena.simulation.navmesh.layout import ISLANDS
+from navarena.simulation.navmesh.layout import ISLANDS, floats, ints, longs
 from navarena.simulation.navmesh.plane import TOUCH, segment_share
 from navarena.simulation.navmesh.snapping import snap
 from navarena.simulation.navmesh.windows import LEFT_ROOT, SAME_ROOT, find_successors, open_triangle
 
-HEADS, NEXTS, SOURCES = 10, 11, 12
+HEADS, NEXTS, SOURCES = np.int64(10), np.int64(11), np.int64(12)
 """Slots of a field after those of a state: (T,) int32 last window into each triangle or -1,
 (C,) int32 the window before it in the same triangle, (1,) int64 number of sources."""
+
+
+FIELD_SLOTS = 13
 
 
 def field_arrays(capacity: int, vertex_count: int, triangle_count: int) -> tuple[np.ndarray, ...]:
@@ -55,7 +59,7 @@ def _spread(table, row, fields, slot, half, left, right, root):
     corners, links, triangles, vertices, turnable, _ = view_mesh(table, row)
     state = view_state(fields, slot)
     windows, tags, roots, root_tags, keys, queue, reached, stamps, candidates, counts = state
-    heads, nexts = flat_view(fields, slot, HEADS, np.int32), flat_view(fields, slot, NEXTS, np.int32)
+    heads, nexts = ints(fields, slot, HEADS), ints(fields, slot, NEXTS)
     search = np.int32(counts[COUNT_SEARCHES])
     if half < 0:
         here, k = -1 - root_tags[2 * root], 0
@@ -75,7 +79,7 @@ def _spread(table, row, fields, slot, half, left, right, root):
         )
     left_root, right_root = -2, -2
     for c in range(found):
-        next_half = links[3 * here + (k + int(candidates[4 * c])) % 3]
+        next_half = np.int64(links[3 * here + (k + int(candidates[4 * c])) % 3])
         if next_half < 0:
             continue
         there = next_half // 3
@@ -125,27 +129,29 @@ def _open_next(table, row, fields, slot):
     w = queue[0]
     heap_drop(keys, queue, counts[COUNT_QUEUE])
     counts[COUNT_QUEUE] -= 1
-    root = tags[2 * w + 1]
+    root = np.int64(tags[2 * w + 1])
     if not is_overtaken(roots, root_tags, reached, root):
-        _spread(table, row, fields, slot, tags[2 * w], windows[2 * w], windows[2 * w + 1], root)
+        _spread(table, row, fields, slot, np.int64(tags[2 * w]), windows[2 * w], windows[2 * w + 1], root)
 
 
 @kernel
 def start_field(table, row, fields, slot, triangles, points):
     """Empty the field and plant a source at each point (G, 3) in its triangle (-1 = left out)."""
     _, _, roots, root_tags, _, _, _, _, _, counts = view_state(fields, slot)
-    flat_view(fields, slot, HEADS, np.int32)[:] = -1
+    ints(fields, slot, HEADS)[:] = -1
     counts[COUNT_WINDOWS], counts[COUNT_ROOTS], counts[COUNT_QUEUE] = 0, 0, 0
     counts[COUNT_SEARCHES] += 1
     for g in range(points.shape[0]):
         if triangles[g] >= 0:
             root = counts[COUNT_ROOTS]
-            write_source(roots, root_tags, root, triangles[g], points[g, 0], points[g, 1], points[g, 2])
+            write_source(
+                roots, root_tags, root, np.int64(triangles[g]), points[g, 0], points[g, 1], points[g, 2]
+            )
             counts[COUNT_ROOTS] += 1
     sources = counts[COUNT_ROOTS]
-    flat_view(fields, slot, SOURCES, np.int64)[0] = sources
+    longs(fields, slot, SOURCES)[0] = sources
     for root in range(sources):
-        _spread(table, row, fields, slot, -1, 0.0, 1.0, root)
+        _spread(table, row, fields, slot, np.int64(-1), 0.0, 1.0, np.int64(root))
 
 
 @kernel
@@ -158,10 +164,10 @@ def ask_field(table, row, fields, slot, t, px, py, pz, bound):
     """
     corners, _, triangles, vertices, _, _ = view_mesh(table, row)
     windows, tags, roots, root_tags, keys, _, _, _, _, counts = view_state(fields, slot)
-    heads, nexts = flat_view(fields, slot, HEADS, np.int32), flat_view(fields, slot, NEXTS, np.int32)
+    heads, nexts = ints(fields, slot, HEADS), ints(fields, slot, NEXTS)
     room = keys.shape[0] - PER_WINDOW
     best, best_full, best_root, best_half, best_via = bound, np.inf, -1, -1, SAME_ROOT
-    for root in range(flat_view(fields, slot, SOURCES, np.int64)[0]):
+    for root in range(longs(fields, slot, SOURCES)[0]):
         if root_tags[2 * root] == -1 - t:
             i = 5 * root
             flat2 = (roots[i] - px) ** 2 + (roots[i + 2] - pz) ** 2
@@ -172,13 +178,13 @@ def ask_field(table, row, fields, slot, t, px, py, pz, bound):
     while True:
         w = heads[t]
         while w != seen:
-            root = tags[2 * w + 1]
+            root = np.int64(tags[2 * w + 1])
             plan, full, via = finish_through(
                 corners,
                 triangles,
                 vertices,
                 roots,
-                tags[2 * w],
+                np.int64(tags[2 * w]),
                 windows[2 * w],
                 windows[2 * w + 1],
                 root,
@@ -217,14 +223,14 @@ def ask_fields(table, fields, slots, points, lengths, corners_ahead):
         if t < 0:
             lengths[i] = np.inf
             continue
-        ok, _, full, root, half, via = ask_field(table, slot, fields, slot, t, x, py, z, np.inf)
+        ok, _, full, root, half, via = ask_field(table, slot, fields, slot, np.int64(t), x, py, z, np.inf)
         if not ok:
             return i
         lengths[i] = full
         if root < 0:
             continue
         if via == SAME_ROOT:
-            roots = flat_view(fields, slot, 2, np.float64)
+            roots = floats(fields, slot, ROOTS)
             for axis in range(3):
                 corners_ahead[i, axis] = roots[5 * root + axis]
         else:
@@ -242,7 +248,7 @@ def search_nearest(table, row, fields, start, goals, goal_triangles, lengths):
     Returns:
         The first start whose field was too small, N when all are done.
     """
-    islands = flat_view(table, row, ISLANDS, np.int32)
+    islands = ints(table, row, ISLANDS)
     point, triangle = np.zeros((1, 3)), np.zeros(1, np.int32)
     for i in range(start.shape[0]):
         if lengths[i] >= 0.0:
@@ -252,7 +258,7 @@ def search_nearest(table, row, fields, start, goals, goal_triangles, lengths):
         best, best_full = np.inf, np.inf
         if t >= 0:
             point[0, 0], point[0, 1], point[0, 2], triangle[0] = x, py, z, t
-            start_field(table, row, fields, 0, triangle, point)
+            start_field(table, row, fields, FIRST_SLOT, triangle, point)
             nearest, nearest2 = 0, np.inf
             for g in range(goals.shape[0]):
                 far2 = (goals[g, 0] - x) ** 2 + (goals[g, 2] - z) ** 2
@@ -260,13 +266,13 @@ def search_nearest(table, row, fields, start, goals, goal_triangles, lengths):
                     nearest, nearest2 = g, far2
             for n in range(goals.shape[0]):  # the nearest as the crow flies first: it bounds the others
                 g = (nearest + n) % goals.shape[0]
-                goal = goal_triangles[g]
+                goal = np.int64(goal_triangles[g])
                 if goal < 0 or islands[goal] != islands[t]:
                     continue
-                gx, gz = goals[g, 0], goals[g, 2]
+                gx, gy, gz = goals[g, 0], goals[g, 1], goals[g, 2]
                 if (gx - x) ** 2 + (gz - z) ** 2 >= best * best:
                     continue
-                ok, plan, full, root, _, _ = ask_field(table, row, fields, 0, goal, gx, goals[g, 1], gz, best)
+                ok, plan, full, root, _, _ = ask_field(table, row, fields, FIRST_SLOT, goal, gx, gy, gz, best)
                 if not ok:
                     return i
                 if root >= 0:

@@ -19,10 +19,26 @@ counts: (4,) int64, windows, roots and queue between calls, and the number of th
 import numpy as np
 
 from navarena.core.kernels import kernel
-from navarena.core.pointers import flat_view
-from navarena.simulation.navmesh.layout import BRANCHES, CORNERS, LINKS, TRIANGLES, TURNABLE, VERTICES
+from navarena.simulation.navmesh.layout import (
+    BRANCHES,
+    CORNERS,
+    LINKS,
+    TRIANGLES,
+    TURNABLE,
+    VERTICES,
+    floats,
+    ints,
+    longs,
+    octets,
+)
 from navarena.simulation.navmesh.plane import TOUCH, turn
 from navarena.simulation.navmesh.windows import LEFT_ROOT, RIGHT_ROOT, SAME_ROOT
+
+ROOTS, ROOT_TAGS = np.int64(2), np.int64(3)
+"""Slots of two of them."""
+
+FIRST_SLOT = np.int64(0)
+"""The only row of a table that holds one state."""
 
 COUNT_WINDOWS, COUNT_ROOTS, COUNT_QUEUE, COUNT_SEARCHES = 0, 1, 2, 3
 
@@ -46,33 +62,33 @@ def state_arrays(capacity: int, vertex_count: int) -> tuple[np.ndarray, ...]:
     )
 
 
-@kernel(inline=True)
+@kernel
 def view_mesh(table, row):
     """Corners, links, triangles, vertices, turnable and branches of a navmesh."""
     return (
-        flat_view(table, row, CORNERS, np.float64),
-        flat_view(table, row, LINKS, np.int32),
-        flat_view(table, row, TRIANGLES, np.int32),
-        flat_view(table, row, VERTICES, np.float64),
-        flat_view(table, row, TURNABLE, np.uint8),
-        flat_view(table, row, BRANCHES, np.int32),
+        floats(table, row, CORNERS),
+        ints(table, row, LINKS),
+        ints(table, row, TRIANGLES),
+        floats(table, row, VERTICES),
+        octets(table, row, TURNABLE),
+        ints(table, row, BRANCHES),
     )
 
 
-@kernel(inline=True)
+@kernel
 def view_state(states, row):
     """The ten arrays of a state."""
     return (
-        flat_view(states, row, 0, np.float64),
-        flat_view(states, row, 1, np.int32),
-        flat_view(states, row, 2, np.float64),
-        flat_view(states, row, 3, np.int32),
-        flat_view(states, row, 4, np.float64),
-        flat_view(states, row, 5, np.int32),
-        flat_view(states, row, 6, np.float64),
-        flat_view(states, row, 7, np.int32),
-        flat_view(states, row, 8, np.float64),
-        flat_view(states, row, 9, np.int64),
+        floats(states, row, np.int64(0)),
+        ints(states, row, np.int64(1)),
+        floats(states, row, np.int64(2)),
+        ints(states, row, np.int64(3)),
+        floats(states, row, np.int64(4)),
+        ints(states, row, np.int64(5)),
+        floats(states, row, np.int64(6)),
+        ints(states, row, np.int64(7)),
+        floats(states, row, np.int64(8)),
+        longs(states, row, np.int64(9)),
     )
 
 
@@ -173,8 +189,8 @@ def finish_through(corners, triangles, vertices, roots, half, left, right, root,
 @kernel
 def write_end(table, row, half, via, point):
     """Write the vertex (3,) at the left or right end of a half-edge."""
-    triangles = flat_view(table, row, TRIANGLES, np.int32)
-    vertices = flat_view(table, row, VERTICES, np.float64)
+    triangles = ints(table, row, TRIANGLES)
+    vertices = floats(table, row, VERTICES)
     k = half % 3
     vertex = triangles[half] if via == LEFT_ROOT else triangles[half - k + (k + 1) % 3]
     for axis in range(3):

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="no-untyped-def"
 """The arrays of a navmesh as kernels see them: one row of an address table, one slot per array.
 
 Kernels work in the plan: x and z decide which triangle a point is over, y only chooses between
@@ -9,35 +10,39 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-CORNERS = 0
+from navarena.core.kernels import kernel
+from navarena.core.pointers import flat_view
+
+# Slots are NumPy integers, since Numba compiles a kernel anew for every literal Python integer.
+CORNERS = np.int64(0)
 """(6 T,) float64: x and z of the three corners of each triangle."""
-LINKS = 1
+LINKS = np.int64(1)
 """(3 T,) int32: the half-edge on the other side of each half-edge, -1 on the border."""
-TRIANGLES = 2
+TRIANGLES = np.int64(2)
 """(3 T,) int32: vertex indices."""
-VERTICES = 3
+VERTICES = np.int64(3)
 """(3 V,) float64: x, y, z in metres."""
-DETAIL_OFFSETS = 4
+DETAIL_OFFSETS = np.int64(4)
 """(T + 1,) int64: first ground piece of each triangle."""
-DETAIL = 5
+DETAIL = np.int64(5)
 """(9 D,) float64: the corners of the ground pieces."""
-PLANES = 6
+PLANES = np.int64(6)
 """(3 T,) float64: a, b, c of y = a x + b z + c through the corners of each triangle."""
-HEIGHTS = 7
+HEIGHTS = np.int64(7)
 """(2 T,) float64: lowest and highest y of the ground under each triangle."""
-ISLANDS = 8
+ISLANDS = np.int64(8)
 """(T,) int32: connected component of each triangle."""
-TURNABLE = 9
+TURNABLE = np.int64(9)
 """(V,) uint8: 1 where a shortest path can turn: the border is reflex at this vertex."""
-BRANCHES = 10
+BRANCHES = np.int64(10)
 """(2 T,) int32: interval of a dead-end triangle's subtree, -1 -1 outside dead ends."""
-GRID_FRAME = 11
+GRID_FRAME = np.int64(11)
 """(5,) float64: least x, least z, 1 / cell side, columns (x), rows (z)."""
-GRID_OFFSETS = 12
+GRID_OFFSETS = np.int64(12)
 """(columns * rows + 1,) int32: first item of each cell, row by row (z slow, x fast)."""
-GRID_ITEMS = 13
+GRID_ITEMS = np.int64(13)
 """int32: the triangles that touch each cell."""
-CLIMB = 14
+CLIMB = np.int64(14)
 """(1,) float64: the body's highest step in metres, within which "above a triangle" means on it."""
 
 SLOT_COUNT = 15
@@ -51,3 +56,27 @@ class QueryRecord(Protocol):
     def query_arrays(self) -> tuple[np.ndarray, ...]:
         """The SLOT_COUNT arrays in slot order, contiguous, of the dtypes above."""
         ...
+
+
+@kernel
+def floats(table, row, slot):
+    """The float64 array in a slot. (Called, not pasted in: pasting multiplies the time to compile.)"""
+    return flat_view(table, row, slot, np.float64)
+
+
+@kernel
+def ints(table, row, slot):
+    """The int32 array in a slot."""
+    return flat_view(table, row, slot, np.int32)
+
+
+@kernel
+def longs(table, row, slot):
+    """The int64 array in a slot."""
+    return flat_view(table, row, slot, np.int64)
+
+
+@kernel
+def octets(table, row, slot):
+    """The uint8 array in a slot."""
+    return flat_view(table, row, slot, np.uint8)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, UInt8
 
 from navarena.core.arrays import Point, Points, Triangles
 from navarena.core.errors import FileError, SceneError
@@ -52,7 +52,7 @@ class NavMesh:
     settings: NavMeshSettings
     links: Int[np.ndarray, "t 3"]
     islands: Int[np.ndarray, "t"]
-    turnable: Int[np.ndarray, "v"]
+    turnable: UInt8[np.ndarray, "v"]
     branches: Int[np.ndarray, "t 2"]
     planes: Float[np.ndarray, "t 3"]
     grid_frame: Float[np.ndarray, "5"]

@@ -4,8 +4,7 @@
 import numpy as np
 
 from navarena.core.kernels import kernel
-from navarena.core.pointers import flat_view
-from navarena.simulation.navmesh.layout import CORNERS, LINKS
+from navarena.simulation.navmesh.layout import CORNERS, LINKS, floats, ints
 from navarena.simulation.navmesh.plane import segment_share
 from navarena.simulation.navmesh.snapping import snap
 
@@ -15,14 +14,11 @@ def border_distance(table, row, px, py, pz, most, stamps, stamp, pending):
     """Least plan distance (metres, at most `most`) to a border side, spreading from the point's triangle.
 
     Borders of other storeys do not count, since the spread follows neighbours. Infinite where the
-    point cannot be snapped.
-
-    Args:
-        stamps: (T,) int32 scratch; triangles marked with `stamp` have been visited.
-        pending: (T,) int32 scratch.
+    point cannot be snapped. stamps and pending are (T,) int32 scratch; triangles stamped with
+    `stamp` have been visited.
     """
-    corners = flat_view(table, row, CORNERS, np.float64)
-    links = flat_view(table, row, LINKS, np.int32)
+    corners = floats(table, row, CORNERS)
+    links = ints(table, row, LINKS)
     t, x, _, z = snap(table, row, px, py, pz)
     if t < 0:
         return np.inf
@@ -30,7 +26,7 @@ def border_distance(table, row, px, py, pz, most, stamps, stamp, pending):
     stamps[t], pending[0] = stamp, t
     count, at = 1, 0
     while at < count:
-        t = pending[at]
+        t = np.int64(pending[at])
         at += 1
         for k in range(3):
             i, j = 6 * t + 2 * k, 6 * t + 2 * ((k + 1) % 3)

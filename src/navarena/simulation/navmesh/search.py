@@ -9,10 +9,12 @@ is the sum of its straight 3-D segments, and its end points keep the heights the
 import numpy as np
 
 from navarena.core.kernels import kernel
-from navarena.core.pointers import flat_view
 from navarena.simulation.navmesh.frontier import (
     COUNT_SEARCHES,
+    FIRST_SLOT,
     PER_WINDOW,
+    ROOT_TAGS,
+    ROOTS,
     finish_through,
     heap_drop,
     heap_push,
@@ -23,7 +25,7 @@ from navarena.simulation.navmesh.frontier import (
     write_source,
     write_turn,
 )
-from navarena.simulation.navmesh.layout import ISLANDS
+from navarena.simulation.navmesh.layout import ISLANDS, floats, ints
 from navarena.simulation.navmesh.plane import TOUCH
 from navarena.simulation.navmesh.snapping import snap
 from navarena.simulation.navmesh.windows import (
@@ -52,22 +54,22 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
     counts[COUNT_SEARCHES] += 1
     search = np.int32(counts[COUNT_SEARCHES])
     room = keys.shape[0] - PER_WINDOW
-    window_count, root_count, queue_count = 0, 1, 0
+    window_count, root_count, queue_count, first_root = np.int64(0), np.int64(1), np.int64(0), np.int64(0)
     target_branch = branches[2 * tt]
 
-    write_source(roots, root_tags, 0, st, sx, sy, sz)
+    write_source(roots, root_tags, first_root, np.int64(st), sx, sy, sz)
     if st == tt:
         return FOUND, np.sqrt((sx - tx) ** 2 + (sy - ty) ** 2 + (sz - tz) ** 2), 0, -1, SAME_ROOT
     best, best_full, best_root, best_half, best_via = np.inf, np.inf, -1, -1, SAME_ROOT
-    half, left, right, root = -1, 0.0, 1.0, 0
+    half, left, right, root = np.int64(-1), 0.0, 1.0, first_root
     here, k = st, 0
     found = open_triangle(candidates)
     while True:
         # the candidate with the least bound goes on at once, the others wait in the queue
-        ahead, ahead_half, ahead_left, ahead_right, ahead_root = np.inf, -1, 0.0, 1.0, 0
+        ahead, ahead_half, ahead_left, ahead_right, ahead_root = np.inf, -1, 0.0, 1.0, first_root
         left_root, right_root = -2, -2
         for c in range(found):
-            next_half = links[3 * here + (k + int(candidates[4 * c])) % 3]
+            next_half = np.int64(links[3 * here + (k + int(candidates[4 * c])) % 3])
             if next_half < 0:
                 continue
             there = next_half // 3
@@ -159,9 +161,9 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
                 w = queue[0]
                 heap_drop(keys, queue, queue_count)
                 queue_count -= 1
-                root = tags[2 * w + 1]
+                root = np.int64(tags[2 * w + 1])
                 if not is_overtaken(roots, root_tags, reached, root):
-                    half, left, right = tags[2 * w], windows[2 * w], windows[2 * w + 1]
+                    half, left, right = np.int64(tags[2 * w]), windows[2 * w], windows[2 * w + 1]
             if half < 0:
                 break
         here, k = half // 3, half % 3
@@ -191,14 +193,14 @@ def search_pairs(table, meshes, states, start, goal, lengths):
         if lengths[i] >= 0.0:
             continue
         row = meshes[i]
-        islands = flat_view(table, row, ISLANDS, np.int32)
+        islands = ints(table, row, ISLANDS)
         a, ax, _, az = snap(table, row, start[i, 0], start[i, 1], start[i, 2])
         b, bx, _, bz = snap(table, row, goal[i, 0], goal[i, 1], goal[i, 2])
         if a < 0 or b < 0 or islands[a] != islands[b]:
             lengths[i] = np.inf
             continue
         status, length, _, _, _ = search_path(
-            table, row, states, 0, b, bx, goal[i, 1], bz, a, ax, start[i, 1], az
+            table, row, states, FIRST_SLOT, b, bx, goal[i, 1], bz, a, ax, start[i, 1], az
         )
         if status == FULL:
             return i
@@ -214,13 +216,13 @@ def trace_path(table, row, states, ends, points, counts):
         1 when done, 0 when the state was too small.
     """
     counts[0] = 0
-    islands = flat_view(table, row, ISLANDS, np.int32)
+    islands = ints(table, row, ISLANDS)
     a, ax, _, az = snap(table, row, ends[0, 0], ends[0, 1], ends[0, 2])
     b, bx, _, bz = snap(table, row, ends[1, 0], ends[1, 1], ends[1, 2])
     if a < 0 or b < 0 or islands[a] != islands[b]:
         return 1
     status, _, root, half, via = search_path(
-        table, row, states, 0, b, bx, ends[1, 1], bz, a, ax, ends[0, 1], az
+        table, row, states, FIRST_SLOT, b, bx, ends[1, 1], bz, a, ax, ends[0, 1], az
     )
     if status == FULL:
         return 0
@@ -231,7 +233,7 @@ def trace_path(table, row, states, ends, points, counts):
     if via != SAME_ROOT:
         write_end(table, row, half, via, points[count])
         count += 1
-    roots, root_tags = flat_view(states, 0, 2, np.float64), flat_view(states, 0, 3, np.int32)
+    roots, root_tags = floats(states, FIRST_SLOT, ROOTS), ints(states, FIRST_SLOT, ROOT_TAGS)
     while root >= 0:
         for axis in range(3):
             points[count, axis] = roots[5 * root + axis]

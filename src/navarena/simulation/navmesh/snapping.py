@@ -11,7 +11,6 @@ in the plan.
 import numpy as np
 
 from navarena.core.kernels import kernel
-from navarena.core.pointers import flat_view
 from navarena.simulation.navmesh.layout import (
     CLIMB,
     CORNERS,
@@ -23,6 +22,9 @@ from navarena.simulation.navmesh.layout import (
     HEIGHTS,
     ISLANDS,
     PLANES,
+    floats,
+    ints,
+    longs,
 )
 from navarena.simulation.navmesh.plane import ground_height, is_over, nearest_on_border
 
@@ -48,17 +50,17 @@ def _cell_of(value, low, scale, count):
 @kernel
 def snap(table, row, px, py, pz):
     """(triangle, x, y, z) of the nearest point of the navmesh; triangle -1 when there is none."""
-    corners = flat_view(table, row, CORNERS, np.float64)
-    planes = flat_view(table, row, PLANES, np.float64)
-    offsets = flat_view(table, row, DETAIL_OFFSETS, np.int64)
-    detail = flat_view(table, row, DETAIL, np.float64)
-    heights = flat_view(table, row, HEIGHTS, np.float64)
-    frame = flat_view(table, row, GRID_FRAME, np.float64)
-    starts = flat_view(table, row, GRID_OFFSETS, np.int32)
-    items = flat_view(table, row, GRID_ITEMS, np.int32)
-    climb = flat_view(table, row, CLIMB, np.float64)[0]
+    corners = floats(table, row, CORNERS)
+    planes = floats(table, row, PLANES)
+    offsets = longs(table, row, DETAIL_OFFSETS)
+    detail = floats(table, row, DETAIL)
+    heights = floats(table, row, HEIGHTS)
+    frame = floats(table, row, GRID_FRAME)
+    starts = ints(table, row, GRID_OFFSETS)
+    items = ints(table, row, GRID_ITEMS)
+    climb = floats(table, row, CLIMB)[0]
 
-    found, fx, fy, fz = -1, np.nan, np.nan, np.nan
+    found, fx, fy, fz = np.int64(-1), np.nan, np.nan, np.nan
     best, best_rise = np.inf, np.inf
     if not (np.isfinite(px) and np.isfinite(py) and np.isfinite(pz)):
         return found, fx, fy, fz
@@ -69,7 +71,7 @@ def snap(table, row, px, py, pz):
     if 0 <= column < columns and 0 <= line < rows:
         cell = line * columns + column
         for i in range(starts[cell], starts[cell + 1]):
-            t = items[i]
+            t = np.int64(items[i])
             if heights[2 * t] > py + SNAP_HEIGHT or heights[2 * t + 1] < py - SNAP_HEIGHT:
                 continue
             if not is_over(corners, t, px, pz):
@@ -99,7 +101,7 @@ def snap(table, row, px, py, pz):
                     continue
                 cell = r * columns + c
                 for i in range(starts[cell], starts[cell + 1]):
-                    t = items[i]
+                    t = np.int64(items[i])
                     k = 6 * t
                     if (
                         heights[2 * t] > py + SNAP_HEIGHT
@@ -137,7 +139,7 @@ def find_islands(table, meshes, points, islands):
     """Island of each point (N, 3) after snapping; -1 where it cannot be snapped."""
     for i in range(points.shape[0]):
         t, _, _, _ = snap(table, meshes[i], points[i, 0], points[i, 1], points[i, 2])
-        islands[i] = flat_view(table, meshes[i], ISLANDS, np.int32)[t] if t >= 0 else -1
+        islands[i] = ints(table, meshes[i], ISLANDS)[t] if t >= 0 else -1
 
 
 @kernel

@@ -10,8 +10,17 @@ to its end, among triangles near the step; the new height is that of the ground 
 import numpy as np
 
 from navarena.core.kernels import kernel
-from navarena.core.pointers import flat_view
-from navarena.simulation.navmesh.layout import CORNERS, DETAIL, DETAIL_OFFSETS, ISLANDS, LINKS, PLANES
+from navarena.simulation.navmesh.layout import (
+    CORNERS,
+    DETAIL,
+    DETAIL_OFFSETS,
+    ISLANDS,
+    LINKS,
+    PLANES,
+    floats,
+    ints,
+    longs,
+)
 from navarena.simulation.navmesh.plane import TOUCH, ground_height, is_over, segment_share, turn
 from navarena.simulation.navmesh.snapping import snap
 
@@ -33,7 +42,7 @@ MOST_CROSSINGS = 4096
 @kernel
 def walk_straight(corners, links, triangle, sx, sz, ex, ez):
     """(triangle, x, z, blocked) at the end e of a straight walk from s, or where it meets the border."""
-    t, entry = triangle, -1
+    t, entry = triangle, np.int64(-1)
     for _ in range(MOST_CROSSINGS):
         base = 6 * t
         exit_side, exit_share = -1, np.inf
@@ -57,7 +66,7 @@ def walk_straight(corners, links, triangle, sx, sz, ex, ez):
         across = links[3 * t + exit_side]
         if across < 0:
             return t, sx + exit_share * (ex - sx), sz + exit_share * (ez - sz), True
-        t, entry = across // 3, across % 3
+        t, entry = np.int64(across // 3), np.int64(across % 3)
     return triangle, sx, sz, True
 
 
@@ -74,7 +83,7 @@ def slide(corners, links, triangle, sx, sz, ex, ez, visited):
     visited[0] = triangle
     count, at = 1, 0
     while at < count:
-        t = visited[at]
+        t = np.int64(visited[at])
         at += 1
         if is_over(corners, t, ex, ez):
             return t, ex, ez
@@ -106,14 +115,14 @@ def slide(corners, links, triangle, sx, sz, ex, ez, visited):
 @kernel
 def step(table, row, triangle, sx, sy, sz, ex, ey, ez, slides, visited):
     """(triangle, x, y, z) after a step from s on `triangle` towards e."""
-    corners = flat_view(table, row, CORNERS, np.float64)
-    links = flat_view(table, row, LINKS, np.int32)
-    planes = flat_view(table, row, PLANES, np.float64)
-    offsets = flat_view(table, row, DETAIL_OFFSETS, np.int64)
-    detail = flat_view(table, row, DETAIL, np.float64)
+    corners = floats(table, row, CORNERS)
+    links = ints(table, row, LINKS)
+    planes = floats(table, row, PLANES)
+    offsets = longs(table, row, DETAIL_OFFSETS)
+    detail = floats(table, row, DETAIL)
     t, x, z, blocked = walk_straight(corners, links, triangle, sx, sz, ex, ez)
     if blocked:
-        islands = flat_view(table, row, ISLANDS, np.int32)
+        islands = ints(table, row, ISLANDS)
         own = islands[triangle]
         aim, _, _, _ = snap(table, row, ex, ey, ez)
         if aim < 0 or islands[aim] != own:
@@ -155,7 +164,7 @@ def step_bodies(table, meshes, triangles, positions, yaws, forward, slides, visi
         if ahead == 0.0:
             continue
         row, x, y, z = meshes[i], positions[i, 0], positions[i, 1], positions[i, 2]
-        t = triangles[i]
+        t = np.int64(triangles[i])
         if t < 0:
             t, x, y, z = snap(table, row, x, y, z)
             if t < 0:

@@ -4,7 +4,7 @@ All functions are pure; `T` triangles, `V` vertices, half-edges numbered 3 * tri
 """
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt8
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -56,7 +56,7 @@ def compute_islands(links: Int[np.ndarray, "t 3"]) -> Int[np.ndarray, "t"]:
 
 def find_turning_points(
     vertices: Points, triangles: Triangles, links: Int[np.ndarray, "t 3"]
-) -> Int[np.ndarray, "v"]:
+) -> UInt8[np.ndarray, "v"]:
     """(V,) uint8: 1 where the free angle between two border edges exceeds pi in the plan.
 
     The corners of triangles that meet in a vertex form fans; a vertex where two storeys or two

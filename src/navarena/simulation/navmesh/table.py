@@ -39,7 +39,7 @@ class NavMeshTable:
         self._triangle_count = max(mesh.query_arrays[TRIANGLES].size // 3 for mesh in self.meshes)
 
     def _state(self) -> SearchState:
-        """This thread's search state, large enough for every mesh of the table."""
+        """The search state of the calling thread, large enough for every mesh of the table."""
         state: SearchState | None = getattr(_LOCAL, "state", None)
         if state is None or not state.fits(self._vertex_count, self._triangle_count):
             state = SearchState(self._vertex_count, self._triangle_count)
@@ -206,7 +206,8 @@ class NavMeshTable:
 
         Args:
             mesh: row of the table.
-            low, high: (2,) metres, x and z.
+            low: (2,) metres, least x and z.
+            high: (2,) metres, greatest x and z.
             cell_size: metres, positive; the last row and column reach past `high`.
             height: metres, world y.
             max_y_delta: metres up or down that count as the same floor.

@@ -13,8 +13,12 @@ import numpy as np
 from navarena.core.kernels import kernel
 from navarena.simulation.navmesh.plane import TOUCH, turn
 
-SAME_ROOT, LEFT_ROOT, RIGHT_ROOT = 0, 1, 2
+SAME_ROOT, LEFT_ROOT, RIGHT_ROOT = np.int64(0), np.int64(1), np.int64(2)
 """From where a stretch is seen: the window's own root, its left end, its right end."""
+
+LEFT_SIDE, RIGHT_SIDE = np.int64(2), np.int64(1)
+"""Steps from the entered half-edge to the sides c a and b c of its triangle. (The constants are NumPy
+integers since Numba compiles a kernel anew for every literal Python integer.)"""
 
 
 @kernel
@@ -69,14 +73,10 @@ def find_successors(corners, half, left, right, rx, rz, turns_left, turns_right,
     """Candidates beyond the triangle that half-edge `half` enters, seen from r through [left, right].
 
     The half-edge runs from a (its left end, share 0) to b (its right end, share 1); c is the third
-    corner. Candidate stretches are in shares of the next half-edges c a (edge step 2) and b c (edge
-    step 1) turned round: from a to c and from c to b, left end first again.
-
-    Args:
-        turns_left, turns_right: whether the window's left (right) end is a vertex where paths turn.
-
-    Returns:
-        The number of candidates.
+    corner. turns_left and turns_right tell whether the window's left (right) end is a vertex where
+    paths turn. A candidate is four numbers: the side it leaves by (LEFT_SIDE or RIGHT_SIDE), its
+    stretch in shares of that side from a to c or from c to b (left end first again), and its root.
+    Returns the number of candidates.
     """
     k = half % 3
     base = 6 * (half // 3)
@@ -89,13 +89,13 @@ def find_successors(corners, half, left, right, rx, rz, turns_left, turns_right,
         corners[m],
         corners[m + 1],
     )
-    count = 0
+    count = np.int64(0)
     if (ax - rx) ** 2 + (az - rz) ** 2 <= TOUCH * TOUCH:  # turning left about a
-        count = _offer(candidates, count, 2, 0.0, 1.0, SAME_ROOT)
-        return _offer(candidates, count, 1, 0.0, 1.0, SAME_ROOT)
+        count = _offer(candidates, count, LEFT_SIDE, 0.0, 1.0, SAME_ROOT)
+        return _offer(candidates, count, RIGHT_SIDE, 0.0, 1.0, SAME_ROOT)
     if (bx - rx) ** 2 + (bz - rz) ** 2 <= TOUCH * TOUCH:  # turning right about b
-        count = _offer(candidates, count, 1, 0.0, 1.0, SAME_ROOT)
-        return _offer(candidates, count, 2, 0.0, 1.0, SAME_ROOT)
+        count = _offer(candidates, count, RIGHT_SIDE, 0.0, 1.0, SAME_ROOT)
+        return _offer(candidates, count, LEFT_SIDE, 0.0, 1.0, SAME_ROOT)
 
     lx, lz = ax + left * (bx - ax), az + left * (bz - az)
     ex, ez = ax + right * (bx - ax), az + right * (bz - az)
@@ -111,30 +111,30 @@ def find_successors(corners, half, left, right, rx, rz, turns_left, turns_right,
     if c_left > 0.0:  # c lies left of what is seen: all of it on c b
         hit = _crossing(rx, rz, lx, lz, cx, cz, bx, bz)
         if turns_left:
-            count = _offer(candidates, count, 2, 0.0, 1.0, LEFT_ROOT)
-            count = _offer(candidates, count, 1, 0.0, hit, LEFT_ROOT)
+            count = _offer(candidates, count, LEFT_SIDE, 0.0, 1.0, LEFT_ROOT)
+            count = _offer(candidates, count, RIGHT_SIDE, 0.0, hit, LEFT_ROOT)
         end = _crossing(rx, rz, ex, ez, cx, cz, bx, bz)
-        count = _offer(candidates, count, 1, hit, end, SAME_ROOT)
+        count = _offer(candidates, count, RIGHT_SIDE, hit, end, SAME_ROOT)
         if turns_right:
-            count = _offer(candidates, count, 1, end, 1.0, RIGHT_ROOT)
+            count = _offer(candidates, count, RIGHT_SIDE, end, 1.0, RIGHT_ROOT)
     elif c_right < 0.0:  # c lies right of what is seen: all of it on a c
         hit = _crossing(rx, rz, ex, ez, ax, az, cx, cz)
         if turns_right:
-            count = _offer(candidates, count, 1, 0.0, 1.0, RIGHT_ROOT)
-            count = _offer(candidates, count, 2, hit, 1.0, RIGHT_ROOT)
+            count = _offer(candidates, count, RIGHT_SIDE, 0.0, 1.0, RIGHT_ROOT)
+            count = _offer(candidates, count, LEFT_SIDE, hit, 1.0, RIGHT_ROOT)
         end = _crossing(rx, rz, lx, lz, ax, az, cx, cz)
-        count = _offer(candidates, count, 2, end, hit, SAME_ROOT)
+        count = _offer(candidates, count, LEFT_SIDE, end, hit, SAME_ROOT)
         if turns_left:
-            count = _offer(candidates, count, 2, 0.0, end, LEFT_ROOT)
+            count = _offer(candidates, count, LEFT_SIDE, 0.0, end, LEFT_ROOT)
     else:  # c is seen: both sides
         hit = 1.0 if c_left == 0.0 else _crossing(rx, rz, lx, lz, ax, az, cx, cz)
         end = 0.0 if c_right == 0.0 else _crossing(rx, rz, ex, ez, cx, cz, bx, bz)
-        count = _offer(candidates, count, 2, hit, 1.0, SAME_ROOT)
-        count = _offer(candidates, count, 1, 0.0, end, SAME_ROOT)
+        count = _offer(candidates, count, LEFT_SIDE, hit, 1.0, SAME_ROOT)
+        count = _offer(candidates, count, RIGHT_SIDE, 0.0, end, SAME_ROOT)
         if turns_left:
-            count = _offer(candidates, count, 2, 0.0, hit, LEFT_ROOT)
+            count = _offer(candidates, count, LEFT_SIDE, 0.0, hit, LEFT_ROOT)
         if turns_right:
-            count = _offer(candidates, count, 1, end, 1.0, RIGHT_ROOT)
+            count = _offer(candidates, count, RIGHT_SIDE, end, 1.0, RIGHT_ROOT)
     return count
 
 
