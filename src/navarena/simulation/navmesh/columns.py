@@ -16,17 +16,26 @@ STEP_Z = np.array([0, 1, 0, -1])
 
 
 @kernel
-def sort_spans(heads, nexts, lows, highs, tops, heights, count, climb):
-    """The `count` linked spans of `rasterise_triangles`, column after column.
+def sort_spans(
+    heads,
+    nexts,
+    lows,
+    highs,
+    tops,
+    heights,
+    climb,
+    starts,
+    sorted_lows,
+    sorted_highs,
+    walkable,
+    sorted_heights,
+):
+    """Copy linked spans column after column; returns how many there are.
 
-    Returns:
-        starts (columns + 1,) int32: spans starts[c]:starts[c + 1] belong to column c, upwards;
-        per span: lows, highs int16, walkable bool (its highest walkable piece lies at most
-        `climb` voxels below its top), heights float32 (voxels).
+    The last five arguments are written: starts (columns + 1,) int32, the spans of column c are
+    starts[c]:starts[c + 1]; per span lows and highs, whether the highest walkable piece lies at
+    most `climb` voxels below the top, and the height of its surface.
     """
-    starts = np.zeros(heads.size + 1, np.int32)
-    sorted_lows, sorted_highs = np.zeros(count, np.int16), np.zeros(count, np.int16)
-    walkable, sorted_heights = np.zeros(count, np.bool_), np.zeros(count, np.float32)
     i = 0
     for column in range(heads.size):
         starts[column] = i
@@ -34,15 +43,15 @@ def sort_spans(heads, nexts, lows, highs, tops, heights, count, climb):
         while node >= 0:
             sorted_lows[i], sorted_highs[i] = lows[node], highs[node]
             walkable[i] = tops[node] >= 0 and highs[node] - tops[node] <= climb
-            lowest = min(tops[node], highs[node]) if walkable[i] else highs[node]
-            sorted_heights[i] = min(max(heights[node], lowest - 1.0), highs[node])
+            top = tops[node] if walkable[i] else highs[node]
+            sorted_heights[i] = min(max(heights[node], top - 1.0), float(highs[node]))
             i += 1
             node = nexts[node]
     starts[heads.size] = i
-    return starts, sorted_lows, sorted_highs, walkable, sorted_heights
+    return i
 
 
-@kernel
+@kernel(inline=True)
 def _is_ledge(x, z, floor, ceiling, starts, lows, highs, nx, nz, height, climb):
     """Whether a floor borders on a drop, or on neighbours too different to be one slope."""
     lowest = highest = floor
@@ -68,17 +77,28 @@ def _is_ledge(x, z, floor, ceiling, starts, lows, highs, nx, nz, height, climb):
 
 
 @kernel
-def find_floors(starts, lows, highs, walkable, heights, nx, nz, height, climb):
-    """The walkable tops of spans that leave room for a body and are no ledge.
+def find_floors(
+    starts,
+    lows,
+    highs,
+    walkable,
+    heights,
+    nx,
+    nz,
+    height,
+    climb,
+    floor_starts,
+    columns,
+    floors,
+    ceilings,
+    floor_heights,
+):
+    """The walkable tops of spans that leave room for a body and are no ledge; returns their number.
 
-    Returns:
-        starts (columns + 1,) int32 and, per floor: column int32, floors, ceilings int16
-        (voxels), heights float32 (voxels).
+    The last five arguments are written: floor_starts (columns + 1,) int32, the floors of column
+    c are floor_starts[c]:floor_starts[c + 1]; per floor its column, its voxel height, that of
+    the ceiling above it, and the height of its surface in voxels.
     """
-    room = walkable.size
-    floor_starts = np.zeros(starts.size, np.int32)
-    columns, floors = np.zeros(room, np.int32), np.zeros(room, np.int16)
-    ceilings, floor_heights = np.zeros(room, np.int16), np.zeros(room, np.float32)
     count = 0
     for z in range(nz):
         for x in range(nx):
@@ -101,19 +121,15 @@ def find_floors(starts, lows, highs, walkable, heights, nx, nz, height, climb):
                 floor_heights[count] = heights[i]
                 count += 1
     floor_starts[starts.size - 1] = count
-    return (
-        floor_starts,
-        columns[:count].copy(),
-        floors[:count].copy(),
-        ceilings[:count].copy(),
-        floor_heights[:count].copy(),
-    )
+    return count
 
 
 @kernel
-def link_floors(starts, columns, floors, ceilings, nx, nz, height, climb):
-    """(F, 4) int32: the floor a body can walk onto in each direction, or -1; symmetric."""
-    links = np.full((columns.size, 4), -1, np.int32)
+def link_floors(starts, columns, floors, ceilings, nx, nz, height, climb, links):
+    """Write (F, 4) `links`, all -1 before: the floor a body can walk onto in each direction.
+
+    Links are mutual.
+    """
     for i in range(columns.size):
         x, z = columns[i] % nx, columns[i] // nx
         for direction in range(2):
@@ -126,7 +142,6 @@ def link_floors(starts, columns, floors, ceilings, nx, nz, height, climb):
                     links[i, direction] = j
                     links[j, direction + 2] = i
                     break
-    return links
 
 
 @kernel
@@ -150,7 +165,7 @@ def erode_floors(links, radius):
     return distance >= limit
 
 
-@kernel
+@kernel(inline=True)
 def _nearest(i, along_row, across_row, links, distance):
     """Distance of floor i by its neighbours on one side: the row before it, and beside it."""
     best = distance[i]

@@ -25,14 +25,14 @@ def _floor_height(x, z, layer, starts, layers, heights, nx):
 
 
 @kernel
-def _worst_cell(piece, layer, starts, layers, heights, nx, nz):
-    """The column centre inside `piece` where its plane is farthest from the floor.
+def _worst_cell(pieces, p, layer, starts, layers, heights, nx, nz):
+    """The column centre inside piece p where its plane is farthest from the floor.
 
     Returns (deviation, x, height, z); deviation 0 when no floor lies beneath it.
     """
-    ax, ay, az = piece[0]
-    bx, by, bz = piece[1]
-    cx, cy, cz = piece[2]
+    ax, ay, az = pieces[p, 0, 0], pieces[p, 0, 1], pieces[p, 0, 2]
+    bx, by, bz = pieces[p, 1, 0], pieces[p, 1, 1], pieces[p, 1, 2]
+    cx, cy, cz = pieces[p, 2, 0], pieces[p, 2, 1], pieces[p, 2, 2]
     double_area = (bx - ax) * (cz - az) - (bz - az) * (cx - ax)
     slope_x = ((by - ay) * (cz - az) - (cy - ay) * (bz - az)) / double_area
     slope_z = ((cy - ay) * (bx - ax) - (by - ay) * (cx - ax)) / double_area
@@ -43,8 +43,8 @@ def _worst_cell(piece, layer, starts, layers, heights, nx, nz):
         z = row + 0.5
         left, right = np.inf, -np.inf
         for k in range(3):
-            px, pz = piece[k, 0], piece[k, 2]
-            qx, qz = piece[(k + 1) % 3, 0], piece[(k + 1) % 3, 2]
+            px, pz = pieces[p, k, 0], pieces[p, k, 2]
+            qx, qz = pieces[p, (k + 1) % 3, 0], pieces[p, (k + 1) % 3, 2]
             if (pz <= z) != (qz <= z):
                 crossing = px + (z - pz) * (qx - px) / (qz - pz)
                 left, right = min(left, crossing), max(right, crossing)
@@ -60,24 +60,32 @@ def _worst_cell(piece, layer, starts, layers, heights, nx, nz):
 
 
 @kernel
-def _edge_point(piece, k, x, y, z, layer, starts, layers, heights, nx, nz):
-    """The point of edge k nearest to (x, z) in plan, at the height of the floor near it."""
-    px, pz = piece[k, 0], piece[k, 2]
-    qx, qz = piece[(k + 1) % 3, 0], piece[(k + 1) % 3, 2]
-    dx, dz = qx - px, qz - pz
-    t = min(max(((x - px) * dx + (z - pz) * dz) / (dx * dx + dz * dz), 0.1), 0.9)
-    ex, ez = px + t * dx, pz + t * dz
-    column, row = min(max(int(ex), 0), nx - 1), min(max(int(ez), 0), nz - 1)
-    height = _floor_height(column, row, layer, starts, layers, heights, nx)
-    return ex, height if height == height else y, ez
+def _copy_piece(source, i, target, j):
+    for k in range(3):
+        for axis in range(3):
+            target[j, k, axis] = source[i, k, axis]
 
 
 @kernel
-def fit_details(corners, triangle_layers, starts, layers, heights, nx, nz, tolerance):
-    """Ground pieces of the triangles that leave the floors by more than `tolerance` voxels.
+def fit_details(
+    corners,
+    first_triangle,
+    triangle_layers,
+    starts,
+    layers,
+    heights,
+    nx,
+    nz,
+    tolerance,
+    offsets,
+    pieces,
+    stack,
+):
+    """Find ground pieces for the triangles that leave the floors by more than `tolerance`.
 
     Args:
         corners: (T, 3, 3) float64 grid units, clockwise in the x-z plane.
+        first_triangle: where to begin.
         triangle_layers: (T,) layer of each.
         starts: (columns + 1,) the floors of column c are starts[c]:starts[c + 1].
         layers: (F,) layer of each floor.
@@ -85,56 +93,59 @@ def fit_details(corners, triangle_layers, starts, layers, heights, nx, nz, toler
         nx: columns along x.
         nz: columns along z.
         tolerance: voxels.
+        offsets: (T + 1,) int64, written: triangle t has the pieces offsets[t]:offsets[t + 1],
+            none when it fits; offsets[first_triangle] is read.
+        pieces: (D, 3, 3) float64, written.
+        stack: (MAX_PIECES + 3, 3, 3) float64, for the work.
 
     Returns:
-        (T + 1,) int64 offsets and (D, 3, 3) float64 pieces; none for a triangle that fits.
+        The first triangle for which `pieces` had no room; T when all are done.
     """
-    count = corners.shape[0]
-    offsets = np.zeros(count + 1, np.int64)
-    pieces = np.zeros((max(64, count), 3, 3))
-    stack = np.zeros((MAX_PIECES + 3, 3, 3))
-    filled = 0
-    for t in range(count):
-        offsets[t] = filled
-        stack[0] = corners[t]
+    filled = offsets[first_triangle]
+    for t in range(first_triangle, corners.shape[0]):
+        if filled + MAX_PIECES > pieces.shape[0]:
+            return t
+        _copy_piece(corners, t, stack, 0)
         depth, made = 1, 1
         while depth > 0:
             depth -= 1
-            piece = stack[depth].copy()
-            dx1, dz1 = piece[1, 0] - piece[0, 0], piece[1, 2] - piece[0, 2]
-            dx2, dz2 = piece[2, 0] - piece[0, 0], piece[2, 2] - piece[0, 2]
-            double_area = abs(dx1 * dz2 - dz1 * dx2)
-            away = 0.0
-            if double_area > MIN_DOUBLE_AREA and made < MAX_PIECES:
-                away, x, y, z = _worst_cell(piece, triangle_layers[t], starts, layers, heights, nx, nz)
+            ax, az = stack[depth, 0, 0], stack[depth, 0, 2]
+            bx, bz = stack[depth, 1, 0], stack[depth, 1, 2]
+            cx, cz = stack[depth, 2, 0], stack[depth, 2, 2]
+            double_area = abs((bx - ax) * (cz - az) - (bz - az) * (cx - ax))
+            away, x, y, z = 0.0, 0.0, 0.0, 0.0
+            if double_area > MIN_DOUBLE_AREA and made + 2 <= MAX_PIECES:
+                away, x, y, z = _worst_cell(stack, depth, triangle_layers[t], starts, layers, heights, nx, nz)
+            _copy_piece(stack, depth, pieces, filled)
             if away <= tolerance:
-                if filled == pieces.shape[0]:
-                    bigger = np.zeros((2 * filled, 3, 3))
-                    bigger[:filled] = pieces
-                    pieces = bigger
-                pieces[filled] = piece
                 filled += 1
                 continue
-            # the edge nearest to the worst cell, by the share of area opposite each corner
+            # the edge nearest to the worst cell, by its share of the area
             nearest, share = 0, np.inf
             for k in range(3):
-                px, pz = piece[k, 0], piece[k, 2]
-                qx, qz = piece[(k + 1) % 3, 0], piece[(k + 1) % 3, 2]
+                px, pz = pieces[filled, k, 0], pieces[filled, k, 2]
+                qx, qz = pieces[filled, (k + 1) % 3, 0], pieces[filled, (k + 1) % 3, 2]
                 part = abs((qx - px) * (z - pz) - (qz - pz) * (x - px)) / double_area
                 if part < share:
                     nearest, share = k, part
-            if share < EDGE_SHARE:
-                x, y, z = _edge_point(
-                    piece, nearest, x, y, z, triangle_layers[t], starts, layers, heights, nx, nz
-                )
+            if share < EDGE_SHARE:  # move the point onto that edge
+                px, pz = pieces[filled, nearest, 0], pieces[filled, nearest, 2]
+                dx, dz = pieces[filled, (nearest + 1) % 3, 0] - px, pieces[filled, (nearest + 1) % 3, 2] - pz
+                along = min(max(((x - px) * dx + (z - pz) * dz) / (dx * dx + dz * dz), 0.1), 0.9)
+                x, z = px + along * dx, pz + along * dz
+                column, row = min(max(int(x), 0), nx - 1), min(max(int(z), 0), nz - 1)
+                height = _floor_height(column, row, triangle_layers[t], starts, layers, heights, nx)
+                if height == height:
+                    y = height
             for k in range(3):
                 if share < EDGE_SHARE and k == nearest:
                     continue
-                stack[depth, 0], stack[depth, 1] = piece[k], piece[(k + 1) % 3]
-                stack[depth, 2, 0], stack[depth, 2, 1], stack[depth, 2, 2] = x, y, z
+                _copy_piece(pieces, filled, stack, depth)
+                after = (k + 2) % 3
+                stack[depth, after, 0], stack[depth, after, 1], stack[depth, after, 2] = x, y, z
                 depth += 1
                 made += 1
         if filled == offsets[t] + 1:
             filled -= 1  # the triangle itself
-    offsets[count] = filled
-    return offsets, pieces[:filled].copy()
+        offsets[t + 1] = filled
+    return corners.shape[0]

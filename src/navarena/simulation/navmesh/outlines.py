@@ -1,113 +1,95 @@
-# mypy: disable-error-code="no-untyped-def"
-"""Kernels that trace the outlines of layers along the borders of their cells.
+"""Outlines of layers, traced along their cells and thinned out."""
 
-Edge d of a cell is the one on its side of direction d; it starts at corner d of the cell and
-ends at corner d + 1, with the cell on the left (x to the right, z upwards): corner 0 is
-(x + 1, z), corner 1 (x + 1, z + 1), corner 2 (x, z + 1), corner 3 (x, z). So the outer outline
-of a layer runs counter-clockwise in the x-z plane and its holes run clockwise.
-
-Up to four linked floors meet in a corner; the smallest of their codes (4 * floor + corner)
-names it. Layers that meet in a corner so give it the same name.
-"""
+from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Bool, Float64, Int32, Int64
 
-from navarena.core.kernels import kernel
+from navarena.simulation.navmesh.terrain import Terrain
+from navarena.simulation.navmesh.thinning import keep_corners, restore_clashing
+from navarena.simulation.navmesh.tracing import trace_outlines
 
-CORNER_X = np.array([1, 1, 0, 0])
-CORNER_Z = np.array([0, 1, 1, 0])
-
-
-@kernel
-def _is_border(i, direction, links, layers):
-    other = links[i, direction]
-    return other < 0 or layers[other] != layers[i]
+FREE_DEGREE = 2
+"""Border edges that meet in a corner where nothing happens."""
 
 
-@kernel
-def _name_corner(i, corner, links, heights):
-    """The name of a corner of floor i and the mean height of the floors that meet there."""
-    name = 4 * i + corner
-    total, count = np.float64(heights[i]), 1
-    floor, turned = i, corner
-    for _ in range(3):
-        other = links[floor, turned]
-        if other < 0 or other == i:
-            break
-        floor, turned = other, (turned + 3) % 4
-        name = min(name, 4 * floor + turned)
-        total += heights[floor]
-        count += 1
-    if count == 4:
-        return name, total / count
-    floor, turned = i, corner
-    for _ in range(4 - count):
-        other = links[floor, (turned + 3) % 4]
-        if other < 0:
-            break
-        floor, turned = other, (turned + 1) % 4
-        name = min(name, 4 * floor + turned)
-        total += heights[floor]
-        count += 1
-    return name, total / count
+@dataclass(frozen=True)
+class Outlines:
+    """Outlines of layers: closed runs of corners, with the layer on the left (x right, z up).
 
-
-@kernel
-def trace_outlines(layers, links, columns, heights, nx):
-    """All outlines of all layers, corner by corner.
-
-    Args:
-        layers: (F,) int32, -1 for floors without a layer.
-        links: (F, 4) int32, floor in each direction, or -1.
-        columns: (F,) int32, column of each floor.
-        heights: (F,) float32, voxels above the origin.
-        nx: columns along x.
-
-    Returns:
-        offsets (L + 1,) int64: outline l has corners offsets[l]:offsets[l + 1];
-        loop_layers (L,) int32; and per corner: names int64, x and z int32 (grid lines),
-        heights float64 (voxels), across int32: the layer on the other side of the edge that
-        starts there, or -1.
+    Attributes:
+        offsets: (L + 1,) outline l has the positions offsets[l]:offsets[l + 1].
+        layers: (L,) layer that the outline bounds.
+        corners: (E,) corner of each position; outlines that meet share corners.
+        x, z: (E,) grid lines of each position.
+        across: (E,) layer on the other side of the edge that starts there, or -1.
+        heights: (C,) voxels above the origin, of each corner.
     """
-    count = layers.size
-    pending = np.zeros((count, 4), np.bool_)
-    edges = 0
-    for i in range(count):
-        if layers[i] >= 0:
-            for direction in range(4):
-                if _is_border(i, direction, links, layers):
-                    pending[i, direction] = True
-                    edges += 1
-    names, corner_heights = np.zeros(edges, np.int64), np.zeros(edges, np.float64)
-    xs, zs, across = np.zeros(edges, np.int32), np.zeros(edges, np.int32), np.zeros(edges, np.int32)
-    offsets, loop_layers = np.zeros(edges // 4 + 1, np.int64), np.zeros(edges // 4 + 1, np.int32)
-    loops = filled = 0
-    for seed in range(count):
-        for start in range(4):
-            if not pending[seed, start]:
-                continue
-            floor, edge = seed, start
-            while pending[floor, edge]:
-                pending[floor, edge] = False
-                names[filled], corner_heights[filled] = _name_corner(floor, edge, links, heights)
-                xs[filled] = columns[floor] % nx + CORNER_X[edge]
-                zs[filled] = columns[floor] // nx + CORNER_Z[edge]
-                other = links[floor, edge]
-                across[filled] = layers[other] if other >= 0 else -1
-                filled += 1
-                edge = (edge + 1) % 4
-                while not _is_border(floor, edge, links, layers):
-                    floor = links[floor, edge]
-                    edge = (edge + 3) % 4
-            loop_layers[loops] = layers[seed]
-            loops += 1
-            offsets[loops] = filled
-    return (
-        offsets[: loops + 1].copy(),
-        loop_layers[:loops].copy(),
-        names,
-        xs,
-        zs,
-        corner_heights,
-        across,
+
+    offsets: Int64[np.ndarray, "l1"]
+    layers: Int32[np.ndarray, "l"]
+    corners: Int64[np.ndarray, "e"]
+    x: Int32[np.ndarray, "e"]
+    z: Int32[np.ndarray, "e"]
+    across: Int32[np.ndarray, "e"]
+    heights: Float64[np.ndarray, "c"]
+
+    @property
+    def loops(self) -> Int64[np.ndarray, "e"]:
+        """(E,) the outline of each position."""
+        return np.repeat(np.arange(len(self.layers)), np.diff(self.offsets))
+
+    @property
+    def following(self) -> Int64[np.ndarray, "e"]:
+        """(E,) the position after each one, around its outline."""
+        after = np.arange(1, len(self.corners) + 1)
+        after[self.offsets[1:] - 1] = self.offsets[:-1]
+        return after
+
+
+def trace_layers(terrain: Terrain, nx: int) -> Outlines:
+    """All outlines of the terrain's layers on a grid with `nx` columns along x."""
+    count, offsets, layers, names, x, z, heights, across = trace_outlines(
+        terrain.layers, terrain.links, terrain.columns, terrain.heights, nx
     )
+    _, first, corners = np.unique(names, return_index=True, return_inverse=True)
+    return Outlines(
+        offsets[: count + 1], layers[:count], corners.astype(np.int64), x, z, across, heights[first]
+    )
+
+
+def simplify_outlines(outlines: Outlines, max_error: float) -> Bool[np.ndarray, "c"]:
+    """(C,) which corners to keep, so that outlines stay within `max_error` cells of the traced ones.
+
+    Where that would let outlines of one layer touch but in corners, more corners are kept.
+    """
+    o = outlines
+    nodes = _find_nodes(o)
+    kept = nodes.copy()
+    keep_corners(o.offsets, o.corners, o.x, o.z, nodes, max_error, kept)
+    restored = 1
+    while restored:
+        segments = _list_segments(o, kept)
+        restored = restore_clashing(segments, o.offsets, o.layers, o.corners, o.x, o.z, kept)
+    return kept
+
+
+def _find_nodes(outlines: Outlines) -> Bool[np.ndarray, "c"]:
+    """(C,) corners where other than two border edges meet; edges between layers are traced twice."""
+    share = np.where(outlines.across < 0, 1.0, 0.5)
+    ends = outlines.corners[outlines.following]
+    count = len(outlines.heights)
+    degree = np.bincount(outlines.corners, share, count) + np.bincount(ends, share, count)
+    return np.asarray(degree != FREE_DEGREE)
+
+
+def _list_segments(outlines: Outlines, kept: Bool[np.ndarray, "c"]) -> Int64[np.ndarray, "s 3"]:
+    """(S, 3) rows (outline, first position, last position) from each kept corner to the next."""
+    at = np.flatnonzero(kept[outlines.corners])
+    loops = outlines.loops[at]
+    start = at - outlines.offsets[loops]
+    end = np.roll(start, -1)
+    closing = np.append(loops[1:] != loops[:-1], True)
+    opening = np.roll(closing, 1)
+    end[closing] = start[opening] + np.diff(outlines.offsets)[loops[closing]]
+    return np.stack([loops, start, end], 1)

@@ -69,7 +69,7 @@ def height_range(polygon, count, left, right):
     return low, high
 
 
-@kernel
+@kernel(inline=True)
 def insert_span(column, low, high, walkable, height, heads, nexts, lows, highs, tops, heights, counters):
     """Merge one solid piece into the sorted list of `column`.
 
@@ -105,7 +105,7 @@ def insert_span(column, low, high, walkable, height, heads, nexts, lows, highs, 
         follower = nexts[node]
 
 
-@kernel
+@kernel(inline=True)
 def _keep_highest(node, top, height, tops, heights):
     """Keep the higher of two walkable pieces, else the highest piece."""
     if top > tops[node]:
@@ -115,44 +115,52 @@ def _keep_highest(node, top, height, tops, heights):
 
 
 @kernel
-def _grow(array, size):
-    bigger = np.zeros(size, array.dtype)
-    for i in range(array.size):
-        bigger[i] = array[i]
-    return bigger
+def rasterise_triangles(
+    vertices,
+    triangles,
+    first_triangle,
+    origin,
+    cell_size,
+    cell_height,
+    min_normal_y,
+    nx,
+    heads,
+    nexts,
+    lows,
+    highs,
+    tops,
+    heights,
+    counters,
+):
+    """Add the solid spans of triangles to the sorted linked lists of the columns.
 
-
-@kernel
-def rasterise_triangles(vertices, triangles, origin, cell_size, cell_height, min_normal_y, nx, nz):
-    """Solid spans of all columns, as sorted linked lists.
+    Adding a triangle twice changes nothing, so that a caller whose nodes run out makes room
+    and goes on with the triangle where the work stopped.
 
     Args:
         vertices: (V, 3) float64 metres.
         triangles: (T, 3) int64.
+        first_triangle: where to begin.
         origin: (3,) metres, lowest corner of the grid, which holds all triangles.
         cell_size: metres, side of a column.
         cell_height: metres, height of a voxel.
         min_normal_y: least y of the unit normal of a walkable triangle.
         nx: columns along x.
-        nz: columns along z.
+        heads: (columns,) int32 first node of each column, or -1.
+        nexts: (N,) int32 next node upwards, or -1.
+        lows: (N,) int16 lowest voxel border of the span.
+        highs: (N,) int16 highest voxel border of the span.
+        tops: (N,) int16 top of the highest walkable piece, or -1.
+        heights: (N,) float32 voxels, of the top piece's surface above the column's centre.
+        counters: (2,) used nodes and first freed node.
 
     Returns:
-        heads (nx * nz,) int32 first node of each column or -1; and per node: nexts int32,
-        lows, highs, tops int16 (voxels; top of the highest walkable piece or -1),
-        heights float32 (voxels, surface above the column's centre); the number of used nodes.
+        The triangle at which nodes ran out; T when all are added.
     """
-    capacity = max(1024, nx * nz // 2)
-    heads = np.full(nx * nz, -1, np.int32)
-    nexts = np.zeros(capacity, np.int32)
-    lows = np.zeros(capacity, np.int16)
-    highs = np.zeros(capacity, np.int16)
-    tops = np.zeros(capacity, np.int16)
-    heights = np.zeros(capacity, np.float32)
-    counters = np.array([0, -1])
     rest, other = np.zeros((MAX_CORNERS, 3)), np.zeros((MAX_CORNERS, 3))
     strip = np.zeros((MAX_CORNERS, 3))
 
-    for t in range(triangles.shape[0]):
+    for t in range(first_triangle, triangles.shape[0]):
         for i in range(3):
             corner = triangles[t, i]
             rest[i, 0] = (vertices[corner, 0] - origin[0]) / cell_size
@@ -195,10 +203,8 @@ def rasterise_triangles(vertices, triangles, origin, cell_size, cell_height, min
                     far_left, far_right = min(far_left, x), max(far_right, x)
             first = int(np.floor(x_min))
             last = max(first, int(np.ceil(x_max)) - 1)
-            if counters[0] + last - first + 2 > capacity:
-                capacity = 2 * capacity + last - first + 2
-                nexts, lows, highs = _grow(nexts, capacity), _grow(lows, capacity), _grow(highs, capacity)
-                tops, heights = _grow(tops, capacity), _grow(heights, capacity)
+            if counters[0] + last - first + 2 > nexts.size:
+                return t
             covered = uncovered = last + 1
             if flat and near_left < np.inf and far_left < np.inf:
                 covered = int(np.ceil(max(near_left, far_left)))
@@ -226,4 +232,4 @@ def rasterise_triangles(vertices, triangles, origin, cell_size, cell_height, min
                     heights,
                     counters,
                 )
-    return heads, nexts, lows, highs, tops, heights, counters[0]
+    return triangles.shape[0]

@@ -16,26 +16,6 @@ BUCKET_CELLS = 32
 
 
 @kernel
-def find_nodes(offsets, corners, across, corner_count):
-    """(C,) bool: corners where other than two border edges meet.
-
-    Args:
-        offsets: (L + 1,) outline l has the positions offsets[l]:offsets[l + 1].
-        corners: (E,) corner index of each position.
-        across: (E,) layer on the other side of the edge that starts there, or -1.
-        corner_count: C.
-    """
-    degree = np.zeros(corner_count, np.int32)  # twice the edges; shared ones are traced twice
-    for loop in range(offsets.size - 1):
-        for i in range(offsets[loop], offsets[loop + 1]):
-            following = i + 1 if i + 1 < offsets[loop + 1] else offsets[loop]
-            weight = 2 if across[i] < 0 else 1
-            degree[corners[i]] += weight
-            degree[corners[following]] += weight
-    return degree != 4
-
-
-@kernel
 def _deviation(i, a, b, x, z):
     """Squared distance, in cells, of point i from the segment between points a and b."""
     if x[b] < x[a] or (x[b] == x[a] and z[b] < z[a]):
@@ -72,8 +52,8 @@ def _farthest(first, last, start, size, x, z):
 
 
 @kernel
-def keep_corners(offsets, corners, x, z, nodes, max_error):
-    """(C,) bool: corners that the simplified outlines keep (Douglas and Peucker's rule).
+def keep_corners(offsets, corners, x, z, nodes, max_error, kept):
+    """Mark the corners that the simplified outlines keep (Douglas and Peucker's rule).
 
     Args:
         offsets: (L + 1,) outline l has the positions offsets[l]:offsets[l + 1].
@@ -82,8 +62,8 @@ def keep_corners(offsets, corners, x, z, nodes, max_error):
         z: (E,) grid line of each position.
         nodes: (C,) bool, corners that must stay.
         max_error: cells.
+        kept: (C,) bool, equal to `nodes` before; changed in place.
     """
-    kept = nodes.copy()
     longest = 1
     for loop in range(offsets.size - 1):
         longest = max(longest, offsets[loop + 1] - offsets[loop])
@@ -125,32 +105,6 @@ def keep_corners(offsets, corners, x, z, nodes, max_error):
                     stack[depth, 0], stack[depth, 1] = low, where
                     stack[depth + 1, 0], stack[depth + 1, 1] = where, high
                     depth += 2
-    return kept
-
-
-@kernel
-def kept_segments(offsets, corners, kept):
-    """(S, 3) int64 rows (loop, first position, last position) between kept corners."""
-    total = 0
-    for i in range(corners.size):
-        total += kept[corners[i]]
-    segments = np.zeros((total, 3), np.int64)
-    filled = 0
-    for loop in range(offsets.size - 1):
-        start, size = offsets[loop], offsets[loop + 1] - offsets[loop]
-        first = opened = -1
-        for position in range(size):
-            if kept[corners[start + position]]:
-                if opened >= 0:
-                    segments[filled] = loop, opened, position
-                    filled += 1
-                else:
-                    first = position
-                opened = position
-        if first >= 0:
-            segments[filled] = loop, opened, first + size
-            filled += 1
-    return segments[:filled]
 
 
 @kernel
@@ -204,7 +158,8 @@ def _fill_buckets(x, z, ends, width, deep):
             for bucket in range(1, starts.size):
                 starts[bucket] += starts[bucket - 1]
             members = np.zeros(starts[-1], np.int64)
-            starts[:-1] = starts[1:]
+            for bucket in range(starts.size - 1):
+                starts[bucket] = starts[bucket + 1]
     return starts, members
 
 
@@ -213,7 +168,8 @@ def restore_clashing(segments, offsets, loop_layers, corners, x, z, kept):
     """Give clashing segments their farthest dropped corner back; returns how many were given.
 
     Args:
-        segments: (S, 3) rows of `kept_segments`.
+        segments: (S, 3) rows (outline, first position, last position) between kept corners;
+            positions count from the outline's start and may pass its end.
         offsets: (L + 1,) outline l has the positions offsets[l]:offsets[l + 1].
         loop_layers: (L,) layer of each outline; only outlines of one layer can clash.
         corners: (E,) corner index of each position.
