@@ -54,7 +54,7 @@ def build_mip_levels(texture: UInt8[np.ndarray, "h w 3"]) -> list[UInt32[np.ndar
     return levels
 
 
-def pack_textures(textures: Sequence[UInt8[np.ndarray, "h w 3"]]) -> TexelStore:
+def pack_textures(textures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> TexelStore:
     """The store of `textures`, which become textures 1, 2, ... behind the white texel."""
     white = np.full((1, 1, 3), 255, np.uint8)
     images = [white, *textures]
