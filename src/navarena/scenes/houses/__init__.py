@@ -1,1 +1,7 @@
-"""TODO."""
+"""Generated houses: floor plan, furniture, materials and light from a seed."""
+
+from navarena.scenes.houses.generator import build_house
+from navarena.scenes.houses.settings import HouseSettings
+from navarena.scenes.houses.splits import HOUSE_SPLITS, house_seed
+
+__all__ = ["HOUSE_SPLITS", "HouseSettings", "build_house", "house_seed"]

@@ -1,0 +1,135 @@
+"""Furnishing a whole house, room by room."""
+
+from collections.abc import Mapping
+
+from navarena.scenes.houses.arrange import Arranger, order_groups
+from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.furniture.catalog import FAMILIES
+from navarena.scenes.houses.furniture.decor import make_curtains
+from navarena.scenes.houses.furniture.taste import Taste
+from navarena.scenes.houses.kitchen_run import place_kitchen_run
+from navarena.scenes.houses.looks import STYLES, VIEWS, Look, Style
+from navarena.scenes.houses.parts import STRAIGHT
+from navarena.scenes.houses.plan import FloorPlan
+from navarena.scenes.houses.recipes import KITCHEN_RUN, MISSING_ROOM, RECIPES, Group
+from navarena.scenes.houses.settings import HouseSettings
+from navarena.scenes.houses.space import Placement, RoomSpace, against_wall, make_spaces
+from navarena.scenes.houses.structure import RoomLooks
+
+WET_ROOMS = frozenset({"bathroom", "toilet", "kitchen", "laundry room"})
+CURTAIN_PERCENT: Mapping[str, int] = {"living room": 75, "bedroom": 85, "dining room": 65, "office": 40}
+
+
+def draw_style(draws: Draws) -> Style:
+    """The palette of a house."""
+    return STYLES[draws.choose(tuple(STYLES))]
+
+
+def draw_looks(draws: Draws, plan: FloorPlan, style: Style) -> list[RoomLooks]:
+    """Floors, walls and ceilings; dry rooms share one or two floors, wet rooms have tiles."""
+    main, second = draws.choose(style.floors), draws.choose(style.floors)
+    wet_floor, wet_wall = draws.choose(style.wet_floors), draws.choose(style.wet_walls)
+    paint, view = draws.choose(style.walls), draws.choose(VIEWS)
+    door = draws.choose((Look("lacquer", "white"), draws.choose(style.woods)))
+    looks = []
+    for room in plan.rooms:
+        if room.category in WET_ROOMS:
+            floor = wet_floor
+            wall = (
+                wet_wall
+                if room.category in ("bathroom", "toilet")
+                else draws.choose((wet_wall, paint, paint))
+            )
+        else:
+            floor = second if room.category in ("bedroom", "office", "gym") else main
+            wall = paint if draws.chance(50) else draws.choose(style.walls)
+        looks.append(
+            RoomLooks(
+                floor, wall, Look("paint", "white"), Look("lacquer", "white"), door, Look(view, "white")
+            )
+        )
+    return looks
+
+
+def furnish(
+    draws: Draws, plan: FloorPlan, style: Style, settings: HouseSettings
+) -> tuple[list[Placement], list[RoomSpace]]:
+    """All placements of a house (parents before what they carry), and the rooms as they were filled."""
+    spaces = make_spaces(plan)
+    present = [room.category for room in plan.rooms]
+    placements: list[Placement] = []
+    for space in spaces:
+        stream = draws.branch("room", space.room)
+        arranger = Arranger(space, stream, _draw_taste(stream, style), settings.clutter_percent)
+        _furnish_room(arranger, present)
+        first = len(placements)
+        for placed in arranger.placed:
+            parent = placed.parent + first if placed.parent >= 0 else -1
+            placements.append(
+                Placement(
+                    placed.family, placed.category, placed.model, placed.at, placed.turn, placed.room, parent
+                )
+            )
+    return placements, spaces
+
+
+def _draw_taste(draws: Draws, style: Style) -> Taste:
+    return Taste(
+        draws,
+        style,
+        wood=draws.choose(style.woods),
+        textile=draws.choose(style.textiles),
+        accent=draws.choose(style.accents),
+        metal=draws.choose(style.metals),
+    )
+
+
+def _furnish_room(arranger: Arranger, present: list[str]) -> None:
+    space = arranger.space
+    groups: list[Group] = []
+    if space.category == "living room":
+        for missing, extra in MISSING_ROOM.items():
+            if missing not in present:
+                groups += extra
+    groups += RECIPES[space.category]
+    for group in order_groups(groups, present, space.floor):
+        for _ in range(group.most):
+            if not arranger.draws.chance(group.percent):
+                continue
+            if group.families == (KITCHEN_RUN,):
+                place_kitchen_run(arranger)
+            elif group.families != ("sofa",) or not any(p.family == "sofa" for p in arranger.placed):
+                arranger.add_group(group)
+    _hang_ceiling_lamp(arranger)
+    _hang_curtains(arranger)
+
+
+def _hang_ceiling_lamp(arranger: Arranger) -> None:
+    """A lamp in the middle of the ceiling; two or more in long rooms."""
+    space, model = arranger.space, arranger.build("ceiling_lamp")
+    x, z = space.floor.center
+    number = max(1, max(space.floor.width, space.floor.depth) // 5000)
+    for k in range(number):
+        shift = (2 * k + 1 - number) * max(space.floor.width, space.floor.depth) // (2 * number)
+        at = (x + shift, z) if space.floor.width >= space.floor.depth else (x, z + shift)
+        pose = ((at[0], space.ceiling - model.high, at[1]), STRAIGHT)
+        arranger.commit("ceiling_lamp", model, pose, category=FAMILIES["ceiling_lamp"].category)
+
+
+def _hang_curtains(arranger: Arranger) -> None:
+    space = arranger.space
+    percent = CURTAIN_PERCENT.get(space.category, 0)
+    if not arranger.draws.chance(percent):
+        return
+    long = arranger.draws.chance(65)
+    for side, start, end, sill, head in space.windows:
+        low = 30 if long else sill - 150
+        model = make_curtains(arranger.taste, end - start, head + 110 - low)
+        first = (start + end) // 2 - model.rect.width // 2
+        span = space.floor.span(side)
+        if first < span[0] + 20 or first + model.rect.width > span[1] - 20:
+            continue
+        pose = against_wall(space.floor, side, first, model, low)
+        rect = Placement("curtains", "curtain", model, *pose, space.room).rect
+        if low + model.high < space.ceiling and space.is_clear(rect, low, low + model.high):
+            arranger.commit("curtains", model, pose, side, category="curtain")

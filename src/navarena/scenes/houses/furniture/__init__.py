@@ -1,0 +1,1 @@
+"""Families of things that stand in generated houses."""

@@ -1,0 +1,217 @@
+"""Recursive subdivision of a house into cells.
+
+Three arrangements, drawn until every room has decent proportions:
+
+* hub: the living room along one side, the other rooms along it (houses without corridor);
+* spine: public rooms, a corridor, private rooms, as three long strips;
+* wing: public rooms at one end; a corridor leads from them between two strips of private rooms.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isqrt
+
+from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.plan import INNER_HALF_MM, PlannedRoom, Rect
+from navarena.scenes.houses.programme import ROOM_KINDS, Wish
+
+GRID_MM = 50
+ATTEMPTS = 60
+LONGEST_TO_WIDEST_PERCENT = 215
+OUTSIDE = "outside"
+"""Category of a cell that is left open, such as a terrace cut out of a corner."""
+
+
+@dataclass(frozen=True)
+class Zones:
+    """The wishes of a house by where they belong."""
+
+    public: list[Wish]
+    private: list[Wish]
+    has_corridor: bool
+
+
+def draw_layout(draws: Draws, wishes: Sequence[Wish]) -> list[PlannedRoom]:
+    """Cells for all `wishes`; the best of ATTEMPTS drawings, the first faultless one if any."""
+    zones = Zones(
+        [wish for wish in wishes if ROOM_KINDS[wish.category].public],
+        [wish for wish in wishes if not ROOM_KINDS[wish.category].public and wish.category != "corridor"],
+        any(wish.category == "corridor" for wish in wishes),
+    )
+    best: list[PlannedRoom] = []
+    least = -1
+    for _ in range(ATTEMPTS):
+        rooms = _draw_arrangement(draws, zones)
+        faults = sum(_faults(room) for room in rooms)
+        if least < 0 or faults < least:
+            best, least = rooms, faults
+        if faults == 0:
+            break
+    rooms = _placed_at_origin(_turned(best, draws.integer(0, 7)))
+    return [room for room in rooms if room.category != OUTSIDE]
+
+
+def _draw_arrangement(draws: Draws, zones: Zones) -> list[PlannedRoom]:
+    if not zones.private and len(zones.public) == 1:
+        return _single_room(draws, zones.public[0])
+    if not zones.has_corridor:
+        return _hub(draws, zones)
+    if len(zones.private) <= 4 and draws.chance(45):
+        return _spine(draws, zones)
+    return _wing(draws, zones)
+
+
+def _faults(room: PlannedRoom) -> int:
+    """Millimetres by which a room misses its least width and its proportions."""
+    if room.category == OUTSIDE:
+        return 0
+    floor = room.floor
+    short, long = min(floor.width, floor.depth), max(floor.width, floor.depth)
+    faults = max(0, ROOM_KINDS[room.category].least_width_mm - short)
+    if room.category != "corridor":
+        faults += max(0, long - short * LONGEST_TO_WIDEST_PERCENT // 100)
+    return faults
+
+
+def _snapped(length: int) -> int:
+    return max(GRID_MM, (length + GRID_MM // 2) // GRID_MM * GRID_MM)
+
+
+def _area(wishes: Sequence[Wish]) -> int:
+    return sum(wish.area for wish in wishes)
+
+
+def _cut(rect: Rect, along_x: bool, share: int, whole: int) -> tuple[Rect, Rect]:
+    """Cut `rect` across x (or z) so that the first piece has `share` of `whole`."""
+    if along_x:
+        at = rect.x0 + min(rect.width - GRID_MM, _snapped(rect.width * share // whole))
+        return Rect(rect.x0, rect.z0, at, rect.z1), Rect(at, rect.z0, rect.x1, rect.z1)
+    at = rect.z0 + min(rect.depth - GRID_MM, _snapped(rect.depth * share // whole))
+    return Rect(rect.x0, rect.z0, rect.x1, at), Rect(rect.x0, at, rect.x1, rect.z1)
+
+
+def _divide(draws: Draws, rect: Rect, wishes: Sequence[Wish]) -> list[PlannedRoom]:
+    """Halve the wishes by area and cut the rectangle across its longer side, down to single rooms."""
+    if len(wishes) == 1:
+        return [PlannedRoom(wishes[0].category, rect)]
+    whole = _area(wishes)
+    splits = sorted(range(1, len(wishes)), key=lambda k: abs(2 * _area(wishes[:k]) - whole))
+    k = splits[0] if len(splits) == 1 or draws.chance(70) else splits[1]
+    first, second = _cut(rect, rect.width >= rect.depth, _area(wishes[:k]), whole)
+    return _divide(draws, first, wishes[:k]) + _divide(draws, second, wishes[k:])
+
+
+def _strip(rect: Rect, wishes: Sequence[Wish], along_x: bool) -> list[PlannedRoom]:
+    """Rooms side by side along one direction."""
+    rooms, rest = [], rect
+    for k, wish in enumerate(wishes[:-1]):
+        first, rest = _cut(rest, along_x, wish.area, _area(wishes[k:]))
+        rooms.append(PlannedRoom(wish.category, first))
+    return [*rooms, PlannedRoom(wishes[-1].category, rest)]
+
+
+def _single_room(draws: Draws, wish: Wish) -> list[PlannedRoom]:
+    width = _snapped(isqrt(wish.area * draws.integer(100, 170, 5) // 100))
+    return [PlannedRoom(wish.category, Rect(0, 0, width, _snapped(wish.area // width)))]
+
+
+def _hub(draws: Draws, zones: Zones) -> list[PlannedRoom]:
+    """The living room along the whole of one side; everything else opens into it."""
+    hub, others = zones.public[0], draws.shuffled(zones.public[1:] + zones.private)
+    whole = hub.area + _area(others)
+    width = _snapped(isqrt(whole * draws.integer(90, 170, 5) // 100))
+    first, second = _cut(Rect(0, 0, width, _snapped(whole // width)), False, hub.area, whole)
+    return [PlannedRoom(hub.category, first), *_strip(second, others, along_x=True)]
+
+
+def _corridor_width(draws: Draws) -> int:
+    return draws.integer(1150, 1600, GRID_MM) + 2 * INNER_HALF_MM
+
+
+def _spine(draws: Draws, zones: Zones) -> list[PlannedRoom]:
+    """Public strip, corridor, private strip; the corridor runs the whole length."""
+    width = _snapped(_area(zones.public) // draws.integer(3600, 5200, GRID_MM))
+    public_depth = _snapped(_area(zones.public) // width)
+    private_depth = _snapped(_area(zones.private) // width)
+    hall = _corridor_width(draws)
+    public = Rect(0, 0, width, public_depth)
+    corridor = Rect(0, public_depth, width, public_depth + hall)
+    private = Rect(0, corridor.z1, width, corridor.z1 + private_depth)
+    return [
+        *_strip(public, draws.shuffled(zones.public), along_x=True),
+        PlannedRoom("corridor", corridor),
+        *_strip(private, draws.shuffled(zones.private), along_x=True),
+    ]
+
+
+def _wing(draws: Draws, zones: Zones) -> list[PlannedRoom]:
+    """Public rooms at the low-x end, then strips of private rooms on both sides of a corridor."""
+    public, private = _area(zones.public), _area(zones.private)
+    hall = _corridor_width(draws)
+    depth = _snapped(isqrt((public + private) * draws.integer(50, 100, 5) // 100)) + hall
+    length = _snapped(private // (depth - hall))
+    upper, lower = _balanced(draws, zones.private)
+    upper_depth = _snapped((depth - hall) * _area(upper) // private) if lower else depth - hall
+    public_length = _snapped(public // depth)
+    x0, x1 = public_length, public_length + length
+    rooms = [
+        *_strip(Rect(x0, 0, x1, upper_depth), upper, along_x=True),
+        PlannedRoom("corridor", Rect(x0, upper_depth, x1, upper_depth + hall)),
+    ]
+    if lower:
+        rooms += _strip(Rect(x0, upper_depth + hall, x1, depth), lower, along_x=True)
+    return _public_zone(draws, Rect(0, 0, public_length, depth), zones.public) + rooms
+
+
+def _public_zone(draws: Draws, rect: Rect, wishes: Sequence[Wish]) -> list[PlannedRoom]:
+    """The public rooms in `rect`, now and then with a terrace cut out of a corner."""
+    if len(wishes) == 1 or not draws.chance(40):
+        return _divide(draws, rect, wishes if draws.chance(50) else wishes[::-1])
+    at_end, full = draws.shuffled(wishes[1:]), wishes[0]
+    terrace = draws.integer(25, 40, 5) * rect.depth // 100
+    end_length = _snapped(_area(at_end) // (rect.depth - terrace))
+    full_part = Rect(rect.x1 - _snapped(full.area // rect.depth), rect.z0, rect.x1, rect.z1)
+    end = Rect(full_part.x0 - end_length, rect.z0, full_part.x0, rect.z1 - _snapped(terrace))
+    corner = Rect(end.x0, end.z1, end.x1, rect.z1)
+    return [
+        PlannedRoom(full.category, full_part),
+        *_divide(draws, end, at_end),
+        PlannedRoom(OUTSIDE, corner),
+    ]
+
+
+def _balanced(draws: Draws, wishes: Sequence[Wish]) -> tuple[list[Wish], list[Wish]]:
+    """Two strips of about equal area, in random order; a single wish has one strip for itself."""
+    upper: list[Wish] = []
+    lower: list[Wish] = []
+    for wish in sorted(draws.shuffled(wishes), key=lambda wish: -wish.area):
+        (upper if _area(upper) <= _area(lower) else lower).append(wish)
+    return draws.shuffled(upper), draws.shuffled(lower)
+
+
+def _turned(rooms: Sequence[PlannedRoom], symmetry: int) -> list[PlannedRoom]:
+    """One of the eight mirrored and turned versions of a plan."""
+    mirror_x, mirror_z, swap = symmetry & 1, symmetry & 2, symmetry & 4
+    turned = []
+    for room in rooms:
+        x0, z0, x1, z1 = room.cell.x0, room.cell.z0, room.cell.x1, room.cell.z1
+        if mirror_x:
+            x0, x1 = -x1, -x0
+        if mirror_z:
+            z0, z1 = -z1, -z0
+        cell = Rect(z0, x0, z1, x1) if swap else Rect(x0, z0, x1, z1)
+        turned.append(PlannedRoom(room.category, cell, room.level))
+    return turned
+
+
+def _placed_at_origin(rooms: Sequence[PlannedRoom]) -> list[PlannedRoom]:
+    """The plan moved so that its lowest cell borders are 0."""
+    x, z = min(room.cell.x0 for room in rooms), min(room.cell.z0 for room in rooms)
+    return [
+        PlannedRoom(
+            room.category,
+            Rect(room.cell.x0 - x, room.cell.z0 - z, room.cell.x1 - x, room.cell.z1 - z),
+            room.level,
+        )
+        for room in rooms
+    ]

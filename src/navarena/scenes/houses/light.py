@@ -1,0 +1,111 @@
+"""Baked light: ambient occlusion, lamps and windows, per vertex."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Float32, Int
+
+from navarena.core.threads import run_in_shares
+from navarena.scenes.houses.light_kernels import bake
+from navarena.scenes.houses.mesh import HouseMesh
+from navarena.scenes.houses.plan import EAST, NORTH, SOUTH, WEST, FloorPlan
+from navarena.scenes.houses.space import Placement
+from navarena.scenes.houses.structure import wall_boxes
+
+CELL_MM = 400
+REACH_MM = 1300
+"""Things farther away do not darken."""
+
+LIFT_MM = 15.0
+MARGIN_MM = 35.0
+"""Points of floors, walls and ceilings are moved this far into their room."""
+
+INWARD = {NORTH: (0, 1), EAST: (-1, 0), SOUTH: (0, -1), WEST: (1, 0)}
+
+
+def sample_directions() -> tuple[Float[np.ndarray, "d 3"], Float[np.ndarray, "d"]]:
+    """96 unit vectors through the faces of a cube, and their solid angles up to a factor."""
+    steps = np.array([-3.0, -1.0, 1.0, 3.0]) / 4
+    a, b = (grid.ravel() for grid in np.meshgrid(steps, steps, indexing="ij"))
+    one = np.ones(len(a))
+    faces = [
+        np.stack(np.roll([sign * one, a, b], axis, axis=0), 1) for axis in range(3) for sign in (-1.0, 1.0)
+    ]
+    vectors = np.concatenate(faces)
+    length = np.sqrt((vectors * vectors).sum(1))
+    return vectors / length[:, None], 1.0 / (length * length * length)
+
+
+def plan_grid(
+    boxes: Float[np.ndarray, "b 6"],
+) -> tuple[Int[np.ndarray, "nx nz1"], Int[np.ndarray, "m"], float, float]:
+    """Lists of the boxes over each cell of the plan: (starts, items, x0, z0)."""
+    x0, z0 = float(boxes[:, 0].min()), float(boxes[:, 2].min())
+    nx = int((boxes[:, 3].max() - x0) // CELL_MM) + 1
+    nz = int((boxes[:, 5].max() - z0) // CELL_MM) + 1
+    i0, i1 = ((boxes[:, k] - x0) // CELL_MM for k in (0, 3))
+    j0, j1 = ((boxes[:, k] - z0) // CELL_MM for k in (2, 5))
+    cells, owners = [], []
+    for k, (a, b, c, d) in enumerate(zip(i0, i1, j0, j1, strict=True)):
+        i, j = np.meshgrid(np.arange(int(a), int(b) + 1), np.arange(int(c), int(d) + 1), indexing="ij")
+        cells.append((i * nz + j).ravel())
+        owners.append(np.full(i.size, k))
+    cell, owner = np.concatenate(cells), np.concatenate(owners)
+    order = np.argsort(cell, kind="stable")
+    counts = np.cumsum(np.bincount(cell, minlength=nx * nz))
+    flat = np.concatenate([[0], counts])
+    starts = np.stack([flat[i * nz : (i + 1) * nz + 1] for i in range(nx)])
+    return starts.astype(np.int64), owner[order].astype(np.int64), x0, z0
+
+
+def bake_light(mesh: HouseMesh, plan: FloorPlan, placements: Sequence[Placement]) -> Float32[np.ndarray, "v"]:
+    """(V,) float32 light of every vertex, multiples of 1/256 in (0, 1]."""
+    boxes = np.concatenate([mesh.part_boxes, wall_boxes(plan)])
+    starts, items, x0, z0 = plan_grid(boxes)
+    directions, weights = sample_directions()
+    frame = np.array([x0, z0, CELL_MM, plan.ceiling, REACH_MM], float)
+    points = _lifted(mesh, plan)
+    light = np.zeros(len(points), np.float32)
+    lamps, windows = _lamps(placements), _windows(plan)
+
+    def work(share: int, first: int, last: int) -> None:
+        bake(
+            light, first, last, points, mesh.normals, mesh.vertex_part, mesh.vertex_room, mesh.vertex_glows,
+            boxes, starts, items, frame, lamps, windows, directions, weights,
+        )  # fmt: skip
+
+    run_in_shares(work, len(points))
+    return light
+
+
+def _lifted(mesh: HouseMesh, plan: FloorPlan) -> Float[np.ndarray, "v 3"]:
+    """Vertices moved off their surface; those of panels also away from the room's edges."""
+    points = mesh.vertices + LIFT_MM * mesh.normals
+    for index, room in enumerate(plan.rooms):
+        panel = (mesh.vertex_part < 0) & (mesh.vertex_room == index)
+        low = np.array([room.floor.x0, 0, room.floor.z0]) + MARGIN_MM
+        high = np.array([room.floor.x1, plan.ceiling, room.floor.z1]) - MARGIN_MM
+        points[panel] = np.minimum(np.maximum(points[panel], low), high)
+    return points
+
+
+def _lamps(placements: Sequence[Placement]) -> Float[np.ndarray, "n 4"]:
+    rows = [
+        (placed.at[0], placed.low, placed.at[2], placed.room)
+        for placed in placements
+        if placed.family == "ceiling_lamp"
+    ]
+    return np.array(rows, float).reshape(-1, 4)
+
+
+def _windows(plan: FloorPlan) -> Float[np.ndarray, "n 7"]:
+    rows = []
+    for opening in plan.openings:
+        if opening.kind != "window":
+            continue
+        line, middle = plan.rooms[opening.room].floor.line(opening.side), (opening.start + opening.end) // 2
+        x, z = (middle, line) if opening.side in (NORTH, SOUTH) else (line, middle)
+        inward = INWARD[opening.side]
+        area = (opening.end - opening.start) * (opening.high - opening.low)
+        rows.append((x, (opening.low + opening.high) // 2, z, *inward, area, opening.room))
+    return np.array(rows, float).reshape(-1, 7)

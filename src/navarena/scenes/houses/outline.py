@@ -1,0 +1,77 @@
+"""Where the walls of a plan are, seen from above: the outer border and the cut through the walls."""
+
+from collections.abc import Sequence
+
+from navarena.scenes.houses.plan import EAST, NORTH, OUTER_MM, SOUTH, WEST, PlannedRoom, Rect
+
+
+def _solid_cells(
+    rooms: Sequence[PlannedRoom],
+) -> tuple[list[int], list[int], list[list[bool]], list[list[bool]]]:
+    """Compressed grid lines (x, z), and per cell whether it is inside the house and inside a wall."""
+    covers = [room.cell.grown(OUTER_MM) for room in rooms]
+    floors = [room.floor for room in rooms]
+    xs = sorted({x for rect in covers + floors for x in (rect.x0, rect.x1)})
+    zs = sorted({z for rect in covers + floors for z in (rect.z0, rect.z1)})
+    cells = [[Rect(x0, z0, x1, z1) for z0, z1 in zip(zs, zs[1:])] for x0, x1 in zip(xs, xs[1:])]
+    inside = [[any(cover.contains(cell) for cover in covers) for cell in column] for column in cells]
+    wall = [
+        [within and not any(floor.contains(cell) for floor in floors) for cell, within in zip(column, row)]
+        for column, row in zip(cells, inside)
+    ]
+    return xs, zs, inside, wall
+
+
+def wall_rects(rooms: Sequence[PlannedRoom]) -> list[Rect]:
+    """Disjoint rectangles that together are all walls (doorways and windows not cut out)."""
+    xs, zs, _, wall = _solid_cells(rooms)
+    runs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for i, column in enumerate(wall):
+        j = 0
+        while j < len(column):
+            first = j
+            while j < len(column) and column[j]:
+                j += 1
+            if j > first:
+                runs.setdefault((zs[first], zs[j]), []).append((xs[i], xs[i + 1]))
+            j += 1
+    rects = []
+    for (z0, z1), spans in runs.items():
+        x0, x1 = spans[0]
+        for a, b in spans[1:]:
+            if a != x1:
+                rects.append(Rect(x0, z0, x1, z1))
+                x0 = a
+            x1 = b
+        rects.append(Rect(x0, z0, x1, z1))
+    return rects
+
+
+def exterior_edges(rooms: Sequence[PlannedRoom]) -> list[tuple[int, int, int, int]]:
+    """(side, level, start, end) of each straight piece of the outer border; side tells where outside is."""
+    xs, zs, inside, _ = _solid_cells(rooms)
+    columns, rows = len(xs) - 1, len(zs) - 1
+
+    def is_in(i: int, j: int) -> bool:
+        return 0 <= i < columns and 0 <= j < rows and inside[i][j]
+
+    pieces: list[tuple[int, int, int, int]] = []
+    for i in range(columns):
+        for j in range(rows):
+            if not inside[i][j]:
+                continue
+            if not is_in(i, j - 1):
+                pieces.append((NORTH, zs[j], xs[i], xs[i + 1]))
+            if not is_in(i, j + 1):
+                pieces.append((SOUTH, zs[j + 1], xs[i], xs[i + 1]))
+            if not is_in(i - 1, j):
+                pieces.append((WEST, xs[i], zs[j], zs[j + 1]))
+            if not is_in(i + 1, j):
+                pieces.append((EAST, xs[i + 1], zs[j], zs[j + 1]))
+    merged: list[tuple[int, int, int, int]] = []
+    for side, level, start, end in sorted(pieces):
+        if merged and merged[-1][:2] == (side, level) and merged[-1][3] == start:
+            merged[-1] = (side, level, merged[-1][2], end)
+        else:
+            merged.append((side, level, start, end))
+    return merged

@@ -1,0 +1,149 @@
+"""Floor plans on an integer millimetre grid.
+
+Plans are drawn in x (to the right) and z (downwards on paper): seen from above with -z at
+the top. Cells are cut along the middle of the inner walls.
+"""
+
+from dataclasses import dataclass
+
+INNER_HALF_MM = 60
+"""Half the thickness of an inner wall; also the part of an outer wall inside the cell border."""
+
+OUTER_MM = 240
+"""The part of an outer wall outside the cell border, so outer walls are 300 mm thick."""
+
+DOOR_HIGH_MM = 2050
+
+NORTH, EAST, SOUTH, WEST = 0, 1, 2, 3
+"""Sides of a rectangle: north is low z, east high x, south high z, west low x."""
+
+SIDES = (NORTH, EAST, SOUTH, WEST)
+
+INWARD_TURNS = (2, 1, 0, 3)
+"""Per side: quarter turns (to the left from -z) of a thing whose back is at that side."""
+
+
+@dataclass(frozen=True)
+class Rect:
+    """An axis-aligned rectangle, millimetres; x0 < x1 and z0 < z1."""
+
+    x0: int
+    z0: int
+    x1: int
+    z1: int
+
+    @property
+    def width(self) -> int:
+        return self.x1 - self.x0
+
+    @property
+    def depth(self) -> int:
+        return self.z1 - self.z0
+
+    @property
+    def area(self) -> int:
+        """Square millimetres."""
+        return self.width * self.depth
+
+    @property
+    def center(self) -> tuple[int, int]:
+        return (self.x0 + self.x1) // 2, (self.z0 + self.z1) // 2
+
+    def grown(self, margin: int) -> "Rect":
+        """Moved outwards by `margin` on all sides (inwards when negative)."""
+        return Rect(self.x0 - margin, self.z0 - margin, self.x1 + margin, self.z1 + margin)
+
+    def overlaps(self, other: "Rect") -> bool:
+        """Whether the interiors meet."""
+        return self.x0 < other.x1 and other.x0 < self.x1 and self.z0 < other.z1 and other.z0 < self.z1
+
+    def contains(self, other: "Rect") -> bool:
+        """Whether `other` lies inside (borders may touch)."""
+        return self.x0 <= other.x0 and other.x1 <= self.x1 and self.z0 <= other.z0 and other.z1 <= self.z1
+
+    def line(self, side: int) -> int:
+        """The coordinate across `side`."""
+        return (self.z0, self.x1, self.z1, self.x0)[side]
+
+    def span(self, side: int) -> tuple[int, int]:
+        """The interval along `side`, from low to high coordinate."""
+        return (self.x0, self.x1) if side in (NORTH, SOUTH) else (self.z0, self.z1)
+
+    def band(self, side: int, start: int, end: int, near: int, far: int) -> "Rect":
+        """The rectangle over [start, end] along `side`, from `near` to `far` inwards of it."""
+        if side == NORTH:
+            return Rect(start, self.z0 + near, end, self.z0 + far)
+        if side == SOUTH:
+            return Rect(start, self.z1 - far, end, self.z1 - near)
+        if side == WEST:
+            return Rect(self.x0 + near, start, self.x0 + far, end)
+        return Rect(self.x1 - far, start, self.x1 - near, end)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A hole in a wall.
+
+    Attributes:
+        kind: "door", "passage" (no door leaf, wider), "entrance" (closed door) or "window".
+        room: index of the room on one side.
+        side: side of that room.
+        other: index of the room on the other side, or None for the outside.
+        start, end: clear interval along the side, millimetres.
+        low, high: millimetres above the floor.
+        leaf: 0 no leaf; +1 or -1: an open leaf stands in `leaf_room`, hinged at `end` or `start`.
+        leaf_room: index of the room the leaf opens into.
+    """
+
+    kind: str
+    room: int
+    side: int
+    other: int | None
+    start: int
+    end: int
+    low: int
+    high: int
+    leaf: int = 0
+    leaf_room: int = -1
+
+
+@dataclass(frozen=True)
+class PlannedRoom:
+    """A room of the plan.
+
+    Attributes:
+        category: such as "kitchen".
+        cell: borders in the middle of the walls.
+        level: index of the storey.
+    """
+
+    category: str
+    cell: Rect
+    level: int = 0
+
+    @property
+    def floor(self) -> Rect:
+        """The inner outline."""
+        return self.cell.grown(-INNER_HALF_MM)
+
+
+@dataclass(frozen=True)
+class FloorPlan:
+    """Rooms and openings of one storey, and the height of its ceiling in millimetres."""
+
+    rooms: tuple[PlannedRoom, ...]
+    openings: tuple[Opening, ...]
+    ceiling: int
+
+    def side_seen_from(self, opening: Opening, room: int) -> int | None:
+        """The side of `room` that `opening` lies in, or None when it is elsewhere."""
+        if opening.room == room:
+            return opening.side
+        if opening.other == room:
+            return (opening.side + 2) % 4
+        return None
+
+    def openings_of(self, room: int) -> list[tuple[int, Opening]]:
+        """(side, opening) of every opening of `room`."""
+        found = ((self.side_seen_from(opening, room), opening) for opening in self.openings)
+        return [(side, opening) for side, opening in found if side is not None]

@@ -1,0 +1,137 @@
+"""Keeping every room and nearly all of the floor reachable: what blocks the way is taken out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Int
+
+from navarena.scenes.houses.footprints import leaf_obstructions, obstructions
+from navarena.scenes.houses.outline import wall_rects
+from navarena.scenes.houses.plan import FloorPlan, Rect
+from navarena.scenes.houses.reach_kernels import block_around, label_components
+from navarena.scenes.houses.space import Placement
+from navarena.scenes.houses.structure import doorway_rects, without_rect
+
+CELL_MM = 50
+RADII_MM = (240, 180)
+"""Bodies for which the floor must hang together: a roomy one, and the smallest of the field."""
+
+STRANDED_PERMILLE = 10
+"""Share of the free floor that may be cut off (the target is 2 %, half is kept in reserve)."""
+
+TALLEST_BODY_MM = 1500
+
+
+@dataclass(frozen=True)
+class FloorGrid:
+    """Places for a body's centre.
+
+    Attributes:
+        labels: (nx, nz) int32, component number from 1; -1 where the body does not fit.
+        sizes: (C,) int64, cells of each component.
+        x0, z0: origin, millimetres; cells measure CELL_MM.
+    """
+
+    labels: Int[np.ndarray, "nx nz"]
+    sizes: Int[np.ndarray, "c"]
+    x0: int
+    z0: int
+
+    @property
+    def main(self) -> int:
+        """Number of the largest component; 0 when there is none."""
+        return int(np.argmax(self.sizes)) + 1 if len(self.sizes) else 0
+
+    @property
+    def reachable_share(self) -> float:
+        """Share of the free places that lie in the largest component."""
+        return float(self.sizes.max() / self.sizes.sum()) if len(self.sizes) else 0.0
+
+    def window(self, rect: Rect) -> Int[np.ndarray, "a b"]:
+        """The labels of the cells that `rect` touches."""
+        i0, i1 = (rect.x0 - self.x0) // CELL_MM, (rect.x1 - self.x0) // CELL_MM + 1
+        j0, j1 = (rect.z0 - self.z0) // CELL_MM, (rect.z1 - self.z0) // CELL_MM + 1
+        return self.labels[max(0, i0) : i1, max(0, j0) : j1]
+
+
+def solid_walls(plan: FloorPlan) -> list[Rect]:
+    """Walls with the doorways between rooms cut out."""
+    pieces = wall_rects(plan.rooms)
+    for doorway in doorway_rects(plan):
+        pieces = [left for piece in pieces for left in without_rect(piece, doorway)]
+    return pieces
+
+
+def build_floor_grid(plan: FloorPlan, obstacles: Sequence[Rect], radius: int) -> FloorGrid:
+    """Where the centre of a body of `radius` millimetres can be, by components."""
+    cells = [room.cell for room in plan.rooms]
+    x0, z0 = min(cell.x0 for cell in cells), min(cell.z0 for cell in cells)
+    x1, z1 = max(cell.x1 for cell in cells), max(cell.z1 for cell in cells)
+    grid = np.full(((x1 - x0) // CELL_MM + 1, (z1 - z0) // CELL_MM + 1), -1, np.int32)
+    for rect in [room.floor for room in plan.rooms] + doorway_rects(plan):
+        i0, i1 = (rect.x0 - x0) // CELL_MM, -(-(rect.x1 - x0) // CELL_MM)
+        j0, j1 = (rect.z0 - z0) // CELL_MM, -(-(rect.z1 - z0) // CELL_MM)
+        grid[i0:i1, j0:j1] = 0
+    rects = [(r.x0, r.z0, r.x1, r.z1) for r in [*solid_walls(plan), *obstacles]]
+    block_around(grid, np.array(rects, np.int64).reshape(-1, 4), x0, z0, CELL_MM, radius)
+    return FloorGrid(grid, label_components(grid), x0, z0)
+
+
+def obstacle_rects(placement: Placement) -> list[Rect]:
+    """Outlines of what stands in a body's way."""
+    return [o.rect for o in obstructions(placement) if o.low < TALLEST_BODY_MM]
+
+
+def remove_blockers(plan: FloorPlan, placements: Sequence[Placement]) -> list[Placement]:
+    """The placements without those that cut off a room or more floor than allowed."""
+    outlines = [obstacle_rects(placement) for placement in placements]
+    leaves = [o.rect for o in leaf_obstructions(plan)]
+    kept = set(range(len(placements)))
+    for radius in RADII_MM:
+        while True:
+            obstacles = leaves + [rect for k in sorted(kept) for rect in outlines[k]]
+            grid = build_floor_grid(plan, obstacles, radius)
+            culprit = _find_blocker(plan, grid, placements, outlines, kept, radius)
+            if culprit is None:
+                break
+            kept -= _with_children(placements, culprit)
+    return _renumbered(placements, sorted(kept))
+
+
+def _find_blocker(
+    plan: FloorPlan,
+    grid: FloorGrid,
+    placements: Sequence[Placement],
+    outlines: Sequence[Sequence[Rect]],
+    kept: set[int],
+    radius: int,
+) -> int | None:
+    """The last-placed thing beside the largest part of the floor that is cut off; None when all is well."""
+    standing = [k for k in sorted(kept, reverse=True) if outlines[k] and placements[k].parent < 0]
+    for index, room in enumerate(plan.rooms):
+        here = grid.window(room.floor)
+        if not (here == grid.main).any():
+            return next((k for k in standing if placements[k].room == index), None)
+    stranded = int(grid.sizes.sum() - grid.sizes.max())
+    if stranded * 1000 <= STRANDED_PERMILLE * int(grid.sizes.sum()):
+        return None
+    order = [label for label in np.argsort(-grid.sizes, kind="stable") + 1 if label != grid.main]
+    for label in order:
+        for k in standing:
+            near = grid.window(placements[k].rect.grown(radius + CELL_MM))
+            if (near == label).any():
+                return k
+    return None
+
+
+def _with_children(placements: Sequence[Placement], root: int) -> set[int]:
+    return {root} | {k for k, placement in enumerate(placements) if placement.parent == root}
+
+
+def _renumbered(placements: Sequence[Placement], kept: Sequence[int]) -> list[Placement]:
+    number = {old: new for new, old in enumerate(kept)}
+    return [
+        replace(placements[k], parent=number[placements[k].parent] if placements[k].parent >= 0 else -1)
+        for k in kept
+    ]

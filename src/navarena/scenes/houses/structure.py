@@ -1,0 +1,223 @@
+"""Floors, walls, ceilings, and the doors and windows in them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.scenes.houses.looks import Look
+from navarena.scenes.houses.mesh import MeshBuilder, Thing, subdivide
+from navarena.scenes.houses.outline import exterior_edges, wall_rects
+from navarena.scenes.houses.parts import QUARTERS, Part
+from navarena.scenes.houses.plan import (
+    EAST,
+    INNER_HALF_MM,
+    INWARD_TURNS,
+    NORTH,
+    OUTER_MM,
+    SIDES,
+    SOUTH,
+    FloorPlan,
+    Opening,
+    PlannedRoom,
+    Rect,
+)
+from navarena.scenes.houses.shapes import BOX
+from navarena.scenes.houses.wall_openings import HOLE_MARGIN_MM, opening_model
+
+OVERLAP_MM = 20
+"""Panels run this far into the neighbouring wall, so that no gap shows along their edges."""
+
+SKIRTING_HIGH_MM, SKIRTING_DEEP_MM = 80, 14
+
+
+@dataclass(frozen=True)
+class RoomLooks:
+    """Surfaces of one room."""
+
+    floor: Look
+    wall: Look
+    ceiling: Look
+    skirting: Look
+    door: Look
+    view: Look
+
+
+def wall_thickness(opening: Opening) -> int:
+    """Thickness of the wall that holds `opening`, millimetres."""
+    return 2 * INNER_HALF_MM if opening.other is not None else INNER_HALF_MM + OUTER_MM
+
+
+def _hole(opening: Opening) -> Rect:
+    """The rough opening: (along the wall, height)."""
+    margin = HOLE_MARGIN_MM
+    low = opening.low - margin if opening.low else 0
+    return Rect(opening.start - margin, low, opening.end + margin, opening.high + margin)
+
+
+def build_structure(builder: MeshBuilder, plan: FloorPlan, looks: Sequence[RoomLooks], spacing: int) -> None:
+    """Add everything that does not move: floors, ceilings, walls, openings, the outside."""
+    floors = [_build_room(builder, plan, index, looks[index], spacing) for index in range(len(plan.rooms))]
+    for opening in plan.openings:
+        _build_opening(builder, plan, opening, looks[opening.room], floors)
+    _build_outside(builder, plan)
+
+
+def _build_room(builder: MeshBuilder, plan: FloorPlan, index: int, looks: RoomLooks, spacing: int) -> int:
+    """Floor, ceiling and four walls of a room; returns the floor's thing."""
+    floor = plan.rooms[index].floor
+    lines = subdivide(floor.x0, floor.x1, spacing), subdivide(floor.z0, floor.z1, spacing)
+    wide = [floor.x0 - OVERLAP_MM, *lines[0][1:-1], floor.x1 + OVERLAP_MM]
+    deep = [floor.z0 - OVERLAP_MM, *lines[1][1:-1], floor.z1 + OVERLAP_MM]
+    floor_thing = builder.add_thing(Thing("floor", index, _attributes(looks.floor)))
+    builder.add_panel(floor_thing, looks.floor, 1, 0, 1, (wide, deep))
+    ceiling = builder.add_thing(Thing("ceiling", index, _attributes(looks.ceiling)))
+    builder.add_panel(ceiling, looks.ceiling, 1, plan.ceiling, -1, (wide, deep))
+    for side in SIDES:
+        _build_wall(builder, plan, index, side, looks, spacing)
+    return floor_thing
+
+
+def _attributes(look: Look) -> Mapping[str, str]:
+    return {"color": look.color, "material": look.material}
+
+
+def _build_wall(
+    builder: MeshBuilder, plan: FloorPlan, index: int, side: int, looks: RoomLooks, spacing: int
+) -> None:
+    """One inner wall face with its holes, and the skirting board along it."""
+    floor = plan.rooms[index].floor
+    openings = [opening for at, opening in plan.openings_of(index) if at == side]
+    holes = [_hole(opening) for opening in openings]
+    start, end = floor.span(side)
+    along = subdivide(start, end, spacing, [mark for hole in holes for mark in (hole.x0, hole.x1)])
+    along = [start - OVERLAP_MM, *along[1:-1], end + OVERLAP_MM]
+    up = subdivide(0, plan.ceiling, spacing, [mark for hole in holes for mark in (hole.z0, hole.z1)])
+    up = [-OVERLAP_MM, *up[1:-1], plan.ceiling + OVERLAP_MM]
+    holes = [Rect(h.x0, h.z0 if h.z0 else -OVERLAP_MM, h.x1, h.z1) for h in holes]
+    thing = builder.add_thing(Thing("wall", index, _attributes(looks.wall)))
+    if side in (NORTH, SOUTH):
+        facing = 1 if side == NORTH else -1
+        builder.add_panel(thing, looks.wall, 2, floor.line(side), facing, (along, up), holes)
+    else:
+        facing = -1 if side == EAST else 1
+        turned = [Rect(h.z0, h.x0, h.z1, h.x1) for h in holes]
+        builder.add_panel(thing, looks.wall, 0, floor.line(side), facing, (up, along), turned)
+    builder.add_parts(thing, _skirting(floor, side, openings, looks.skirting, spacing))
+
+
+def _skirting(floor: Rect, side: int, openings: Sequence[Opening], look: Look, spacing: int) -> list[Part]:
+    """Boards between the doors."""
+    start, end = floor.span(side)
+    doors = sorted((o.start, o.end) for o in openings if o.low == 0)
+    borders = [start, *(mark for door in doors for mark in door), end]
+    boards = []
+    for a, b in zip(borders[::2], borders[1::2], strict=True):
+        lines = subdivide(a, b, 4 * spacing) if b > a else []
+        for low, high in zip(lines[:-1], lines[1:], strict=True):
+            rect = floor.band(side, low, high, -4, SKIRTING_DEEP_MM)
+            boards.append(_slab(rect, 0, SKIRTING_HIGH_MM, look))
+    return boards
+
+
+def _slab(rect: Rect, low: int, high: int, look: Look) -> Part:
+    """A box over `rect`; rounding of odd sizes stays below a millimetre."""
+    x, z = rect.center
+    return Part(BOX, look, (rect.width, high - low, rect.depth), (x, low, z), thin=True)
+
+
+def _build_opening(
+    builder: MeshBuilder, plan: FloorPlan, opening: Opening, looks: RoomLooks, floors: Sequence[int]
+) -> None:
+    """Frame, leaf or panes of an opening, and the threshold below it."""
+    floor = plan.rooms[opening.room].floor
+    thickness = wall_thickness(opening)
+    middle = (opening.start + opening.end) // 2
+    rect = floor.band(opening.side, middle - 1, middle + 1, 0, 2)
+    at = (middle, 0, floor.line(opening.side))
+    if opening.side % 2:
+        at = (floor.line(opening.side), 0, middle)
+    category = "window" if opening.kind == "window" else "door"
+    model = opening_model(opening, thickness, looks.door, looks.view)
+    turn = QUARTERS[INWARD_TURNS[opening.side]]
+    room = opening.leaf_room if opening.leaf else opening.room
+    builder.add_thing(Thing(category, room, model.attributes, at, turn), model)
+    if opening.low == 0:
+        margin = HOLE_MARGIN_MM
+        rect = floor.band(opening.side, opening.start - margin, opening.end + margin, -thickness - 6, 6)
+        look = Look(looks.floor.finish, looks.floor.color)
+        builder.add_parts(floors[opening.room], [_slab(rect, -OVERLAP_MM, 5, look)])
+
+
+def _build_outside(builder: MeshBuilder, plan: FloorPlan) -> None:
+    """The outer faces of the house and the cut through its walls at ceiling height."""
+    look, cut = Look("plaster", "sand"), Look("plaster", "charcoal")
+    thing = builder.add_thing(Thing("wall", None, _attributes(look)))
+    top = plan.ceiling + OVERLAP_MM
+    for side, level, start, end in exterior_edges(plan.rooms):
+        holes = [
+            _hole(opening)
+            for opening in plan.openings
+            if opening.other is None
+            and opening.side == side
+            and _outer_line(plan.rooms[opening.room], side) == level
+            and start <= opening.start
+            and opening.end <= end
+        ]
+        along = subdivide(start, end, 4000, [mark for hole in holes for mark in (hole.x0, hole.x1)])
+        up = subdivide(0, top, 4000, [mark for hole in holes for mark in (hole.z0, hole.z1)])
+        facing = -1 if side in (NORTH, 3) else 1
+        if side in (NORTH, SOUTH):
+            builder.add_panel(thing, look, 2, level, facing, (along, up), holes)
+        else:
+            turned = [Rect(hole.z0, hole.x0, hole.z1, hole.x1) for hole in holes]
+            builder.add_panel(thing, look, 0, level, facing, (up, along), turned)
+    for rect in wall_rects(plan.rooms):
+        builder.add_panel(thing, cut, 1, top, 1, ((rect.x0, rect.x1), (rect.z0, rect.z1)))
+
+
+def _outer_line(room: PlannedRoom, side: int) -> int:
+    return room.cell.line(side) + (-OUTER_MM if side in (NORTH, 3) else OUTER_MM)
+
+
+def wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
+    """(N, 6) lowest and highest corners, millimetres, of the solid walls with their openings left out."""
+    boxes = []
+    passages = [(opening, _through(plan, opening)) for opening in plan.openings]
+    for rect in wall_rects(plan.rooms):
+        cut = [(opening, through) for opening, through in passages if through.overlaps(rect)]
+        pieces = [rect]
+        for _, through in cut:
+            pieces = [left for piece in pieces for left in without_rect(piece, through)]
+        boxes += [(p.x0, 0, p.z0, p.x1, plan.ceiling, p.z1) for p in pieces]
+    for opening, t in passages:
+        boxes.append((t.x0, opening.high, t.z0, t.x1, plan.ceiling, t.z1))
+        if opening.kind == "window":
+            boxes.append((t.x0, 0, t.z0, t.x1, opening.low, t.z1))
+    return np.array(boxes, float)
+
+
+def _through(plan: FloorPlan, opening: Opening) -> Rect:
+    """The clear way through the wall, seen from above."""
+    floor = plan.rooms[opening.room].floor
+    return floor.band(opening.side, opening.start, opening.end, -wall_thickness(opening), 0)
+
+
+def without_rect(rect: Rect, hole: Rect) -> list[Rect]:
+    """What is left of `rect` around `hole`."""
+    if not rect.overlaps(hole):
+        return [rect]
+    x0, x1 = max(rect.x0, hole.x0), min(rect.x1, hole.x1)
+    pieces = (
+        (rect.x0, rect.z0, x0, rect.z1),
+        (x1, rect.z0, rect.x1, rect.z1),
+        (x0, rect.z0, x1, max(rect.z0, hole.z0)),
+        (x0, min(rect.z1, hole.z1), x1, rect.z1),
+    )
+    return [Rect(*piece) for piece in pieces if piece[0] < piece[2] and piece[1] < piece[3]]
+
+
+def doorway_rects(plan: FloorPlan) -> list[Rect]:
+    """The clear floor of every doorway between rooms."""
+    return [_through(plan, opening) for opening in plan.openings if opening.other is not None]
