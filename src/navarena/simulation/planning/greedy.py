@@ -24,6 +24,7 @@ class Course:
 
     Attributes:
         moves: number of turns (to the left) before each forward step.
+        action_count: turns and steps so far.
         position, yaw: the pose reached, metres and radians.
         triangle: of the navmesh, under it; -1 = not known.
         distance: metres left, geodesic.
@@ -36,11 +37,7 @@ class Course:
     triangle: int = -1
     arrived: bool = False
     moves: list[int] = field(default_factory=list)
-
-    @property
-    def action_count(self) -> int:
-        """Turns and steps so far."""
-        return sum(abs(turns) + 1 for turns in self.moves)
+    action_count: int = 0
 
 
 def follow_greedily(
@@ -98,6 +95,7 @@ def _advance(
         if score[i, choice] > -np.inf:
             course = courses[k]
             course.moves.append(int(moves.turns[choice]))
+            course.action_count += abs(course.moves[-1]) + 1
             course.position, course.yaw = outcome.positions[i, choice], float(outcome.yaws[i, choice])
             course.triangle = int(outcome.triangles[i, choice])
             course.distance = float(outcome.distances[i, choice])

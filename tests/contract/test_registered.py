@@ -1,0 +1,241 @@
+"""What holds for everything registered: each task, sensor and agent, whoever wrote it.
+
+Tasks run in drawn worlds with small cameras; the rules of a protocol do not depend on either.
+"""
+
+import copy
+import pickle
+from dataclasses import replace
+
+import gymnasium
+import numpy as np
+import pytest
+
+from navarena.agents.agent import Boundary, Start
+from navarena.agents.catalog import AGENTS
+from navarena.agents.loading import load_agent
+from navarena.episodes.catalog import get_recipe
+from navarena.metrics.catalog import METRICS
+from navarena.simulation.body_catalog import BODIES
+from navarena.simulation.sensors.catalog import SENSORS
+from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, PictureSensor
+from navarena.simulation.simulator import Simulator
+from navarena.simulation.world import WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import TASKS, get_task
+from navarena.tasks.env import NavigationEnv
+from navarena.tasks.sensors.catalog import GOAL_SENSORS
+from navarena.tasks.vector_env import NavigationVectorEnv
+from tasks.small import EPISODES
+from worlds import HALL, ROOMS, draw_world
+
+STEPS = 60
+WORLDS = [draw_world(HALL, scene_id="hall"), draw_world(ROOMS, scene_id="rooms")]
+
+
+def small_task(protocol_id):
+    """The task with cameras of a quarter of a thousand pixels."""
+    task = get_task(protocol_id)
+    cameras = tuple(replace(camera, width_px=20, height_px=12) for camera in task.embodiment.cameras)
+    task.embodiment = replace(task.embodiment, cameras=cameras)
+    return task
+
+
+def make_cache(task):
+    cache = WorldCache(task.embodiment)
+    for world in WORLDS:
+        cache.add(world)
+    return cache
+
+
+def make_env(protocol_id, sensors=None):
+    task = small_task(protocol_id)
+    return NavigationEnv(task, episodes=EPISODES, sensors=sensors, worlds=make_cache(task))
+
+
+@pytest.fixture(params=TASKS.names())
+def protocol_id(request):
+    return request.param
+
+
+@pytest.fixture(params=SENSORS.names())
+def sensor_name(request):
+    return request.param
+
+
+@pytest.fixture(params=AGENTS.names())
+def agent_name(request):
+    return request.param
+
+
+def rollout(env, seed, steps=STEPS):
+    """Everything that comes out of `steps` random steps."""
+    generator = np.random.default_rng(seed)
+    observations, info = env.reset(seed=seed)
+    out = [(observations, None, info)]
+    for _ in range(steps):
+        observations, reward, terminated, truncated, info = env.step(
+            int(generator.integers(1, env.action_space.n))
+        )
+        out.append((observations, (reward, terminated, truncated), info))
+        if terminated or truncated:
+            observations, info = env.reset()
+            out.append((observations, None, info))
+    return out
+
+
+def test_gymnasium_accepts_every_task(protocol_id):
+    from gymnasium.utils.env_checker import check_env
+
+    check_env(make_env(protocol_id), skip_render_check=True)
+
+
+def test_observations_lie_in_their_spaces_and_are_finite(protocol_id):
+    env = make_env(protocol_id)
+    for observations, outcome, _ in rollout(env, 1):
+        assert env.observation_space.contains(observations)
+        for value in observations.values():
+            assert np.isfinite(value).all()
+        if outcome is not None:
+            assert np.isfinite(outcome[0])
+
+
+def test_a_seed_repeats_everything(protocol_id):
+    first, second = rollout(make_env(protocol_id), 5), rollout(make_env(protocol_id), 5)
+    for (seen, outcome, info), (seen_again, outcome_again, info_again) in zip(first, second):
+        assert (outcome, info) == (outcome_again, info_again)
+        assert all(np.array_equal(seen[name], seen_again[name]) for name in seen)
+
+
+def test_without_a_seed_starts_differ(protocol_id):
+    env = make_env(protocol_id, sensors=())
+    assert len({env.reset()[1]["episode_id"] for _ in range(40)}) > 1
+
+
+def test_observations_share_no_memory(protocol_id):
+    env = make_env(protocol_id)
+    first, _ = env.reset(seed=0)
+    kept = copy.deepcopy(first)
+    second, *_ = env.step(1)
+    third, *_ = env.step(2)
+    for name in first:
+        assert not np.shares_memory(first[name], second[name])
+        assert not np.shares_memory(second[name], third[name])
+        assert np.array_equal(first[name], kept[name]), f"{name} changed after it was returned"
+    values = list(third.values())
+    assert not any(np.shares_memory(a, b) for i, a in enumerate(values) for b in values[:i])
+
+
+def test_no_sensor_of_a_protocol_is_dead(protocol_id):
+    seen = [observations for observations, *_ in rollout(make_env(protocol_id), 2)]
+    for name in seen[0]:
+        assert any(not np.array_equal(seen[0][name], later[name]) for later in seen[1:]), name
+
+
+def test_a_batch_equals_single_environments_bit_for_bit(protocol_id):
+    count = 3
+    task = small_task(protocol_id)
+    envs = NavigationVectorEnv(count, task, episodes=EPISODES, worlds=make_cache(task))
+    singles = [make_env(protocol_id) for _ in range(count)]
+    seen, _ = envs.reset(seed=9)
+    own = [env.reset(seed=9 + k)[0] for k, env in enumerate(singles)]
+    generator = np.random.default_rng(1)
+    for _ in range(STEPS):
+        for name in seen:
+            assert seen[name].tobytes() == b"".join(one[name].tobytes() for one in own)
+        actions = generator.integers(1, task_actions(task), count)
+        seen, rewards, terminated, truncated, _ = envs.step(actions)
+        assert not terminated.any() and not truncated.any()
+        results = [env.step(int(action)) for env, action in zip(singles, actions)]
+        own = [result[0] for result in results]
+        assert rewards.tolist() == [result[1] for result in results]
+
+
+def task_actions(task):
+    return len(task.actions)
+
+
+def test_closing_twice(protocol_id):
+    task = small_task(protocol_id)
+    for env in (
+        make_env(protocol_id),
+        NavigationVectorEnv(2, task, episodes=EPISODES, worlds=make_cache(task)),
+    ):
+        env.reset(seed=0)
+        env.close()
+        env.close()
+
+
+def test_settings_can_be_pickled(protocol_id):
+    task = get_task(protocol_id)
+    again = pickle.loads(pickle.dumps(task))
+    assert (again.protocol_id, again.embodiment) == (task.protocol_id, task.embodiment)
+    for thing in (get_recipe(protocol_id), *BODIES.values(), EPISODES):
+        assert pickle.loads(pickle.dumps(thing)) == thing
+
+
+def test_a_protocol_names_what_exists(protocol_id):
+    task = get_task(protocol_id)
+    assert task.protocol_id == protocol_id
+    assert set(task.metrics) <= set(METRICS.names())
+    assert set(task.sensors) <= {*SENSORS.names(), *GOAL_SENSORS.names()}
+    assert task.max_steps > 0 and task.actions
+    for heading in ("Body", "Actions", "Observations", "Reward", "Start", "End", "Versions"):
+        assert f"## {heading}" in (type(task).__doc__ or ""), f"the card of {protocol_id} lacks {heading}"
+    space = make_env(protocol_id).observation_space
+    assert isinstance(space, gymnasium.spaces.Dict) and set(space) == set(task.sensors)
+
+
+def test_every_sensor_on_every_body(sensor_name):
+    """In its bounds, of its type, finite, and alive somewhere on a walk."""
+    for body in BODIES.values():
+        small = replace(
+            body, cameras=tuple(replace(camera, width_px=20, height_px=12) for camera in body.cameras)
+        )
+        simulator = Simulator(small, 2, (sensor_name,))
+        simulator.place([0, 1], WORLDS, np.array([[5.0, 0, 5], [3.5, 0, 2.5]]), np.array([0.1, 2.0]))
+        (name,) = simulator.observations
+        spec = simulator.observer.specs[name]
+        seen = []
+        for action in (1, 2, 1, 4, 1, 3, 5, *[1] * 30):
+            simulator.step(np.array([action, action]))
+            value = simulator.observations[name].copy()
+            assert value.shape == (2, *spec.shape) and value.dtype == spec.dtype
+            assert np.isfinite(value).all()
+            assert (value >= spec.low).all() and (value <= spec.high).all()
+            seen.append(value)
+        fixed = name == "K"
+        assert fixed or any(not np.array_equal(seen[0], later) for later in seen), f"{name} never changes"
+
+
+def test_every_sensor_is_of_a_known_kind(sensor_name):
+    assert isinstance(SENSORS.get(sensor_name)(), BodySensor | PictureSensor | CameraSensor)
+    assert SENSORS.get(sensor_name).name == sensor_name
+
+
+def run_agent(name, episodes, seed):
+    task = small_task("pointnav-v1")
+    agent = load_agent(name, task, seed)
+    batch = NavigationBatch(task, len(episodes), sensors=agent.sensors, worlds=make_cache(task))
+    agent.attach(batch)
+    batch.start(range(len(episodes)), episodes)
+    agent.reset(
+        [Start(k, one.episode_id, one.scene_id, Boundary.SCENE, seed) for k, one in enumerate(episodes)]
+    )
+    for _ in range(STEPS):
+        active = batch.running
+        if not active.any():
+            break
+        actions = agent.act(batch.observations, active)
+        assert actions.shape == (len(episodes),) and actions.dtype == np.int64
+        assert ((actions >= 0) & (actions < len(task.actions)))[active].all()
+        batch.step(actions, active)
+    return [batch.trajectory(k).actions.tolist() for k in range(len(episodes))]
+
+
+def test_every_agent_repeats_itself_in_any_batch(agent_name):
+    together = run_agent(agent_name, EPISODES, 4)
+    assert together == run_agent(agent_name, EPISODES, 4)
+    assert together == [run_agent(agent_name, [episode], 4)[0] for episode in EPISODES]
+    backwards = run_agent(agent_name, EPISODES[::-1], 4)
+    assert together == backwards[::-1]
