@@ -89,9 +89,8 @@ def _print_tables(console: Console, evaluation: Evaluation) -> None:
     broken = {status: count for status, count in summary.statuses.items() if status != "ok"}
     table = metric_table(summary)
     console.table(f"{summary.agent} on {summary.identity}", table.columns, table.rows)
-    console.text(
-        f"{summary.episodes} episodes in {summary.scenes} scenes, one row each in {evaluation.folder}"
-    )
+    scenes = "1 scene" if summary.scenes == 1 else f"{summary.scenes} scenes"
+    console.text(f"{summary.episodes} episodes in {scenes}, one row each in {evaluation.folder}")
     if broken:
         listed = ", ".join(f"{count} {status}" for status, count in broken.items())
         console.text(f"broken by the agent and counted as failures: {listed}")

@@ -7,16 +7,16 @@ from jaxtyping import Bool, Float, Int32
 
 from navarena.core.arrays import Points, Triangles
 
-FLOOR_MARGIN = 0.6
-"""Metres above and below a path within which floor is drawn: more than a stair, less than a storey."""
+FLOOR_MARGIN = 1.0
+"""Metres above and below a path within which floor belongs to it: more than a step, less than a storey."""
 
 
 def select_floor(
     vertices: Points, triangles: Triangles, lowest: float, highest: float
 ) -> Bool[np.ndarray, "t"]:
-    """(T,) which triangles lie on the storeys between two heights (world y, metres)."""
-    heights = vertices[triangles, 1].mean(1)
-    return (heights >= lowest - FLOOR_MARGIN) & (heights <= highest + FLOOR_MARGIN)
+    """(T,) which triangles reach into the storeys between two heights (world y, metres)."""
+    heights = vertices[triangles, 1]
+    return (heights.max(1) >= lowest - FLOOR_MARGIN) & (heights.min(1) <= highest + FLOOR_MARGIN)
 
 
 def trace_outlines(

@@ -42,7 +42,8 @@ def render_report(evaluation: Evaluation, plans: PlanSource | None = None) -> st
     summary, rows = evaluation.summary, evaluation.rows
     headline = headline_metrics(summary)
     bands = band_groups(rows, headline)
-    scenes = scene_groups(rows, headline)
+    scene_names = sorted({row.scene_id for row in rows})
+    shown = set(scene_names[:MOST_SCENES])
     sections = {}
     if plans is not None:
         sections = draw_cards(evaluation.benchmark, plans, choose_episodes(rows, headline[0], headline[-1]))
@@ -66,8 +67,8 @@ def render_report(evaluation: Evaluation, plans: PlanSource | None = None) -> st
         infinite=max((entry.infinite for entry in summary.metrics.values()), default=0),
         figures=_draw_figures(rows, headline, bands),
         bands=group_table("start distance", bands),
-        scenes=group_table("scene", scenes[:MOST_SCENES]),
-        scene_count=len(scenes),
+        scenes=group_table("scene", scene_groups([row for row in rows if row.scene_id in shown], headline)),
+        scene_count=len(scene_names),
         broken=broken_table(rows),
         sections=sections,
         path_colors=PATH_COLORS,

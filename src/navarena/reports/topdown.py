@@ -72,6 +72,7 @@ def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> M
     heights = np.concatenate([positions[:, 1], [goal[1]], shortest[:, 1]])
     selected = select_floor(plan.vertices, plan.triangles, heights.min(), heights.max())
     outlines = trace_outlines(plan.vertices, plan.triangles, plan.neighbors, selected)
+    others = trace_outlines(plan.vertices, plan.triangles, plan.neighbors, ~selected)
     rooms = [room for room in plan.rooms if heights.min() - 1 <= room.floor_height <= heights.max() + 1]
     drawn = [*outlines, *(np.asarray(room.polygon, float) for room in rooms), _plan_points(positions)]
     corners = np.concatenate([*drawn, _plan_points(goal[None])])
@@ -80,7 +81,8 @@ def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> M
     low, high = low - _MARGIN * size, high + _MARGIN * size
     parts = [
         *_draw_rooms(rooms),
-        f'<path class="floor" d="{_closed_path(outlines)}"/>' if outlines else "",
+        _draw_floor("floor other", others),
+        _draw_floor("floor", outlines),
         *_name_rooms(rooms, size),
         _polyline("shortest", _plan_points(shortest)),
         *_draw_walk(_plan_points(positions)),
@@ -110,6 +112,10 @@ def _closed_path(outlines: Sequence[Float[np.ndarray, "_ 2"]]) -> str:
 
 def _polyline(name: str, points: Float[np.ndarray, "k 2"]) -> str:
     return f'<polyline class="{name}" points="{_coordinates(points)}"/>' if len(points) > 1 else ""
+
+
+def _draw_floor(name: str, outlines: Sequence[Float[np.ndarray, "_ 2"]]) -> str:
+    return f'<path class="{name}" d="{_closed_path(outlines)}"/>' if outlines else ""
 
 
 def _draw_rooms(rooms: Sequence[Room]) -> list[str]:
