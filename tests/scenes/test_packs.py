@@ -112,6 +112,22 @@ def test_missing_and_foreign_files(tmp_path):
         packs.open_pack(tmp_path)
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux's /proc")
+def test_open_packs_hold_no_file_descriptors_and_leave_no_mappings(tmp_path):
+    path = tmp_path / "many.pack"
+    packs.write_pack(path, *_sample())
+    before = len(os.listdir("/proc/self/fd"))
+    opened = [packs.open_pack(path) for _ in range(50)]
+    assert len(os.listdir("/proc/self/fd")) == before
+    array = opened[7].arrays["points"]
+    assert Path("/proc/self/maps").read_text().count("many.pack") == 50
+    del opened
+    assert Path("/proc/self/maps").read_text().count("many.pack") == 1
+    np.testing.assert_array_equal(array, _sample()[0]["points"])
+    with pytest.raises(ValueError, match="read-only|WRITEABLE"):
+        array.flags.writeable = True
+
+
 def test_load_or_build_builds_once_and_again_when_damaged(caplog):
     built = []
 

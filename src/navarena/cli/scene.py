@@ -8,7 +8,7 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
-from navarena.scenes.catalog import is_file_path, load_scene, scene_hash
+from navarena.scenes.catalog import is_file_path, scene_hash
 from navarena.scenes.summary import SceneSummary, summarise_scene
 from navarena.simulation.body_catalog import get_body
 from navarena.simulation.world import World, open_world
@@ -36,7 +36,7 @@ class SceneImport:
         """Import, cut the navmesh, report; the exit code is 0."""
         if not is_file_path(self.path):
             raise InputError(f"expected a mesh file, got {self.path!r}; generate houses with: scene make")
-        world = _compile(console, self.path, self.body, self.up, self.scale)
+        world = _compile(self.path, self.body, self.up, self.scale)
         return _report(console, world, self.body, self.up, self.scale)
 
 
@@ -59,7 +59,7 @@ class SceneMake:
             raise InputError(f"expected a scene id, got the file {self.scene!r}; read it with: scene import")
         if self.out is not None and self.out.suffix.lower() != ".glb":
             raise InputError(f"expected --out to end in .glb, got {self.out}")
-        world = _compile(console, self.scene, self.body)
+        world = _compile(self.scene, self.body)
         return _report(console, world, self.body, out=self.out)
 
 
@@ -127,16 +127,10 @@ class ScenePreview:
         return 0
 
 
-def _compile(console: Console, scene_id: str, body: str, up: str = "y", scale: float = 1.0) -> World:
+def _compile(scene_id: str, body: str, up: str = "y", scale: float = 1.0) -> World:
     """Put scene, navmesh and render mesh into the cache; returns the world."""
-    embodiment = get_body(body)
-    with console.progress(3, "compiling") as progress:
-        load_scene(scene_id, up, scale)
-        progress.advance()
-        world = open_world(scene_id, embodiment, up, scale)
-        progress.advance()
-        _ = world.render_mesh  # loaded, and compiled, when first looked at
-        progress.advance()
+    world = open_world(scene_id, get_body(body), up, scale)
+    _ = world.render_mesh  # loaded, and compiled, when first looked at
     return world
 
 
@@ -182,8 +176,9 @@ def _rows(summary: SceneSummary, world: World, body: str) -> list[tuple[str, Any
         ("bounds", f"{_point(summary.low)} to {_point(summary.high)}"),
         ("looks", ", ".join(looks)),
         ("objects", objects + _counts(summary.categories) if summary.objects else "none (no semantics)"),
-        ("rooms", f"{summary.rooms} on {summary.levels} level(s)" + _counts(summary.room_categories)),
-        ("navigable", f"{mesh.navigable_area:.1f} m2 on {mesh.island_count} island(s) for {body}"),
+        ("rooms", f"{summary.rooms}" + _counts(summary.room_categories)),
+        ("storeys", str(summary.levels)),
+        ("navigable", f"{mesh.navigable_area:.1f} m2 for {body}, islands: {mesh.island_count}"),
         ("largest island", f"{mesh.island_areas.max():.1f} m2"),
     ]
 

@@ -16,7 +16,7 @@ def raise_storage_error(path: Path, error: OSError) -> NoReturn:
     if error.errno == errno.ENOSPC:
         remedy = "free some space, or choose another folder (`--out`, NAVARENA_CACHE)"
     else:
-        remedy = "choose a folder that can be written"
+        remedy = "choose a folder that can be written (`--out`, NAVARENA_CACHE)"
     raise StorageError(f"cannot write {path}: {error.strerror or error}; {remedy}") from error
 
 

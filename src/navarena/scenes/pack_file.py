@@ -14,9 +14,8 @@ an array is used. `verify_pack` compares all of them.
 """
 
 import hashlib
-import mmap
+import math
 import struct
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from jaxtyping import UInt64
 
 from navarena.core.errors import FileError
 from navarena.core.files import atomic_path
+from navarena.scenes.pack_mapping import map_file
 
 MAGIC = b"NAVPACK\0"
 VERSION = 1
@@ -117,9 +117,11 @@ def open_pack(path: Path) -> Pack:
     mapped = _map_file(path)
     layout = _read_layout(path, mapped)
     _check_blocks(path, mapped, layout, CHECKED_BLOCKS)
+    data = np.frombuffer(mapped, np.uint8)[layout.data_start :]
     arrays = {}
     for name, dtype, shape, offset in layout.header["arrays"]:
-        arrays[name] = np.ndarray(tuple(shape), np.dtype(dtype), mapped, layout.data_start + offset)
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        arrays[name] = data[offset : offset + size].view(dtype).reshape(shape)
     return Pack(path, MappingProxyType(arrays), layout.header["meta"])
 
 
@@ -140,13 +142,9 @@ def _data_start(header_bytes: int, sum_bytes: int) -> int:
     return end + -end % ALIGNMENT
 
 
-def _map_file(path: Path) -> mmap.mmap:
-    """Map `path` read-only and shared."""
-    # Where Python can, the mapping keeps no file descriptor: a thousand scenes may be open at once.
-    options = {"trackfd": False} if sys.version_info >= (3, 13) and sys.platform != "win32" else {}
+def _map_file(path: Path) -> memoryview:
     try:
-        with path.open("rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ, **options)
+        return map_file(path)
     except FileNotFoundError as error:
         raise FileError(f"pack {path} does not exist") from error
     except ValueError as error:
@@ -155,7 +153,7 @@ def _map_file(path: Path) -> mmap.mmap:
         raise FileError(f"cannot read pack {path}: {error.strerror or error}") from error
 
 
-def _read_layout(path: Path, mapped: mmap.mmap) -> _Layout:
+def _read_layout(path: Path, mapped: memoryview) -> _Layout:
     if len(mapped) < _PREAMBLE.size:
         raise _damaged(path, f"expected at least {_PREAMBLE.size} bytes, got {len(mapped)}")
     magic, version, header_bytes, data_bytes, file_bytes, digest = _PREAMBLE.unpack_from(mapped)
@@ -169,7 +167,7 @@ def _read_layout(path: Path, mapped: mmap.mmap) -> _Layout:
     start = _data_start(header_bytes, sum_bytes)
     if start + data_bytes != file_bytes:
         raise _damaged(path, "its sizes contradict each other")
-    checked = mapped[_PREAMBLE.size : _PREAMBLE.size + header_bytes + sum_bytes]
+    checked = bytes(mapped[_PREAMBLE.size : _PREAMBLE.size + header_bytes + sum_bytes])
     if hashlib.sha256(checked).digest() != digest:
         raise _damaged(path, "the header's checksum differs")
     header = msgspec.json.decode(checked[:header_bytes])
@@ -185,7 +183,7 @@ def _block_sums(words: UInt64[np.ndarray, "n"]) -> UInt64[np.ndarray, "b"]:
     return np.append(sums, rest.sum(dtype=np.uint64)) if len(rest) else sums
 
 
-def _check_blocks(path: Path, mapped: mmap.mmap, layout: _Layout, at_most: int) -> None:
+def _check_blocks(path: Path, mapped: memoryview, layout: _Layout, at_most: int) -> None:
     """Compare at most `at_most` evenly spread blocks with their sums."""
     words = np.frombuffer(mapped, np.uint64, offset=layout.data_start)
     count = len(layout.sums)

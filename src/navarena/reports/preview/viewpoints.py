@@ -135,8 +135,12 @@ def _score(scene: Scene, renderer: Renderer, position: Points, yaw: Float[np.nda
 
 
 def _difference(
-    position: Points, yaw: np.ndarray, chosen_position: Points, chosen_yaw: np.ndarray, far: float
-) -> np.ndarray:
+    position: Points,
+    yaw: Float[np.ndarray, "n"],
+    chosen_position: Float[np.ndarray, "m 3"],
+    chosen_yaw: Float[np.ndarray, "m"],
+    far: float,
+) -> Float[np.ndarray, "n"]:
     """(N,) 0 to 1: how different each view is from the ones already chosen."""
     if not len(chosen_position):
         return np.ones(len(position))
