@@ -1,0 +1,101 @@
+"""Steps without pictures: bodies, environments, resets."""
+
+import gc
+import os
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from navarena.cli.benchmarks.measurement import Measurement, median_seconds
+from navarena.episodes.catalog import make_episodes
+from navarena.episodes.episode import Episode
+from navarena.scenes.catalog import scene_ids
+from navarena.simulation.body_catalog import LOCOBOT
+from navarena.simulation.simulator import Simulator
+from navarena.simulation.world import WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_task
+from navarena.tasks.vector_env import NavigationVectorEnv
+
+BATCH = 64
+PROTOCOL = "pointnav-v1"
+ACTION_SHARES = (0.0, 0.6, 0.2, 0.2)
+"""Probabilities of stop, move_forward, turn_left, turn_right in the timed steps."""
+
+
+def measure(quick: bool) -> list[Measurement]:
+    """Steps per second of bodies and environments, and the memory that resets leave behind.
+
+    Args:
+        quick: fewer scenes, steps and resets.
+    """
+    scenes = scene_ids("houses-v0", "val")[: 5 if quick else 50]
+    episodes = list(make_episodes(PROTOCOL, scenes, 2).episodes)
+    worlds = WorldCache(LOCOBOT)
+    steps, resets = (200, 1_000) if quick else (2_000, 10_000)
+    return [
+        measure_simulator(episodes, worlds, steps),
+        measure_environment(episodes, worlds, steps),
+        measure_resets(episodes, worlds, resets),
+    ]
+
+
+def measure_simulator(episodes: list[Episode], worlds: WorldCache, steps: int) -> Measurement:
+    """Steps/s of `Simulator.step` with 64 bodies in the scenes of `episodes`."""
+    simulator = Simulator(LOCOBOT, BATCH, actions=get_task(PROTOCOL).actions)
+    chosen = [episodes[k % len(episodes)] for k in range(BATCH)]
+    simulator.place(
+        range(BATCH),
+        [worlds.get(episode.scene_id) for episode in chosen],
+        np.array([episode.start_position for episode in chosen]),
+        np.array([episode.start_yaw for episode in chosen]),
+    )
+    seconds = _time_steps(simulator.step, steps)
+    name = f"Simulator.step, batch of {BATCH}, no pictures"
+    return Measurement(name, BATCH * steps / seconds, "steps/s", 300_000, "one core")
+
+
+def measure_environment(episodes: list[Episode], worlds: WorldCache, steps: int) -> Measurement:
+    """Environment steps/s of pointnav-v1 with goal, reward, resets and metrics, no pictures."""
+    envs = NavigationVectorEnv(
+        BATCH, PROTOCOL, episodes=episodes, sensors=("pointgoal_with_gps_compass",), worlds=worlds
+    )
+    envs.reset(seed=0)
+    seconds = _time_steps(envs.step, steps)
+    name = f"{PROTOCOL} environment step, batch of {BATCH}, reward and metrics, no pictures"
+    return Measurement(name, BATCH * steps / seconds, "steps/s", 60_000, "one core")
+
+
+def measure_resets(episodes: list[Episode], worlds: WorldCache, resets: int) -> Measurement:
+    """Megabytes by which the process has grown over the second half of `resets` resets."""
+    batch = NavigationBatch(get_task(PROTOCOL), 1, sensors=(), worlds=worlds)
+    sizes = []
+    for count in range(resets):
+        batch.start([0], [episodes[count % len(episodes)]])
+        if count in (resets // 2, resets - 1):
+            gc.collect()
+            sizes.append(resident_megabytes())
+    scenes = len({episode.scene_id for episode in episodes})
+    name = f"memory growth over {resets:,} resets in {scenes} scenes"
+    return Measurement(name, max(sizes[1] - sizes[0], 0.0), "MB", 1.0, "second half against first")
+
+
+def resident_megabytes() -> float:
+    """Resident memory of this process; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except OSError:
+        return 0.0
+
+
+def _time_steps(step: Callable[[np.ndarray], object], steps: int) -> float:
+    """Median seconds of `steps` steps of random actions, on one core's clock."""
+    actions = np.random.Generator(np.random.PCG64(0)).choice(4, (steps, BATCH), p=ACTION_SHARES)
+
+    def run() -> None:
+        for row in actions:
+            step(row)
+
+    return median_seconds(run, 5, time.thread_time)
