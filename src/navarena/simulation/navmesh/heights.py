@@ -11,8 +11,8 @@ import numpy as np
 from navarena.core.kernels import kernel
 
 MAX_PIECES = 4096  # of one triangle
-MIN_DOUBLE_AREA = 8.0  # square cells; smaller pieces are not split
-EDGE_SHARE = 0.08  # a worst cell this near to an edge (barycentric) splits the edge instead
+MIN_DOUBLE_AREA = 36.0  # square cells; smaller pieces are not split (Recast samples every 6 cells)
+LEAST_SHARE = 0.15  # of an edge that a split leaves on either side
 
 
 @kernel
@@ -114,37 +114,33 @@ def fit_details(
             cx, cz = stack[depth, 2, 0], stack[depth, 2, 2]
             double_area = abs((bx - ax) * (cz - az) - (bz - az) * (cx - ax))
             away, x, y, z = 0.0, 0.0, 0.0, 0.0
-            if double_area > MIN_DOUBLE_AREA and made + 2 <= MAX_PIECES:
+            if double_area > MIN_DOUBLE_AREA and made < MAX_PIECES:
                 away, x, y, z = _worst_cell(stack, depth, triangle_layers[t], starts, layers, heights, nx, nz)
             _copy_piece(stack, depth, pieces, filled)
             if away <= tolerance:
                 filled += 1
                 continue
-            # the edge nearest to the worst cell, by its share of the area
-            nearest, share = 0, np.inf
+            # split the longest edge, near the worst cell
+            longest, length = 0, -1.0
             for k in range(3):
-                px, pz = pieces[filled, k, 0], pieces[filled, k, 2]
-                qx, qz = pieces[filled, (k + 1) % 3, 0], pieces[filled, (k + 1) % 3, 2]
-                part = abs((qx - px) * (z - pz) - (qz - pz) * (x - px)) / double_area
-                if part < share:
-                    nearest, share = k, part
-            if share < EDGE_SHARE:  # move the point onto that edge
-                px, pz = pieces[filled, nearest, 0], pieces[filled, nearest, 2]
-                dx, dz = pieces[filled, (nearest + 1) % 3, 0] - px, pieces[filled, (nearest + 1) % 3, 2] - pz
-                along = min(max(((x - px) * dx + (z - pz) * dz) / (dx * dx + dz * dz), 0.1), 0.9)
-                x, z = px + along * dx, pz + along * dz
-                column, row = min(max(int(x), 0), nx - 1), min(max(int(z), 0), nz - 1)
-                height = _floor_height(column, row, triangle_layers[t], starts, layers, heights, nx)
-                if height == height:
-                    y = height
-            for k in range(3):
-                if share < EDGE_SHARE and k == nearest:
-                    continue
+                dx = pieces[filled, (k + 1) % 3, 0] - pieces[filled, k, 0]
+                dz = pieces[filled, (k + 1) % 3, 2] - pieces[filled, k, 2]
+                if dx * dx + dz * dz > length:
+                    longest, length = k, dx * dx + dz * dz
+            after = (longest + 1) % 3
+            px, pz = pieces[filled, longest, 0], pieces[filled, longest, 2]
+            dx, dz = pieces[filled, after, 0] - px, pieces[filled, after, 2] - pz
+            along = min(max(((x - px) * dx + (z - pz) * dz) / length, LEAST_SHARE), 1.0 - LEAST_SHARE)
+            x, z = px + along * dx, pz + along * dz
+            column, row = min(max(int(x), 0), nx - 1), min(max(int(z), 0), nz - 1)
+            height = _floor_height(column, row, triangle_layers[t], starts, layers, heights, nx)
+            if height == height:
+                y = height
+            for k in (after, longest):  # the halves keep one end of the edge each
                 _copy_piece(pieces, filled, stack, depth)
-                after = (k + 2) % 3
-                stack[depth, after, 0], stack[depth, after, 1], stack[depth, after, 2] = x, y, z
+                stack[depth, k, 0], stack[depth, k, 1], stack[depth, k, 2] = x, y, z
                 depth += 1
-                made += 1
+            made += 1
         if filled == offsets[t] + 1:
             filled -= 1  # the triangle itself
         offsets[t + 1] = filled
