@@ -21,14 +21,19 @@ from navarena.reports.preview.drawing import (
 )
 from navarena.reports.preview.surfaces import open_storey, shade_bare, tint_by_height
 from navarena.reports.preview.viewpoints import Viewpoint
-from navarena.scenes.scene import Scene
+from navarena.scenes.scene import Scene, SceneObject
 from navarena.simulation.body import Camera
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, build_render_mesh
 
 WALKABLE = (0, 140, 120)
-WALKABLE_ALPHA = 34
-MARGIN = 0.05
+WALKABLE_ALPHA = 22
+WALL, WINDOW = (72, 76, 84), (150, 200, 235)
+WALL_REACH = 0.16
+"""Metres: paper this near to a room is wall. Rooms face each other across walls of twice that."""
+
+MARGIN = 0.04
+SCALE_BAR_STRIP = 34
 FAR = 60.0
 """The camera stands this many picture sizes above the floor: verticals all but vanish."""
 
@@ -74,7 +79,7 @@ def draw_plan(
         viewpoints: (number, pose) of the views to mark.
     """
     opened = open_storey(scene, level)
-    frame = _fit(opened, size)
+    frame = _fit(opened, (size[0], size[1] - SCALE_BAR_STRIP))
     image = _draw_surfaces(opened, frame)
     _tint_floor(image, scene, navmesh, level, frame)
     draw = ImageDraw.Draw(image)
@@ -84,8 +89,10 @@ def draw_plan(
             draw_tag(draw, (x, y), room.category, size=14)
     for number, view in viewpoints:
         _draw_viewpoint(draw, frame, number, view)
-    _draw_scale_bar(draw, frame)
-    return image
+    sheet = Image.new("RGB", size, PAPER)
+    sheet.paste(image, (0, 0))
+    _draw_scale_bar(ImageDraw.Draw(sheet), size, frame.scale)
+    return sheet
 
 
 def _fit(scene: Scene, size: tuple[int, int]) -> PlanFrame:
@@ -108,7 +115,41 @@ def _draw_surfaces(scene: Scene, frame: PlanFrame) -> Image.Image:
     frames = Frames.allocate(1, camera, ("rgb", "depth"))
     renderer = VisibilityRenderer([build_render_mesh(dressed)])
     renderer.render(Views(camera, np.zeros(1, np.int32), eye, DOWNWARD[None]), frames)
+    if scene.rooms:
+        _fill_walls(frames, scene, frame)
     return finish_picture(frames, 0, PAPER, (frame.width, frame.height))
+
+
+def _fill_walls(frames: Frames, scene: Scene, frame: PlanFrame) -> None:
+    """Colour the paper between and around rooms as wall, with the windows in it.
+
+    Walls are seen from above edge-on: the renderer shows nothing of them.
+    """
+    from scipy.ndimage import distance_transform_edt
+
+    assert frames.rgb is not None and frames.depth is not None
+    paper = frames.depth[0] == 0
+    wall = paper & (distance_transform_edt(paper) <= WALL_REACH * frame.scale * SMOOTHING)
+    windows = Image.new("L", (paper.shape[1], paper.shape[0]), 0)
+    draw = ImageDraw.Draw(windows)
+    for thing in scene.objects:
+        if thing.category == "window":
+            outline = [(x * SMOOTHING, y * SMOOTHING) for x, y in frame.pixels(_box_outline(thing))]
+            draw.polygon(outline, fill=255)
+    frames.rgb[0][wall] = WALL
+    frames.rgb[0][wall & (np.asarray(windows) > 0)] = WINDOW
+    frames.depth[0][wall] = 1.0
+
+
+def _box_outline(thing: SceneObject) -> Float[np.ndarray, "4 2"]:
+    """Plan corners (x, z) of an object's oriented box."""
+    half_x, half_z = thing.half_size[0], thing.half_size[2]
+    corners = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)]) * (half_x, half_z)
+    cosine, sine = np.cos(thing.yaw), np.sin(thing.yaw)
+    turned = np.stack(
+        [cosine * corners[:, 0] + sine * corners[:, 1], cosine * corners[:, 1] - sine * corners[:, 0]], 1
+    )
+    return turned + (thing.center[0], thing.center[2])
 
 
 def _tint_floor(
@@ -153,12 +194,11 @@ def _draw_viewpoint(draw: ImageDraw.ImageDraw, frame: PlanFrame, number: int, vi
     draw_badge(draw, wedge[0], number)
 
 
-def _draw_scale_bar(draw: ImageDraw.ImageDraw, frame: PlanFrame) -> None:
-    """A bar of a round number of metres in the lower left corner."""
-    wanted = frame.width / 6 / frame.scale
+def _draw_scale_bar(draw: ImageDraw.ImageDraw, size: tuple[int, int], scale: float) -> None:
+    """A bar of a round number of metres in the strip below the plan."""
+    wanted = size[0] / 6 / scale
     metres = max((m for m in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500) if m <= wanted), default=0.1)
-    x, y, length = 16.0, frame.height - 16.0, metres * frame.scale
-    draw.rectangle((x - 8, y - 26, x + length + 8, y + 8), fill=PAPER)
+    x, y, length = 16.0, size[1] - 10.0, metres * scale
     draw.line((x, y, x + length, y), fill=INK, width=2)
     for end in (x, x + length):
         draw.line((end, y - 4, end, y + 4), fill=INK, width=2)

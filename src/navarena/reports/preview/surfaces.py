@@ -12,8 +12,8 @@ LIGHT_FROM = (0.35, 0.85, 0.4)
 """Direction towards the light, world frame; floors are brightest, walls differ by their side."""
 
 AMBIENT = 0.35
-OVERHEAD = ("ceiling", "roof")
-"""Categories that hide a storey from above."""
+HIDDEN_IN_PLAN = ("ceiling", "roof", "window")
+"""Categories that hide a storey from above, or stand out of the walls."""
 
 CUT_BELOW_CEILING = 0.05
 """Metres below the ceiling at which a storey is cut open."""
@@ -58,10 +58,10 @@ def tint_by_height(scene: Scene) -> Scene:
 def open_storey(scene: Scene, level: int | None) -> Scene:
     """The triangles one sees from above in one storey (None: in the whole scene).
 
-    Ceilings and roofs go; in a storey also what lies above its ceiling or below its floor. Triangles
+    Ceilings, roofs and windows go; in a storey also what lies above its ceiling or below its floor. Triangles
     that reach higher than the cut are pressed down to it, so that walls end there.
     """
-    keep = ~_belongs_to(scene, OVERHEAD)
+    keep = ~_belongs_to(scene, HIDDEN_IN_PLAN)
     vertices = scene.vertices
     rooms = [room for room in scene.rooms if room.level == level]
     if rooms:

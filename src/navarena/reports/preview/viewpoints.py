@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from navarena.core.arrays import Point, Points
 from navarena.core.geometry import rotation_from_yaw_pitch
@@ -56,11 +56,12 @@ def choose_viewpoints(
     depth and instance images of every candidate decide.
     """
     points, owners = _candidates(scene, navmesh, count)
+    rooms = _largest_rooms(scene, count)
     yaws = np.arange(TURNS) * 2 * np.pi / TURNS
     position = np.repeat(points + np.array([0, EYE_HEIGHT, 0]), TURNS, 0)
-    yaw = np.tile(yaws, len(points))
-    scores = _score(scene, renderer, position, yaw)
-    owner = np.repeat(owners, TURNS)
+    yaw, owner = np.tile(yaws, len(points)), np.repeat(owners, TURNS)
+    home = np.array([room.room_id for room in rooms])[owner] if rooms else None
+    scores = _score(scene, renderer, position, yaw, home)
     far = SPREAD * float(np.ptp(points, axis=0).max())
     chosen: list[int] = []
     groups = np.unique(owner)
@@ -71,7 +72,6 @@ def choose_viewpoints(
         best = int(np.argmax(ranked))
         if ranked[best] > 0:
             chosen.append(best)
-    rooms = _largest_rooms(scene, count)
     return tuple(
         Viewpoint(position[k], float(yaw[k]), rooms[owner[k]].category if rooms else "") for k in chosen
     )
@@ -118,20 +118,33 @@ def _in_polygon(points: Points, polygon: Float[np.ndarray, "k 2"]) -> np.ndarray
     return np.asarray((spans & (x < crossing)).sum(1) % 2 == 1)
 
 
-def _score(scene: Scene, renderer: Renderer, position: Points, yaw: Float[np.ndarray, "n"]) -> np.ndarray:
-    """(N,) how much each view shows: distance seen, things seen, nothing right before the lens."""
+def _score(
+    scene: Scene,
+    renderer: Renderer,
+    position: Points,
+    yaw: Float[np.ndarray, "n"],
+    home: Int[np.ndarray, "n"] | None,
+) -> Float[np.ndarray, "n"]:
+    """(N,) how much each view shows: distance seen, things seen, its own room, nothing before the lens."""
     camera = Camera(width_px=48, height_px=36, hfov=HFOV)
     frames = Frames.allocate(len(position), camera, ("depth", "instance"))
     rotation = np.stack([rotation_from_yaw_pitch(float(angle), PITCH) for angle in yaw])
     renderer.render(Views(camera, np.zeros(len(yaw), np.int32), position, rotation), frames)
     assert frames.depth is not None and frames.instance is not None
     depth = frames.depth.reshape(len(yaw), -1)
+    instance = frames.instance.reshape(len(yaw), -1)
     seen = depth > 0
     distance = np.where(seen, np.minimum(depth, FAR_ENOUGH), 0).mean(1)
     too_close = ((depth < 0.6) & seen).mean(1)
-    things = np.array([len(np.unique(image)) for image in frames.instance])
+    things = np.array([len(np.unique(row)) for row in instance])
     variety = np.log1p(things) if scene.objects else np.log1p(10 * depth.std(1))
-    return np.asarray(distance * variety * np.clip(1 - 3 * too_close, 0.02, 1) * seen.mean(1))
+    score = distance * variety * np.clip(1 - 3 * too_close, 0.02, 1) * seen.mean(1)
+    if home is not None:
+        room_of = np.full(max((thing.object_id for thing in scene.objects), default=0) + 1, -1)
+        for thing in scene.objects:
+            room_of[thing.object_id] = -1 if thing.room is None else thing.room
+        score = score * (0.05 + (room_of[instance] == home[:, None]).mean(1))
+    return np.asarray(score)
 
 
 def _difference(
