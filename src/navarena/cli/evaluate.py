@@ -66,8 +66,12 @@ class Evaluate:
         with open_run(settings) as run:
             if run.resumed:
                 console.note(f"resuming {run.folder}: {run.resumed} episodes are finished")
-            with console.progress(len(run.remaining), f"{self.agent} on {self.protocol}") as progress:
-                evaluation = run.finish(progress.advance)
+            try:
+                with console.progress(len(run.remaining), f"{self.agent} on {self.protocol}") as progress:
+                    evaluation = run.finish(progress.advance)
+            except KeyboardInterrupt:
+                console.note(f"finished episodes are kept in {run.folder}; the same command goes on")
+                raise
         report = write_report(evaluation, open_plans(evaluation.benchmark))
         _print_tables(console, evaluation)
         console.text(f"report: {report}")

@@ -13,7 +13,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from navarena.agents.agent import Start
+from navarena.agents.catalog import AGENTS
 from navarena.agents.loading import load_agent
+from navarena.core.registry import load_target
+from navarena.core.suggest import require_name
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
@@ -128,6 +131,7 @@ class TaskSetup:
 def open_benchmark(settings: EvaluationSettings) -> Benchmark:
     """The benchmark that `settings` name; raises InputError for unknown names and bad files."""
     task = get_task(settings.protocol)
+    _require_agent(settings.agent)
     dataset = _load_dataset(task, settings)
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
     episodes = tuple(dataset.episodes[: settings.episodes])
@@ -135,6 +139,14 @@ def open_benchmark(settings: EvaluationSettings) -> Benchmark:
         identity = identity.first(len(episodes))
     setup = TaskSetup(task.protocol_id, settings.agent, settings.seed)
     return Benchmark(identity, episodes, task.actions, task.metrics, setup)
+
+
+def _require_agent(name: str) -> None:
+    """Notice an agent that does not exist before anything is computed or written."""
+    if ":" in name:
+        load_target(name)
+    else:
+        require_name("agent", name, AGENTS.names())
 
 
 def is_scene(dataset: str) -> bool:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from navarena.core.errors import InputError
+from navarena.core.files import raise_storage_error
 
 PATIENCE_SECONDS = 10.0
 _POLL_SECONDS = 0.05
@@ -44,14 +45,20 @@ def _try_lock(descriptor: int) -> bool:
 
 
 class FolderLock:
-    """Holds `folder` for one run; a context manager. InputError when another run has it."""
+    """Holds `folder` for one run; a context manager.
+
+    Entering raises InputError when another run has it, StorageError when it cannot be written.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / ".lock"
         self._descriptor: int | None = None
 
     def __enter__(self) -> "FolderLock":
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise_storage_error(self._path, error)
         try:
             require_lock(self._descriptor, self._path.parent, patience=0.0)
         except InputError:

@@ -26,8 +26,11 @@ from navarena.tasks.catalog import get_task
 PATH_COLORS = 8
 """Classes path-0 (start) to path-7 (end) of the page."""
 
+_AROUND = 4.0
+_AROUND_SHARE = 0.35
+"""A drawing shows so many metres, or this share of the walk's extent, around the walk."""
+
 _MARGIN = 0.04
-_SMALLEST = 4.0
 _COLLISIONS_DRAWN = 60
 
 
@@ -74,11 +77,10 @@ def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> M
     outlines = trace_outlines(plan.vertices, plan.triangles, plan.neighbors, selected)
     others = trace_outlines(plan.vertices, plan.triangles, plan.neighbors, ~selected)
     rooms = [room for room in plan.rooms if heights.min() - 1 <= room.floor_height <= heights.max() + 1]
-    drawn = [*outlines, *(np.asarray(room.polygon, float) for room in rooms), _plan_points(positions)]
-    corners = np.concatenate([*drawn, _plan_points(goal[None])])
-    low, high = corners.min(0), corners.max(0)
-    size = float(max((high - low).max(), _SMALLEST))
-    low, high = low - _MARGIN * size, high + _MARGIN * size
+    floor = [*outlines, *others, *(np.asarray(room.polygon, float) for room in rooms)]
+    walk = np.concatenate([_plan_points(positions), _plan_points(shortest), _plan_points(goal[None])])
+    low, high = _choose_view(walk, floor)
+    size = float((high - low).max())
     parts = [
         *_draw_rooms(rooms),
         _draw_floor("floor other", others),
@@ -96,6 +98,18 @@ def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> M
     return Markup(
         f'<svg class="topdown" viewBox="{box}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
     )
+
+
+def _choose_view(
+    walk: Float[np.ndarray, "k 2"], floor: Sequence[Float[np.ndarray, "_ 2"]]
+) -> tuple[Float[np.ndarray, "2"], Float[np.ndarray, "2"]]:
+    """Lower and upper corner (2,) in metres of what is shown: the walk and what is around it."""
+    low, high = walk.min(0), walk.max(0)
+    around = max(_AROUND, _AROUND_SHARE * float((high - low).max()))
+    low, high = low - around, high + around
+    corners = np.concatenate([walk, *floor])
+    margin = _MARGIN * float((high - low).max())
+    return np.maximum(low, corners.min(0) - margin), np.minimum(high, corners.max(0) + margin)
 
 
 def _plan_points(points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "k 2"]:
