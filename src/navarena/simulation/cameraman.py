@@ -1,13 +1,14 @@
 """Takes the pictures of all bodies: one render call per kind of camera."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import SceneError
 from navarena.simulation.body import Camera
-from navarena.simulation.rendering.engine import Frames, Renderer, Views, VisibilityRenderer
+from navarena.simulation.rendering.engine import Renderer, VisibilityRenderer
+from navarena.simulation.rendering.views import Frames, Views
 from navarena.simulation.stage import Stage
 
 MEANING = frozenset({"semantic", "instance"})
@@ -32,13 +33,15 @@ class Cameraman:
         self.channels = frozenset(channels)
         self._threads = threads
         size = (slots, camera.height_px, camera.width_px)
-        blank = {
+        blank: dict[str, Callable[[], np.ndarray]] = {
             "rgb": lambda: np.zeros((*size, 3), np.uint8),
             "depth": lambda: np.zeros(size, np.float32),
             "semantic": lambda: np.zeros(size, np.int32),
             "instance": lambda: np.zeros(size, np.int32),
         }
-        self.pictures = {channel: blank[channel]() for channel in sorted(self.channels)}
+        self.pictures: dict[str, np.ndarray] = {
+            channel: blank[channel]() for channel in sorted(self.channels)
+        }
         self._frames = Frames(**{channel: self.pictures.get(channel) for channel in blank})
 
     def require_meaning(self, stage: Stage) -> None:

@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.core.suggest import unknown_name
+from navarena.core.threads import run_in_shares
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
@@ -171,4 +172,9 @@ class Observer:
             camera = self._embodiment.cameras[reading.camera]
             sensor.observe(camera, self.world_from_camera(camera), out)
         elif isinstance(sensor, PictureSensor) and not sensor.is_raw:
-            sensor.develop(self._crew[reading.camera].pictures[sensor.channel], out)
+            picture = self._crew[reading.camera].pictures[sensor.channel]
+            run_in_shares(
+                lambda share, first, last: sensor.develop(picture[first:last], out[first:last]),
+                len(out),
+                self._threads,
+            )

@@ -81,7 +81,9 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         self.batch = NavigationBatch(self.task, 1, threads, (*names, *drawn), worlds)
         hidden = set(drawn)
         self._names = tuple(name for name in self.batch.specs if name not in hidden)
-        self.observation_space = observation_space({name: self.batch.specs[name] for name in self._names})
+        self.observation_space: gymnasium.Space[Any] = observation_space(
+            {name: self.batch.specs[name] for name in self._names}
+        )
         self.action_space = action_space(self.task)
 
     def reset(
@@ -102,7 +104,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         """
         if not np.issubdtype(np.asarray(action).dtype, np.integer) or np.asarray(action).size != 1:
             raise ActionError(
-                f"expected one integer action within 0..{self.action_space.n - 1}, got {action!r}"
+                f"expected one integer action within 0..{len(self.task.actions) - 1}, got {action!r}"
             )
         result = self.batch.step(np.asarray(action, np.int64).reshape(1))
         terminated, truncated = bool(result.terminated[0]), bool(result.truncated[0])

@@ -1,6 +1,7 @@
 """Observation and action spaces of Gymnasium."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -11,7 +12,7 @@ from navarena.tasks.task import Task
 
 def observation_space(specs: Mapping[str, ObservationSpec]) -> spaces.Dict:
     """A Dict of one Box for each observation, by name."""
-    boxes = {name: _box(spec) for name, spec in sorted(specs.items())}
+    boxes: dict[str, spaces.Space[Any]] = {name: _box(spec) for name, spec in sorted(specs.items())}
     return spaces.Dict(boxes)
 
 

@@ -88,7 +88,8 @@ def search_lattice(
                     int(np.floor(reached[2] / CELL)),
                     heading,
                 )
-                if not np.isfinite(left) or actions > max_actions or place in seen:
+                steps_left = max(left - stop_distance, 0.0) / moves.embodiment.forward_step
+                if not actions + steps_left <= max_actions or place in seen:
                     continue
                 seen.add(place)
                 yaw, triangle = float(outcome.yaws[row, column]), int(outcome.triangles[row, column])

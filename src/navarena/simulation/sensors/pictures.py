@@ -14,11 +14,11 @@ from navarena.simulation.sensors.sensor import ObservationSpec, PictureSensor
 INT32_MAX = int(np.iinfo(np.int32).max)
 
 
-@kernel
-def clip_and_scale(metres, nearest, farthest, scale, out):
-    """Write (clip(metres, nearest, farthest) - nearest) * scale; flat float32 arrays and numbers."""
+@kernel(fastmath=True)
+def clip_and_scale(metres, nearest, scale, most, out):
+    """Write (metres - nearest) * scale, clipped to [0, most]; flat float32 arrays and numbers."""
     for i in range(metres.size):
-        out[i] = (min(max(metres[i], nearest), farthest) - nearest) * scale
+        out[i] = min(max((metres[i] - nearest) * scale, np.float32(0)), most)
 
 
 class Rgb(PictureSensor):
@@ -68,12 +68,11 @@ class Depth(PictureSensor):
 
     def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
         flat_out, flat = out.reshape(-1), picture.reshape(-1)
-        nearest, farthest = np.float32(self.nearest), np.float32(self.farthest)
-        if not self.normalize:
-            np.clip(flat, nearest, farthest, out=flat_out)
-            return
-        clip_and_scale(flat, nearest, farthest, np.float32(1) / (farthest - nearest), flat_out)
-        np.minimum(flat_out, np.float32(1), out=flat_out)
+        if self.normalize:
+            scale = 1 / (self.farthest - self.nearest)
+            clip_and_scale(flat, np.float32(self.nearest), np.float32(scale), np.float32(1), flat_out)
+        else:
+            np.clip(flat, np.float32(self.nearest), np.float32(self.farthest), out=flat_out)
 
 
 class Semantic(PictureSensor):
