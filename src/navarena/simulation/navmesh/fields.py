@@ -1,4 +1,4 @@
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, assignment"
 """Exact distances to fixed goals, for the same question asked again and again.
 
 A field spreads windows (see `windows`) from its goals over the navmesh, nearest first, and keeps

@@ -31,8 +31,8 @@ from navarena.simulation.navmesh.layout import (
     longs,
     octets,
 )
-from navarena.simulation.navmesh.plane import TOUCH, turn
-from navarena.simulation.navmesh.windows import LEFT_ROOT, RIGHT_ROOT, SAME_ROOT
+from navarena.simulation.navmesh.plane import TOUCH
+from navarena.simulation.navmesh.windows import LEFT_ROOT, SAME_ROOT, bend_of
 
 ROOTS, ROOT_TAGS = np.int64(2), np.int64(3)
 """Slots of two of them."""
@@ -168,13 +168,9 @@ def finish_through(corners, triangles, vertices, roots, half, left, right, root,
     ex, ez = ax + right * (bx - ax), az + right * (bz - az)
     r = 5 * root
     rx, ry, rz, plan, full = roots[r], roots[r + 1], roots[r + 2], roots[r + 3], roots[r + 4]
-    via, share = SAME_ROOT, 0.0
-    if (ax - rx) ** 2 + (az - rz) ** 2 > TOUCH * TOUCH and (bx - rx) ** 2 + (bz - rz) ** 2 > TOUCH * TOUCH:
-        if turn(rx, rz, lx, lz, px, pz) > 0.0:
-            via, share = LEFT_ROOT, left
-        elif turn(rx, rz, ex, ez, px, pz) < 0.0:
-            via, share = RIGHT_ROOT, right
+    via = bend_of(rx, rz, lx, lz, ex, ez, px, pz)
     if via != SAME_ROOT:
+        share = left if via == LEFT_ROOT else right
         a = vertices[3 * triangles[half] + 1]
         b = vertices[3 * triangles[base // 2 + (k + 1) % 3] + 1]
         x, y, z = ax + share * (bx - ax), a + share * (b - a), az + share * (bz - az)

@@ -87,7 +87,8 @@ def load_habitat_navmesh(path: str | Path) -> NavMesh:
     settings = _read_settings(reader) if version == 2 else None
     reader.integers(2, "tile size")
     try:
-        return _read_tile(reader, settings)
+        with np.errstate(all="ignore"):  # damaged numbers overflow before they are noticed
+            return _read_tile(reader, settings)
     except (SceneError, InputError, IndexError, ValueError) as error:
         if isinstance(error, FileError):
             raise
@@ -174,7 +175,8 @@ def _assemble(
             continue
         ring = polygon["vertices"][: int(polygon["count"])].astype(int)
         for triangle in triangulate(vertices[ring]):
-            corners = tuple(int(ring[i]) for i in triangle)
+            a, b, c = (int(ring[i]) for i in triangle)
+            corners = (a, b, c)
             for k in range(3):
                 edges[number, corners[k], corners[(k + 1) % 3]] = len(triangles), k
             triangles.append(corners)

@@ -49,6 +49,7 @@ SLOT_COUNT = 15
 
 
 @runtime_checkable
+@runtime_checkable
 class QueryRecord(Protocol):
     """Anything that kernels can query: it owns the arrays of one table row."""
 

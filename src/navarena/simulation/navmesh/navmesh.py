@@ -17,6 +17,9 @@ from navarena.simulation.navmesh.settings import NavMeshSettings
 from navarena.simulation.navmesh.table import NavMeshTable
 from navarena.simulation.navmesh.topdown import TopDownMap
 
+FARTHEST = 1e5
+"""Metres from the origin beyond which a coordinate is taken for a mistake of scale."""
+
 FORMAT_VERSION = 1
 """Of `to_arrays`; raise it when an array changes its meaning."""
 
@@ -298,6 +301,8 @@ def _require_valid(
         )
     if not (np.isfinite(vertices).all() and np.isfinite(detail_triangles).all()):
         raise SceneError("expected finite navmesh coordinates, got NaN or infinity; check the mesh")
+    if max(np.abs(vertices).max(), np.abs(detail_triangles).max(initial=0.0)) > FARTHEST:
+        raise SceneError(f"expected navmesh coordinates within {FARTHEST:g} m of the origin; check the scale")
     if triangles.min() < 0 or triangles.max() >= len(vertices):
         raise SceneError(
             f"expected vertex indices below {len(vertices)}, got {triangles.min()} to {triangles.max()}"
@@ -314,7 +319,7 @@ def _require_valid(
         raise SceneError("expected detail offsets that never fall")
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     facing = np.cross(b - a, c - a)[:, 1]
-    if (facing <= 0).any():
+    if not (facing > 0).all():
         t = int(np.argmin(facing))
         raise SceneError(
             f"expected navmesh triangles counter-clockwise seen from above, got triangle {t} with "

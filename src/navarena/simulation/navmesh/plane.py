@@ -26,6 +26,13 @@ def is_left(ax, az, bx, bz, px, pz):
 
 
 @kernel
+def is_on_line(ax, az, bx, bz, px, pz):
+    """Whether p lies within TOUCH of the line a b."""
+    area = turn(ax, az, bx, bz, px, pz)
+    return area * area <= TOUCH * TOUCH * ((bx - ax) * (bx - ax) + (bz - az) * (bz - az))
+
+
+@kernel
 def is_over(corners, triangle, px, pz):
     """Whether the plan point lies in the triangle or within TOUCH of it."""
     i = 6 * triangle

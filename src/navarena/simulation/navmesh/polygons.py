@@ -56,7 +56,7 @@ def cut_ground(ground: Float[np.ndarray, "d 3 3"], triangle: Float[np.ndarray, "
         ground: (D, 3, 3) metres, ground triangles.
         triangle: (3, 3) metres, counter-clockwise seen from above.
     """
-    parts = []
+    parts: list[np.ndarray] = []
     for piece in ground:
         polygon = [np.asarray(corner) for corner in piece]
         for k in range(3):

@@ -1,4 +1,4 @@
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, assignment"
 """The shortest path between two points of one navmesh.
 
 Searches run from the goal to the start, so that a distance equals that of the goal's field (see

@@ -11,7 +11,7 @@ paths in the plan. The length of a path is the sum of its straight 3-D segments.
 import numpy as np
 
 from navarena.core.kernels import kernel
-from navarena.simulation.navmesh.plane import TOUCH, turn
+from navarena.simulation.navmesh.plane import TOUCH, is_on_line, segment_share, turn
 
 SAME_ROOT, LEFT_ROOT, RIGHT_ROOT = np.int64(0), np.int64(1), np.int64(2)
 """From where a stretch is seen: the window's own root, its left end, its right end."""
@@ -22,24 +22,41 @@ integers since Numba compiles a kernel anew for every literal Python integer.)""
 
 
 @kernel
+def bend_of(rx, rz, lx, lz, ex, ez, tx, tz):
+    """How the way from root r through the window l..e (left, right) to t beyond it runs.
+
+    SAME_ROOT: straight; LEFT_ROOT, RIGHT_ROOT: round that end. A root on the window's own line
+    sees everything beyond if it stands inside the window, else the way bends at the end it stands
+    before; signs of areas say nothing there.
+    """
+    if is_on_line(lx, lz, ex, ez, rx, rz):
+        along = (rx - lx) * (ex - lx) + (rz - lz) * (ez - lz)
+        whole = (ex - lx) * (ex - lx) + (ez - lz) * (ez - lz)
+        if along < 0.0:
+            return LEFT_ROOT
+        return RIGHT_ROOT if along > whole else SAME_ROOT
+    if turn(rx, rz, lx, lz, tx, tz) > 0.0:
+        return LEFT_ROOT
+    return RIGHT_ROOT if turn(rx, rz, ex, ez, tx, tz) < 0.0 else SAME_ROOT
+
+
+@kernel
 def plan_reach(rx, rz, lx, lz, ex, ez, tx, tz):
-    """Least plan length from root r through the window l..e (left, right) to the point t beyond it.
+    """Least plan length from root r through the window l..e (left, right) to the point t.
 
     A target on the root's side is mirrored at the window, which keeps the bound valid.
     """
     dx, dz = ex - lx, ez - lz
     side = turn(lx, lz, ex, ez, tx, tz)
-    length2 = dx * dx + dz * dz
-    if side < 0.0 and length2 > 0.0:
-        # `turn` of (left, right, t) is length * (signed distance to the left of l e)
-        shift = 2.0 * side / length2
+    if side < 0.0:  # `side` is the length of the window times the distance to its left
+        shift = 2.0 * side / (dx * dx + dz * dz)
         tx -= shift * dz
         tz += shift * dx
-    if turn(rx, rz, lx, lz, tx, tz) > 0.0:
-        return np.sqrt((lx - rx) ** 2 + (lz - rz) ** 2) + np.sqrt((tx - lx) ** 2 + (tz - lz) ** 2)
-    if turn(rx, rz, ex, ez, tx, tz) < 0.0:
-        return np.sqrt((ex - rx) ** 2 + (ez - rz) ** 2) + np.sqrt((tx - ex) ** 2 + (tz - ez) ** 2)
-    return np.sqrt((tx - rx) ** 2 + (tz - rz) ** 2)
+    bend = bend_of(rx, rz, lx, lz, ex, ez, tx, tz)
+    if bend == SAME_ROOT:
+        return np.sqrt((tx - rx) ** 2 + (tz - rz) ** 2)
+    bx, bz = (lx, lz) if bend == LEFT_ROOT else (ex, ez)
+    return np.sqrt((bx - rx) ** 2 + (bz - rz) ** 2) + np.sqrt((tx - bx) ** 2 + (tz - bz) ** 2)
 
 
 @kernel
@@ -96,6 +113,9 @@ def find_successors(corners, half, left, right, rx, rz, turns_left, turns_right,
     if (bx - rx) ** 2 + (bz - rz) ** 2 <= TOUCH * TOUCH:  # turning right about b
         count = _offer(candidates, count, RIGHT_SIDE, 0.0, 1.0, SAME_ROOT)
         return _offer(candidates, count, LEFT_SIDE, 0.0, 1.0, SAME_ROOT)
+    if is_on_line(ax, az, bx, bz, rx, rz) and 0.0 < segment_share(ax, az, bx, bz, rx, rz) < 1.0:
+        count = _offer(candidates, count, LEFT_SIDE, 0.0, 1.0, SAME_ROOT)
+        return _offer(candidates, count, RIGHT_SIDE, 0.0, 1.0, SAME_ROOT)
 
     lx, lz = ax + left * (bx - ax), az + left * (bz - az)
     ex, ez = ax + right * (bx - ax), az + right * (bz - az)
