@@ -8,6 +8,8 @@ import struct
 import numpy as np
 import pytest
 import trimesh
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PIL import Image
 from scene_samples import assert_scenes_equal, box_triangles, full_scene
 
@@ -15,6 +17,7 @@ from navarena.core.errors import FileError, InputError, SceneError, UnknownNameE
 from navarena.scenes.formats import export_glb, import_mesh
 from navarena.scenes.formats.part import color_bytes, split_polygons
 from navarena.scenes.formats.textures import fit_texture
+from navarena.scenes.validation import validate_scene
 
 TWO_GROUPS = """
 mtllib looks.mtl
@@ -167,22 +170,24 @@ end_header
 PLY_POINTS = [(0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1), (2, 0, 0)]
 
 
-def _ply_with_objects(path, binary, corners=4):
+def _ply_with_objects(path, binary, corners=4, order="<"):
     faces = [([0, 3, 2, 1], 7, 3), ([1, 2, 4, 4], 2, 5)]
     if corners == 3:
         faces = [([0, 2, 1], 7, 3), ([1, 2, 4], 2, 5)]
-    kind = "binary_little_endian" if binary else "ascii"
+    if corners == "mixed":
+        faces = [([1, 2, 4], 2, 5), ([0, 3, 2, 1], 7, 3)]
+    kind = {"<": "binary_little_endian", ">": "binary_big_endian"}[order] if binary else "ascii"
     data = PLY_HEAD.format(format=kind).encode()
     for number, point in enumerate(PLY_POINTS):
         color = (10 * number, 20, 30)
         data += (
-            struct.pack("<3f3B", *point, *color)
+            struct.pack(f"{order}3f3B", *point, *color)
             if binary
             else (" ".join(map(str, (*point, *color))) + "\n").encode()
         )
     for face, thing, category in faces:
         data += (
-            struct.pack(f"<B{len(face)}iii", len(face), *face, thing, category)
+            struct.pack(f"{order}B{len(face)}iii", len(face), *face, thing, category)
             if binary
             else (" ".join(map(str, (len(face), *face, thing, category))) + "\n").encode()
         )
@@ -199,6 +204,21 @@ def test_ply_face_properties_survive_triangulation(tmp_path, binary):
     assert scene.vertex_color[:, 0].tolist() == [0, 10, 20, 30, 40]
     three = import_mesh(_ply_with_objects(tmp_path / "b.ply", binary, corners=3))
     assert three.triangle_object.tolist() == [7, 2]
+
+
+@pytest.mark.parametrize("binary, order", [(True, "<"), (True, ">"), (False, "<")])
+def test_ply_faces_of_different_size(tmp_path, binary, order):
+    scene = import_mesh(_ply_with_objects(tmp_path / "a.ply", binary, "mixed", order))
+    assert scene.triangles.tolist() == [[1, 2, 4], [0, 3, 2], [0, 2, 1]]
+    assert scene.triangle_object.tolist() == [2, 7, 7]
+    assert [o.category for o in scene.objects] == ["category 5", "category 3"]
+    assert scene.vertex_color[:, 0].tolist() == [0, 10, 20, 30, 40]
+    np.testing.assert_array_equal(scene.vertices, np.array(PLY_POINTS, np.float32))
+    cut = (tmp_path / "a.ply").read_bytes()
+    for end in (len(cut) - (1 if binary else 20), len(cut) - 60):
+        (tmp_path / "b.ply").write_bytes(cut[:end])
+        with pytest.raises(FileError):
+            import_mesh(tmp_path / "b.ply")
 
 
 def test_ply_face_colors_go_to_the_corners_of_each_triangle(tmp_path):
@@ -226,7 +246,8 @@ end_header
     assert scene.vertex_color[scene.triangles].tolist() == [[[200, 100, 50]] * 3] * 2 + [[[1, 2, 3]] * 3]
 
 
-def test_ply_texture_coordinates_of_faces(tmp_path):
+@pytest.mark.parametrize("mixed", [False, True])
+def test_ply_texture_coordinates_of_faces(tmp_path, mixed):
     _, data = _png(3, 5)
     (tmp_path / "t.png").write_bytes(data)
     text = """ply
@@ -246,8 +267,17 @@ end_header
 3 0 1 2 6 0 0 0.5 0 0.5 1
 3 2 1 0 6 0.5 1 0.5 0 0 0
 """
-    scene = import_mesh(_write(tmp_path / "a.ply", text))
+    path = _write(tmp_path / "a.ply", text)
+    if mixed:
+        head = text[: text.index("0 0 0")].replace("ascii", "binary_big_endian")
+        rows = struct.pack(">9f", 0, 0, 0, 0, 0, 1, 1, 0, 0)
+        rows += struct.pack(">B3iB6f", 3, 0, 1, 2, 6, 0, 0, 0.5, 0, 0.5, 1)
+        rows += struct.pack(">B4iB8f", 4, 2, 1, 0, 0, 8, 0.5, 1, 0.5, 0, 0, 0, 1, 1)
+        path.write_bytes(head.encode() + rows)
+    scene = import_mesh(path)
     assert scene.triangle_uv[0].tolist() == [[0, 0], [0.5, 0], [0.5, 1]]
+    assert scene.triangle_uv[1].tolist() == [[0.5, 1], [0.5, 0], [0, 0]]
+    assert not mixed or scene.triangle_uv[2].tolist() == [[0.5, 1], [0, 0], [1, 1]]
     assert scene.textures[0].shape == (4, 4, 3)
 
 
@@ -492,6 +522,32 @@ def test_bad_files_give_one_clear_error(tmp_path):
         with pytest.raises(kind, match=message) as caught:
             import_mesh(path)
         assert str(path) in str(caught.value), name
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_damaged_files_never_raise_anything_else(tmp_path, data):
+    kinds = {
+        "obj": TWO_GROUPS.encode(),
+        "glb": trimesh.Scene(_box()).export(file_type="glb"),
+        "ply": _ply_with_objects(tmp_path / "good.ply", True).read_bytes(),
+        "mixed": _ply_with_objects(tmp_path / "good.ply", True, "mixed").read_bytes(),
+        "ascii": _ply_with_objects(tmp_path / "good.ply", False).read_bytes(),
+    }
+    kind = data.draw(st.sampled_from(sorted(kinds)))
+    content = bytearray(kinds[kind])
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place] = data.draw(st.one_of(st.integers(0, 255), st.sampled_from(b"0123456789-. \n")))
+    if data.draw(st.booleans()):
+        del content[data.draw(st.integers(1, len(content))) :]
+    path = tmp_path / f"a.{kind if kind in ('obj', 'glb') else 'ply'}"
+    path.write_bytes(bytes(content))
+    try:
+        scene = import_mesh(path)
+    except (FileError, SceneError):
+        return
+    validate_scene(scene)
 
 
 def test_missing_files_and_folders(tmp_path):

@@ -121,7 +121,7 @@ def test_bad_input_is_one_line_and_exit_code_2(capsys, tmp_path, room_set, kerne
     assert "expected a scene id" in _fail(capsys, "scene", "make", str(wall))
     assert "unknown up axis" in _fail(capsys, "scene", "import", str(wall), "--up", "w")
     assert "scale above 0" in _fail(capsys, "scene", "import", str(wall), "--scale", "0")
-    assert "up axis" in _fail(capsys, "scene", "import", str(wall))  # nowhere to stand
+    assert "up_axis" in _fail(capsys, "scene", "import", str(wall))  # nowhere to stand
     assert "unknown body 'locobott'" in _fail(capsys, "scene", "info", room_set, "--body", "locobott")
     assert "Did you mean 'room-v1'" in _fail(capsys, "scene", "info", "room-v2/val/0")
     assert ".png" in _fail(capsys, "scene", "preview", room_set, "--out", str(tmp_path / "a.jpg"))

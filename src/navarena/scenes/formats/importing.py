@@ -86,8 +86,11 @@ def _read(path: Path, data: bytes) -> MeshFile:
             return _READERS[path.suffix.lower()](data, path)
     except NavarenaError as error:
         raise type(error)(f"cannot import {path}: {error}") from error
-    except MemoryError:
-        raise
+    except MemoryError as error:
+        raise FileError(
+            f"cannot import {path}: it asks for more memory than there is; simplify it, split it, or "
+            "check that it is not damaged"
+        ) from error
     except Exception as error:  # trimesh raises whatever a damaged file happens to cause
         raise FileError(
             f"cannot import {path}: this is no {kind} file, or only a part of one "

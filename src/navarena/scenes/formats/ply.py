@@ -24,6 +24,8 @@ from navarena.scenes.formats.part import (
     require_indices,
     split_polygons,
 )
+from navarena.scenes.formats.ply_binary import Columns, read_binary_elements
+from navarena.scenes.formats.references import referenced_files
 from navarena.scenes.formats.textures import rgb_image
 
 _INDICES = ("vertex_indices", "vertex_index")
@@ -40,29 +42,16 @@ def read_ply(data: bytes, path: Path) -> MeshFile:
     category when faces have it; 0 and negative ids mean nothing. Colours of faces, or else of
     vertices, become vertex colours.
     """
-    from trimesh.exchange.ply import load_ply
-    from trimesh.resolvers import FilePathResolver
-
-    try:
-        loaded = load_ply(io.BytesIO(data), resolver=FilePathResolver(str(path)))
-    except ValueError as error:
-        if "unexpected length" not in str(error):
-            raise
-        raise FileError(
-            "expected a binary PLY whose faces all have the same number of corners, got a file of "
-            "another length; it is cut short, or save it with triangles only"
-        ) from error
-    elements = loaded["metadata"]["_ply_raw"]
-    vertex, face = _columns(elements, "vertex"), _columns(elements, "face")
+    vertex, face = _read_columns(data, path)
     missing = [axis for axis in "xyz" if axis not in vertex]
     if missing:
         raise FileError(f"expected vertices with x, y and z, got none of {', '.join(missing)}")
-    vertices = np.stack([vertex[axis].astype(float) for axis in "xyz"], 1)
+    vertices = np.stack([np.asarray(vertex[axis], float) for axis in "xyz"], 1)
     triangles, polygon, corner = split_polygons(_polygons(face))
     require_indices(triangles, len(vertices), "PLY faces")
     colors = _colors(vertex)
     uv = _coordinates(vertex, face, triangles, polygon, corner)
-    look = _look(loaded.get("visual"), uv)
+    look = PLAIN if uv is None else _look(path)
     face_colors = _colors(face)
     if face_colors is not None:  # colours belong to vertices: give every triangle its own
         vertices, colors = vertices[triangles].reshape(-1, 3), np.repeat(face_colors[polygon], 3, 0)
@@ -72,13 +61,34 @@ def read_ply(data: bytes, path: Path) -> MeshFile:
     return MeshFile([part], labels)
 
 
-def _columns(elements: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:
-    """Property -> values of one element; a list property is (N, K), or N rows of various lengths."""
-    element = elements.get(name)
-    if element is None or not element["length"]:
+def _read_columns(data: bytes, path: Path) -> tuple[Columns, Columns]:
+    """Property -> values of vertices and of faces; lists are (N, K), or N rows of various lengths."""
+    from trimesh.exchange.ply import load_ply
+    from trimesh.resolvers import FilePathResolver
+
+    try:
+        loaded = load_ply(io.BytesIO(data), resolver=FilePathResolver(str(path)), skip_materials=True)
+    except ValueError as error:
+        if "unexpected length" not in str(error):
+            raise
+        elements = read_binary_elements(data)
+        return _require_rows(elements, "vertex"), _require_rows(elements, "face")
+    raw = loaded["metadata"]["_ply_raw"]
+    return _columns(raw, "vertex"), _columns(raw, "face")
+
+
+def _require_rows(elements: Mapping[str, Columns], name: str) -> Columns:
+    columns = elements.get(name, {})
+    if not columns or not len(next(iter(columns.values()))):
         raise FileError(f"expected elements {name!r}, got none; is it a point cloud?")
+    return columns
+
+
+def _columns(elements: Mapping[str, Any], name: str) -> Columns:
+    """The columns of one element as trimesh read it."""
+    element = elements.get(name) or {"length": 0}
     data = element.get("data")
-    columns = {}
+    columns: Columns = {}
     if isinstance(data, Mapping):  # ASCII
         for key, values in data.items():
             columns[key] = values[:, 0] if values.ndim == 2 and not _is_list(element, key) else values
@@ -87,60 +97,71 @@ def _columns(elements: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:
             values = data[key]
             columns[key] = values if values.dtype.names is None else values["f1"]
     short = [key for key, values in columns.items() if len(values) != element["length"]]
-    if not columns or short:
+    if element["length"] and (short or not columns):
         raise FileError(f"expected {element['length']} elements {name!r}, got fewer; the file is cut short")
-    return columns
+    return _require_rows({name: columns}, name)
 
 
 def _is_list(element: Mapping[str, Any], key: str) -> bool:
     return "," in element["properties"][key]
 
 
-def _polygons(face: Mapping[str, np.ndarray]) -> Any:
+def _polygons(face: Columns) -> Any:
     for name in _INDICES:
         if name in face:
             values = face[name]
-            return list(values) if values.dtype == object else values
+            return list(values) if isinstance(values, list) or values.dtype == object else values
     raise FileError(f"expected faces with {_INDICES[0]}, got {', '.join(face)}")
 
 
-def _colors(columns: Mapping[str, np.ndarray]) -> UInt8[np.ndarray, "n 3"] | None:
+def _colors(columns: Columns) -> UInt8[np.ndarray, "n 3"] | None:
     if not all(name in columns for name in _COLORS):
         return None
     return color_bytes(np.stack([columns[name] for name in _COLORS], 1))
 
 
 def _coordinates(
-    vertex: Mapping[str, np.ndarray],
-    face: Mapping[str, np.ndarray],
+    vertex: Columns,
+    face: Columns,
     triangles: Int[np.ndarray, "t 3"],
     polygon: Int[np.ndarray, "t"],
     corner: Int[np.ndarray, "t 3"],
 ) -> Float[np.ndarray, "t 3 2"] | None:
     """Texture coordinates: of the faces' corners (`texcoord`) or of the vertices."""
-    if "texcoord" in face and face["texcoord"].ndim == 2:
-        of_face = face["texcoord"].astype(float).reshape(len(face["texcoord"]), -1, 2)
-        return of_face[polygon[:, None], corner]
+    of_faces = face.get("texcoord")
+    if isinstance(of_faces, list) or (of_faces is not None and of_faces.dtype == object):
+        ends = np.cumsum([len(row) for row in of_faces]) // 2
+        pairs = np.concatenate(list(of_faces)).astype(float).reshape(-1, 2)
+        return pairs[np.concatenate([[0], ends[:-1]])[polygon][:, None] + corner]
+    if of_faces is not None and of_faces.ndim == 2:
+        return of_faces.astype(float).reshape(len(of_faces), -1, 2)[polygon[:, None], corner]
     for u, v in _UV:
         if u in vertex and v in vertex:
             return np.stack([vertex[u], vertex[v]], 1).astype(float)[triangles]
     return None
 
 
-def _look(visual: Any, uv: Float[np.ndarray, "t 3 2"] | None) -> Look:
-    image = getattr(getattr(visual, "material", None), "image", None)
-    if image is None or uv is None:
-        return PLAIN
-    return Look("texture", (255, 255, 255), rgb_image(image, "texture"))
+def _look(path: Path) -> Look:
+    """The image that the header names, if it is there."""
+    from PIL import Image
+
+    for name, file in referenced_files(path):
+        if file.is_file():
+            try:
+                with Image.open(file) as image:
+                    return Look("texture", (255, 255, 255), rgb_image(image, name))
+            except OSError as error:
+                raise FileError(f"the image {file} cannot be read: {error}") from error
+    return PLAIN
 
 
-def _labels(face: Mapping[str, np.ndarray]) -> tuple[np.ndarray | None, dict[int, Label]]:
+def _labels(face: Columns) -> tuple[np.ndarray | None, dict[int, Label]]:
     """((F,) object key of each face, labels), or (None, {}) when faces have no object."""
     ids = next((face[name] for name in _OBJECTS if name in face), None)
     categories = next((face[name] for name in _CATEGORIES if name in face), None)
     if ids is None:
         return None, {}
-    keys = np.maximum(ids.astype(np.int64), 0)
+    keys = np.maximum(np.asarray(ids).astype(np.int64), 0)
     found, first = np.unique(keys, return_index=True)
     labels = {}
     for key, index in zip(found.tolist(), first.tolist()):
