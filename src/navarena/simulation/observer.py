@@ -144,7 +144,7 @@ class Observer:
         return world_from_camera(self._bodies, camera)
 
     def observe(self, stage: Stage) -> dict[str, np.ndarray]:
-        """Name -> (N, ...) of everything asked for, as of now."""
+        """Name -> (N, ...) of everything asked for as of now; dtypes and units as in `specs`."""
         if self._fresh:
             return self._arrays
         self._take_pictures(stage)

@@ -50,7 +50,7 @@ class NavigationBatch:
         self._goal_sensors = [sensor for sensor in found if isinstance(sensor, GoalSensor)]
         self.simulator = Simulator(task.embodiment, slots, own, task.actions, threads, task.actuation)
         self.state = task.make_state(slots)
-        self._worlds = worlds or WorldCache(task.embodiment)
+        self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
         self._recorder = Recorder(slots, task.max_steps)
         self._running = np.zeros(slots, bool)
         self._episodes: list[Episode | None] = [None] * slots

@@ -37,7 +37,7 @@ class Recorder:
         bodies: Bodies,
         state: TaskState,
     ) -> None:
-        """Append the step that the `active` slots have just made by `actions`."""
+        """Append the step that the `active` slots (N,) have just made by `actions` (N,)."""
         slots = np.flatnonzero(active)
         steps = self._steps[slots]
         self._actions[slots, steps] = actions[slots]

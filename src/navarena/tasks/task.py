@@ -105,4 +105,7 @@ class Task(ABC):
         actions: Int[np.ndarray, "n"],
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
-        """Update `state` after the bodies of `active` slots moved by `actions`, and say what it meant."""
+        """Update `state` after bodies moved, and say what it meant.
+
+        actions: (N,) indices into `self.actions`; active: (N,) bool, the slots that acted.
+        """

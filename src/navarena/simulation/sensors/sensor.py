@@ -51,7 +51,7 @@ class BodySensor(Sensor):
 
     @abstractmethod
     def observe(self, bodies: Bodies, out: np.ndarray) -> None:
-        """Write what the bodies feel into `out` (N, ...)."""
+        """Write what the bodies feel into `out` (N, ...), of the dtype and unit of `spec`."""
 
 
 class PictureSensor(Sensor):
@@ -88,4 +88,7 @@ class CameraSensor(Sensor):
 
     @abstractmethod
     def observe(self, camera: Camera, world_from_camera: Float[np.ndarray, "n 4 4"], out: np.ndarray) -> None:
-        """Write the observations into `out` (N, ...)."""
+        """Write the observations into `out` (N, ...), of the dtype and unit of `spec`.
+
+        world_from_camera: (N, 4, 4) metres, see camera_pose.
+        """
