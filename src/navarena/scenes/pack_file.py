@@ -84,7 +84,7 @@ def content_hash(*parts: bytes | str | np.ndarray) -> str:
 
 
 def write_pack(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
-    """Write `arrays` and `meta` (JSON types; finite numbers) to `path` in one step.
+    """Write `arrays` (of any shape, such as (N, 3)) and `meta` (JSON types) to `path` in one step.
 
     Raises StorageError when the disk refuses; then nothing is left behind and an older file
     at `path` stays as it was.

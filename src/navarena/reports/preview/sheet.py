@@ -70,7 +70,7 @@ def draw_preview(world: World) -> Sheet:
 
 
 def write_png(image: UInt8[np.ndarray, "h w 3"], path: Path) -> None:
-    """Write `image` to `path` in one step; raises StorageError."""
+    """Write `image`, (H, W, 3) uint8 sRGB pixels, to `path` in one step; raises StorageError."""
     data = io.BytesIO()
     Image.fromarray(image).save(data, "PNG", optimize=True)
     write_atomic(path, data.getvalue())

@@ -12,7 +12,7 @@ MAX_TEXTURE_SIDE = 4096
 
 
 def rgb_image(image: Any, name: str) -> UInt8[np.ndarray, "h w 3"]:
-    """The pixels of a Pillow image; raises FileError when its file is damaged.
+    """The pixels (H, W, 3), uint8 sRGB, of a Pillow image; raises FileError when its file is damaged.
 
     Transparency is dropped: surfaces are solid.
     """
@@ -23,7 +23,7 @@ def rgb_image(image: Any, name: str) -> UInt8[np.ndarray, "h w 3"]:
 
 
 def fit_texture(image: UInt8[np.ndarray, "h w 3"]) -> UInt8[np.ndarray, "h2 w2 3"]:
-    """`image` with both sides resized to the nearest power of two, at most MAX_TEXTURE_SIDE."""
+    """`image` (H, W, 3) with both sides resized to the nearest power of two, at most MAX_TEXTURE_SIDE pixels."""
     from PIL import Image
 
     height, width = (_nearest_power(side) for side in image.shape[:2])
