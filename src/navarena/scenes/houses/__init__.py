@@ -3,5 +3,13 @@
 from navarena.scenes.houses.generator import build_house
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.houses.splits import HOUSE_SPLITS, house_seed
+from navarena.scenes.houses.statistics import HouseStatistics, compute_statistics
 
-__all__ = ["HOUSE_SPLITS", "HouseSettings", "build_house", "house_seed"]
+__all__ = [
+    "HOUSE_SPLITS",
+    "HouseSettings",
+    "HouseStatistics",
+    "build_house",
+    "compute_statistics",
+    "house_seed",
+]

@@ -13,6 +13,8 @@ from navarena.scenes.houses.recipes import Follower, Group
 from navarena.scenes.houses.space import Placement, RoomSpace, against_wall, distance_from, turned_rect
 
 SLIDE_MM = 10
+TRIES = 5
+"""Instances drawn of a family before giving up on it."""
 SEAT_ROOM_MM = 480
 """Floor a seated person takes behind a table's edge."""
 
@@ -40,6 +42,10 @@ class Arranger:
     def build(self, family: str) -> Model:
         """Draw one instance of a family."""
         return FAMILIES[family].build(self.taste)
+
+    def has_any(self, families: Sequence[str]) -> bool:
+        """Whether one of `families` stands in the room."""
+        return any(placed.family in families for placed in self.placed)
 
     def commit(
         self,
@@ -87,7 +93,7 @@ class Arranger:
     def place(self, family: str, align: str = "any") -> int | None:
         """Place one thing by its family's own rule; None when nothing is free."""
         kind = FAMILIES[family]
-        for _ in range(3):
+        for _ in range(TRIES):
             model = self.build(family)
             if kind.stands in ("wall", "corner"):
                 align = "end" if kind.stands == "corner" else align
@@ -134,7 +140,7 @@ class Arranger:
 
     def _on_floor(self, family: str, model: Model) -> int | None:
         """Anywhere in the room, keeping away from other things; tables leave room for chairs."""
-        margin = SEAT_ROOM_MM + 150 if family == "dining_table" else 60
+        margin = SEAT_ROOM_MM if family == "dining_table" else 60
         best, widest = None, -1
         for _ in range(14):
             turn = self.draws.choose(QUARTERS)

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from navarena.scenes.houses.arrange import Arranger, order_groups
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.furniture.catalog import FAMILIES
-from navarena.scenes.houses.furniture.decor import make_curtains
+from navarena.scenes.houses.furniture.decor import draw_curtain_look, make_curtains
 from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.kitchen_run import place_kitchen_run
 from navarena.scenes.houses.looks import STYLES, VIEWS, Look, Style
 from navarena.scenes.houses.parts import STRAIGHT
-from navarena.scenes.houses.plan import FloorPlan
+from navarena.scenes.houses.plan import FloorPlan, Rect
 from navarena.scenes.houses.recipes import KITCHEN_RUN, MISSING_ROOM, RECIPES, Group
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.houses.space import Placement, RoomSpace, against_wall, make_spaces
@@ -60,7 +60,7 @@ def furnish(
     placements: list[Placement] = []
     for space in spaces:
         stream = draws.branch("room", space.room)
-        arranger = Arranger(space, stream, _draw_taste(stream, style), settings.clutter_percent)
+        arranger = Arranger(space, stream, _draw_taste(stream, style, space.floor), settings.clutter_percent)
         _furnish_room(arranger, present)
         first = len(placements)
         for placed in arranger.placed:
@@ -73,7 +73,7 @@ def furnish(
     return placements, spaces
 
 
-def _draw_taste(draws: Draws, style: Style) -> Taste:
+def _draw_taste(draws: Draws, style: Style, floor: Rect) -> Taste:
     return Taste(
         draws,
         style,
@@ -81,6 +81,7 @@ def _draw_taste(draws: Draws, style: Style) -> Taste:
         textile=draws.choose(style.textiles),
         accent=draws.choose(style.accents),
         metal=draws.choose(style.metals),
+        room_mm=min(floor.width, floor.depth),
     )
 
 
@@ -94,11 +95,11 @@ def _furnish_room(arranger: Arranger, present: list[str]) -> None:
     groups += RECIPES[space.category]
     for group in order_groups(groups, present, space.floor):
         for _ in range(group.most):
-            if not arranger.draws.chance(group.percent):
+            if not arranger.draws.chance(group.percent) or arranger.has_any(group.unless):
                 continue
             if group.families == (KITCHEN_RUN,):
                 place_kitchen_run(arranger)
-            elif group.families != ("sofa",) or not any(p.family == "sofa" for p in arranger.placed):
+            else:
                 arranger.add_group(group)
     _hang_ceiling_lamp(arranger)
     _hang_curtains(arranger)
@@ -121,10 +122,10 @@ def _hang_curtains(arranger: Arranger) -> None:
     percent = CURTAIN_PERCENT.get(space.category, 0)
     if not arranger.draws.chance(percent):
         return
-    long = arranger.draws.chance(65)
+    long, cloth = arranger.draws.chance(65), draw_curtain_look(arranger.taste)
     for side, start, end, sill, head in space.windows:
         low = 30 if long else sill - 150
-        model = make_curtains(arranger.taste, end - start, head + 110 - low)
+        model = make_curtains(cloth, arranger.taste.metal_look(), end - start, head + 110 - low)
         first = (start + end) // 2 - model.rect.width // 2
         span = space.floor.span(side)
         if first < span[0] + 20 or first + model.rect.width > span[1] - 20:

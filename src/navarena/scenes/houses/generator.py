@@ -25,6 +25,21 @@ from navarena.scenes.scene import Material, Room, Scene, SceneObject
 GENERATOR = "houses-v0"
 """First word of every stream's name: another version draws other houses."""
 
+NOT_SHADING = frozenset(
+    {
+        "picture",
+        "mirror",
+        "clock",
+        "towel",
+        "toilet_paper",
+        "wall_shelf",
+        "coat_hooks",
+        "curtains",
+        "ceiling_lamp",
+    }
+)
+"""Families too shallow (or too bright) to darken what is behind them."""
+
 
 @dataclass(frozen=True)
 class HousePlan:
@@ -71,7 +86,8 @@ def build_house(seed: int, settings: HouseSettings = HouseSettings(), scene_id: 
     looks = draw_looks(draws.branch("looks"), house.plan, style)
     build_structure(builder, house.plan, looks, settings.light_spacing_mm)
     for placed in house.placements:
-        thing = Thing(placed.category, placed.room, placed.model.attributes, placed.at, placed.turn)
+        shades = placed.family not in NOT_SHADING
+        thing = Thing(placed.category, placed.room, placed.model.attributes, placed.at, placed.turn, shades)
         builder.add_thing(thing, placed.model)
     mesh = builder.build([-1 if thing.room is None else thing.room for thing in builder.things])
     light = bake_light(mesh, house.plan, house.placements)

@@ -56,8 +56,7 @@ def _place_units(arranger: Arranger, side: int, start: int, units: list[tuple[st
         own = model.rect
         offset = (width - own.width) // 2 if family != "counter" else 0
         pose = against_wall(arranger.space.floor, side, at + offset, model)
-        taken = _is_behind_window(arranger, side, at, at + width, model.high)
-        if taken:
+        if family == "refrigerator" and _is_behind_window(arranger, side, at, at + width, model.high):
             family, model = "counter", make_counter(arranger.taste, width)
             pose = against_wall(arranger.space.floor, side, at, model)
         index = arranger.commit(family, model, pose, side)

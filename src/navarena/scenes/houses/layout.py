@@ -13,13 +13,15 @@ from math import isqrt
 
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.plan import INNER_HALF_MM, PlannedRoom, Rect
-from navarena.scenes.houses.programme import ROOM_KINDS, Wish
+from navarena.scenes.houses.programme import ROOM_KINDS, SQUARE_METRE, Wish
 
 GRID_MM = 50
-ATTEMPTS = 60
-LONGEST_TO_WIDEST_PERCENT = 215
+ATTEMPTS = 120
 OUTSIDE = "outside"
 """Category of a cell that is left open, such as a terrace cut out of a corner."""
+
+BEHIND = ("toilet", "laundry room", "storage room", "bathroom")
+"""Which of two small rooms lies behind the other: the later one."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,14 @@ class Zones:
     public: list[Wish]
     private: list[Wish]
     has_corridor: bool
+
+    def varied(self, draws: Draws) -> "Zones":
+        """The same rooms with areas up to 15 % larger or smaller."""
+        public, private = (
+            [Wish(wish.category, wish.area * draws.integer(85, 115) // 100) for wish in wishes]
+            for wishes in (self.public, self.private)
+        )
+        return Zones(public, private, self.has_corridor)
 
 
 def draw_layout(draws: Draws, wishes: Sequence[Wish]) -> list[PlannedRoom]:
@@ -41,7 +51,7 @@ def draw_layout(draws: Draws, wishes: Sequence[Wish]) -> list[PlannedRoom]:
     best: list[PlannedRoom] = []
     least = -1
     for _ in range(ATTEMPTS):
-        rooms = _draw_arrangement(draws, zones)
+        rooms = _draw_arrangement(draws, zones.varied(draws))
         faults = sum(_faults(room) for room in rooms)
         if least < 0 or faults < least:
             best, least = rooms, faults
@@ -65,12 +75,9 @@ def _faults(room: PlannedRoom) -> int:
     """Millimetres by which a room misses its least width and its proportions."""
     if room.category == OUTSIDE:
         return 0
-    floor = room.floor
+    kind, floor = ROOM_KINDS[room.category], room.floor
     short, long = min(floor.width, floor.depth), max(floor.width, floor.depth)
-    faults = max(0, ROOM_KINDS[room.category].least_width_mm - short)
-    if room.category != "corridor":
-        faults += max(0, long - short * LONGEST_TO_WIDEST_PERCENT // 100)
-    return faults
+    return max(0, kind.least_width_mm - short) + max(0, long - short * kind.longest_percent // 100)
 
 
 def _snapped(length: int) -> int:
@@ -110,18 +117,57 @@ def _strip(rect: Rect, wishes: Sequence[Wish], along_x: bool) -> list[PlannedRoo
     return [*rooms, PlannedRoom(wishes[-1].category, rest)]
 
 
+def _stacked_strip(
+    draws: Draws, rect: Rect, wishes: Sequence[Wish], corridor_is_low: bool
+) -> list[PlannedRoom]:
+    """Private rooms side by side along x; two small ones share a slice, one of them behind the other.
+
+    The one behind is reached through a neighbour, as the bathroom of a bedroom is.
+    """
+    slices: list[list[Wish]] = []
+    waiting: list[Wish] = []
+    for wish in wishes:
+        if wish.area // rect.depth < ROOM_KINDS[wish.category].least_width_mm + 2 * INNER_HALF_MM:
+            waiting.append(wish)
+        else:
+            slices.append([wish])
+    while len(waiting) >= 2:
+        slices.insert(draws.integer(0, len(slices)), [waiting.pop(0), waiting.pop(0)])
+    slices += [[wish] for wish in waiting]
+    rooms, rest = [], rect
+    for k, members in enumerate(slices):
+        left = sum(_area(later) for later in slices[k:])
+        first, rest = _cut(rest, True, _area(members), left) if k + 1 < len(slices) else (rest, rest)
+        ordered = sorted(
+            members, key=lambda wish: BEHIND.index(wish.category) if wish.category in BEHIND else -1
+        )
+        rooms += _strip(first, ordered if corridor_is_low else ordered[::-1], along_x=False)
+    return rooms
+
+
 def _single_room(draws: Draws, wish: Wish) -> list[PlannedRoom]:
     width = _snapped(isqrt(wish.area * draws.integer(100, 170, 5) // 100))
     return [PlannedRoom(wish.category, Rect(0, 0, width, _snapped(wish.area // width)))]
 
 
 def _hub(draws: Draws, zones: Zones) -> list[PlannedRoom]:
-    """The living room along the whole of one side; everything else opens into it."""
+    """The living room (with the kitchen beside it, now and then) along one side, the rest behind."""
     hub, others = zones.public[0], draws.shuffled(zones.public[1:] + zones.private)
-    whole = hub.area + _area(others)
-    width = _snapped(isqrt(whole * draws.integer(90, 170, 5) // 100))
-    first, second = _cut(Rect(0, 0, width, _snapped(whole // width)), False, hub.area, whole)
-    return [PlannedRoom(hub.category, first), *_strip(second, others, along_x=True)]
+    beside: list[Wish] = []
+    if len(others) > 2 and draws.chance(60):
+        beside, others = zones.public[1:], draws.shuffled(zones.private)
+    small = all(wish.area < 9 * SQUARE_METRE for wish in others)
+    deep = draws.integer(1950, 2600, GRID_MM) if small else draws.integer(2800, 4000, GRID_MM)
+    front_area = hub.area + _area(beside)
+    wanted = _snapped(isqrt(front_area * draws.integer(90, 190, 5) // 100))
+    needed = _snapped(_area(others) // deep)
+    width = needed if needed > wanted - 900 else wanted
+    front = Rect(0, 0, width, _snapped(front_area // width))
+    back = Rect(0, front.z1, needed, front.z1 + deep)
+    rooms = [*_strip(front, [hub, *beside], along_x=True), *_strip(back, others, along_x=True)]
+    if needed < width:
+        rooms.append(PlannedRoom(OUTSIDE, Rect(needed, front.z1, width, back.z1)))
+    return rooms
 
 
 def _corridor_width(draws: Draws) -> int:
@@ -140,7 +186,7 @@ def _spine(draws: Draws, zones: Zones) -> list[PlannedRoom]:
     return [
         *_strip(public, draws.shuffled(zones.public), along_x=True),
         PlannedRoom("corridor", corridor),
-        *_strip(private, draws.shuffled(zones.private), along_x=True),
+        *_stacked_strip(draws, private, draws.shuffled(zones.private), corridor_is_low=True),
     ]
 
 
@@ -155,11 +201,11 @@ def _wing(draws: Draws, zones: Zones) -> list[PlannedRoom]:
     public_length = _snapped(public // depth)
     x0, x1 = public_length, public_length + length
     rooms = [
-        *_strip(Rect(x0, 0, x1, upper_depth), upper, along_x=True),
+        *_stacked_strip(draws, Rect(x0, 0, x1, upper_depth), upper, corridor_is_low=False),
         PlannedRoom("corridor", Rect(x0, upper_depth, x1, upper_depth + hall)),
     ]
     if lower:
-        rooms += _strip(Rect(x0, upper_depth + hall, x1, depth), lower, along_x=True)
+        rooms += _stacked_strip(draws, Rect(x0, upper_depth + hall, x1, depth), lower, corridor_is_low=True)
     return _public_zone(draws, Rect(0, 0, public_length, depth), zones.public) + rooms
 
 

@@ -21,13 +21,17 @@ GLOWING = frozenset({"garden", "street", "glow", "fire"})
 
 @dataclass(frozen=True)
 class Thing:
-    """An object of the house: what it is and where its frame stands (millimetres)."""
+    """An object of the house: what it is and where its frame stands (millimetres).
+
+    Things that do not shade (pictures, frames) leave the baked light of what is behind them alone.
+    """
 
     category: str
     room: int | None
     attributes: Mapping[str, str]
     at: Point = (0, 0, 0)
     turn: Turn = STRAIGHT
+    shades: bool = True
 
 
 @dataclass(frozen=True)
@@ -228,7 +232,8 @@ class MeshBuilder:
         world = _turned(own, [item.turn for item in things])
         world = world + np.array([item.at for item in things], float)[:, None]
         uv = _part_uv(unit.vertices, unit.triangles, scaled, parts)
-        index = self._part_indices(parts, world, shadows)
+        solid = np.array([item.shades and not part.thin for item, part in zip(things, parts, strict=True)])
+        index = self._part_indices(solid, world, shadows)
         count = len(unit.vertices)
         triangles = unit.triangles[None] + count * np.arange(number)[:, None, None]
         look = np.array([self._look(part.look) for part in parts])
@@ -243,10 +248,9 @@ class MeshBuilder:
         )
 
     def _part_indices(
-        self, parts: Sequence[Part], world: np.ndarray, shadows: list[np.ndarray]
+        self, solid: np.ndarray, world: np.ndarray, shadows: list[np.ndarray]
     ) -> Int[np.ndarray, "p"]:
-        """Running numbers of the solids that throw shadow, whose boxes are appended; -1 for thin ones."""
-        solid = np.array([not part.thin for part in parts])
+        """Running numbers of the parts that shade, whose boxes are appended; -1 for the others."""
         index = np.where(solid, self._count + np.cumsum(solid) - 1, -1)
         boxes = np.concatenate([world.min(1), world.max(1)], 1)[solid]
         shadows.append(boxes)

@@ -16,6 +16,9 @@ APART_MM = 240
 
 LEAF_MM = 40
 
+DOOR_WALK_MM = 750
+"""Floor before a door that no leaf of another door may stand on."""
+
 DOOR_COSTS: Mapping[frozenset[str], int] = {
     frozenset(pair): cost
     for pair, cost in {
@@ -31,12 +34,22 @@ DOOR_COSTS: Mapping[frozenset[str], int] = {
         ("living room", "bedroom"): 5,
         ("living room", "bathroom"): 6,
         ("living room", "toilet"): 6,
-        ("bedroom", "bathroom"): 7,
         ("kitchen", "bathroom"): 14,
         ("dining room", "bathroom"): 12,
     }.items()
 }
 """How unwilling people are to connect two kinds of room; anything else costs OTHER_COST."""
+
+BEHIND_COSTS: Mapping[frozenset[str], int] = {
+    frozenset(("bedroom", "bathroom")): 7,
+    frozenset(("bedroom", "storage room")): 8,
+    frozenset(("bedroom", "toilet")): 10,
+    frozenset(("bathroom", "laundry room")): 10,
+    frozenset(("office", "storage room")): 12,
+    frozenset(("office", "bathroom")): 14,
+    frozenset(("gym", "bathroom")): 10,
+}
+"""The same for rooms that nobody walks through, where one lies behind the other."""
 
 CORRIDOR_COST = 1
 OTHER_COST = 9
@@ -128,6 +141,7 @@ def draw_openings(draws: Draws, rooms: Sequence[PlannedRoom]) -> tuple[Opening, 
     for contact in joined + _comfort_doors(draws, rooms, spare):
         openings += _make_door(draws, rooms, contact, openings)
     openings += _make_entrance(draws, rooms, outer)
+    openings = _hang_leaves(draws, rooms, openings)
     for contact in outer:
         openings += _make_windows(draws, rooms, contact, openings)
     return tuple(openings)
@@ -136,7 +150,7 @@ def draw_openings(draws: Draws, rooms: Sequence[PlannedRoom]) -> tuple[Opening, 
 def _door_cost(rooms: Sequence[PlannedRoom], contact: Contact) -> int:
     a, b = rooms[contact.room].category, rooms[contact.other or 0].category
     if ROOM_KINDS[a].dead_end and ROOM_KINDS[b].dead_end:
-        return DEAD_END_COST if frozenset((a, b)) != {"bedroom", "bathroom"} else 7
+        return BEHIND_COSTS.get(frozenset((a, b)), DEAD_END_COST)
     if "corridor" in (a, b):
         return DOOR_COSTS.get(frozenset((a, b)), CORRIDOR_COST)
     return DOOR_COSTS.get(frozenset((a, b)), OTHER_COST)
@@ -199,17 +213,51 @@ def _make_door(
     width = min(end - start, 800 if kinds & {"toilet", "storage room"} else draws.choose((820, 860, 900)))
     at = draws.weighted((start, end - width, draws.integer(start, end - width, 10)), (4, 4, 2))
     door = Opening("door", contact.room, contact.side, contact.other, at, at + width, 0, DOOR_HIGH_MM)
-    return [_with_leaf(draws, rooms, door) if draws.chance(70) else door]
+    return [door]
 
 
-def _with_leaf(draws: Draws, rooms: Sequence[PlannedRoom], door: Opening) -> Opening:
-    """The door with a leaf standing open in the room that is not the corridor, at the nearer corner."""
+def _hang_leaves(draws: Draws, rooms: Sequence[PlannedRoom], openings: Sequence[Opening]) -> list[Opening]:
+    """The openings, some doors with a leaf standing open, one in a room, where it bars no other."""
+    result = list(openings)
+    used: set[int] = set()
+    for k, door in enumerate(openings):
+        if door.kind != "door" or not draws.chance(60):
+            continue
+        hung = _with_leaf(rooms, door)
+        if hung is None or hung.leaf_room in used:
+            continue
+        if not _bars_a_door(rooms, hung, result[:k] + result[k + 1 :]):
+            result[k] = hung
+            used.add(hung.leaf_room)
+    return result
+
+
+def _with_leaf(rooms: Sequence[PlannedRoom], door: Opening) -> Opening | None:
+    """The door with a leaf in the room that is not the corridor, at the nearer corner."""
     names = [rooms[door.room].category, rooms[door.other or 0].category]
     leaf_room = door.room if ROOM_KINDS[names[0]].dead_end or names[1] == "corridor" else door.other or 0
-    if rooms[leaf_room].category in ("toilet", "corridor", "storage room"):
-        return door
-    low, high = rooms[leaf_room].floor.span(door.side)
+    floor = rooms[leaf_room].floor
+    deep = floor.depth if door.side % 2 == 0 else floor.width
+    if rooms[leaf_room].category in ("toilet", "corridor", "storage room") or deep < 2 * DOOR_WALK_MM + 300:
+        return None
+    low, high = floor.span(door.side)
     return replace(door, leaf=1 if high - door.end < door.start - low else -1, leaf_room=leaf_room)
+
+
+def _bars_a_door(rooms: Sequence[PlannedRoom], door: Opening, others: Sequence[Opening]) -> bool:
+    """Whether the leaf of `door` stands in the way to another door of its room, or hits its leaf."""
+    leaf = leaf_rect(rooms, door)
+    if leaf is None:
+        return False
+    for other in others:
+        side = other.side if other.room == door.leaf_room else (other.side + 2) % 4
+        if other.kind == "window" or door.leaf_room not in (other.room, other.other):
+            continue
+        way = rooms[door.leaf_room].floor.band(side, other.start, other.end, 0, DOOR_WALK_MM)
+        other_leaf = leaf_rect(rooms, other) if other.leaf_room == door.leaf_room else None
+        if way.overlaps(leaf) or (other_leaf is not None and other_leaf.overlaps(leaf)):
+            return True
+    return False
 
 
 def _make_entrance(draws: Draws, rooms: Sequence[PlannedRoom], outer: Sequence[Contact]) -> list[Opening]:

@@ -140,9 +140,14 @@ class Model:
 
 
 class Assembly:
-    """Collects the parts of one model. Positions are (x, bottom y, z) of a part's base centre."""
+    """Collects the parts of one model. Positions are (x, bottom y, z) of a part's base centre.
 
-    def __init__(self) -> None:
+    Args:
+        hangs: the model is seen from below, so parts at y = 0 keep their bottom faces.
+    """
+
+    def __init__(self, hangs: bool = False) -> None:
+        self._hangs = hangs
         self._parts: list[Part] = []
         self._surfaces: list[Surface] = []
 
@@ -157,7 +162,7 @@ class Assembly:
         thin: bool = False,
     ) -> None:
         """Add a solid; one that stands on y = 0 gets no bottom face."""
-        if at[1] == 0 and shape.bottom:
+        if at[1] == 0 and shape.bottom and not shape.lying and not self._hangs:
             shape = replace(shape, bottom=False)
         self._parts.append(Part(shape, look, size, at, turn, fit, thin))
 

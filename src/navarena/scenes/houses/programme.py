@@ -19,6 +19,7 @@ class RoomKind:
         dead_end: nobody walks through it to another room.
         weight: how often it is chosen for a room beyond the necessary ones.
         most: how many a house may have.
+        longest_percent: largest ratio of its longer to its shorter side, in percent.
     """
 
     area: tuple[int, int]
@@ -27,20 +28,21 @@ class RoomKind:
     dead_end: bool = False
     weight: int = 0
     most: int = 1
+    longest_percent: int = 215
 
 
 ROOM_KINDS: Mapping[str, RoomKind] = {
     "living room": RoomKind((2000, 3600), 3300, public=True),
-    "kitchen": RoomKind((900, 1600), 2400, public=True),
+    "kitchen": RoomKind((900, 1600), 2300, public=True, longest_percent=260),
     "dining room": RoomKind((1000, 1600), 2600, public=True, weight=14),
     "bedroom": RoomKind((1050, 1800), 2600, dead_end=True, weight=32, most=4),
-    "bathroom": RoomKind((450, 850), 1800, dead_end=True, weight=16, most=3),
-    "toilet": RoomKind((200, 320), 1100, dead_end=True, weight=10),
+    "bathroom": RoomKind((450, 850), 1800, dead_end=True, weight=16, most=3, longest_percent=260),
+    "toilet": RoomKind((200, 320), 1050, dead_end=True, weight=10, longest_percent=300),
     "office": RoomKind((800, 1400), 2300, dead_end=True, weight=14, most=2),
-    "laundry room": RoomKind((400, 750), 1700, dead_end=True, weight=10),
+    "laundry room": RoomKind((400, 750), 1650, dead_end=True, weight=10, longest_percent=260),
     "gym": RoomKind((1100, 2000), 2800, dead_end=True, weight=8),
-    "storage room": RoomKind((250, 500), 1300, dead_end=True, weight=8),
-    "corridor": RoomKind((500, 1500), 1080),
+    "storage room": RoomKind((250, 500), 1200, dead_end=True, weight=8, longest_percent=300),
+    "corridor": RoomKind((500, 1500), 1080, longest_percent=2000),
 }
 
 NECESSARY: tuple[tuple[str, ...], ...] = (

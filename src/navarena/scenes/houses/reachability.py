@@ -22,6 +22,21 @@ STRANDED_PERMILLE = 10
 
 TALLEST_BODY_MM = 1500
 
+ESSENTIAL = frozenset(
+    {
+        "bed",
+        "sofa",
+        "toilet",
+        "washbasin",
+        "kitchen_sink",
+        "oven",
+        "refrigerator",
+        "dining_table",
+        "wall_table",
+    }
+)
+"""Families that give way only when nothing else does."""
+
 
 @dataclass(frozen=True)
 class FloorGrid:
@@ -85,44 +100,61 @@ def obstacle_rects(placement: Placement) -> list[Rect]:
 
 def remove_blockers(plan: FloorPlan, placements: Sequence[Placement]) -> list[Placement]:
     """The placements without those that cut off a room or more floor than allowed."""
-    outlines = [obstacle_rects(placement) for placement in placements]
-    leaves = [o.rect for o in leaf_obstructions(plan)]
+    check = _Check(plan, [obstacle_rects(placement) for placement in placements])
     kept = set(range(len(placements)))
     for radius in RADII_MM:
-        while True:
-            obstacles = leaves + [rect for k in sorted(kept) for rect in outlines[k]]
-            grid = build_floor_grid(plan, obstacles, radius)
-            culprit = _find_blocker(plan, grid, placements, outlines, kept, radius)
-            if culprit is None:
+        grid = check.grid(kept, radius)
+        while not check.is_fine(grid):
+            suspects = check.suspects(placements, kept, grid, radius)
+            if not suspects:
                 break
+            trials = [(check.faults(check.grid(kept - {k}, radius)), -k) for k in suspects]
+            spared = [trial for trial in trials if placements[-trial[1]].family not in ESSENTIAL]
+            helping = [trial for trial in spared if trial[0] < check.faults(grid)]
+            culprit = -min(helping or spared or trials)[1]
             kept -= _with_children(placements, culprit)
+            grid = check.grid(kept, radius)
     return _renumbered(placements, sorted(kept))
 
 
-def _find_blocker(
-    plan: FloorPlan,
-    grid: FloorGrid,
-    placements: Sequence[Placement],
-    outlines: Sequence[Sequence[Rect]],
-    kept: set[int],
-    radius: int,
-) -> int | None:
-    """The last-placed thing beside the largest part of the floor that is cut off; None when all is well."""
-    standing = [k for k in sorted(kept, reverse=True) if outlines[k] and placements[k].parent < 0]
-    for index, room in enumerate(plan.rooms):
-        here = grid.window(room.floor)
-        if not (here == grid.main).any():
-            return next((k for k in standing if placements[k].room == index), None)
-    stranded = int(grid.sizes.sum() - grid.sizes.max())
-    if stranded * 1000 <= STRANDED_PERMILLE * int(grid.sizes.sum()):
-        return None
-    order = [label for label in np.argsort(-grid.sizes, kind="stable") + 1 if label != grid.main]
-    for label in order:
-        for k in standing:
+@dataclass(frozen=True)
+class _Check:
+    """The floor of one house with some of its furniture."""
+
+    plan: FloorPlan
+    outlines: Sequence[Sequence[Rect]]
+
+    def grid(self, kept: set[int], radius: int) -> FloorGrid:
+        obstacles = [o.rect for o in leaf_obstructions(self.plan)]
+        obstacles += [rect for k in sorted(kept) for rect in self.outlines[k]]
+        return build_floor_grid(self.plan, obstacles, radius)
+
+    def cut_off_rooms(self, grid: FloorGrid) -> list[int]:
+        """Rooms that the main part of the floor does not enter."""
+        rooms = enumerate(self.plan.rooms)
+        return [k for k, room in rooms if not (grid.window(room.floor.grown(-CELL_MM)) == grid.main).any()]
+
+    def faults(self, grid: FloorGrid) -> tuple[int, int]:
+        """(rooms cut off, cells cut off)."""
+        return len(self.cut_off_rooms(grid)), int(grid.sizes.sum() - grid.sizes.max(initial=0))
+
+    def is_fine(self, grid: FloorGrid) -> bool:
+        rooms, cells = self.faults(grid)
+        return rooms == 0 and cells * 1000 <= STRANDED_PERMILLE * int(grid.sizes.sum())
+
+    def suspects(
+        self, placements: Sequence[Placement], kept: set[int], grid: FloorGrid, radius: int
+    ) -> list[int]:
+        """Standing things in rooms that are cut off or beside floor that is."""
+        cut_off = self.cut_off_rooms(grid)
+        found = []
+        for k in sorted(kept):
+            if not self.outlines[k] or placements[k].parent >= 0:
+                continue
             near = grid.window(placements[k].rect.grown(radius + CELL_MM))
-            if (near == label).any():
-                return k
-    return None
+            if placements[k].room in cut_off or ((near > 0) & (near != grid.main)).any():
+                found.append(k)
+        return found
 
 
 def _with_children(placements: Sequence[Placement], root: int) -> set[int]:

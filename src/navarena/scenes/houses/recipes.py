@@ -42,6 +42,7 @@ class Group:
         followers: in order.
         without: kinds of rooms in whose presence the group is left out, such as the desk of a
             living room in a house with an office.
+        unless: families one of which, if it stands in the room already, makes the group superfluous.
     """
 
     families: tuple[str, ...]
@@ -51,6 +52,7 @@ class Group:
     align: str = "any"
     followers: tuple[Follower, ...] = ()
     without: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
 
 
 def _one(family: str, percent: int = 100, most: int = 1, align: str = "any", least_dm2: int = 0) -> Group:
@@ -97,11 +99,11 @@ KITCHEN_RUN = "kitchen run"
 RECIPES: Mapping[str, Sequence[Group]] = {
     "living room": (
         _MEDIA,
-        Group(("sofa",), 100, align="middle", followers=_MEDIA.followers[2:]),
+        Group(("sofa",), align="middle", followers=_MEDIA.followers[2:], unless=("sofa",)),
         Group(
             ("fireplace",), 35, least_dm2=1900, align="middle", followers=(Follower("picture", "above", 60),)
         ),
-        Group(("dining_table",), 60, least_dm2=2400, followers=_TABLE, without=("dining room",)),
+        Group(("dining_table",), 75, least_dm2=2000, followers=_TABLE, without=("dining room",)),
         Group(("bookshelf",), 60, 2),
         Group(("desk",), 30, least_dm2=2400, followers=_DESK, without=("office",)),
         Group(("sideboard", "tall_cabinet"), 60, followers=(Follower("picture", "above", 40),)),
@@ -124,7 +126,8 @@ RECIPES: Mapping[str, Sequence[Group]] = {
     ),
     "kitchen": (
         _one(KITCHEN_RUN),
-        Group(("dining_table",), 70, least_dm2=1150, followers=_TABLE, without=("dining room",)),
+        Group(("dining_table",), 80, least_dm2=900, followers=_TABLE, without=("dining room",)),
+        Group(("wall_table",), 80, followers=_TABLE[:1], without=("dining room",), unless=("dining_table",)),
         _one("stool", 40, 2, least_dm2=1000),
         _one("sideboard", 20, least_dm2=1300),
         _one("trash_can", 75),
@@ -167,9 +170,9 @@ RECIPES: Mapping[str, Sequence[Group]] = {
         _one("ball", 10),
     ),
     "bathroom": (
-        Group(("bathtub", "shower"), align="end", followers=(Follower("bath_mat", "front", 70, gap=80),)),
         Group(("toilet",)),
         Group(("washbasin",), align="middle", followers=(Follower("mirror", "above", 90),)),
+        Group(("bathtub", "shower"), align="end", followers=(Follower("bath_mat", "front", 70, gap=80),)),
         _one("shower", 30, align="end", least_dm2=600),
         _one("towel", 90, 2),
         _one("toilet_paper", 80),

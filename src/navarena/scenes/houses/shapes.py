@@ -5,7 +5,7 @@ legs, cylinders, lathe work, cushions. Coordinates are whole numbers in thousand
 nothing here depends on a machine's trigonometry.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -45,12 +45,14 @@ class Shape:
         rings: from the bottom (height 0) to the top (height 1000).
         smooth: neighbouring sides share vertices, so baked light runs across their edge.
         bottom: whether the lowest ring is capped; False for what rests on something.
+        lying: laid on its back, so that the top looks towards -z.
     """
 
     section: str
     rings: tuple[Ring, ...]
     smooth: bool = True
     bottom: bool = True
+    lying: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ BOX = straight("square", smooth=False)
 CYLINDER = straight("round10")
 FINE_CYLINDER = straight("round12")
 ROD = straight("round6")
+DISC = replace(straight("round12"), lying=True)
+"""A cylinder whose axis runs from front to back."""
 
 
 @cache
@@ -131,7 +135,10 @@ def template(shape: Shape) -> Template:
     if shape.bottom:
         _add_cap(vertices, triangles, rings[0], upwards=False)
     _add_cap(vertices, triangles, rings[-1], upwards=True)
-    return Template(np.concatenate(vertices), np.array(triangles, np.int64))
+    points = np.concatenate(vertices)
+    if shape.lying:
+        points = np.stack([points[:, 0], points[:, 2] + 0.5, 0.5 - points[:, 1]], 1)
+    return Template(points, np.array(triangles, np.int64))
 
 
 def _ring(section: np.ndarray, ring: Ring) -> np.ndarray:

@@ -119,7 +119,9 @@ class RoomSpace:
         body, front = self.floor.band(side, start, end, 0, near), self.floor.band(side, start, end, near, far)
         taken: list[tuple[int, int]] = []
         for block in self.blocks:
-            if (block.rect.overlaps(body) and block.low < high and low < block.high) or (clearance and low < 500 and block.low < 1000 and block.rect.overlaps(front)):
+            if (block.rect.overlaps(body) and block.low < high and low < block.high) or (
+                clearance and low < 500 and block.low < 1000 and block.rect.overlaps(front)
+            ):
                 taken.append(block.rect.span(side))
         if low < 2000:
             taken += [zone.span(side) for zone in self.doors if zone.overlaps(body)]

@@ -24,7 +24,7 @@ from navarena.scenes.houses.plan import (
     Rect,
 )
 from navarena.scenes.houses.shapes import BOX
-from navarena.scenes.houses.wall_openings import HOLE_MARGIN_MM, opening_model
+from navarena.scenes.houses.wall_openings import FRAME_MM, HOLE_MARGIN_MM, opening_model
 
 OVERLAP_MM = 20
 """Panels run this far into the neighbouring wall, so that no gap shows along their edges."""
@@ -142,7 +142,7 @@ def _build_opening(
     model = opening_model(opening, thickness, looks.door, looks.view)
     turn = QUARTERS[INWARD_TURNS[opening.side]]
     room = opening.leaf_room if opening.leaf else opening.room
-    builder.add_thing(Thing(category, room, model.attributes, at, turn), model)
+    builder.add_thing(Thing(category, room, model.attributes, at, turn, shades=False), model)
     if opening.low == 0:
         margin = HOLE_MARGIN_MM
         rect = floor.band(opening.side, opening.start - margin, opening.end + margin, -thickness - 6, 6)
@@ -184,7 +184,7 @@ def _outer_line(room: PlannedRoom, side: int) -> int:
 def wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
     """(N, 6) lowest and highest corners, millimetres, of the solid walls with their openings left out."""
     boxes = []
-    passages = [(opening, _through(plan, opening)) for opening in plan.openings]
+    passages = [(opening, _rough_hole(plan, opening)) for opening in plan.openings]
     for rect in wall_rects(plan.rooms):
         cut = [(opening, through) for opening, through in passages if through.overlaps(rect)]
         pieces = [rect]
@@ -192,9 +192,9 @@ def wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
             pieces = [left for piece in pieces for left in without_rect(piece, through)]
         boxes += [(p.x0, 0, p.z0, p.x1, plan.ceiling, p.z1) for p in pieces]
     for opening, t in passages:
-        boxes.append((t.x0, opening.high, t.z0, t.x1, plan.ceiling, t.z1))
+        boxes.append((t.x0, opening.high + FRAME_MM, t.z0, t.x1, plan.ceiling, t.z1))
         if opening.kind == "window":
-            boxes.append((t.x0, 0, t.z0, t.x1, opening.low, t.z1))
+            boxes.append((t.x0, 0, t.z0, t.x1, opening.low - FRAME_MM, t.z1))
     return np.array(boxes, float)
 
 
@@ -202,6 +202,14 @@ def _through(plan: FloorPlan, opening: Opening) -> Rect:
     """The clear way through the wall, seen from above."""
     floor = plan.rooms[opening.room].floor
     return floor.band(opening.side, opening.start, opening.end, -wall_thickness(opening), 0)
+
+
+def _rough_hole(plan: FloorPlan, opening: Opening) -> Rect:
+    """The way through the wall with the frame around it."""
+    through = _through(plan, opening)
+    if opening.side % 2:
+        return Rect(through.x0, through.z0 - FRAME_MM, through.x1, through.z1 + FRAME_MM)
+    return Rect(through.x0 - FRAME_MM, through.z0, through.x1 + FRAME_MM, through.z1)
 
 
 def without_rect(rect: Rect, hole: Rect) -> list[Rect]:

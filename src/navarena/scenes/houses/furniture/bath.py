@@ -2,8 +2,18 @@
 
 from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import Assembly, Model
-from navarena.scenes.houses.shapes import BOX, CUSHION, CYLINDER, FINE_CYLINDER, ROD, Shape, lathe, tapered
+from navarena.scenes.houses.parts import QUARTERS, Assembly, Model
+from navarena.scenes.houses.shapes import (
+    BOX,
+    CUSHION,
+    CYLINDER,
+    DISC,
+    FINE_CYLINDER,
+    ROD,
+    Shape,
+    lathe,
+    tapered,
+)
 
 CERAMIC = Look("ceramic", "white")
 CHROME = Look("metal", "chrome")
@@ -97,7 +107,7 @@ def make_shower(taste: Taste) -> Model:
 
 def make_towel(taste: Taste) -> Model:
     """A towel on a rail, as it hangs on a wall."""
-    draws, made = taste.draws, Assembly()
+    draws, made = taste.draws, Assembly(hangs=True)
     width = draws.integer(400, 560, 20)
     look = Look("terry", draws.choose(("white", taste.accent, taste.some_accent(), taste.textile)))
     long = draws.integer(450, 650, 50)
@@ -122,7 +132,7 @@ def make_bath_mat(taste: Taste) -> Model:
 
 def make_mirror(taste: Taste) -> Model:
     """A framed mirror."""
-    draws, made = taste.draws, Assembly()
+    draws, made = taste.draws, Assembly(hangs=True)
     width, high = draws.integer(450, 800, 50), draws.integer(600, 900, 50)
     frame = taste.metal_look() if draws.chance(50) else taste.wood
     made.box(frame, (width, high, 24), (0, 0, 0))
@@ -137,12 +147,8 @@ def make_washing_machine(taste: Taste) -> Model:
     face = -280
     made.box(Look("plastic", "light grey"), (560, 100, 14), (0, 730, face - 7))
     made.box(Look("screen", "white"), (150, 60, 10), (150, 750, face - 18), fit=True)
-    ring = ((0, 405, 0), (1, 286, 286), (2, 0, 405))
-    for k, x, y in ring:
-        wide = 120 if k == 1 else 0
-        size = (330 - wide, 330 - wide, 26) if k == 1 else ((170, 400, 24) if k == 0 else (400, 170, 25))
-        made.box(Look("metal", "chrome"), size, (0, 420 - size[1] // 2, face - 12))
-    made.box(Look("screen", "white"), (190, 190, 20), (0, 325, face - 30), fit=True)
+    made.add(DISC, CHROME, (380, 380, 30), (0, 230, face - 15))
+    made.add(DISC, Look("glass", "charcoal"), (290, 290, 24), (0, 275, face - 30))
     made.surface((0, 850, 10), 480, 420, 500)
     return made.model(body, shape="front loader")
 
@@ -157,10 +163,11 @@ def make_laundry_basket(taste: Taste) -> Model:
 
 def make_toilet_paper(taste: Taste) -> Model:
     """A roll on a holder, as it hangs on a wall."""
-    made = Assembly()
+    made = Assembly(hangs=True)
     made.box(CHROME, (150, 20, 60), (0, 105, 20))
-    made.add(CUSHION, Look("paper", taste.draws.choose(("white", "ivory"))), (110, 110, 100), (0, 0, -10))
-    return made.model(Look("paper", "white"), shape="roll")
+    paper = Look("paper", taste.draws.choose(("white", "ivory")))
+    made.add(DISC, paper, (110, 110, 100), (0, 0, -10), QUARTERS[1])
+    return made.model(paper, shape="roll")
 
 
 def make_soap_dispenser(taste: Taste) -> Model:

@@ -3,15 +3,26 @@
 from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.looks import Look
 from navarena.scenes.houses.parts import Assembly, Model
-from navarena.scenes.houses.shapes import BOX, CUSHION, PILLOW, leaning, tapered
+from navarena.scenes.houses.shapes import BOX, CUSHION, PILLOW, Shape, tapered
 
 BED_WIDTHS = {"single": 950, "small double": 1250, "double": 1650, "king size": 1850}
+
+LEANING_CUSHION = Shape(
+    "chamfered",
+    (
+        (0, 760, 260, 0, -300),
+        (180, 980, 600, 0, -190),
+        (500, 1000, 700, 0, 0),
+        (820, 980, 600, 0, 190),
+        (1000, 760, 260, 0, 300),
+    ),
+)
 
 
 def make_bed(taste: Taste) -> Model:
     """A made bed: frame, mattress, duvet, pillows; the head is at the back."""
     draws, made = taste.draws, Assembly()
-    size = draws.weighted(tuple(BED_WIDTHS), (3, 2, 5, 2))
+    size = draws.weighted(tuple(BED_WIDTHS), (3, 3, 0, 0) if taste.room_mm < 2900 else (2, 2, 5, 2))
     width, length = BED_WIDTHS[size], 2080
     frame, sheet = taste.some_wood(), Look("fabric", draws.choose(("white", "ivory", "light grey")))
     cover = Look(draws.weighted(("fabric", "plaid", "striped fabric"), (3, 1, 1)), taste.textile)
@@ -38,7 +49,7 @@ def make_bed(taste: Taste) -> Model:
     if draws.chance(45):
         throw = Look(draws.choose(("fabric", "plaid", "terry")), taste.some_accent())
         made.add(CUSHION, throw, (width + 24, 90, 420), (0, 462, -length // 2 + 330))
-    made.surface((0, 545, -length // 2 + duvet // 2 + 250), width - 300, 700, 500)
+    made.surface((0, 545, 170), width - 300, 700, 500)
     return made.model(cover, shape=size)
 
 
@@ -47,8 +58,7 @@ def make_cushion(taste: Taste) -> Model:
     draws, made = taste.draws, Assembly()
     look = Look(draws.choose(("fabric", "plaid", "striped fabric", "terry")), taste.some_accent())
     size = draws.integer(360, 460, 20)
-    made.add(leaning(300, 620), look, (size - 50, size, 150), (0, 0, 0))
-    made.add(CUSHION, look, (size, size * 6 // 10, 120), (0, size * 2 // 10, 0))
+    made.add(LEANING_CUSHION, look, (size, size, 190), (0, 0, 0))
     return made.model(look, shape="square")
 
 

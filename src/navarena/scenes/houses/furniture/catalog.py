@@ -87,6 +87,7 @@ FAMILIES: Mapping[str, Family] = {
     "cushion": Family("cushion", beds.make_cushion, "top", upright=True),
     "blanket": Family("blanket", beds.make_blanket, "top"),
     "dining_table": Family("table", tables.make_dining_table, "floor", carries=_TABLE_TOP),
+    "wall_table": Family("table", tables.make_small_table, "wall", carries=_TABLE_TOP),
     "coffee_table": Family("coffee_table", tables.make_coffee_table, "floor", carries=_LOW_TABLE),
     "side_table": Family(
         "side_table", tables.make_side_table, "wall", carries=Carry(("table_lamp", "books", "vase"), 1, 80)

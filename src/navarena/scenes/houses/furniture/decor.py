@@ -7,6 +7,7 @@ from navarena.scenes.houses.shapes import (
     BALL,
     BOX,
     CYLINDER,
+    DISC,
     FINE_CYLINDER,
     ROD,
     Shape,
@@ -26,7 +27,7 @@ GLOW = Look("glow", "ivory")
 
 def make_picture(taste: Taste) -> Model:
     """A framed picture."""
-    draws, made = taste.draws, Assembly()
+    draws, made = taste.draws, Assembly(hangs=True)
     width, high = draws.choose(((400, 500), (500, 700), (700, 500), (900, 600), (600, 600), (1000, 700)))
     frame = draws.choose(
         (Look("lacquer", "black"), Look("lacquer", "white"), taste.wood, Look("metal", "brass"))
@@ -121,14 +122,16 @@ def make_rug(taste: Taste, width: int = 0, depth: int = 0) -> Model:
     return made.model(look, shape="rectangular", pattern=look.finish.removeprefix("rug "))
 
 
-def make_curtains(taste: Taste, width: int, high: int) -> Model:
-    """Two curtains on a rod, for a window `width` wide whose head is `high` above their hem."""
-    draws, made = taste.draws, Assembly()
-    look = Look(
-        draws.choose(("fabric", "fabric", "striped fabric")),
-        draws.choose((taste.textile, "white", "ivory", taste.accent)),
-    )
-    made.box(taste.metal_look(), (width + 500, 24, 24), (0, high - 30, 0))
+def draw_curtain_look(taste: Taste) -> Look:
+    """The cloth of all curtains of a room."""
+    color = taste.draws.choose((taste.textile, "white", "ivory", taste.accent))
+    return Look(taste.draws.choose(("fabric", "fabric", "striped fabric")), color)
+
+
+def make_curtains(look: Look, rod: Look, width: int, high: int) -> Model:
+    """Two curtains on a rod, for a window `width` wide whose head is about `high` above their hem."""
+    made = Assembly(hangs=True)
+    made.box(rod, (width + 500, 24, 24), (0, high - 30, 0))
     folds, fold = 4, 62
     for sign in (-1, 1):
         for k in range(folds):
@@ -163,7 +166,7 @@ def make_table_lamp(taste: Taste) -> Model:
 
 def make_ceiling_lamp(taste: Taste) -> Model:
     """A lamp on the ceiling: a flat dish or a pendant; its top is the ceiling."""
-    draws, made = taste.draws, Assembly()
+    draws, made = taste.draws, Assembly(hangs=True)
     if draws.chance(55):
         width = draws.integer(300, 480, 20)
         made.add(tapered(800, 1000, "round12"), GLOW, (width, 70, width), (0, 30, 0))
@@ -179,12 +182,12 @@ def make_ceiling_lamp(taste: Taste) -> Model:
 
 
 def make_clock(taste: Taste) -> Model:
-    """A wall clock."""
-    made = Assembly()
+    """A round wall clock."""
+    made = Assembly(hangs=True)
     frame = Look("metal", taste.draws.choose(("black", "brass", "white", taste.accent)))
-    made.box(frame, (320, 320, 28), (0, 0, 0))
-    made.box(Look("clock face", "white"), (284, 284, 8), (0, 18, -18), fit=True)
-    return made.model(frame, shape="square")
+    made.add(DISC, frame, (320, 320, 28), (0, 0, 0))
+    made.add(DISC, Look("clock face", "white"), (284, 284, 8), (0, 18, -18), fit=True)
+    return made.model(frame, shape="round")
 
 
 def make_fireplace(taste: Taste) -> Model:

@@ -126,7 +126,7 @@ def make_refrigerator(taste: Taste) -> Model:
 
 def make_wall_cabinet(taste: Taste, width: int = 600) -> Model:
     """A cabinet above the worktop."""
-    made, look = Assembly(), _front_look(taste)
+    made, look = Assembly(hangs=True), _front_look(taste)
     high, deep = 680, 330
     made.box(look, (width, high, deep), (0, 0, 0))
     columns = max(1, width // 450)
@@ -144,7 +144,7 @@ def make_wall_cabinet(taste: Taste, width: int = 600) -> Model:
 
 def make_range_hood(taste: Taste) -> Model:
     """An extractor above the hob."""
-    made = Assembly()
+    made = Assembly(hangs=True)
     look = Look("metal", taste.draws.choose(("steel", "black")))
     made.box(look, (600, 60, 460), (0, 0, -60))
     made.box(look, (560, 120, 380), (0, 60, -20))

@@ -2,12 +2,13 @@
 
 from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import SLIGHT_TURNS, Assembly, Model
+from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, Assembly, Model
 from navarena.scenes.houses.shapes import (
     BALL,
     BOX,
     CUSHION,
     CYLINDER,
+    DISC,
     FINE_CYLINDER,
     ROD,
     lathe,
@@ -172,13 +173,13 @@ def make_exercise_bike(taste: Taste) -> Model:
     made.box(frame, (60, 800, 70), (0, 140, -300))
     made.box(black, (440, 40, 40), (0, 940, -330))
     made.box(Look("screen", "white"), (180, 130, 30), (0, 980, -310), fit=True)
-    made.add(BOX, grey_wheel(frame), (70, 420, 420), (0, 150, -330))
+    made.add(DISC, _wheel_look(frame), (420, 420, 70), (0, 150, -330), QUARTERS[1])
     for x in (-110, 110):
         made.box(black, (100, 26, 60), (x, 200, 20 + x // 2))
     return made.model(frame, shape="bike")
 
 
-def grey_wheel(frame: Look) -> Look:
+def _wheel_look(frame: Look) -> Look:
     """The cover of the flywheel, lighter or darker than the frame."""
     return Look("plastic", "light grey" if frame.color == "black" else "charcoal")
 
@@ -196,7 +197,7 @@ def make_weight_bench(taste: Taste) -> Model:
         made.box(frame, (60, 50, 420), (x, 0, 440))
     made.box(Look("metal", "steel"), (1500, 30, 30), (0, 1050, 480))
     for x in (-650, 650):
-        made.box(Look("rubber", "black"), (90, 360, 360), (x, 885, 480))
+        made.add(DISC, Look("rubber", "black"), (360, 360, 90), (x, 885, 480), QUARTERS[1])
     return made.model(cover, shape="bench")
 
 

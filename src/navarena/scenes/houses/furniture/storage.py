@@ -112,7 +112,7 @@ def make_bookshelf(taste: Taste) -> Model:
     made.box(wood, (inner, high - 60, 12), (0, 60, depth // 2 - 6))
     made.box(wood, (inner, 60, depth - 20), (0, 0, 5))
     for k in range(rows + 1):
-        low = 60 + k * each - (0 if k == 0 else 0)
+        low = 60 + k * each
         made.box(wood, (inner, 20, depth - 14), (0, low, -6))
         if k == rows:
             break
@@ -132,7 +132,7 @@ def make_bookshelf(taste: Taste) -> Model:
 
 def make_wall_shelf(taste: Taste) -> Model:
     """A board on the wall."""
-    draws, made = taste.draws, Assembly()
+    draws, made = taste.draws, Assembly(hangs=True)
     width, depth, wood = draws.integer(600, 1000, 50), draws.integer(180, 240, 10), taste.some_wood()
     made.box(wood, (width, 28, depth), (0, 60, 0))
     for sign in (-1, 1):
@@ -205,7 +205,7 @@ def make_clothes_rack(taste: Taste) -> Model:
 
 def make_coat_hooks(taste: Taste) -> Model:
     """A board with coats."""
-    draws, made = taste.draws, Assembly()
+    draws, made = taste.draws, Assembly(hangs=True)
     number = draws.integer(2, 4)
     width = 220 * number + 80
     made.box(taste.wood, (width, 100, 20), (0, 900, 35))

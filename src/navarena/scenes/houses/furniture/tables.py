@@ -12,7 +12,7 @@ def make_dining_table(taste: Taste) -> Model:
     high, wood = draws.integer(730, 760, 10), taste.some_wood()
     top = wood if draws.chance(75) else draws.choose(taste.style.tops)
     if draws.chance(25):
-        width = draws.integer(900, 1250, 50)
+        width = draws.integer(800, max(900, min(1250, taste.room_mm - 1500)), 50)
         made.add(FINE_CYLINDER, top, (width, 36, width), (0, high - 36, 0))
         pedestal = lathe(
             (0, 1000), (60, 900), (120, 260), (500, 200), (900, 260), (1000, 520), section="round12"
@@ -20,7 +20,8 @@ def make_dining_table(taste: Taste) -> Model:
         made.add(pedestal, wood, (width // 2, high - 36, width // 2), (0, 0, 0))
         made.surface((0, high, 0), width * 6 // 10, width * 6 // 10)
         return made.model(top, shape="round")
-    width, depth = draws.integer(1000, 1900, 100), draws.integer(760, 950, 10)
+    width = draws.integer(900, max(1000, min(1900, taste.room_mm - 1200)), 100)
+    depth = draws.integer(700, max(760, min(950, taste.room_mm - 1600)), 10)
     made.box(top, (width, 36, depth), (0, high - 36, 0))
     legs = draws.choose((BOX, tapered(600, 1000), ROD))
     made.legs(wood, legs, draws.integer(56, 84, 2), high - 36, width - 60, depth - 60)
@@ -28,6 +29,17 @@ def make_dining_table(taste: Taste) -> Model:
         made.box(wood, (width - 190, 80, 22), (0, high - 116, z))
     made.surface((0, high, 0), width - 260, depth - 260)
     return made.model(top, shape="rectangular")
+
+
+def make_small_table(taste: Taste) -> Model:
+    """A table for two to four, as it stands against a kitchen wall."""
+    draws, made = taste.draws, Assembly()
+    high, wood = draws.integer(730, 760, 10), taste.some_wood()
+    width, depth = draws.integer(750, 1150, 50), draws.integer(600, 750, 10)
+    made.box(wood, (width, 30, depth), (0, high - 30, 0))
+    made.legs(taste.wood, draws.choose((BOX, tapered(600, 1000), ROD)), 52, high - 30, width - 30, depth - 30)
+    made.surface((0, high, 0), width - 200, depth - 200)
+    return made.model(wood, shape="rectangular")
 
 
 def make_coffee_table(taste: Taste) -> Model:

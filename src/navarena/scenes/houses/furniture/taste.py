@@ -20,6 +20,7 @@ class Taste:
         textile: main colour of upholstery and bedding.
         accent: colour of cushions and small things.
         metal: colour of metal parts.
+        room_mm: shorter side of the room; large things are drawn to fit it.
     """
 
     draws: Draws
@@ -28,6 +29,7 @@ class Taste:
     textile: str
     accent: str
     metal: str
+    room_mm: int = 4000
 
     def some_wood(self) -> Look:
         """The room's wood, now and then another of the style."""
