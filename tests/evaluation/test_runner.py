@@ -99,6 +99,7 @@ def test_run_json_says_what_was_run(undisturbed):
         "format",
         "identity",
         "settings",
+        "privileged",
         "episodes",
         "actions",
         "metrics",
@@ -242,6 +243,54 @@ def test_a_disk_that_fills_up_keeps_what_is_finished(tmp_path, monkeypatch):
     assert not (tmp_path / "summary.json").exists()
     again = run(tmp_path)
     assert (again.resumed, len(again.rows)) == (finished, 40)
+
+
+def test_a_full_disk_spoils_no_result(tmp_path, monkeypatch):
+    run(tmp_path)
+    before = derived(tmp_path)
+
+    def refuse(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", refuse)
+    with pytest.raises(StorageError, match=r"cannot write .*episodes\.parquet: No space left"):
+        run(tmp_path)
+    assert derived(tmp_path) == before
+    assert {path.name for path in tmp_path.iterdir()} == {
+        ".lock",
+        "run.json",
+        "journal-0.jsonl",
+        *DERIVED,
+    }
+
+
+def test_nothing_starts_when_run_json_cannot_be_written(tmp_path, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", refuse)
+    with pytest.raises(StorageError, match=r"run\.json: No space left"):
+        run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_every_episode_is_a_fresh_start(tmp_path):
+    """Boundary.SCENE ends all memory, so that no outcome depends on the order of episodes."""
+    from evaluation.corridor import AGENTS, Walker
+    from navarena.agents import Boundary
+
+    seen = []
+
+    class Witness(Walker):
+        def reset(self, starts):
+            seen.extend(starts)
+            super().reset(starts)
+
+    AGENTS["Witness"] = Witness
+    run(tmp_path, "Witness", seed=5)
+    assert {start.boundary for start in seen} == {Boundary.SCENE}
+    assert {start.seed for start in seen} == {5}
+    assert sorted(start.episode_id for start in seen) == [f"e{k:03}" for k in range(40)]
 
 
 def test_settings_are_checked():

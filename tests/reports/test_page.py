@@ -1,5 +1,6 @@
 """The report holds what it must, stands alone, and opens in a real browser."""
 
+import dataclasses
 import re
 import shutil
 import subprocess
@@ -119,13 +120,19 @@ def test_a_page_without_drawings_and_without_failures(tmp_path):
 
 
 def test_a_custom_part_says_so(tmp_path):
-    import dataclasses
-
     benchmark = make_benchmark(count=6)
     benchmark = dataclasses.replace(benchmark, identity=benchmark.identity.first(6))
     html = render_report(evaluate(make_settings(tmp_path), benchmark), make_plan)
     assert "compare with no published ones" in html
     assert ">custom</span>" in html
+    assert "privileged" not in html
+
+
+def test_a_privileged_agent_says_so(tmp_path):
+    benchmark = dataclasses.replace(make_benchmark(count=6), privileged=True)
+    html = render_report(evaluate(make_settings(tmp_path), benchmark))
+    assert ">privileged</span>" in html
+    assert "true map and goal" in html
 
 
 def test_one_episode_is_enough(tmp_path):

@@ -12,11 +12,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from navarena.agents.agent import Start
+from navarena.agents.agent import Agent, Start
 from navarena.agents.catalog import AGENTS
 from navarena.agents.loading import load_agent
 from navarena.core.registry import load_target
-from navarena.core.suggest import require_name
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
@@ -96,6 +95,7 @@ class Benchmark:
         actions: names; an action is an index into them.
         metrics: names of the numbers of each episode.
         setup: makes batches and agents, in this process or another.
+        privileged: whether the agent looks behind its observations.
     """
 
     identity: Identity
@@ -103,6 +103,7 @@ class Benchmark:
     actions: tuple[str, ...]
     metrics: tuple[str, ...]
     setup: Setup
+    privileged: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,22 +132,23 @@ class TaskSetup:
 def open_benchmark(settings: EvaluationSettings) -> Benchmark:
     """The benchmark that `settings` name; raises InputError for unknown names and bad files."""
     task = get_task(settings.protocol)
-    _require_agent(settings.agent)
+    privileged = _is_privileged(settings.agent)
     dataset = _load_dataset(task, settings)
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
     episodes = tuple(dataset.episodes[: settings.episodes])
     if len(episodes) < len(dataset.episodes):
         identity = identity.first(len(episodes))
     setup = TaskSetup(task.protocol_id, settings.agent, settings.seed)
-    return Benchmark(identity, episodes, task.actions, task.metrics, setup)
+    return Benchmark(identity, episodes, task.actions, task.metrics, setup, privileged)
 
 
-def _require_agent(name: str) -> None:
-    """Notice an agent that does not exist before anything is computed or written."""
-    if ":" in name:
-        load_target(name)
-    else:
-        require_name("agent", name, AGENTS.names())
+def _is_privileged(agent: str) -> bool:
+    """Whether an agent declares itself privileged.
+
+    An agent that does not exist is noticed here, before anything is computed or written.
+    """
+    target = load_target(agent) if ":" in agent else AGENTS.get(agent)
+    return isinstance(target, type) and issubclass(target, Agent) and target.privileged
 
 
 def is_scene(dataset: str) -> bool:

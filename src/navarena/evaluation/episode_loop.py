@@ -98,8 +98,9 @@ class EpisodeLoop:
 
     def _step(self) -> None:
         """One action in every running slot."""
+        observations = self._batch.observations  # a scene that cannot show them is not the agent's fault
         try:
-            chosen = self._agent.act(self._batch.observations, self._active.copy())
+            chosen = self._agent.act(observations, self._active.copy())
         except Exception as error:
             self._blame(error)
             return

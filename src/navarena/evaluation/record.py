@@ -28,6 +28,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         format: of this file.
         identity: `protocol@dataset/split#hash`.
         settings: those that can move a number (EvaluationSettings.decisive).
+        privileged: whether the agent looks behind its observations, as an expert does.
         episodes: how many there are.
         actions, metrics: names, in the protocol's order.
         seeds: name -> seed.
@@ -41,6 +42,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     format: str = FORMAT
     identity: str
     settings: dict[str, str | int | None]
+    privileged: bool
     episodes: int
     actions: tuple[str, ...]
     metrics: tuple[str, ...]
@@ -99,6 +101,7 @@ def make_record(
     return RunRecord(
         identity=str(benchmark.identity),
         settings=settings.decisive,
+        privileged=benchmark.privileged,
         episodes=len(benchmark.episodes),
         actions=benchmark.actions,
         metrics=benchmark.metrics,

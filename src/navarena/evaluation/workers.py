@@ -19,7 +19,7 @@ import signal
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -136,7 +136,7 @@ class WorkerPool:
 
     def __init__(self, benchmark: Benchmark, folder: Path, workers: int, slots: int, seed: int) -> None:
         self._context = multiprocessing.get_context("spawn")
-        without = Benchmark(benchmark.identity, (), benchmark.actions, benchmark.metrics, benchmark.setup)
+        without = replace(benchmark, episodes=())
         threads = max(1, thread_count() // workers)
         self._orders = [
             WorkOrder(without, journal_path(folder, worker), slots, seed, threads)
