@@ -1,6 +1,6 @@
 """What stands in the way: plan outlines of placements, and the exact walkable floor."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from navarena.scenes.houses.openings import leaf_rect
@@ -106,7 +106,7 @@ def walkable_surfaces(plan: FloorPlan, placements: Sequence[Placement]) -> tuple
     return tuple(surfaces)
 
 
-def _ring(coordinates: Sequence[tuple[float, float]]) -> list[tuple[int, int]]:
+def _ring(coordinates: Iterable[tuple[float, float]]) -> list[tuple[int, int]]:
     """Whole millimetres, not closed, starting at the lowest corner."""
     corners = [(round(x), round(z)) for x, z in coordinates][:-1]
     first = corners.index(min(corners))
