@@ -113,6 +113,17 @@ def slide(corners, links, triangle, sx, sz, ex, ez, visited):
 
 
 @kernel
+def nudge_inside(corners, triangle, x, z):
+    """(x, z) moved by NUDGE towards the centre of the triangle, at most onto it."""
+    i = 6 * triangle
+    dx = (corners[i] + corners[i + 2] + corners[i + 4]) / 3 - x
+    dz = (corners[i + 1] + corners[i + 3] + corners[i + 5]) / 3 - z
+    far = np.sqrt(dx * dx + dz * dz)
+    share = NUDGE / far if far > NUDGE else 1.0
+    return x + share * dx, z + share * dz
+
+
+@kernel
 def step(table, row, triangle, sx, sy, sz, ex, ey, ez, slides, visited):
     """(triangle, x, y, z) after a step from s on `triangle` towards e."""
     corners = floats(table, row, CORNERS)
@@ -120,25 +131,21 @@ def step(table, row, triangle, sx, sy, sz, ex, ey, ez, slides, visited):
     planes = floats(table, row, PLANES)
     offsets = longs(table, row, DETAIL_OFFSETS)
     detail = floats(table, row, DETAIL)
+    islands = ints(table, row, ISLANDS)
+    own = islands[triangle]
     t, x, z, blocked = walk_straight(corners, links, triangle, sx, sz, ex, ez)
     if blocked:
-        islands = ints(table, row, ISLANDS)
-        own = islands[triangle]
         aim, _, _, _ = snap(table, row, ex, ey, ez)
         if aim < 0 or islands[aim] != own:
             return triangle, sx, sy, sz
         if slides:
             t, x, z = slide(corners, links, triangle, sx, sz, ex, ez, visited)
+    y = ground_height(planes, offsets, detail, t, x, z)
+    again, _, _, _ = snap(table, row, x, y, z)
+    if again >= 0 and islands[again] != own:
+        x, z = nudge_inside(corners, t, x, z)
         y = ground_height(planes, offsets, detail, t, x, z)
-        again, _, _, _ = snap(table, row, x, y, z)
-        if again >= 0 and islands[again] != own:
-            i = 6 * t
-            cx = (corners[i] + corners[i + 2] + corners[i + 4]) / 3 - x
-            cz = (corners[i + 1] + corners[i + 3] + corners[i + 5]) / 3 - z
-            far = np.sqrt(cx * cx + cz * cz)
-            if far > NUDGE:
-                x, z = x + NUDGE * cx / far, z + NUDGE * cz / far
-    return t, x, ground_height(planes, offsets, detail, t, x, z), z
+    return t, x, y, z
 
 
 @kernel
