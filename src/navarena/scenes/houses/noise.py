@@ -8,7 +8,7 @@ LEVELS = 1024
 
 
 def hashed(x: Int[np.ndarray, "..."], y: Int[np.ndarray, "..."], salt: int) -> Int[np.ndarray, "..."]:
-    """Scrambled integers in [0, LEVELS) for lattice points (x, y)."""
+    """(...) int64, scrambled integers in [0, LEVELS), for lattice points (x, y)."""
     value = (
         x.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         ^ y.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
@@ -47,7 +47,7 @@ def _eased(offset: Int[np.ndarray, "..."], step: int) -> Int[np.ndarray, "..."]:
 
 
 def layered_noise(size: int, cells_x: int, cells_y: int, octaves: int, salt: int) -> Int[np.ndarray, "n n"]:
-    """Octaves of smooth noise, each twice as fine and half as strong, in [0, LEVELS)."""
+    """(size, size) int64 in [0, LEVELS): octaves of smooth noise, each twice as fine and half as strong."""
     total = np.zeros((size, size), np.int64)
     weights = 0
     for k in range(octaves):

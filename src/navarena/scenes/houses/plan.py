@@ -34,10 +34,12 @@ class Rect:
 
     @property
     def width(self) -> int:
+        """Along x, millimetres."""
         return self.x1 - self.x0
 
     @property
     def depth(self) -> int:
+        """Along z, millimetres."""
         return self.z1 - self.z0
 
     @property
@@ -47,6 +49,7 @@ class Rect:
 
     @property
     def center(self) -> tuple[int, int]:
+        """(x, z) of the middle, millimetres, rounded down."""
         return (self.x0 + self.x1) // 2, (self.z0 + self.z1) // 2
 
     def grown(self, margin: int) -> "Rect":

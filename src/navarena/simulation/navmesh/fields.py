@@ -44,7 +44,7 @@ FIELD_SLOTS = 13
 
 
 def field_arrays(capacity: int, vertex_count: int, triangle_count: int) -> tuple[np.ndarray, ...]:
-    """The arrays of a fresh field."""
+    """The (n,) float64 and int32 arrays of a fresh field, in the order in which kernels view them."""
     return (
         *state_arrays(capacity, vertex_count),
         np.full(triangle_count, -1, np.int32),

@@ -47,7 +47,7 @@ PER_WINDOW = 8
 
 
 def state_arrays(capacity: int, vertex_count: int) -> tuple[np.ndarray, ...]:
-    """The arrays of a fresh state, in the order of the module's docstring."""
+    """The (n,) float64 and int32 arrays of a fresh state, in the order of the module's docstring."""
     return (
         np.zeros(2 * capacity),
         np.zeros(2 * capacity, np.int32),

@@ -55,7 +55,7 @@ class QueryRecord(Protocol):
 
     @property
     def query_arrays(self) -> tuple[np.ndarray, ...]:
-        """The SLOT_COUNT arrays in slot order, contiguous, of the dtypes above."""
+        """The SLOT_COUNT arrays in slot order, (n,) each, contiguous, of the dtypes above."""
         ...
 
 

@@ -59,7 +59,7 @@ def trace_layers(terrain: Terrain, nx: int) -> Outlines:
 
 
 def simplify_outlines(outlines: Outlines, max_error: float) -> Bool[np.ndarray, "c"]:
-    """(C,) which corners to keep, so that outlines stay within `max_error` cells of the traced ones.
+    """(C,) bool, which corners to keep so that outlines stay within `max_error` cells of the traced ones.
 
     Where that would let outlines of one layer touch but in corners, more corners are kept.
     """

@@ -123,7 +123,7 @@ def find_dead_ends(links: Int[np.ndarray, "t 3"]) -> Int[np.ndarray, "t 2"]:
 
 
 def compute_planes(vertices: Points, triangles: Triangles) -> Float[np.ndarray, "t 3"]:
-    """(T, 3): a, b, c of y = a x + b z + c through the corners of each triangle."""
+    """(T, 3) float64, metres: a, b, c of y = a x + b z + c through the corners of each triangle."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)
     slope_x, slope_z = -normal[:, 0] / normal[:, 1], -normal[:, 2] / normal[:, 1]
@@ -136,7 +136,7 @@ def list_ground_pieces(
     detail_offsets: Int[np.ndarray, "t1"],
     detail_triangles: Float[np.ndarray, "d 3 3"],
 ) -> tuple[Float[np.ndarray, "p 3 3"], Int[np.ndarray, "p"]]:
-    """The pieces that make up the ground: (P, 3, 3) corners, and (P,) the triangle each lies under.
+    """The pieces that make up the ground: (P, 3, 3) corners in metres, (P,) the triangle each lies under.
 
     Triangles without detail pieces stand for themselves. By rising triangle.
     """

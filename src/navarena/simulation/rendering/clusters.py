@@ -45,7 +45,7 @@ class Clusters:
 def split_by_position(
     points: Float[np.ndarray, "t 3"], limit: int
 ) -> tuple[Int[np.ndarray, "t"], Int[np.ndarray, "c1"]]:
-    """A permutation of the points and the offsets of groups of at most `limit` of them.
+    """A permutation (T,) of points (T, 3) and the offsets (C + 1,) of groups of at most `limit`, as indices.
 
     Each group too large is halved at the median of its longest axis.
     """
@@ -67,7 +67,10 @@ def split_by_position(
 def build_clusters(
     vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"], limit: int | None = None
 ) -> Clusters:
-    """Group triangles (at least one) into clusters of at most `limit` (default by mesh size)."""
+    """Group triangles (T, 3), at least one, into clusters of at most `limit` (default by mesh size).
+
+    Vertices (V, 3) are metres, world frame.
+    """
     if limit is None:
         limit = HOUSE_CLUSTER if len(triangles) <= LARGE_MESH else SCAN_CLUSTER
     corners = vertices[triangles].astype(np.float64)
