@@ -34,8 +34,8 @@ MAGIC = b"NAVPACK\0"
 VERSION = 1
 ALIGNMENT = 64
 BLOCK = 1 << 16
-CHECKED_BLOCKS = 1024
-"""1024 blocks of 64 KiB: every byte of packs up to 64 MiB, a sample of larger ones."""
+CHECKED_BLOCKS = 512
+"""512 blocks of 64 KiB: every byte of packs up to 32 MiB, a sample of larger ones."""
 
 _PREAMBLE = struct.Struct("<8sIIQQ32s")  # magic, version, header bytes, data bytes, file bytes, digest
 

@@ -27,7 +27,7 @@ from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, build_render_mesh
 
 WALKABLE = (0, 140, 120)
-WALKABLE_ALPHA = 22
+WALKABLE_ALPHA = 16
 WALL, WINDOW = (72, 76, 84), (150, 200, 235)
 WALL_REACH = 0.16
 """Metres: paper this near to a room is wall. Rooms face each other across walls of twice that."""

@@ -116,6 +116,8 @@ def _is_on(scene: Scene, view: Viewpoint, level: int | None) -> bool:
 
 def _paste_views(sheet: Image.Image, renderer: Renderer, views: Sequence[Viewpoint]) -> None:
     """Two by two pictures in the right panel, numbered as in the plan."""
+    if not views:
+        return
     left = GAP + PLAN_WIDTH + GAP
     width, height = (WIDTH - left - 2 * GAP) // 2, (HEIGHT - HEADER - 2 * GAP) // 2
     camera = Camera(width_px=width * SMOOTHING, height_px=height * SMOOTHING, hfov=HFOV)

@@ -19,6 +19,7 @@ EYE_HEIGHT = 1.45
 PITCH = float(np.deg2rad(-9))
 HFOV = float(np.deg2rad(95))
 CANDIDATES, TURNS = 240, 8
+NO_ROOM = -1
 PER_ROOM = 24
 SPREAD = 0.3
 """Share of the extent of all points at which two views count as far apart."""
@@ -55,30 +56,23 @@ def choose_viewpoints(
     Points are drawn from the largest island, and in scenes with rooms from the largest rooms. Small
     depth and instance images of every candidate decide.
     """
-    points, owners = _candidates(scene, navmesh, count)
-    rooms = _largest_rooms(scene, count)
+    points, rooms = _candidates(scene, navmesh, count)
     yaws = np.arange(TURNS) * 2 * np.pi / TURNS
     position = np.repeat(points + np.array([0, EYE_HEIGHT, 0]), TURNS, 0)
-    yaw, owner = np.tile(yaws, len(points)), np.repeat(owners, TURNS)
-    home = np.array([room.room_id for room in rooms])[owner] if rooms else None
+    yaw, home = np.tile(yaws, len(points)), np.repeat(rooms, TURNS)
     scores = _score(scene, renderer, position, yaw, home)
     far = SPREAD * float(np.ptp(points, axis=0).max())
     chosen: list[int] = []
-    groups = np.unique(owner)
+    groups = list(dict.fromkeys(home.tolist()))
     for number in range(count):
         group = groups[number % len(groups)]
         spread = _difference(position, yaw, position[chosen], yaw[chosen], far)
-        ranked = np.where(owner == group, scores * spread, -1)
+        ranked = np.where(home == group, scores * spread, -1)
         best = int(np.argmax(ranked))
         if ranked[best] > 0:
             chosen.append(best)
-    return tuple(
-        Viewpoint(position[k], float(yaw[k]), rooms[owner[k]].category if rooms else "") for k in chosen
-    )
-
-
-def _largest_rooms(scene: Scene, count: int) -> list[Room]:
-    return sorted(scene.rooms, key=lambda room: -_area(room))[:count]
+    titles = {room.room_id: room.category for room in scene.rooms}
+    return tuple(Viewpoint(position[k], float(yaw[k]), titles.get(int(home[k]), "")) for k in chosen)
 
 
 def _area(room: Room) -> float:
@@ -86,26 +80,20 @@ def _area(room: Room) -> float:
     return float(abs(np.dot(x, np.roll(z, -1)) - np.dot(z, np.roll(x, -1))) / 2)
 
 
-def _candidates(scene: Scene, navmesh: NavMesh, count: int) -> tuple[Points, np.ndarray]:
-    """(points on the floor, index of the room among the largest; 0 without rooms)."""
-    generator = make_generator("preview", scene.scene_id)
-    island = navmesh.largest_island
-    rooms = _largest_rooms(scene, count)
-    if not rooms:
-        points = navmesh.random_point(generator, CANDIDATES, island)
-        return points, np.zeros(len(points), np.int64)
-    drawn = navmesh.random_point(generator, CANDIDATES * 8, None)
-    found, owners = [], []
-    for index, room in enumerate(rooms):
+def _candidates(scene: Scene, navmesh: NavMesh, count: int) -> tuple[Points, Int[np.ndarray, "n"]]:
+    """(points on the floor, id of the room each lies in), NO_ROOM where there are no rooms."""
+    generator = make_generator("preview")
+    drawn = navmesh.random_point(generator, CANDIDATES * 8) if scene.rooms else np.zeros((0, 3))
+    found = []
+    for room in sorted(scene.rooms, key=lambda room: -_area(room))[:count]:
         same_storey = np.abs(drawn[:, 1] - room.floor_height) < 0.5
         inside = drawn[same_storey & _in_polygon(drawn, np.array(room.polygon))][:PER_ROOM]
-        found.append(inside)
-        owners.append(np.full(len(inside), index))
-    points = np.concatenate(found)
-    if not len(points):
-        points = navmesh.random_point(generator, CANDIDATES, island)
-        return points, np.zeros(len(points), np.int64)
-    return points, np.concatenate(owners)
+        found.append((inside, np.full(len(inside), room.room_id)))
+    points = np.concatenate([points for points, _ in found]) if found else drawn
+    if len(points):
+        return points, np.concatenate([rooms for _, rooms in found])
+    points = navmesh.random_point(generator, CANDIDATES, navmesh.largest_island)
+    return points, np.full(len(points), NO_ROOM)
 
 
 def _in_polygon(points: Points, polygon: Float[np.ndarray, "k 2"]) -> np.ndarray:
@@ -123,7 +111,7 @@ def _score(
     renderer: Renderer,
     position: Points,
     yaw: Float[np.ndarray, "n"],
-    home: Int[np.ndarray, "n"] | None,
+    home: Int[np.ndarray, "n"],
 ) -> Float[np.ndarray, "n"]:
     """(N,) how much each view shows: distance seen, things seen, its own room, nothing before the lens."""
     camera = Camera(width_px=48, height_px=36, hfov=HFOV)
@@ -139,12 +127,10 @@ def _score(
     things = np.array([len(np.unique(row)) for row in instance])
     variety = np.log1p(things) if scene.objects else np.log1p(10 * depth.std(1))
     score = distance * variety * np.clip(1 - 3 * too_close, 0.02, 1) * seen.mean(1)
-    if home is not None:
-        room_of = np.full(max((thing.object_id for thing in scene.objects), default=0) + 1, -1)
-        for thing in scene.objects:
-            room_of[thing.object_id] = -1 if thing.room is None else thing.room
-        score = score * (0.05 + (room_of[instance] == home[:, None]).mean(1))
-    return np.asarray(score)
+    room_of = np.full(max((thing.object_id for thing in scene.objects), default=0) + 1, NO_ROOM)
+    for thing in scene.objects:
+        room_of[thing.object_id] = NO_ROOM if thing.room is None else thing.room
+    return np.asarray(score * (0.05 + (room_of[instance] == home[:, None]).mean(1)))
 
 
 def _difference(

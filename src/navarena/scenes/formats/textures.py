@@ -23,7 +23,7 @@ def rgb_image(image: Any, name: str) -> UInt8[np.ndarray, "h w 3"]:
 
 
 def fit_texture(image: UInt8[np.ndarray, "h w 3"]) -> UInt8[np.ndarray, "h2 w2 3"]:
-    """`image` (H, W, 3) with both sides resized to the nearest power of two, at most MAX_TEXTURE_SIDE pixels."""
+    """`image` (H, W, 3), each side resized to the nearest power of two of at most MAX_TEXTURE_SIDE pixels."""
     from PIL import Image
 
     height, width = (_nearest_power(side) for side in image.shape[:2])
