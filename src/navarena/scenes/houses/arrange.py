@@ -1,16 +1,14 @@
-"""Placing groups of things in one room."""
+"""Placing single things in one room: at walls, on the floor, on other things."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.furniture.catalog import FAMILIES
-from navarena.scenes.houses.furniture.decor import make_rug
 from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, Model, Turn
 from navarena.scenes.houses.plan import INWARD_TURNS, SIDES, Rect
-from navarena.scenes.houses.recipes import Follower, Group
-from navarena.scenes.houses.space import Placement, RoomSpace, against_wall, distance_from, turned_rect
+from navarena.scenes.houses.space import Placement, RoomSpace, against_wall, turned_rect
 
 SLIDE_MM = 10
 TRIES = 5
@@ -67,28 +65,6 @@ class Arranger:
         if parent < 0 and model.high > 20:
             self.space.take(placement, kind.clearance if kind else 0, side)
         return index
-
-    def add_group(self, group: Group) -> None:
-        """Place a group's anchor and followers; nothing when the anchor does not fit."""
-        family = self.draws.choose(group.families)
-        index = self.place(family, group.align)
-        if index is None and len(group.families) > 1:
-            others = [name for name in group.families if name != family]
-            family = self.draws.choose(others)
-            index = self.place(family, group.align)
-        if index is None:
-            return
-        members = {family: [index]}
-        members[""] = [index]
-        for follower in group.followers:
-            added = []
-            for anchor in list(members.get(follower.of, ())):
-                added += self._follow(follower, anchor)
-            members.setdefault(follower.family, []).extend(added)
-        for name, indices in members.items():
-            if name:
-                for k in indices:
-                    self.fill_surfaces(k)
 
     def place(self, family: str, align: str = "any") -> int | None:
         """Place one thing by its family's own rule; None when nothing is free."""
@@ -158,185 +134,20 @@ class Arranger:
                 best, widest = ((x, 0, z), turn), nearest
         return None if best is None else self.commit(family, model, best)
 
-    def _follow(self, follower: Follower, anchor: int) -> list[int]:
-        relate: Mapping[str, Callable[[Follower, int], int | None]] = {
-            "on": self._follow_on,
-            "beside": self._follow_beside,
-            "front": self._follow_front,
-            "facing": self._follow_facing,
-            "under": self._follow_under,
-            "flank": self._follow_flank,
-            "above": self._follow_above,
-        }
-        if follower.relation == "around":
-            return self._follow_around(follower, anchor)
-        found = []
-        for _ in range(follower.most):
-            if self.draws.chance(follower.percent):
-                index = relate[follower.relation](follower, anchor)
-                if index is not None:
-                    found.append(index)
-        return found
-
-    def _try(
+    def attempt(
         self, family: str, model: Model, pose: tuple[tuple[int, int, int], Turn], side: int | None
     ) -> int | None:
-        """Commit a pose on the floor if it is free."""
+        """Commit a pose on the floor if it is free; the index, or None."""
         rect = Placement(family, "", model, *pose, self.space.room).rect
         if self.space.is_free(rect, pose[0][1] + model.low, pose[0][1] + model.high, ignore_clearance=True):
             return self.commit(family, model, pose, side)
         return None
 
-    def _relative(self, anchor: int, x: int, z: int) -> tuple[int, int, int]:
+    def relative(self, anchor: int, x: int, z: int) -> tuple[int, int, int]:
         """World position of a point in the anchor's frame."""
         base = self.placed[anchor]
         dx, dz = base.turn.apply(x, z)
         return base.at[0] + dx, base.at[1], base.at[2] + dz
-
-    def _follow_on(self, follower: Follower, anchor: int) -> int | None:
-        return self.put_on(follower.family, anchor, centered=True)
-
-    def _follow_beside(self, follower: Follower, anchor: int) -> int | None:
-        """Left or right of the anchor, backs in line."""
-        own, model = self.placed[anchor].model.rect, self.build(follower.family)
-        for sign in self.draws.shuffled((-1, 1)):
-            x = sign * (own.width // 2 + follower.gap + model.rect.width // 2)
-            z = own.z1 - model.rect.z1
-            pose = (self._relative(anchor, x, z), self.placed[anchor].turn)
-            index = self._try(follower.family, model, pose, self.sides.get(anchor))
-            if index is not None:
-                return index
-        return None
-
-    def _follow_front(self, follower: Follower, anchor: int) -> int | None:
-        """Before the anchor, facing it."""
-        own, model = self.placed[anchor].model.rect, self.build(follower.family)
-        z = own.z0 - follower.gap + model.rect.z0
-        turn = self.placed[anchor].turn.then_quarter(2)
-        x = 0
-        if follower.relation == "front" and self.placed[anchor].family == "desk":
-            surface = self.placed[anchor].model.surfaces[0]
-            x = surface.at[0]
-        pose = (self._relative(anchor, x, z), turn)
-        if follower.gap >= 0:
-            return self._try(follower.family, model, pose, None)
-        clear = own.z0 + model.rect.z0
-        probe = (self._relative(anchor, x, clear), turn)
-        rect = Placement(follower.family, "", model, *probe, self.space.room).rect
-        if not self.space.is_free(rect, 0, model.high, ignore_clearance=True):
-            return None
-        return self.commit(follower.family, model, pose)
-
-    def _follow_facing(self, follower: Follower, anchor: int) -> int | None:
-        """Across the room, towards the anchor: at the far wall if that is near enough, else free-standing."""
-        base, model = self.placed[anchor], self.build(follower.family)
-        side = self.sides.get(anchor)
-        if side is None:
-            return None
-        far_side = (side + 2) % 4
-        reach = distance_from(self.space.floor, far_side, base.rect)
-        free = reach - base.rect.width * (side % 2) - base.rect.depth * (1 - side % 2) - model.rect.depth
-        gaps = [free - 20] if 1400 <= free <= 3400 else []
-        gaps += [gap for gap in (2800, 2500, 2200, 1900, 1600) if gap <= free - 750]
-        turn = base.turn.then_quarter(2)
-        for gap in gaps:
-            for shift in (0, -300, 300, -600, 600):
-                z = base.model.rect.z0 - gap + model.rect.z0
-                pose = (self._relative(anchor, shift, z), turn)
-                index = self._try(follower.family, model, pose, far_side if gap == free - 20 else None)
-                if index is not None:
-                    return index
-        return None
-
-    def _follow_flank(self, follower: Follower, anchor: int) -> int | None:
-        """At one end of the anchor, facing across it."""
-        own, model = self.placed[anchor].model.rect, self.build(follower.family)
-        for sign in self.draws.shuffled((-1, 1)):
-            x = sign * (own.width // 2 + follower.gap - model.rect.z0)
-            turn = self.placed[anchor].turn.then_quarter(1 if sign > 0 else 3)
-            for shift in (0, -150, 150):
-                index = self._try(follower.family, model, (self._relative(anchor, x, shift), turn), None)
-                if index is not None:
-                    return index
-        return None
-
-    def _follow_under(self, follower: Follower, anchor: int) -> int | None:
-        """A rug below the anchor and the floor around it; it must lie wholly inside the room."""
-        base = self.placed[anchor]
-        own = base.model.rect
-        spread = 420 if base.family in ("coffee_table", "dining_table") else 300
-        model = make_rug(self.taste, own.width + 2 * spread, own.depth + 2 * spread)
-        if base.family == "bed":
-            model = make_rug(self.taste, own.width + 900, 1400)
-        z = own.z0 + 500 if base.family == "bed" else 0
-        pose = (self._relative(anchor, 0, z), base.turn)
-        rect = Placement("rug", "", model, *pose, self.space.room).rect
-        if not self.space.floor.grown(-30).contains(rect) or any(
-            placed.family == "rug" and placed.rect.overlaps(rect) for placed in self.placed
-        ):
-            return None
-        return self.commit("rug", model, pose)
-
-    def _follow_above(self, follower: Follower, anchor: int) -> int | None:
-        """On the wall above the anchor."""
-        side = self.sides.get(anchor)
-        if side is None:
-            return None
-        base, model = self.placed[anchor], self.build(follower.family)
-        height = max(FAMILIES[follower.family].hung_at, base.high + 120)
-        top = max((p.high for p in self.placed if p.parent == anchor), default=0)
-        height = max(height, top + 60)
-        start, end = base.rect.span(side)
-        own = turned_rect(model.rect, QUARTERS[INWARD_TURNS[side]])
-        first = (start + end) // 2 - (own.width if side % 2 == 0 else own.depth) // 2
-        depth = own.depth if side % 2 == 0 else own.width
-        last = first + (own.width if side % 2 == 0 else own.depth)
-        if height + model.high > self.space.ceiling - 60:
-            return None
-        spans = self.space.wall_intervals(side, depth, height, height + model.high)
-        if not any(a <= first and last <= b for a, b in spans):
-            return None
-        return self.commit(
-            follower.family, model, against_wall(self.space.floor, side, first, model, height, 1), side
-        )
-
-    def _follow_around(self, follower: Follower, anchor: int) -> list[int]:
-        """Chairs on all sides of a table, all of one kind."""
-        base = self.placed[anchor]
-        own, model = base.model.rect, self.build(follower.family)
-        seats: list[tuple[int, int, int]] = []
-        tuck = self.draws.integer(60, 180, 20)
-        if base.model.attributes.get("shape") == "round":
-            tuck = 40
-        for quarter in range(4):
-            length = own.width if quarter % 2 == 0 else own.depth
-            reach = (own.depth if quarter % 2 == 0 else own.width) // 2
-            number = max(1, (length - 160) // 560) if quarter % 2 == 0 else int(self.draws.chance(55))
-            if length < 700:
-                number = 0
-            for k in range(number):
-                along = (2 * k + 1 - number) * length // (2 * max(number, 1))
-                seats.append((quarter, along, reach - tuck - model.rect.z0))
-        found = []
-        for quarter, along, out in self.draws.shuffled(seats)[: follower.most]:
-            x, z = QUARTERS[quarter].apply(along, out)
-            turn = base.turn.then_quarter(quarter)
-            if tuck <= 60 and self.draws.chance(30):
-                turn = turn.then(self.draws.choose(SLIGHT_TURNS[:4]))
-            pose = (self._relative(anchor, x, z), turn)
-            rect = Placement("", "", model, *pose, self.space.room).rect
-            if self._seat_is_free(rect, base, model.high):
-                found.append(self.commit(follower.family, model, pose))
-        return found
-
-    def _seat_is_free(self, rect: Rect, table: Placement, high: int) -> bool:
-        """Whether a chair fits; it may reach below its own table."""
-        others = [b for b in self.space.blocks if b.rect != table.rect]
-        return (
-            self.space.floor.grown(-80).contains(rect)
-            and not any(b.low < high and b.rect.overlaps(rect) for b in others)
-            and not any(zone.overlaps(rect) for zone in self.space.doors)
-        )
 
     def fill_surfaces(self, index: int) -> None:
         """Put small things on a placement, as its family's row says."""
@@ -371,12 +182,14 @@ class Arranger:
                 z = slack_z // 2
             elif centered:
                 z = slack_z // 4
-            position = self._relative(
+            position = self.relative(
                 index, surface.at[0] + x - (own.x0 + own.x1) // 2, surface.at[2] + z - (own.z0 + own.z1) // 2
             )
             pose = ((position[0], base.at[1] + surface.at[1], position[2]), turn)
             rect = Placement(family, "", model, *pose, self.space.room).rect
-            if not any(rect.grown(8).overlaps(other) for other in taken):
+            if self.space.is_below_nothing(rect, pose[0][1], pose[0][1] + model.high) and not any(
+                rect.grown(8).overlaps(other) for other in taken
+            ):
                 return self.commit(family, model, pose, parent=index)
         return None
 
@@ -384,13 +197,3 @@ class Arranger:
 def _apart(a: Rect, b: Rect) -> int:
     """Manhattan gap between two rectangles."""
     return max(0, a.x0 - b.x1, b.x0 - a.x1) + max(0, a.z0 - b.z1, b.z0 - a.z1)
-
-
-def order_groups(groups: Sequence[Group], present: Sequence[str], floor: Rect) -> list[Group]:
-    """The groups that a room of this size, in a house with these rooms, may have."""
-    area = floor.area // 10_000
-    return [
-        group
-        for group in groups
-        if area >= group.least_dm2 and not any(name in present for name in group.without)
-    ]

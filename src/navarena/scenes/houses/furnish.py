@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
-from navarena.scenes.houses.arrange import Arranger, order_groups
+from navarena.scenes.houses.arrange import Arranger
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.furniture.catalog import FAMILIES
 from navarena.scenes.houses.furniture.decor import draw_curtain_look, make_curtains
 from navarena.scenes.houses.furniture.taste import Taste
+from navarena.scenes.houses.groups import add_group, order_groups
 from navarena.scenes.houses.kitchen_run import place_kitchen_run
 from navarena.scenes.houses.looks import STYLES, VIEWS, Look, Style
 from navarena.scenes.houses.parts import STRAIGHT
@@ -100,7 +101,7 @@ def _furnish_room(arranger: Arranger, present: list[str]) -> None:
             if group.families == (KITCHEN_RUN,):
                 place_kitchen_run(arranger)
             else:
-                arranger.add_group(group)
+                add_group(arranger, group)
     _hang_ceiling_lamp(arranger)
     _hang_curtains(arranger)
 

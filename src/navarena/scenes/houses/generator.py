@@ -25,6 +25,8 @@ from navarena.scenes.scene import Material, Room, Scene, SceneObject
 GENERATOR = "houses-v0"
 """First word of every stream's name: another version draws other houses."""
 
+USUAL_SETTINGS = HouseSettings()
+
 NOT_SHADING = frozenset(
     {
         "picture",
@@ -68,7 +70,7 @@ def draw_plan(draws: Draws, settings: HouseSettings) -> FloorPlan:
     return FloorPlan(tuple(rooms), openings, draws.branch("height").integer(2480, 2800, 20))
 
 
-def build_house(seed: int, settings: HouseSettings = HouseSettings(), scene_id: str = "") -> Scene:
+def build_house(seed: int, settings: HouseSettings = USUAL_SETTINGS, scene_id: str = "") -> Scene:
     """The house with this seed: geometry, objects, rooms, exact floors, materials and baked light.
 
     Layout is drawn on an integer millimetre grid, so equal arguments give an equal house on every

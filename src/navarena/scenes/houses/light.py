@@ -29,7 +29,7 @@ def sample_directions() -> tuple[Float[np.ndarray, "d 3"], Float[np.ndarray, "d"
     a, b = (grid.ravel() for grid in np.meshgrid(steps, steps, indexing="ij"))
     one = np.ones(len(a))
     faces = [
-        np.stack(np.roll([sign * one, a, b], axis, axis=0), 1) for axis in range(3) for sign in (-1.0, 1.0)
+        np.roll(np.stack([sign * one, a, b], 1), axis, axis=1) for axis in range(3) for sign in (-1.0, 1.0)
     ]
     vectors = np.concatenate(faces)
     length = np.sqrt((vectors * vectors).sum(1))

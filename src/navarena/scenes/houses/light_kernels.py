@@ -131,17 +131,11 @@ def bake(
 ):
     """Fill light[first:last], multiples of 1/256 in (0, 1].
 
-    Args:
-        light: (V,) float32, written.
-        points: (V, 3) float64 millimetres, already lifted off their surface.
-        normals: (V, 3) float64.
-        part, room: (V,) int32; room -1 is outside.
-        glows: (V,) bool.
-        boxes: (B, 6) float64 lowest and highest corners.
-        starts: (nx, nz + 1) int64 and items: the plan grid's lists of boxes.
-        frame: (5,) float64: x0, z0, cell, ceiling, reach (millimetres).
-        lamps: (L, 4) x, y, z, room; windows: (W, 7) x, y, z, inward x, inward z, area, room.
-        directions, weights: (D, 3), (D,) the sampled directions and their solid angles.
+    Per vertex: `light` (V,) float32 is written; `points` (V, 3) float64 millimetres, already lifted off
+    their surface; `normals` (V, 3); `part` and `room` (V,) int32 (room -1 is outside); `glows` (V,) bool.
+    Shared: `boxes` (B, 6) lowest and highest corners; `starts` (nx, nz + 1) and `items`, the plan grid's
+    lists of boxes; `frame` (5,) x0, z0, cell, ceiling, reach; `lamps` (L, 4) x, y, z, room; `windows`
+    (W, 7) x, y, z, inward x, inward z, area, room; `directions` (D, 3) and their solid angles `weights`.
     """
     for v in range(first, last):
         if glows[v]:

@@ -6,6 +6,7 @@ thousand parts takes milliseconds.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -91,7 +92,7 @@ def subdivide(start: int, end: int, spacing: int, marks: Sequence[int] = ()) -> 
     """Whole numbers from `start` to `end` through all `marks`, at most `spacing` apart."""
     fixed = sorted({start, end, *(mark for mark in marks if start < mark < end)})
     lines = [start]
-    for a, b in zip(fixed[:-1], fixed[1:], strict=True):
+    for a, b in pairwise(fixed):
         pieces = max(1, -(-(b - a) // spacing))
         lines += [a + (b - a) * k // pieces for k in range(1, pieces + 1)]
     return lines
@@ -135,7 +136,8 @@ class MeshBuilder:
         Args:
             thing: index of a thing whose frame is the world.
             look: finish and colour.
-            axis, level: the plane.
+            axis: normal of the plane.
+            level: coordinate of the plane.
             facing: +1 or -1, the side it is seen from.
             lines: grid lines along the two other axes, in the order x, y, z.
             holes: rectangles over (first, second) axis where no cell is made; their borders are

@@ -1,6 +1,7 @@
 """Where the walls of a plan are, seen from above: the outer border and the cut through the walls."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from navarena.scenes.houses.plan import EAST, NORTH, OUTER_MM, SOUTH, WEST, PlannedRoom, Rect
 
@@ -13,7 +14,7 @@ def _solid_cells(
     floors = [room.floor for room in rooms]
     xs = sorted({x for rect in covers + floors for x in (rect.x0, rect.x1)})
     zs = sorted({z for rect in covers + floors for z in (rect.z0, rect.z1)})
-    cells = [[Rect(x0, z0, x1, z1) for z0, z1 in zip(zs, zs[1:])] for x0, x1 in zip(xs, xs[1:])]
+    cells = [[Rect(x0, z0, x1, z1) for z0, z1 in pairwise(zs)] for x0, x1 in pairwise(xs)]
     inside = [[any(cover.contains(cell) for cover in covers) for cell in column] for column in cells]
     wall = [
         [within and not any(floor.contains(cell) for floor in floors) for cell, within in zip(column, row)]

@@ -23,14 +23,14 @@ class Turn:
     whole: int = 1
 
     def then_quarter(self, quarters: int) -> "Turn":
-        """This turn followed by quarter turns to the left."""
+        """The turn that this one followed by quarter turns to the left makes."""
         cosine, sine = self.cosine, self.sine
         for _ in range(quarters % 4):
             cosine, sine = -sine, cosine
         return Turn(cosine, sine, self.whole)
 
     def then(self, other: "Turn") -> "Turn":
-        """This turn followed by another."""
+        """The turn that this one followed by another makes."""
         return Turn(
             self.cosine * other.cosine - self.sine * other.sine,
             self.sine * other.cosine + self.cosine * other.sine,

@@ -6,14 +6,17 @@ Each covers a face once. Row 0 is the top. Drawn with integers only.
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from jaxtyping import Int
 
 from navarena.scenes.houses.noise import LEVELS, hashed, layered_noise, smooth_noise
 
 SIZE_PX = 128
 
-Image = Int[np.ndarray, "n n 3"]
+Image = np.ndarray
+"""(SIZE_PX, SIZE_PX, 3) int64, sRGB."""
+
 Mask = np.ndarray
+"""(SIZE_PX, SIZE_PX) bool."""
+
 Color = tuple[int, int, int]
 
 
@@ -189,10 +192,8 @@ def _books() -> Image:
     """Spines side by side, each its own colour and height."""
     x, y = _grid()
     spine = x // 8
-    palette = np.array(
-        [(146, 52, 48), (52, 78, 116), (208, 190, 152), (70, 104, 78), (196, 140, 66), (88, 66, 98), (228, 222, 210),
-         (60, 60, 66)]
-    )  # fmt: skip
+    reds, blues, pales = [(146, 52, 48), (196, 140, 66)], [(52, 78, 116), (70, 104, 78)], [(208, 190, 152)]
+    palette = np.array([*reds, *blues, *pales, (88, 66, 98), (228, 222, 210), (60, 60, 66)])
     image = palette[hashed(spine, spine, 261) % len(palette)].astype(np.int64)
     image[x % 8 == 0] = image[x % 8 == 0] // 2
     top = hashed(spine, spine, 263) * 36 // LEVELS

@@ -10,11 +10,8 @@ from navarena.core.kernels import kernel
 def block_around(grid, rects, x0, z0, cell, radius):
     """Set grid[i, j] = -1 where the cell's centre is closer than `radius` to one of the `rects`.
 
-    Args:
-        grid: (nx, nz) int32.
-        rects: (N, 4) int64, x0, z0, x1, z1 millimetres.
-        x0, z0, cell: origin and size of the cells, millimetres.
-        radius: millimetres.
+    `grid` is (nx, nz) int32; `rects` (N, 4) int64 holds x0, z0, x1, z1; x0 and z0 are the grid's
+    origin, `cell` its step; all in millimetres.
     """
     nx, nz = grid.shape
     for k in range(len(rects)):

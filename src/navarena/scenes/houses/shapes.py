@@ -7,6 +7,7 @@ nothing here depends on a machine's trigonometry.
 
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -14,7 +15,8 @@ from jaxtyping import Float, Int
 SECTIONS: dict[str, tuple[tuple[int, int], ...]] = {
     "square": ((500, 500), (500, -500), (-500, -500), (-500, 500)),
     "chamfered": (
-        (500, 360), (500, -360), (430, -500), (-430, -500), (-500, -360), (-500, 360), (-430, 500), (430, 500),
+        (500, 360), (500, -360), (430, -500), (-430, -500),
+        (-500, -360), (-500, 360), (-430, 500), (430, 500),
     ),
     "triangle": ((500, 500), (0, -500), (-500, 500)),
     "round6": ((500, 0), (250, -433), (-250, -433), (-500, 0), (-250, 433), (250, 433)),
@@ -166,7 +168,7 @@ def _add_smooth_sides(
 def _add_flat_sides(
     vertices: list[np.ndarray], triangles: list[tuple[int, int, int]], rings: list[np.ndarray]
 ) -> None:
-    for low, high in zip(rings[:-1], rings[1:], strict=True):
+    for low, high in pairwise(rings):
         for i in range(len(low)):
             j, first = (i + 1) % len(low), _count(vertices)
             vertices.append(np.stack([low[i], low[j], high[j], high[i]]))

@@ -110,6 +110,10 @@ class RoomSpace:
         """Whether no solid stands over `rect`; clearances and door zones do not count."""
         return not any(b.low < high and low < b.high and b.rect.overlaps(rect) for b in self.blocks)
 
+    def is_below_nothing(self, rect: Rect, low: int, high: int) -> bool:
+        """Whether a thing standing at `low` reaches into nothing that begins above it."""
+        return not any(low < b.low < high and b.rect.overlaps(rect) for b in self.blocks)
+
     def wall_intervals(
         self, side: int, depth: int, low: int, high: int, clearance: int = 0
     ) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float
@@ -115,7 +116,7 @@ def _skirting(floor: Rect, side: int, openings: Sequence[Opening], look: Look, s
     boards = []
     for a, b in zip(borders[::2], borders[1::2], strict=True):
         lines = subdivide(a, b, 4 * spacing) if b > a else []
-        for low, high in zip(lines[:-1], lines[1:], strict=True):
+        for low, high in pairwise(lines):
             rect = floor.band(side, low, high, -4, SKIRTING_DEEP_MM)
             boards.append(_slab(rect, 0, SKIRTING_HIGH_MM, look))
     return boards

@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 import numpy as np
-from jaxtyping import Int, UInt8
+from jaxtyping import UInt8
 
 from navarena.scenes.houses.noise import LEVELS, grain, hashed, layered_noise, smooth_noise
 from navarena.scenes.houses.pictures import PICTURE_TILES
 
 TILE_PX = 128
 
-Grey = Int[np.ndarray, "n n"]
+Grey = np.ndarray
+"""(n, n) int64, 0 to 255."""
 
 
 @cache

@@ -5,7 +5,6 @@ from navarena.scenes.houses.looks import Look
 from navarena.scenes.houses.parts import QUARTERS, Assembly, Model
 from navarena.scenes.houses.shapes import (
     BOX,
-    CUSHION,
     CYLINDER,
     DISC,
     FINE_CYLINDER,

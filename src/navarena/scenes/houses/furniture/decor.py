@@ -81,7 +81,7 @@ def _plant(taste: Taste, pot: int, high: int) -> Model:
                 ROD, Look("wood", "walnut"), (pot // 7, trunk - pot_high + 60, pot // 7), (0, pot_high, 0)
             )
         crown = high - trunk
-        for k in range(5 if high > 600 else 3):
+        for _ in range(5 if high > 600 else 3):
             width = crown * draws.integer(45, 65) // 100
             reach = min(pot // 3, width // 2)
             x, z = draws.integer(-reach, reach), draws.integer(-reach, reach)
