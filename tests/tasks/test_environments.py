@@ -141,6 +141,15 @@ def test_vector_env_asks_for_a_reset_and_for_one_seed_each():
         envs.step(np.array([1, 4]))
 
 
+def test_vector_wrappers_of_gymnasium_work():
+    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(make_vector_env(2, sensors=("gps",)))
+    envs.reset(seed=0)
+    for action in (1, 2, 0):
+        *_, infos = envs.step(np.array([action, 1]))
+    returned = infos["episode"]["r"][0]
+    assert np.isfinite(returned) and infos["episode"]["l"][0] == 3
+
+
 def test_empty_episode_lists_are_refused():
     with pytest.raises(InputError, match="at least one episode"):
         NavigationEnv(SmallPointNav(), episodes=(), worlds=make_cache())

@@ -71,7 +71,7 @@ class NavigationBatch:
         """Name -> (N, ...) arrays of what was asked for, as of now.
 
         They are computed when first read after a step or start, and rewritten in place by the
-        next; copy what must be kept. Rows of slots that never started are zeros.
+        next; copy what must be kept. Rows of slots that never started mean nothing.
         """
         seen = dict(self.simulator.observations)
         if not self._fresh:

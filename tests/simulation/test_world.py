@@ -1,0 +1,100 @@
+"""Worlds on disk: built once, opened without touching what is not needed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from navarena.core.errors import FileError, SceneError
+from navarena.simulation import world as module
+from navarena.simulation.body_catalog import LOCOBOT, MULTION, STRETCH
+from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.world import make_navmesh, open_world
+from worlds import HALL, draw_scene
+
+FLOOR = """
+o floor
+v 0 0 0
+v 0 0 4
+v 4 0 4
+v 4 0 0
+f 1 2 3
+f 1 3 4
+"""
+
+
+@pytest.fixture
+def counted(monkeypatch, empty_cache):
+    """How often a scene was loaded and a navmesh built."""
+    calls = {"load": 0, "navmesh": 0}
+    load, make = module.load_scene, module.make_navmesh
+
+    def count_load(*arguments):
+        calls["load"] += 1
+        return load(*arguments)
+
+    def count_make(*arguments):
+        calls["navmesh"] += 1
+        return make(*arguments)
+
+    monkeypatch.setattr(module, "load_scene", count_load)
+    monkeypatch.setattr(module, "make_navmesh", count_make)
+    return calls
+
+
+@pytest.fixture
+def floor(tmp_path):
+    path = tmp_path / "floor.obj"
+    path.write_text(FLOOR)
+    return str(path)
+
+
+def test_the_navmesh_is_built_once_for_each_body(counted, floor):
+    first, second = open_world(floor, LOCOBOT), open_world(floor, LOCOBOT)
+    assert counted == {"load": 1, "navmesh": 1}
+    assert np.array_equal(first.navmesh.vertices, second.navmesh.vertices)
+    other = open_world(floor, MULTION)
+    assert counted["navmesh"] == 2
+    assert other.navmesh.navigable_area > first.navmesh.navigable_area  # a thinner body
+
+
+def test_the_scene_is_not_opened_before_it_is_looked_at(counted, floor):
+    open_world(floor, LOCOBOT)
+    world = open_world(floor, LOCOBOT)
+    before, loads = world.nbytes, counted["load"]
+    assert world.navmesh.island_count == 1 and counted["load"] == loads
+    assert world.render_mesh.triangle_count == 2 and counted["load"] == loads + 1
+    assert len(world.scene.triangles) == 2
+    assert world.nbytes > before
+    again = open_world(floor, LOCOBOT)
+    assert again.render_mesh.triangle_count == 2
+    assert counted["load"] == loads + 2, "the render mesh came from its pack, without the scene"
+
+
+def test_a_changed_file_is_another_world(counted, floor, tmp_path):
+    area = open_world(floor, LOCOBOT).navmesh.navigable_area
+    (tmp_path / "floor.obj").write_text(FLOOR.replace(" 4", " 6").replace("f 1 3 6", "f 1 3 4"))
+    assert open_world(floor, LOCOBOT).navmesh.navigable_area > area
+    scaled = open_world(floor, LOCOBOT, scale=2.0)
+    assert scaled.navmesh.navigable_area > 4 * area
+
+
+def test_no_floor_says_what_to_do(empty_cache, floor):
+    with pytest.raises(SceneError, match="up_axis"):
+        open_world(floor, LOCOBOT, up_axis="z")
+    with pytest.raises(FileError, match="does not exist"):
+        open_world("nowhere.obj", LOCOBOT)
+
+
+def test_resolution_is_that_of_the_body():
+    assert NavMeshSettings.for_body(LOCOBOT).cell_height == 0.2
+    settings = NavMeshSettings.for_body(STRETCH)
+    assert (settings.cell_height, settings.max_climb, settings.climb_voxels) == (0.05, 0.1, 2)
+
+
+def test_voxels_leave_room_for_the_body():
+    """A floor of 10 m by 10 m, less the radius in whole cells (0.18 m: 4 cells of 0.05 m)."""
+    navmesh = make_navmesh(draw_scene(HALL), LOCOBOT)
+    assert navmesh.navigable_area == pytest.approx(9.6**2, rel=0.03)
+    fat = make_navmesh(draw_scene(HALL), replace(LOCOBOT, radius=1.0))
+    assert fat.navigable_area == pytest.approx(8.0**2, rel=0.03)
