@@ -4,27 +4,23 @@
 2. `terrain` keeps the floors that a body can stand on, links and erodes them (`columns`), and
    parts them into connected layers that do not overlap in plan (`layers`).
 3. `outlines` traces the layers (`tracing`) and thins their outlines out (`thinning`).
-4. `triangulation` fills them with triangles and links these, also from layer to layer.
+4. `filling` covers them with triangles, `triangulation` links these, also from layer to layer.
 5. `ground` lays pieces of ground beneath triangles that leave it (`heights`).
 """
 
 import numpy as np
-from jaxtyping import Bool, Float, Float64, Int, Int32, Int64, Shaped
+from jaxtyping import Float, Int
 
 from navarena.core.errors import SceneError
+from navarena.simulation.navmesh.filling import fill_layers
 from navarena.simulation.navmesh.ground import lay_ground
 from navarena.simulation.navmesh.input_checks import explain_no_floor, require_mesh
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.outlines import Outlines, simplify_outlines, trace_layers
+from navarena.simulation.navmesh.outlines import simplify_outlines, trace_layers
 from navarena.simulation.navmesh.parts import NavMeshParts
 from navarena.simulation.navmesh.settings import NavMeshSettings
 from navarena.simulation.navmesh.terrain import find_terrain
-from navarena.simulation.navmesh.triangulation import (
-    build_polygons,
-    link_triangles,
-    triangulate_polygons,
-    valid_polygons,
-)
+from navarena.simulation.navmesh.triangulation import link_triangles
 from navarena.simulation.navmesh.voxels import plan_grid, voxelise
 
 
@@ -61,7 +57,7 @@ def compute_mesh_parts(
         raise SceneError(explain_no_floor(points, faces, settings))
     outlines = trace_layers(terrain, grid.nx)
     kept = simplify_outlines(outlines, settings.edge_max_error)
-    grid_points, triangles, layers = _triangulate(outlines, kept)
+    grid_points, triangles, layers = fill_layers(outlines, kept)
     detail_offsets, details = lay_ground(
         grid_points[triangles], layers, terrain, grid, settings.detail_max_error / settings.cell_height
     )
@@ -73,44 +69,3 @@ def compute_mesh_parts(
         detail_triangles=grid.origin + details * grid.scale,
         settings=settings,
     )
-
-
-def _fill_layers(
-    outlines: Outlines, kept: Bool[np.ndarray, "c"]
-) -> tuple[Shaped[np.ndarray, "q"], Int64[np.ndarray, "k"]]:
-    """The polygons of all layers from their kept corners, and the (K,) kept positions."""
-    at = np.flatnonzero(kept[outlines.corners])
-    points = np.stack([outlines.x[at], outlines.z[at]], 1).astype(np.float64)
-    return build_polygons(points, np.searchsorted(at, outlines.offsets), outlines.layers), at
-
-
-def _triangulate(
-    outlines: Outlines, kept: Bool[np.ndarray, "c"]
-) -> tuple[Float64[np.ndarray, "v 3"], Int32[np.ndarray, "t 3"], Int64[np.ndarray, "t"]]:
-    """Fill the layers with triangles.
-
-    Returns:
-        (V, 3) vertices in grid units, (T, 3) triangles, and the (T,) layer of each triangle.
-    """
-    polygons, at = _fill_layers(outlines, kept)
-    broken = np.flatnonzero(~valid_polygons(polygons))
-    if broken.size:  # outlines that cross in a corner: the traced ones never do
-        whole = np.isin(outlines.layers, broken)[outlines.loops]
-        kept = kept.copy()
-        kept[outlines.corners[whole]] = True
-        polygons, at = _fill_layers(outlines, kept)
-    corners, layers = triangulate_polygons(polygons)
-
-    # corners back to numbers: within a layer, a grid point is one corner
-    plan = corners.reshape(-1, 2).astype(np.int64)
-    width, depth = int(outlines.x.max()) + 1, int(outlines.z.max()) + 1
-    own_layers = outlines.layers[outlines.loops[at]].astype(np.int64)
-    places = (own_layers * depth + outlines.z[at]) * width + outlines.x[at]
-    known, first = np.unique(places, return_index=True)
-    asked = (np.repeat(layers, 3) * depth + plan[:, 1]) * width + plan[:, 0]
-    numbers = outlines.corners[at[first[np.searchsorted(known, asked)]]]
-    used, index = np.unique(numbers, return_inverse=True)
-    vertices = np.zeros((len(used), 3))
-    vertices[index, 0], vertices[index, 2] = plan[:, 0], plan[:, 1]
-    vertices[:, 1] = outlines.heights[used]
-    return vertices, index.reshape(-1, 3).astype(np.int32), layers

@@ -11,9 +11,6 @@ _AXES = ("x", "y", "z")
 
 def require_mesh(vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"]) -> None:
     """Raise SceneError unless the triangles are there, in range and finite."""
-    for name, array in (("vertices", vertices), ("triangles", triangles)):
-        if array.ndim != 2 or array.shape[1] != 3:
-            raise SceneError(f"expected {name} of shape (n, 3), got {array.shape}")
     if len(triangles) == 0:
         raise SceneError("expected a mesh with triangles, got none; check the file")
     if triangles.min() < 0 or triangles.max() >= len(vertices):

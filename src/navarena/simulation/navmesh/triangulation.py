@@ -1,8 +1,17 @@
 """Polygons to linked triangles: the one door to Shapely's constrained Delaunay triangulation."""
 
+from itertools import pairwise
+
 import numpy as np
 import shapely
 from jaxtyping import Bool, Float64, Int, Int32, Int64, Shaped
+
+NUDGE = 1e-4
+"""Of the unit of coordinates: how far apart a ring's visits to one corner are moved.
+
+With integer corners, triangles shorter than a thousand units keep their orientation when the
+corners are moved back.
+"""
 
 
 def build_polygons(
@@ -11,29 +20,26 @@ def build_polygons(
     """One Shapely polygon per owner.
 
     Args:
-        points: (P, 2) corners of all rings. Outer rings run counter-clockwise in the plane of
-            the two coordinates, holes clockwise. A ring may touch itself in single corners.
+        points: (P, 2) corners of all rings, without repetitions within a ring (`part_visits`).
+            Outer rings run counter-clockwise in the plane of the two coordinates, holes clockwise.
         ring_offsets: (R + 1,) ring r has the points ring_offsets[r]:ring_offsets[r + 1], not closed.
-        owners: polygon index from 0 of each ring; each owner has one outer ring.
+        owners: (R,) polygon index from 0 of each ring; each owner has one outer ring.
 
     Returns:
-        (Q,) object array of polygons; those whose rings are degenerate are not valid.
+        (Q,) object array of polygons; an owner whose rings are degenerate has an empty one.
     """
-    rings: list[list[np.ndarray]] = [[] for _ in range(int(owners.max()) + 1 if owners.size else 0)]
-    holes: list[list[np.ndarray]] = [[] for _ in rings]
-    for ring, owner in enumerate(owners):
-        for part in split_ring(points[ring_offsets[ring] : ring_offsets[ring + 1]]):
-            area = signed_area(part)
-            if area > 0:
-                rings[owner].append(part)
-            elif area < 0:
-                holes[owner].append(part)
-    polygons = np.full(len(rings), None, object)
-    for owner, outers in enumerate(rings):
-        if len(outers) == 1:
-            polygons[owner] = shapely.Polygon(outers[0], holes[owner])
-        else:
-            polygons[owner] = shapely.Polygon()
+    shells: dict[int, np.ndarray] = {}
+    holes: dict[int, list[np.ndarray]] = {}
+    for ring, owner in enumerate(owners.tolist()):
+        corners = points[ring_offsets[ring] : ring_offsets[ring + 1]]
+        area = signed_area(corners)
+        if area > 0:
+            shells[owner] = corners
+        elif area < 0:
+            holes.setdefault(owner, []).append(corners)
+    polygons = np.full(int(owners.max()) + 1 if owners.size else 0, shapely.Polygon(), object)
+    for owner, shell in shells.items():
+        polygons[owner] = shapely.Polygon(shell, holes.get(owner))
     return polygons
 
 
@@ -43,25 +49,25 @@ def signed_area(ring: Float64[np.ndarray, "k 2"]) -> float:
     return float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2
 
 
-def split_ring(ring: Float64[np.ndarray, "k 2"]) -> list[Float64[np.ndarray, "k 2"]]:
-    """The simple rings of an open ring that visits some corners more than once."""
-    if len(np.unique(ring, axis=0)) == len(ring):
-        return [ring]
-    parts = []
-    path: list[tuple[float, float]] = []
-    place: dict[tuple[float, float], int] = {}
-    for corner in map(tuple, ring.tolist()):
-        if corner in place:
-            cut = place[corner]
-            parts.append(np.array(path[cut:]))
-            for dropped in path[cut + 1 :]:
-                del place[dropped]
-            del path[cut + 1 :]
-        else:
-            place[corner] = len(path)
-            path.append(corner)
-    parts.append(np.array(path))
-    return [part for part in parts if len(part) > 2]
+def part_visits(
+    points: Float64[np.ndarray, "p 2"], ring_offsets: Int64[np.ndarray, "r1"]
+) -> Float64[np.ndarray, "p 2"]:
+    """The points, those that a ring visits more than once moved by NUDGE into the ring's left side.
+
+    Where two obstacles touch in a corner, the outline of the free ground passes it twice, once on
+    either side. Moving both visits apart makes a simple ring of it, as triangulation wants.
+    """
+    parted = points.copy()
+    for first, last in pairwise(ring_offsets.tolist()):
+        ring = points[first:last]
+        _, place, visits = np.unique(ring, axis=0, return_inverse=True, return_counts=True)
+        for k in np.flatnonzero(visits[place] > 1):
+            before, after = ring[k - 1] - ring[k], ring[(k + 1) % len(ring)] - ring[k]
+            start = np.arctan2(after[1], after[0])
+            opening = (np.arctan2(before[1], before[0]) - start) % (2 * np.pi)
+            middle = start + opening / 2
+            parted[first + k] += NUDGE * np.array([np.cos(middle), np.sin(middle)])
+    return parted
 
 
 def triangulate_polygons(
