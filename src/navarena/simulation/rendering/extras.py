@@ -7,9 +7,8 @@ from jaxtyping import Float32, Int32
 
 from navarena.core.errors import InputError
 from navarena.scenes.scene import Scene
-from navarena.simulation.rendering.layout import CAMERA_FLOATS
+from navarena.simulation.rendering import layout as at
 from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_mesh
-from navarena.simulation.rendering.simd_shade import EXTRA_WORDS
 from navarena.simulation.rendering.textures import pack_words
 from navarena.simulation.rendering.views import ExtraObjects, Views
 
@@ -57,13 +56,13 @@ class PackedExtras:
     Attributes:
         view: (E,) the view of each; mesh: (E,) row in the table of meshes.
         cameras: (E, 16) the view's camera in the frame of the thing, see layout.
-        words: (E, 8) flat colour, instance, semantic, 0; mean colour, colour, 0, 0.
+        words: (E, EXTRA_WORDS) surface, paint and detail, see layout: no texture, full light.
     """
 
     view: Int32[np.ndarray, "e"]
     mesh: Int32[np.ndarray, "e"]
     cameras: Float32[np.ndarray, "e 16"]
-    words: Int32[np.ndarray, "e 8"]
+    words: Int32[np.ndarray, "e w"]
 
     def offset(self, views: int) -> Int32[np.ndarray, "n1"]:
         """(views + 1,) where the things of each view begin."""
@@ -73,8 +72,8 @@ class PackedExtras:
 NO_EXTRAS = PackedExtras(
     np.zeros(0, np.int32),
     np.zeros(0, np.int32),
-    np.zeros((0, CAMERA_FLOATS), np.float32),
-    np.zeros((0, EXTRA_WORDS), np.int32),
+    np.zeros((0, at.CAMERA_FLOATS), np.float32),
+    np.zeros((0, at.EXTRA_WORDS), np.int32),
 )
 
 
@@ -106,9 +105,15 @@ def pack_extras(
     for first in (3, 6, 9):
         moved[:, first : first + 3] = turn_back(cameras[view, first : first + 3].astype(float))
     word = pack_words(extras.color[order]).astype(np.int32)
-    words = np.zeros((len(order), EXTRA_WORDS), np.int32)
-    words[:, 0] = words[:, 4] = words[:, 5] = word
-    words[:, 1], words[:, 2] = extras.instance[order], extras.semantic[order]
+    words = np.zeros((len(order), at.EXTRA_WORDS), np.int32)
+    surface, paint, detail = (
+        words[:, first:] for first in (at.EXTRA_SURFACE, at.EXTRA_PAINT, at.EXTRA_DETAIL)
+    )
+    surface[:, at.FLAT_COLOR] = paint[:, at.MEAN_COLOR] = paint[:, at.COLOR] = word
+    surface[:, at.INSTANCE] = detail[:, at.DETAIL_INSTANCE] = extras.instance[order]
+    surface[:, at.SEMANTIC] = detail[:, at.DETAIL_SEMANTIC] = extras.semantic[order]
+    light_is_one = np.float32(1).view(np.int32)
+    detail[:, at.DETAIL_TINT + 3 : at.DETAIL_TINT + 12 : 4] = light_is_one
     return PackedExtras(
         view.astype(np.int32),
         (extras.template_index[order] + first_template).astype(np.int32),

@@ -23,10 +23,10 @@ def render_views(
     meshes, scratch (R, 2 K) int64 are address tables with slots as in layout; cameras (N, 16)
     float32; scenes (N,) int32 are rows of `meshes`. Extra objects [extra_offset[v],
     extra_offset[v + 1]) belong to view v: extra_mesh (E,) int32 are their rows of `meshes`,
-    extra_cameras (E, 16) float32 the camera in their own frames, extra_words (E, 8) int32 their
-    surface and paint. outputs (4,) int64 are the addresses of rgb, depth, instance and semantic,
-    N first, 0 = not wanted. pitch and stride are layout.row_pitch(width) and
-    layout.hiz_stride(width); shading is a ceiling, see shade.
+    extra_cameras (E, 16) float32 the camera in their own frames, extra_words (E, EXTRA_WORDS)
+    int32 their surface, paint and detail. outputs (4,) int64 are the addresses of rgb, depth,
+    instance and semantic, N first, 0 = not wanted. pitch and stride are layout.row_pitch(width)
+    and layout.hiz_stride(width); shading is a ceiling, see shade.
     """
     inverse_depth = flat_view(scratch, share, at.SCRATCH_INVERSE_DEPTH, np.float32)
     mine = np.zeros(4, np.int64)

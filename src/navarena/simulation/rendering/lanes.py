@@ -45,6 +45,7 @@ class Lanes:
         return ir.Constant(self.floats, [float(i) for i in range(self.count)])
 
     def splat(self, scalar: Value) -> Value:
+        """`scalar` in all lanes."""
         vector = ir.VectorType(scalar.type, self.count)
         undefined = ir.Constant(vector, ir.Undefined)
         first = self.builder.insert_element(undefined, scalar, ir.Constant(I32, 0))
@@ -72,7 +73,7 @@ class Lanes:
         """int32 words `indices` (non-negative) of the array at an int64 address."""
         builder, pointer = self.builder, I32.as_pointer()
         base = builder.inttoptr(address, pointer)
-        wide = builder.zext(indices, ir.VectorType(I64, self.count))
+        wide = builder.sext(indices, ir.VectorType(I64, self.count))  # maps to 32-bit gathers
         places = builder.gep(base, [wide], source_etype=I32)
         places.type = ir.VectorType(pointer, self.count)  # llvmlite does not model vector GEPs
         everywhere = ir.Constant(ir.VectorType(ir.IntType(1), self.count), [1] * self.count)
@@ -80,6 +81,48 @@ class Lanes:
             f"llvm.masked.gather.v{self.count}i32.v{self.count}p0",
             self.ints,
             [places, ir.Constant(I32, 4), everywhere, self.iconst(0)],
+        )
+
+    def prefetch(self, addresses: Value) -> None:
+        """Ask for the cache line at each lane's int64 address; any address is allowed."""
+        builder = self.builder
+        read, keep, data = (ir.Constant(I32, value) for value in (0, 3, 1))
+        for lane in range(self.count):
+            address = builder.extract_element(addresses, ir.Constant(I32, lane))
+            pointer = builder.inttoptr(address, I8.as_pointer())
+            self.call("llvm.prefetch.p0", ir.VoidType(), [pointer, read, keep, data])
+
+    def load_quads(self, addresses: Value, first: int) -> list[Value]:
+        """int32 words first..first + 3 of the record at each lane's int64 address, as 4 vectors.
+
+        Needs 16 lanes: one load of 4 words per lane, then a transpose that stays within
+        128-bit parts (part p holds the lanes 4 p to 4 p + 3).
+        """
+        builder, quad = self.builder, ir.VectorType(I32, 4)
+        rows = []
+        for lane in range(16):
+            address = builder.extract_element(addresses, ir.Constant(I32, lane))
+            rows.append(self.load(self.at(address, I32, first), quad))
+        parts = [
+            self._joined(self._joined(rows[k], rows[4 + k]), self._joined(rows[8 + k], rows[12 + k]))
+            for k in range(4)
+        ]
+        low = lambda a, b, picks: builder.shuffle_vector(  # noqa: E731
+            a,
+            b,
+            ir.Constant(self.ints, [4 * part + i % 16 + (i // 16) * 16 for part in range(4) for i in picks]),
+        )
+        a0, a1 = low(parts[0], parts[1], (0, 16, 1, 17)), low(parts[0], parts[1], (2, 18, 3, 19))
+        b0, b1 = low(parts[2], parts[3], (0, 16, 1, 17)), low(parts[2], parts[3], (2, 18, 3, 19))
+        return [
+            low(a0, b0, (0, 1, 16, 17)), low(a0, b0, (2, 3, 18, 19)),
+            low(a1, b1, (0, 1, 16, 17)), low(a1, b1, (2, 3, 18, 19)),
+        ]  # fmt: skip
+
+    def _joined(self, low: Value, high: Value) -> Value:
+        count = 2 * low.type.count
+        return self.builder.shuffle_vector(
+            low, high, ir.Constant(ir.VectorType(I32, count), list(range(count)))
         )
 
     # --- arithmetic

@@ -13,14 +13,22 @@ MESH_VERTEX_OFFSET = 2  # (C + 1) int32
 MESH_TRIANGLE_OFFSET = 3  # (C + 1) int32
 MESH_VERTEX = 4  # (3 V) float32: x, then y, then z over V cluster vertices
 MESH_CORNER = 5  # (3 T) int16: corners of each triangle, counted within its cluster
-MESH_SURFACE = 6  # (4 T) int32: flat colour, instance, semantic, row of MESH_PAINT
-MESH_PLANE = 7  # (PLANE_FLOATS T or COLOR_PLANE_FLOATS T) float32, see surfaces.py
+MESH_SURFACE = 6  # (4 T) int32: flat colour, instance, semantic, material
+MESH_DETAIL = 7  # (DETAIL_WORDS T or COLOR_DETAIL_WORDS T) int32 and float32 bits, see surfaces.py
 MESH_PAINT = 8  # (4 M) int32: mean colour, colour, texel offset, log2 width | log2 height << 8
 MESH_TEXEL = 9  # (K) uint32: red | green << 8 | blue << 16, all textures, all mip levels
 MESH_FEATURES = 10  # (2) int32: colour planes per triangle (0, 1 or 3), whether textured
 
-PLANE_FLOATS = 16  # u, v, texel density, light: 4 floats each
-COLOR_PLANE_FLOATS = 24  # u, v, texel density, red, green, blue
+# words of a surface, a paint and a detail; a detail fills whole cache lines of 64 bytes
+FLAT_COLOR, INSTANCE, SEMANTIC, MATERIAL = 0, 1, 2, 3
+MEAN_COLOR, COLOR, TEXEL_OFFSET, TEXTURE_SHAPE = 0, 1, 2, 3
+DETAIL_U, DETAIL_V, DETAIL_INSTANCE, DETAIL_SEMANTIC, DETAIL_PAINT, DETAIL_TINT = 0, 4, 8, 9, 10, 12
+SURFACE_WORDS, PAINT_WORDS, DETAIL_WORDS, COLOR_DETAIL_WORDS = 4, 4, 16, 32
+# an extra object: its surface, paint and detail
+EXTRA_SURFACE, EXTRA_PAINT, EXTRA_DETAIL, EXTRA_WORDS = 0, 4, 8, 40
+
+# the row table: camera position, step of the ray per column, ray of column 0, 4 / focal^4
+ROW_POSITION, ROW_COLUMN_STEP, ROW_FIRST_RAY, ROW_MIP_SCALE, ROW_FLOATS = 0, 3, 6, 9, 10
 
 # --- scratch row
 SCRATCH_VERTEX = 0  # float32, VERTEX_FIELDS x MAX_VERTICES
@@ -35,7 +43,7 @@ SCRATCH_HIZ = 8  # float32: per tile the smallest inverse depth
 SCRATCH_SPAN = 9  # (2 H) int32: first column and length of each row of a wide triangle
 SCRATCH_INVERSE_DEPTH = 10  # float32, (H + 1) rows of `pitch`; 0 = nothing seen
 SCRATCH_VISIBLE = 11  # int32, same shape: triangle index, or ~extra for an extra object
-SCRATCH_ROW = 12  # (16) float32: rays of one image row, see shade.py
+SCRATCH_ROW = 12  # (ROW_FLOATS) float32: the rays of one image row
 
 # --- sizes
 MAX_CLUSTER_TRIANGLES = 128

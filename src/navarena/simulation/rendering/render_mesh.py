@@ -10,14 +10,17 @@ from jaxtyping import Float32, Int16, Int32, UInt32
 from navarena.core.errors import SceneError
 from navarena.scenes.scene import Scene
 from navarena.simulation.rendering.clusters import build_clusters
-from navarena.simulation.rendering.surfaces import texture_rows, triangle_planes, vertex_tint
+from navarena.simulation.rendering.surfaces import texture_rows, triangle_details, vertex_tint
 from navarena.simulation.rendering.textures import TexelStore, pack_textures, pack_words
 
 ARRAY_NAMES = (
-    "box", "cone", "vertex_offset", "triangle_offset", "vertex", "corner", "surface", "plane",
+    "box", "cone", "vertex_offset", "triangle_offset", "vertex", "corner", "surface", "detail",
     "paint", "texel", "features",
 )  # fmt: skip
+
 """The arrays of a RenderMesh in the order of the MESH_ slots of layout.py."""
+CACHE_LINE = 64
+"""Bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,7 @@ class RenderMesh:
         corner: (T, 3) vertex numbers within the cluster, clockwise seen from the front
             (so that the signed area is positive on screen, where y points down).
         surface: (T, 4): flat colour word, object id, category id (index + 1), material.
-        plane: (T, 16) or (T, 24): see surfaces.py.
+        detail: (T, 16) or (T, 32): integers and bits of float32, see surfaces.py.
         paint: (M, 4): mean colour word, colour word, first texel, log2 width | log2 height << 8.
         texel: (K,): red | green << 8 | blue << 16.
         features: (2,): planes of vertex light or colour (0, 1 or 3); 1 if textured.
@@ -48,7 +51,7 @@ class RenderMesh:
     vertex: Float32[np.ndarray, "3 v"]
     corner: Int16[np.ndarray, "t 3"]
     surface: Int32[np.ndarray, "t 4"]
-    plane: Float32[np.ndarray, "t f"]
+    detail: Int32[np.ndarray, "t w"]
     paint: Int32[np.ndarray, "m 4"]
     texel: UInt32[np.ndarray, "k"]
     features: Int32[np.ndarray, "2"]
@@ -73,6 +76,12 @@ class RenderMesh:
     def has_vertex_shading(self) -> bool:
         """Whether vertices carry light or colours."""
         return bool(self.features[0])
+
+    def triangle_corners(self) -> Float32[np.ndarray, "t 3 3"]:
+        """(T, 3, 3) metres, counter-clockwise seen from the front, in the mesh's own order."""
+        cluster = np.repeat(np.arange(self.cluster_count), np.diff(self.triangle_offset))
+        place = self.vertex_offset[cluster][:, None] + self.corner[:, [0, 2, 1]]
+        return np.ascontiguousarray(self.vertex.T[place])
 
     def record(self) -> tuple[np.ndarray, ...]:
         """The arrays in the order of the MESH_ slots of layout.py, for an AddressTable."""
@@ -107,6 +116,7 @@ def build_render_mesh(scene: Scene, cluster_limit: int | None = None) -> RenderM
     store = pack_textures(scene.textures)
     tint = vertex_tint(scene)
     planes = 0 if tint is None else tint.shape[1]
+    surface = _surfaces(scene, clusters.order, store)
     return RenderMesh(
         box=np.ascontiguousarray(clusters.box),
         cone=np.ascontiguousarray(clusters.cone),
@@ -114,10 +124,10 @@ def build_render_mesh(scene: Scene, cluster_limit: int | None = None) -> RenderM
         triangle_offset=clusters.triangle_offset,
         vertex=np.ascontiguousarray(scene.vertices[clusters.vertex].T, np.float32),
         corner=np.ascontiguousarray(clusters.corner[:, [0, 2, 1]]),
-        surface=_surfaces(scene, clusters.order, store),
-        plane=triangle_planes(scene, clusters.order, store),
+        surface=surface,
+        detail=_on_lines(triangle_details(scene, clusters.order, store, surface[:, 1:])),
         paint=_paints(scene, store),
-        texel=store.texels,
+        texel=_on_lines(store.texels),
         features=np.array([planes, int(texture_rows(scene).any())], np.int32),
         categories=scene.categories,
     )
@@ -132,7 +142,7 @@ def _mean_colors(scene: Scene, store: TexelStore) -> np.ndarray:
 def _paints(scene: Scene, store: TexelStore) -> Int32[np.ndarray, "m 4"]:
     rows = texture_rows(scene)
     colors = np.array([material.color for material in scene.materials], np.float64)
-    shape = store.log_size[rows, 0] | store.log_size[rows, 1] << 8
+    shape = store.log_stored[rows, 0] | store.log_stored[rows, 1] << 8
     columns = [pack_words(_mean_colors(scene, store)), pack_words(colors), store.offset[rows], shape]
     return np.ascontiguousarray(np.stack(columns, 1), np.int32)
 
@@ -157,3 +167,12 @@ def _categories(scene: Scene, instance: Int32[np.ndarray, "t"]) -> np.ndarray:
     values = np.array([value[int(ident)] for ident in known], np.int32)
     place = np.minimum(np.searchsorted(known, instance), len(known) - 1)
     return np.where(known[place] == instance, values[place], 0)
+
+
+def _on_lines(array: np.ndarray) -> np.ndarray:
+    """A copy that starts on a cache line, so that records of 64 bytes fill whole lines."""
+    memory = np.zeros(array.nbytes + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy

@@ -8,11 +8,6 @@ from navarena.core.kernels import kernel
 from navarena.core.pointers import flat_view
 from navarena.simulation.rendering import layout as at
 from navarena.simulation.rendering.simd_shade import (
-    ROW_COLUMN_STEP,
-    ROW_EXTRA_PLANES,
-    ROW_FIRST_RAY,
-    ROW_MIP_SCALE,
-    ROW_POSITION,
     shade_row_color,
     shade_row_flat,
     shade_row_light,
@@ -31,16 +26,15 @@ MIP_ROUNDING = np.float32(4)
 def shade_view(meshes, row, scratch, share, camera, width, height, pitch, shading, extras, outputs):
     """Write the wanted outputs of one view, through mesh `row` and scratch row `share`.
 
-    extras is the address of int32 rows of 8 words (surface, paint), one per extra object of the
-    call; outputs (4) int64 are the addresses of this view's rgb, depth, instance and semantic,
-    0 = not wanted.
+    extras is the address of the int32 rows of the call's extra objects; outputs (4) int64 are
+    the addresses of this view's rgb, depth, instance and semantic, 0 = not wanted.
     """
     table = flat_view(scratch, share, at.SCRATCH_ROW, np.float32)
     features = flat_view(meshes, row, at.MESH_FEATURES, np.int32)
     inverse_depth = scratch[share, 2 * at.SCRATCH_INVERSE_DEPTH]
     visible = scratch[share, 2 * at.SCRATCH_VISIBLE]
     row_table = scratch[share, 2 * at.SCRATCH_ROW]
-    surfaces, planes = meshes[row, 2 * at.MESH_SURFACE], meshes[row, 2 * at.MESH_PLANE]
+    surfaces, details = meshes[row, 2 * at.MESH_SURFACE], meshes[row, 2 * at.MESH_DETAIL]
     paints, texels = meshes[row, 2 * at.MESH_PAINT], meshes[row, 2 * at.MESH_TEXEL]
     colored = features[0] == 3
     textured = shading == TEXTURED and features[1] == 1
@@ -49,17 +43,15 @@ def shade_view(meshes, row, scratch, share, camera, width, height, pitch, shadin
         flat = True
     inverse_focal = ONE / camera[12]
     for k in range(3):
-        table[ROW_POSITION + k] = camera[k]
-        table[ROW_COLUMN_STEP + k] = camera[3 + k] * inverse_focal
+        table[at.ROW_POSITION + k] = camera[k]
+        table[at.ROW_COLUMN_STEP + k] = camera[3 + k] * inverse_focal
     squared = inverse_focal * inverse_focal
-    table[ROW_MIP_SCALE] = MIP_ROUNDING * squared * squared
-    for k in range(at.COLOR_PLANE_FLOATS):  # extra objects: constant light 1, no texture
-        table[ROW_EXTRA_PLANES + k] = np.float32(k >= 8 and k % 4 == 3)
+    table[at.ROW_MIP_SCALE] = MIP_ROUNDING * squared * squared
     for y in range(height):
         down = (np.float32(y) - camera[14]) * inverse_focal
         for k in range(3):
-            left = camera[13] * table[ROW_COLUMN_STEP + k]
-            table[ROW_FIRST_RAY + k] = camera[9 + k] + down * camera[6 + k] - left
+            left = camera[13] * table[at.ROW_COLUMN_STEP + k]
+            table[at.ROW_FIRST_RAY + k] = camera[9 + k] + down * camera[6 + k] - left
         zs, ids = inverse_depth + 4 * y * pitch, visible + 4 * y * pitch
         start = y * width
         rgb = outputs[0] + 3 * start if outputs[0] != 0 else 0
@@ -68,26 +60,26 @@ def shade_view(meshes, row, scratch, share, camera, width, height, pitch, shadin
         semantic = outputs[3] + 4 * start if outputs[3] != 0 else 0
         if flat:
             shade_row_flat(
-                zs, ids, width, row_table, surfaces, planes, paints, texels, extras,
+                zs, ids, pitch, width, row_table, surfaces, details, paints, texels, extras,
                 rgb, depth, instance, semantic,
             )  # fmt: skip
         elif textured and colored:
             shade_row_textured_color(
-                zs, ids, width, row_table, surfaces, planes, paints, texels, extras,
+                zs, ids, pitch, width, row_table, surfaces, details, paints, texels, extras,
                 rgb, depth, instance, semantic,
             )  # fmt: skip
         elif textured:
             shade_row_textured_light(
-                zs, ids, width, row_table, surfaces, planes, paints, texels, extras,
+                zs, ids, pitch, width, row_table, surfaces, details, paints, texels, extras,
                 rgb, depth, instance, semantic,
             )  # fmt: skip
         elif colored:
             shade_row_color(
-                zs, ids, width, row_table, surfaces, planes, paints, texels, extras,
+                zs, ids, pitch, width, row_table, surfaces, details, paints, texels, extras,
                 rgb, depth, instance, semantic,
             )  # fmt: skip
         else:
             shade_row_light(
-                zs, ids, width, row_table, surfaces, planes, paints, texels, extras,
+                zs, ids, pitch, width, row_table, surfaces, details, paints, texels, extras,
                 rgb, depth, instance, semantic,
             )  # fmt: skip

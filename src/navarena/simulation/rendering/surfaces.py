@@ -4,24 +4,31 @@ Texture coordinates, light and vertex colours are affine functions of the world 
 triangle: four floats (a, b, c, d), value = a x + b y + c z + d. They do not depend on the
 view, so nothing is set up per frame.
 
-Planes of a triangle, in this order (layout.PLANE_FLOATS or COLOR_PLANE_FLOATS floats):
-    u, v        texels of mip level 0, v downwards
-    reach       distance of a point from the triangle's plane, over (texels per metre)^(4/3)
-    light       0..1, or three planes red, green, blue when vertices are coloured
+The detail of a triangle fills one cache line, or two with vertex colours (words, see layout):
+     0  u           texels of mip level 0, to the right
+     4  v           texels of mip level 0, downwards
+     8  object id, category id, material, 0
+    12  light 0..1, or red
+    16  green, blue (8 more words are unused)
 """
 
 import numpy as np
-from jaxtyping import Float, Float32
+from jaxtyping import Float, Int32
 
 from navarena.scenes.scene import Scene
+from navarena.simulation.rendering.layout import (
+    COLOR_DETAIL_WORDS,
+    DETAIL_INSTANCE,
+    DETAIL_TINT,
+    DETAIL_U,
+    DETAIL_WORDS,
+)
 from navarena.simulation.rendering.textures import TexelStore
 
 MAX_GRADIENT = 1e5
 """Steepest change per metre kept; slivers would otherwise overflow integer texel coordinates."""
 SLIVER = 1e-10
 """A triangle is constant if the squared sine between its edges is below this."""
-REACH_EXPONENT = 4 / 3
-"""See simd_shade: mip levels lie between the short (exponent 2) and the long (1) footprint axis."""
 
 
 def affine_planes(
@@ -52,7 +59,7 @@ def texel_coordinates(scene: Scene, order: np.ndarray, store: TexelStore) -> Flo
         return np.zeros((len(order), 3, 2))
     uv = scene.triangle_uv[order].astype(np.float64)
     uv = uv - np.floor(uv.min(1, keepdims=True))
-    size = 2.0 ** store.log_size[texture_rows(scene)[scene.triangle_material[order]]]
+    size = store.size[texture_rows(scene)[scene.triangle_material[order]]]
     return np.stack([uv[..., 0] * size[:, None, 0], (1 - uv[..., 1]) * size[:, None, 1]], -1)
 
 
@@ -61,21 +68,6 @@ def texture_rows(scene: Scene) -> np.ndarray:
     if scene.triangle_uv is None:
         return np.zeros(len(scene.materials), int)
     return np.array([0 if m.texture is None else m.texture + 1 for m in scene.materials])
-
-
-def reach_planes(
-    corners: Float[np.ndarray, "t 3 3"], texel_planes: Float[np.ndarray, "t 2 4"]
-) -> Float[np.ndarray, "t 4"]:
-    """Scaled distance from the plane of each triangle; 1 everywhere where nothing is textured."""
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(normal, axis=1)
-    gradient = texel_planes[:, :, :3]
-    density = np.sqrt(np.linalg.norm(np.cross(gradient[:, 0], gradient[:, 1]), axis=1))
-    good = (length > 0) & (density > 0)
-    scale = np.where(good, 1 / np.where(good, length * density**REACH_EXPONENT, 1), 0)
-    normal = normal * scale[:, None]
-    constant = np.where(good, -(normal * corners[:, 0]).sum(1), 1)
-    return np.concatenate([normal, constant[:, None]], 1)
 
 
 def vertex_tint(scene: Scene) -> Float[np.ndarray, "v k"] | None:
@@ -87,14 +79,21 @@ def vertex_tint(scene: Scene) -> Float[np.ndarray, "v k"] | None:
     return color if light is None else color * light
 
 
-def triangle_planes(scene: Scene, order: np.ndarray, store: TexelStore) -> Float32[np.ndarray, "t f"]:
-    """The planes of the triangles `order`, in float32, in the order of the module's docstring."""
+def triangle_details(
+    scene: Scene, order: np.ndarray, store: TexelStore, meaning: Int32[np.ndarray, "t 3"]
+) -> Int32[np.ndarray, "t w"]:
+    """The details of the triangles `order`; meaning holds object id, category id and material."""
     corners = scene.vertices[scene.triangles[order]].astype(np.float64)
-    texel = affine_planes(corners, texel_coordinates(scene, order, store))
+    texel = affine_planes(corners, texel_coordinates(scene, order, store)).astype(np.float32)
     tint = vertex_tint(scene)
     if tint is None:
-        light = np.tile([0.0, 0.0, 0.0, 1.0], (len(order), 1, 1))
+        light = np.tile(np.array([0, 0, 0, 1], np.float32), (len(order), 1))
     else:
-        light = affine_planes(corners, tint[scene.triangles[order]])
-    planes = np.concatenate([texel, reach_planes(corners, texel)[:, None], light], 1)
-    return np.ascontiguousarray(planes.reshape(len(order), -1), np.float32)
+        light = affine_planes(corners, tint[scene.triangles[order]]).astype(np.float32)
+        light = light.reshape(len(order), -1)
+    words = DETAIL_WORDS if light.shape[1] == 4 else COLOR_DETAIL_WORDS
+    detail = np.zeros((len(order), words), np.int32)
+    detail[:, DETAIL_U:DETAIL_INSTANCE] = texel.reshape(len(order), 8).view(np.int32)
+    detail[:, DETAIL_INSTANCE : DETAIL_INSTANCE + 3] = meaning
+    detail[:, DETAIL_TINT : DETAIL_TINT + light.shape[1]] = light.view(np.int32)
+    return detail
