@@ -48,7 +48,7 @@ class GoalFields:
         while state is None or not state.fits(*size) or state.capacity < 4 * len(goals):
             state = SearchState(*size, max(FIRST_CAPACITY, 8 * len(goals)))
         self._meshes[slot], self._states[slot] = mesh, state
-        self._mesh_rows[slot] = mesh.table.table[0]
+        self._mesh_rows[slot] = mesh.address_row
         self._field_rows[slot] = state.table[0]
         fields.start_field(self._mesh_rows, slot, self._field_rows, slot, triangles, snapped)
 

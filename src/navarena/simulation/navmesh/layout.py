@@ -9,6 +9,7 @@ triangles are counter-clockwise seen from above, so the triangle lies on its lef
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from jaxtyping import Int64
 
 from navarena.core.kernels import kernel
 from navarena.core.pointers import flat_view
@@ -49,13 +50,15 @@ SLOT_COUNT = 15
 
 
 @runtime_checkable
-@runtime_checkable
 class QueryRecord(Protocol):
     """Anything that kernels can query: it owns the arrays of one table row."""
 
     @property
-    def query_arrays(self) -> tuple[np.ndarray, ...]:
-        """The SLOT_COUNT arrays in slot order, (n,) each, contiguous, of the dtypes above."""
+    def address_row(self) -> Int64[np.ndarray, "s2"]:
+        """(2 SLOT_COUNT,) int64: address and length of the contiguous arrays, in slot order.
+
+        The arrays live as long as the record.
+        """
         ...
 
 

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 
 from navarena.core.arrays import Point, Points, Triangles
 from navarena.core.errors import FileError, SceneError
+from navarena.core.pointers import AddressTable
 from navarena.simulation.navmesh import structure
 from navarena.simulation.navmesh.grid import build_grid
 from navarena.simulation.navmesh.sampling import sample_ground
@@ -150,6 +151,11 @@ class NavMesh:
             np.array([self.settings.max_climb], np.float64),
         )
         return tuple(array.reshape(-1) for array in arrays)
+
+    @cached_property
+    def address_row(self) -> Int[np.ndarray, "s2"]:
+        """(2 SLOT_COUNT,) int64 addresses and lengths of `query_arrays`, one row of a table."""
+        return AddressTable([self.query_arrays]).table[0]
 
     @cached_property
     def ground_pieces(self) -> tuple[Float[np.ndarray, "p 3 3"], Int[np.ndarray, "p"]]:

@@ -8,7 +8,6 @@ from jaxtyping import Bool, Float, Int
 
 from navarena.core.arrays import Points
 from navarena.core.errors import InputError
-from navarena.core.pointers import AddressTable
 from navarena.simulation.navmesh import fields, obstacles, search, snapping, stepping
 from navarena.simulation.navmesh.layout import TRIANGLES, VERTICES, QueryRecord
 from navarena.simulation.navmesh.states import SearchState
@@ -29,14 +28,16 @@ class NavMeshTable:
 
     Args:
         meshes: one or more navmeshes; mesh_index counts in their order.
+
+    Attributes:
+        table: (M, 2 K) int64, addresses and lengths of the arrays of each navmesh (see layout).
     """
 
     def __init__(self, meshes: Sequence[QueryRecord]) -> None:
         self.meshes = tuple(meshes)
-        self._addresses = AddressTable([mesh.query_arrays for mesh in self.meshes])
-        self.table = self._addresses.table
-        self._vertex_count = max(mesh.query_arrays[VERTICES].size // 3 for mesh in self.meshes)
-        self._triangle_count = max(mesh.query_arrays[TRIANGLES].size // 3 for mesh in self.meshes)
+        self.table = np.stack([mesh.address_row for mesh in self.meshes])
+        self._vertex_count = int(self.table[:, 2 * VERTICES + 1].max()) // 3
+        self._triangle_count = int(self.table[:, 2 * TRIANGLES + 1].max()) // 3
 
     def _state(self) -> SearchState:
         """The search state of the calling thread, large enough for every mesh of the table."""
