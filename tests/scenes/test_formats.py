@@ -350,6 +350,18 @@ def test_glb_textures_and_extras(tmp_path):
     np.testing.assert_allclose(got.triangle_uv[mine], uv[corners], atol=1e-6)
 
 
+def test_glb_with_an_image_nobody_decodes_is_plain_and_says_so(tmp_path, caplog):
+    material = trimesh.visual.material.PBRMaterial(
+        name="cloth", baseColorTexture=Image.open(io.BytesIO(_png()[1]))
+    )
+    box = _box(visual=trimesh.visual.TextureVisuals(uv=np.zeros((8, 2)), material=material))
+    path = _glb(tmp_path / "a.glb", trimesh.Scene(box))
+    assert len(import_mesh(path).textures) == 1 and not caplog.text
+    path.write_bytes(path.read_bytes().replace(b"\x89PNG", b"KTX2"))
+    assert import_mesh(path).textures == ()
+    assert "cannot decode the images of cloth; using plain colours" in caplog.text
+
+
 def test_gltf_with_files_beside_it_and_16_bit_colors(tmp_path):
     points = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 0]], np.float32)
     colors = np.array([[65535, 0, 257, 0], [0, 32768, 0, 0], [0, 0, 0, 0]], np.uint16)

@@ -193,6 +193,32 @@ def test_two_processes_build_the_same_pack_once(tmp_path):
     assert _files(tmp_path / "packs") == ["test/key.pack"]
 
 
+def _read_private_kib(path: str, results) -> None:
+    pack = packs.open_pack(Path(path))
+    total = sum(float(array.sum()) for array in pack.arrays.values())
+    private, mine = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if "-" in line.split(" ", 1)[0]:
+            mine = line.endswith(path)
+        elif mine and line.startswith("Private"):
+            private += int(line.split()[1])
+    results.put((total, private))
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux's /proc")
+def test_a_second_process_shares_the_memory(tmp_path):
+    path = tmp_path / "shared.pack"
+    packs.write_pack(path, *_sample(length=200_000))
+    pack = packs.open_pack(path)
+    total = sum(float(array.sum()) for array in pack.arrays.values())
+    context = multiprocessing.get_context("spawn")
+    results = context.SimpleQueue()
+    worker = context.Process(target=_read_private_kib, args=(str(path), results))
+    worker.start()
+    worker.join()
+    assert results.get() == (total, 0)
+
+
 @pytest.mark.parametrize("refusing", ["write", "fsync", "replace"])
 def test_a_full_disk_is_one_error_and_leaves_nothing(monkeypatch, refusing):
     def refuse(*args, **kwargs):

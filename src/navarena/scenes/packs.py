@@ -80,7 +80,7 @@ def _open_good(path: Path) -> Pack | None:
     try:
         pack = open_pack(path)
     except FileError as error:
-        _log.warning("building again: %s", error)
+        _log.warning("building again: %s", str(error).rpartition(";")[0])
         return None
     mark_used(path)
     return pack

@@ -2,7 +2,8 @@
 
 import importlib.util
 import io
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -28,6 +29,8 @@ CATEGORY_KEY, OBJECT_KEY = "category", "object_id"
 """The `extras` of a node or mesh that hold a category make it a labelled object; parts with the
 same object id belong together, and other text values become attributes. `export_glb` writes them."""
 
+UNNAMED = "material"
+_log = logging.getLogger(__name__)
 _NO_ATTRIBUTES = (CATEGORY_KEY, OBJECT_KEY, "units", "name", "node")
 
 
@@ -38,7 +41,8 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
     """
     import trimesh
 
-    _require_extensions(read_gltf_header(data))
+    header = read_gltf_header(data)
+    _require_extensions(header)
     kind = "glb" if data[:4] == b"glTF" else "gltf"
     if kind == "glb" and int.from_bytes(data[8:12], "little") > len(data):
         size = int.from_bytes(data[8:12], "little")
@@ -62,6 +66,7 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
             key = keys.setdefault(extras.get(OBJECT_KEY, ("node", holder)), len(keys) + 1)
             labels[key] = label
         parts.append(_part(mesh, transform, looks, key))
+    _warn_of_lost_images(header, looks.values(), path)
     return MeshFile(parts, labels)
 
 
@@ -83,6 +88,18 @@ def _require_extensions(header: Mapping[str, Any]) -> None:
         raise FileError("meshopt-compressed glTF cannot be read; save it without compression")
     if "KHR_draco_mesh_compression" in required and importlib.util.find_spec("DracoPy") is None:
         raise FileError("Draco-compressed glTF needs one more package; run: pip install DracoPy")
+
+
+def _warn_of_lost_images(header: Mapping[str, Any], looks: Iterable[Look], path: Path) -> None:
+    """Log the materials whose image could not be decoded (such as Basis or KTX2); they become plain."""
+    textured = {
+        str(material.get("name") or UNNAMED)
+        for material in header.get("materials", [])
+        if "baseColorTexture" in material.get("pbrMetallicRoughness", {})
+    }
+    lost = sorted({look.name for look in looks if look.image is None and look.name in textured})
+    if lost:
+        _log.warning("%s: cannot decode the images of %s; using plain colours", path, ", ".join(lost))
 
 
 def _rank(scene: Any, node: str, order: Mapping[str, int]) -> tuple[int, str, str]:
@@ -137,7 +154,7 @@ def _look(material: Any) -> Look:
     """Colour and image of a material; the factor is taken as it is, without a gamma step."""
     factor = getattr(material, "baseColorFactor", None)
     picture = getattr(material, "baseColorTexture", None)
-    name = str(getattr(material, "name", None) or "material")
+    name = str(getattr(material, "name", None) or UNNAMED)
     image = None if picture is None else rgb_image(picture, name)
     color = (255, 255, 255) if factor is None else _factor_bytes(np.asarray(factor))
     return Look(name, color, image)
