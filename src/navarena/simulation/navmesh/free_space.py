@@ -56,12 +56,12 @@ def _plan_polygon(
     """A valid polygon from corner lists; raises SceneError that names it otherwise."""
     problem = "fewer than three corners"
     if len(shell) >= 3:
-        polygon = shapely.Polygon(shell, holes)
-        if not np.isfinite(shapely.get_coordinates(polygon)).all():
+        if not all(np.isfinite(np.asarray(ring, float)).all() for ring in (shell, *holes)):
             problem = "NaN or infinite coordinates"
-        elif shapely.is_valid(polygon):
-            return shapely.set_precision(polygon, GRID)
         else:
+            polygon = shapely.Polygon(shell, holes)
+            if shapely.is_valid(polygon):
+                return shapely.set_precision(polygon, GRID)
             problem = shapely.is_valid_reason(polygon)
     raise SceneError(f"expected a simple polygon as {name}, got {problem}; correct the floor plan")
 
