@@ -33,7 +33,7 @@ DIFFERENCE_KEYS = {"episode_id", "name", "logged", "replayed"}
 def corridor(monkeypatch, tmp_path):
     """The commands find the corridor under any protocol id."""
 
-    def open_corridor(settings):
+    def open_corridor(settings, needs_agent=True):
         benchmark = make_benchmark(settings.agent)
         assert isinstance(benchmark.setup, CorridorSetup)
         return benchmark

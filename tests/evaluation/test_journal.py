@@ -2,8 +2,12 @@
 
 import errno
 import os
+from pathlib import Path
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from navarena.core.errors import FileError, InputError, StorageError
 from navarena.evaluation.journal import (
@@ -11,6 +15,7 @@ from navarena.evaluation.journal import (
     journal_path,
     journal_paths,
     open_journal,
+    parse_journal,
     read_journal,
     read_rows,
     repair_journal,
@@ -63,6 +68,16 @@ def test_rows_of_several_journals_are_sorted(tmp_path):
         ("a", "e1"),
         ("b", "e0"),
     ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_cut_leaves_a_prefix(data):
+    whole = b"".join(msgspec.json.encode(make_row(k, actions=[k] * k)) + b"\n" for k in range(5))
+    cut = data.draw(st.integers(0, len(whole)))
+    journal = parse_journal(Path("journal-0.jsonl"), whole[:cut])
+    assert [row.episode_id for row in journal.rows] == [f"e{k}" for k in range(whole[:cut].count(b"\n"))]
+    assert whole[: cut - journal.torn] == b"".join(msgspec.json.encode(row) + b"\n" for row in journal.rows)
 
 
 @pytest.mark.parametrize("cut", [1, 5, 60])

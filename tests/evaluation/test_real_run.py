@@ -47,6 +47,17 @@ def test_it_replays_and_reports(expert):
     assert page.count('class="topdown"') == EPISODES
 
 
+def test_a_replay_needs_no_agent(mesh, tmp_path, monkeypatch):
+    code = "import navarena\n\n\nclass Forward(navarena.SingleAgent):\n    def reset(self): pass\n"
+    code += "    def act(self, observations): return 1\n"
+    (tmp_path / "vanishing_agent.py").write_text(code)
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(tmp_path)
+        evaluate(settings(mesh, tmp_path / "run", "vanishing_agent:Forward"))
+    sys.modules.pop("vanishing_agent")
+    replay_run(tmp_path / "run").require_equal()
+
+
 def test_random_agents_are_seeded(mesh, tmp_path):
     first = evaluate(settings(mesh, tmp_path / "a", "random", batch_size=3))
     again = evaluate(settings(mesh, tmp_path / "b", "random", batch_size=12))

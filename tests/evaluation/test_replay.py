@@ -74,7 +74,7 @@ def test_an_edited_summary_is_noticed(tmp_path):
     run(tmp_path)
     path = tmp_path / "summary.json"
     path.write_text(path.read_text().replace('"infinite": 0', '"infinite": 1', 1))
-    with pytest.raises(CheckFailedError, match=r"summary\.json is edited in the log"):
+    with pytest.raises(CheckFailedError, match=r"summary\.json is changed, not what the journals give"):
         replay_run(tmp_path, make_benchmark()).require_equal()
 
 

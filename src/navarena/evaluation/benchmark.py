@@ -129,10 +129,17 @@ class TaskSetup:
         return load_agent(self.agent, get_task(self.protocol), self.seed)
 
 
-def open_benchmark(settings: EvaluationSettings) -> Benchmark:
-    """The benchmark that `settings` name; raises InputError for unknown names and bad files."""
+def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Benchmark:
+    """The benchmark that `settings` name.
+
+    Args:
+        settings: what to evaluate.
+        needs_agent: whether an agent will act; a replay works without the agent's code.
+
+    Raises InputError for unknown names and bad files.
+    """
     task = get_task(settings.protocol)
-    privileged = _is_privileged(settings.agent)
+    privileged = needs_agent and _is_privileged(settings.agent)
     dataset = _load_dataset(task, settings)
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
     episodes = tuple(dataset.episodes[: settings.episodes])
