@@ -56,7 +56,7 @@ def load_or_build(
     if pack is not None:
         return pack
     with build_lock(kind, key):
-        pack = _open_good(path)  # another process was faster
+        pack = _open_good(path, log=True)  # another process was faster
         if pack is None:
             arrays, meta = build()
             pack = _store(path, arrays, meta)
@@ -73,14 +73,15 @@ def _store(path: Path, arrays: Mapping[str, np.ndarray], meta: dict[str, Any]) -
     return open_pack(path)
 
 
-def _open_good(path: Path) -> Pack | None:
+def _open_good(path: Path, log: bool = False) -> Pack | None:
     """The pack at `path`, or None when it must be built."""
     if not path.exists():
         return None
     try:
         pack = open_pack(path)
     except FileError as error:
-        _log.warning("building again: %s", str(error).rpartition(";")[0])
+        if log:
+            _log.warning("building again: %s", str(error).rpartition(";")[0])
         return None
     mark_used(path)
     return pack
