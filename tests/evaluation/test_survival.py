@@ -56,7 +56,7 @@ def test_the_driver_is_killed(tmp_path, expected, workers):
     process.wait()
     process.stdout.close()
     again = finish(tmp_path, "SlowWalker", workers)
-    assert 7 <= again.resumed < 40
+    assert again.resumed >= 7
     assert [(tmp_path / name).read_bytes() for name in DERIVED] == expected
 
 
@@ -67,7 +67,7 @@ def test_ctrl_c(tmp_path, expected):
     process.wait(30)
     process.stdout.close()
     again = finish(tmp_path, "SlowWalker", 1)
-    assert 3 <= again.resumed < 40
+    assert again.resumed >= 3
     assert [(tmp_path / name).read_bytes() for name in DERIVED] == expected
 
 
