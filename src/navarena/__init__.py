@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from navarena.evaluation import Evaluation as Evaluation
     from navarena.evaluation import EvaluationSettings as EvaluationSettings
     from navarena.evaluation import evaluate as evaluate
-    from navarena.evaluation import replay as replay
+    from navarena.evaluation import replay_run as replay_run
     from navarena.metrics import Trajectory as Trajectory
     from navarena.scenes import Scene as Scene
     from navarena.scenes import load_scene as load_scene
@@ -74,7 +74,7 @@ _PUBLIC = {
     "load_scene": "navarena.scenes",
     "make_episodes": "navarena.episodes",
     "open_world": "navarena.simulation",
-    "replay": "navarena.evaluation",
+    "replay_run": "navarena.evaluation",
     "save_episodes": "navarena.episodes",
 }
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from .sources import Source, sources, where
 
 ARRAY = re.compile(
-    r"\b(Float\d*|Int\d*|UInt\d*|Bool|Shaped|Num|Integer|Real)\[|\bnp\.ndarray\b|\bnumpy\.ndarray\b|"
-    r"\b(Points?|Triangles|Quaternions|RgbImage|DepthImage|IdImage)\b"
+    r"\b(Float\d*|Int\d*|UInt\d*|Bool|Shaped|Num|Integer|Real)\[|\bnp\.ndarray\b|\bnumpy\.ndarray\b"
 )
+ALIASES = "navarena.core.arrays"
+"""Where names of array types stand; the names are taken from each file's imports."""
 SHAPE = re.compile(r"\((\.\.\.|[A-Za-z0-9_ +*\-/.]+)(, *[A-Za-z0-9_ +*\-/.]+)*,?\)")
 UNIT = re.compile(
-    r"\b(metres?|m|cm|mm|m\^2|m2|radians?|degrees?|seconds?|ms|us|pixels?|px|bytes?|ind(ex|ices)|ids?|"
-    r"bool|boolean|mask|true|false|whether|count|number|unit|quaternions?|dtype|u?int\d+|float\d+|normali[sz]ed|"
+    r"\b(milli)?metres?\b|\b(m|cm|mm|m\^2|m2|radians?|degrees?|seconds?|ms|us|pixels?|px|bytes?|ind(ex|ices)|ids?|"
+    r"bool|boolean|mask|true|false|whether|count|number|quaternions?|dtypes?|units?|u?int\d+|float\d+|normali[sz]ed|"
     r"probabilit(y|ies)|fraction|share|ratio|colou?rs?|sRGB|actions?|rotation|rewards?|"
     r"dimensionless|none|steps|times|values?|percent|per cent|weights?)\b|1/m|K\b",
     re.I,
@@ -77,19 +78,35 @@ def test_everything_public_is_documented() -> None:
     assert not wrong, f"{len(wrong)} without docstring:\n" + "\n".join(wrong)
 
 
-def array_annotations(node: ast.FunctionDef) -> list[str]:
+def array_rule(source: Source) -> re.Pattern[str]:
+    """What an annotation with an array looks like in this file."""
+    names = {
+        alias.name
+        for node in source.tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == ALIASES
+        for alias in node.names
+    }
+    return re.compile("|".join([ARRAY.pattern, *(rf"\b{name}\b" for name in sorted(names))]))
+
+
+def array_annotations(node: ast.FunctionDef, rule: re.Pattern[str]) -> list[str]:
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     notes = [a.annotation for a in arguments if a.annotation is not None]
     if node.returns is not None:
         notes.append(node.returns)
-    return [text for note in notes if ARRAY.search(text := ast.unparse(note))]
+    return [text for note in notes if rule.search(text := ast.unparse(note))]
 
 
 def test_array_functions_state_shapes_and_units() -> None:
     wrong = []
     for source in sources():
+        rule = array_rule(source)
         for name, node, owner in public_definitions(source):
-            if not isinstance(node, ast.FunctionDef) or is_overload(node) or not array_annotations(node):
+            if (
+                not isinstance(node, ast.FunctionDef)
+                or is_overload(node)
+                or not array_annotations(node, rule)
+            ):
                 continue
             text = ast.get_docstring(node) or ""
             if owner is not None:

@@ -26,7 +26,11 @@ class List:
     def run(self, console: Console) -> int:
         """Print the list; returns the exit code."""
         items = list_items(self.kind)
-        columns = [key for key in items[0] if key != "target"] if items else ["name"]
+        if not items:
+            console.text(f"no {self.kind} are registered")
+            console.result({"kind": self.kind, "items": []})
+            return 0
+        columns = [key for key, value in items[0].items() if key != "target" and not isinstance(value, list)]
         console.table(self.kind, columns, [[_cell(item[key]) for key in columns] for item in items])
         console.result({"kind": self.kind, "items": items})
         return 0
@@ -48,7 +52,7 @@ def list_items(kind: Kind) -> list[dict[str, Any]]:
 def _cell(value: object) -> object:
     if isinstance(value, dict):
         return ", ".join(f"{key} {number}" for key, number in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list) else value
+    return value
 
 
 def _describe(registry: Registry) -> list[dict[str, Any]]:
