@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import navarena.simulation.navmesh.build  # noqa: F401 - its kernels must find the lasting cache
 from navarena.core.errors import FileError, SceneError
 from navarena.simulation import world as module
 from navarena.simulation.body_catalog import LOCOBOT, MULTION, STRETCH
