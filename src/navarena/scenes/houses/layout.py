@@ -16,7 +16,7 @@ from navarena.scenes.houses.plan import INNER_HALF_MM, PlannedRoom, Rect
 from navarena.scenes.houses.programme import ROOM_KINDS, SQUARE_METRE, Wish
 
 GRID_MM = 50
-ATTEMPTS = 120
+ATTEMPTS = 200
 OUTSIDE = "outside"
 """Category of a cell that is left open, such as a terrace cut out of a corner."""
 
@@ -72,12 +72,12 @@ def _draw_arrangement(draws: Draws, zones: Zones) -> list[PlannedRoom]:
 
 
 def _faults(room: PlannedRoom) -> int:
-    """Millimetres by which a room misses its least width and its proportions."""
+    """Millimetres by which a room misses its least width (four times) and its proportions."""
     if room.category == OUTSIDE:
         return 0
     kind, floor = ROOM_KINDS[room.category], room.floor
     short, long = min(floor.width, floor.depth), max(floor.width, floor.depth)
-    return max(0, kind.least_width_mm - short) + max(0, long - short * kind.longest_percent // 100)
+    return 4 * max(0, kind.least_width_mm - short) + max(0, long - short * kind.longest_percent // 100)
 
 
 def _snapped(length: int) -> int:

@@ -78,8 +78,16 @@ def solid_walls(plan: FloorPlan) -> list[Rect]:
     return pieces
 
 
+def fixed_obstacles(plan: FloorPlan) -> list[Rect]:
+    """What stands in the way in an empty house: walls and open door leaves."""
+    return [*solid_walls(plan), *(o.rect for o in leaf_obstructions(plan))]
+
+
 def build_floor_grid(plan: FloorPlan, obstacles: Sequence[Rect], radius: int) -> FloorGrid:
-    """Where the centre of a body of `radius` millimetres can be, by components."""
+    """Where the centre of a body of `radius` millimetres can be, by components.
+
+    `obstacles` are all outlines in its way, those of `fixed_obstacles` included.
+    """
     cells = [room.cell for room in plan.rooms]
     x0, z0 = min(cell.x0 for cell in cells), min(cell.z0 for cell in cells)
     x1, z1 = max(cell.x1 for cell in cells), max(cell.z1 for cell in cells)
@@ -88,7 +96,7 @@ def build_floor_grid(plan: FloorPlan, obstacles: Sequence[Rect], radius: int) ->
         i0, i1 = (rect.x0 - x0) // CELL_MM, -(-(rect.x1 - x0) // CELL_MM)
         j0, j1 = (rect.z0 - z0) // CELL_MM, -(-(rect.z1 - z0) // CELL_MM)
         grid[i0:i1, j0:j1] = 0
-    rects = [(r.x0, r.z0, r.x1, r.z1) for r in [*solid_walls(plan), *obstacles]]
+    rects = [(r.x0, r.z0, r.x1, r.z1) for r in obstacles]
     block_around(grid, np.array(rects, np.int64).reshape(-1, 4), x0, z0, CELL_MM, radius)
     return FloorGrid(grid, label_components(grid), x0, z0)
 
@@ -100,7 +108,7 @@ def obstacle_rects(placement: Placement) -> list[Rect]:
 
 def remove_blockers(plan: FloorPlan, placements: Sequence[Placement]) -> list[Placement]:
     """The placements without those that cut off a room or more floor than allowed."""
-    check = _Check(plan, [obstacle_rects(placement) for placement in placements])
+    check = _Check(plan, fixed_obstacles(plan), [obstacle_rects(placement) for placement in placements])
     kept = set(range(len(placements)))
     for radius in RADII_MM:
         grid = check.grid(kept, radius)
@@ -119,15 +127,15 @@ def remove_blockers(plan: FloorPlan, placements: Sequence[Placement]) -> list[Pl
 
 @dataclass(frozen=True)
 class _Check:
-    """The floor of one house with some of its furniture."""
+    """The floor of one house with some of its furniture: what stands fixed, and outlines by placement."""
 
     plan: FloorPlan
+    fixed: Sequence[Rect]
     outlines: Sequence[Sequence[Rect]]
 
     def grid(self, kept: set[int], radius: int) -> FloorGrid:
-        obstacles = [o.rect for o in leaf_obstructions(self.plan)]
-        obstacles += [rect for k in sorted(kept) for rect in self.outlines[k]]
-        return build_floor_grid(self.plan, obstacles, radius)
+        standing = [rect for k in sorted(kept) for rect in self.outlines[k]]
+        return build_floor_grid(self.plan, [*self.fixed, *standing], radius)
 
     def cut_off_rooms(self, grid: FloorGrid) -> list[int]:
         """Rooms that the main part of the floor does not enter."""
