@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from navarena.core.errors import SceneError
 from navarena.simulation.navmesh.build import build_navmesh, compute_mesh_parts
+from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.parts import NavMeshParts
 from navarena.simulation.navmesh.settings import NavMeshSettings
 
@@ -225,3 +226,20 @@ def test_points_of_the_goldens_lie_on_the_dungeon_navmesh(dungeon_folder, body):
     reachable = np.isfinite(golden["any_geodesic"])
     same = np.array(starts) == np.array(ends)
     assert np.mean(same == reachable) >= 0.98
+
+
+@pytest.mark.parametrize("body", list(BODIES))
+def test_distances_in_the_dungeon_are_those_of_the_goldens(dungeon_folder, body):
+    golden = np.load(dungeon_folder / f"nav_dungeon_{body}.npz")
+    navmesh = NavMesh.from_parts(**dungeon_parts(dungeon_folder, body).as_arguments())
+    for pairs in ("any", "big"):
+        start, goal = golden[f"{pairs}_start"].astype(float), golden[f"{pairs}_end"].astype(float)
+        # Detour's distances are upper bounds that differ by direction; the goldens' README
+        expected = np.minimum(golden[f"{pairs}_geodesic"], golden[f"{pairs}_geodesic_reverse"])
+        distance = navmesh.geodesic_distance(start, goal)
+        reached = np.isfinite(distance)
+        assert np.mean(reached == np.isfinite(expected)) >= 0.98
+        both = reached & np.isfinite(expected) & (expected > 0)
+        ratio = distance[both] / expected[both]
+        assert np.mean(ratio <= 1.01) >= 0.99
+        assert np.median(ratio) == pytest.approx(1.0, abs=0.002)
