@@ -24,7 +24,7 @@ INWARD = {NORTH: (0, 1), EAST: (-1, 0), SOUTH: (0, -1), WEST: (1, 0)}
 
 
 def sample_directions() -> tuple[Float[np.ndarray, "d 3"], Float[np.ndarray, "d"]]:
-    """96 unit vectors through the faces of a cube, and their solid angles up to a factor."""
+    """(96, 3) unit vectors through the faces of a cube, and (96,) their solid angles up to a factor."""
     steps = np.array([-3.0, -1.0, 1.0, 3.0]) / 4
     a, b = (grid.ravel() for grid in np.meshgrid(steps, steps, indexing="ij"))
     one = np.ones(len(a))
@@ -39,7 +39,7 @@ def sample_directions() -> tuple[Float[np.ndarray, "d 3"], Float[np.ndarray, "d"
 def plan_grid(
     boxes: Float[np.ndarray, "b 6"],
 ) -> tuple[Int[np.ndarray, "nx nz1"], Int[np.ndarray, "m"], float, float]:
-    """Lists of the boxes over each cell of the plan: (starts, items, x0, z0)."""
+    """Lists of the (B, 6) boxes, millimetres, over each cell of the plan: (starts, items, x0, z0)."""
     x0, z0 = float(boxes[:, 0].min()), float(boxes[:, 2].min())
     nx = int((boxes[:, 3].max() - x0) // CELL_MM) + 1
     nz = int((boxes[:, 5].max() - z0) // CELL_MM) + 1

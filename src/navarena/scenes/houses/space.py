@@ -47,10 +47,12 @@ class Placement:
 
     @property
     def low(self) -> int:
+        """Height of its lowest point, millimetres."""
         return self.at[1] + self.model.low
 
     @property
     def high(self) -> int:
+        """Height of its highest point, millimetres."""
         return self.at[1] + self.model.high
 
 

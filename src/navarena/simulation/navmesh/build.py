@@ -47,7 +47,10 @@ def build_navmesh(
 def compute_mesh_parts(
     vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"], settings: NavMeshSettings
 ) -> NavMeshParts:
-    """The raw parts of the navmesh of a triangle mesh; arguments and errors as `build_navmesh`."""
+    """The raw parts of the navmesh of a triangle mesh: (V, 3) vertices in metres, (T, 3) triangles.
+
+    Arguments and errors as `build_navmesh`.
+    """
     require_mesh(vertices, triangles)
     points = np.ascontiguousarray(vertices, np.float64)
     faces = np.ascontiguousarray(triangles, np.int64)

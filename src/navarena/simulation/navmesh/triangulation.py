@@ -44,7 +44,7 @@ def build_polygons(
 
 
 def signed_area(ring: Float64[np.ndarray, "k 2"]) -> float:
-    """Area of an open ring of corners, positive when it runs counter-clockwise."""
+    """Area, in squared units of `ring` (K, 2), of an open ring; positive when it runs counter-clockwise."""
     x, y = ring[:, 0], ring[:, 1]
     return float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2
 
@@ -52,7 +52,7 @@ def signed_area(ring: Float64[np.ndarray, "k 2"]) -> float:
 def part_visits(
     points: Float64[np.ndarray, "p 2"], ring_offsets: Int64[np.ndarray, "r1"]
 ) -> Float64[np.ndarray, "p 2"]:
-    """The points, those that a ring visits more than once moved by NUDGE into the ring's left side.
+    """(P, 2) points, in cells: those a ring visits more than once move by NUDGE to the ring's left side.
 
     Where two obstacles touch in a corner, the outline of the free ground passes it twice, once on
     either side. Moving both visits apart makes a simple ring of it, as triangulation wants.
@@ -76,7 +76,7 @@ def triangulate_polygons(
     """Constrained Delaunay triangles of (Q,) valid polygons, without new corners.
 
     Returns:
-        (T, 3, 2) corners, clockwise in the plane (so, with x and z, counter-clockwise seen
+        (T, 3, 2) corners in the unit of the polygons, clockwise in the plane (so, with x and z, counter-clockwise seen
         from above); (T,) the polygon each lies in. Triangles without area are dropped.
     """
     collections = shapely.constrained_delaunay_triangles(polygons)

@@ -65,7 +65,7 @@ class PackedExtras:
     words: Int32[np.ndarray, "e w"]
 
     def offset(self, views: int) -> Int32[np.ndarray, "n1"]:
-        """(views + 1,) where the things of each view begin."""
+        """(views + 1,) int32, where the things of each view begin."""
         return np.searchsorted(self.view, np.arange(views + 1)).astype(np.int32)
 
 
@@ -80,7 +80,7 @@ NO_EXTRAS = PackedExtras(
 def pack_extras(
     extras: ExtraObjects, views: Views, cameras: Float32[np.ndarray, "n 16"], first_template: int
 ) -> PackedExtras:
-    """Sort by view and move each view's camera into the frames of its things.
+    """Sort by view and move each view's camera, a row of (N, 16) float32, into the frames of its things.
 
     Raises InputError for a view or template that does not exist.
     """

@@ -34,7 +34,7 @@ SLIVER = 1e-10
 def affine_planes(
     corners: Float[np.ndarray, "t 3 3"], values: Float[np.ndarray, "t 3 k"]
 ) -> Float[np.ndarray, "t k 4"]:
-    """The functions a x + b y + c z + d with the given values at the corners of each triangle.
+    """(T, K, 4): a x + b y + c z + d with the given values (T, 3, K) at the corners of each triangle.
 
     Their gradients lie in the triangle's plane. Degenerate triangles get the mean value.
     """
@@ -54,7 +54,7 @@ def affine_planes(
 
 
 def texel_coordinates(scene: Scene, order: np.ndarray, store: TexelStore) -> Float[np.ndarray, "t 3 2"]:
-    """Texel coordinates (u right, v down) of each corner, moved near zero by whole repeats."""
+    """(T, 3, 2) pixels of the texture (u right, v down) at each corner, moved near zero by whole repeats."""
     if scene.triangle_uv is None:
         return np.zeros((len(order), 3, 2))
     uv = scene.triangle_uv[order].astype(np.float64)
@@ -82,7 +82,7 @@ def vertex_tint(scene: Scene) -> Float[np.ndarray, "v k"] | None:
 def triangle_details(
     scene: Scene, order: np.ndarray, store: TexelStore, meaning: Int32[np.ndarray, "t 3"]
 ) -> Int32[np.ndarray, "t w"]:
-    """The details of the triangles `order`; meaning holds object id, category id and material."""
+    """(T, W) int32: details of the triangles `order`; meaning holds object id, category id and material."""
     corners = scene.vertices[scene.triangles[order]].astype(np.float64)
     texel = affine_planes(corners, texel_coordinates(scene, order, store)).astype(np.float32)
     tint = vertex_tint(scene)

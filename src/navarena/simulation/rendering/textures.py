@@ -52,7 +52,7 @@ def build_mip_levels(texture: UInt8[np.ndarray, "h w 3"]) -> list[np.ndarray]:
 
 
 def pack_textures(textures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> TexelStore:
-    """The store of `textures`, which become textures 1, 2, ... behind the white one.
+    """The store of `textures`, each (h, w, 3) sRGB bytes; they become 1, 2, ... behind the white one.
 
     Raises SceneError if a side is not a power of two.
     """
