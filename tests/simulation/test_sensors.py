@@ -11,7 +11,7 @@ from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
 from navarena.simulation.camera_pose import world_from_camera
-from navarena.simulation.observer import find_readings
+from navarena.simulation.readings import find_readings
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.pose import Collided, Compass, Gps, Heading, Position
 
@@ -123,6 +123,8 @@ def test_names_find_sensors_and_cameras():
     assert [reading.name for reading in find_readings(two, Depth())] == ["left_depth", "right_depth"]
     (right,) = find_readings(two, "right_rgb")
     assert (right.name, right.camera) == ("right_rgb", 1)
+    (own,) = find_readings(two, "left_depth", lambda kind: Depth(1.0, 2.0) if kind == "depth" else None)
+    assert (own.name, own.sensor) == ("left_depth", Depth(1.0, 2.0))
     with pytest.raises(UnknownNameError, match="Did you mean 'depth'"):
         find_readings(LOCOBOT, "dept")
     with pytest.raises(UnknownNameError, match="rgb"):

@@ -1,13 +1,16 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navarena.core.errors import ActionError, InputError, SceneError
+from navarena.core.errors import ActionError, InputError, SceneError, UnknownNameError
+from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_ROBOTHOR, VLN_CE
 from navarena.simulation.motion import ACTIONS
+from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World, WorldCache
 from worlds import HALL, ROOMS, draw_world
@@ -181,6 +184,22 @@ def test_pictures_show_the_wall_ahead():
     )
 
 
+def test_two_cameras_look_where_they_point():
+    eyes = tuple(
+        Camera(name, 33, 33, math.radians(60), (0.0, 1.0, 0.0), yaw=yaw)
+        for name, yaw in (("front", 0.0), ("back", math.pi))
+    )
+    body = replace(LOCOBOT, cameras=eyes)
+    sensors = ("back_depth", Depth(0.0, 20.0, normalize=False))
+    simulator = placed(ROOMS_WORLD, (5.0, 0.0, 0.5), math.pi, body, sensors)
+    seen = simulator.observations
+    assert list(seen) == ["back_depth", "front_depth"]
+    assert seen["front_depth"][0, 16, 16, 0] == pytest.approx(1.5, abs=1e-3)
+    assert simulator.world_from_camera("back")[0, :3, 2] == pytest.approx([0, 0, 1], abs=1e-9)
+    with pytest.raises(UnknownNameError, match="Known: back, front"):
+        simulator.intrinsics("left")
+
+
 def test_observations_are_lazy_and_reused():
     simulator = placed(sensors=("gps", "collided"))
     first = simulator.observations["gps"]
@@ -192,8 +211,6 @@ def test_observations_are_lazy_and_reused():
 
 def test_a_scene_without_meaning_cannot_be_asked_for_it():
     bare = draw_world(HALL).scene
-    from dataclasses import replace
-
     world = World.of(replace(bare, objects=()), HALL_WORLD.navmesh)
     simulator = placed(world, sensors=("semantic",))
     with pytest.raises(SceneError, match="without semantics"):

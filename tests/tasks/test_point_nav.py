@@ -5,9 +5,13 @@ import pytest
 
 from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.episodes.point_nav import POINTNAV_V1
+from navarena.simulation.sensors.catalog import SENSORS
+from navarena.simulation.sensors.sensor import BodySensor, ObservationSpec
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from navarena.tasks.point_nav import PointNav
+from navarena.tasks.sensors.catalog import GOAL_SENSORS
+from navarena.tasks.sensors.goal_sensor import GoalSensor
 from navarena.tasks.sensors.point_goal import polar_goals
 from tasks.small import AHEAD, CUT_OFF, LEFT, ROUND, SmallPointNav, make_cache, make_episode
 
@@ -168,8 +172,9 @@ def test_only_what_is_asked_for_is_observed():
     seen = begin(AHEAD, sensors=("gps", "compass", "pointgoal_with_gps_compass", "gps")).observations
     assert list(seen) == ["gps", "compass", "pointgoal_with_gps_compass"]
     assert set(begin(AHEAD, sensors=None).observations) == set(PointNav.sensors)
-    with pytest.raises(UnknownNameError, match="Did you mean 'compass'"):
-        begin(AHEAD, sensors=("compas",))
+    for wrong, right in (("compas", "compass"), ("pointgoal_with_gps", "pointgoal_with_gps_compass")):
+        with pytest.raises(UnknownNameError, match=f"Did you mean '{right}'"):
+            begin(AHEAD, sensors=(wrong,))
 
 
 def test_depth_is_that_of_the_protocol():
@@ -180,3 +185,34 @@ def test_depth_is_that_of_the_protocol():
     depth = batch.observations["depth"]
     assert depth.shape == (1, 24, 32, 1) and depth.dtype == np.float32
     assert depth[0, 12, 16, 0] == pytest.approx((1.75 - 0.5) / 4.5, abs=1e-3)
+
+
+def test_a_sensor_of_somebody_else_needs_no_fork(monkeypatch):
+    class Odometer(BodySensor):
+        """(1,) float32 metres from the start, as the crow flies."""
+
+        name = "odometer"
+
+        def spec(self):
+            return ObservationSpec((1,), np.float32, 0.0, 1e9, "metres")
+
+        def observe(self, bodies, out):
+            out[:, 0] = np.linalg.norm(bodies.positions - bodies.start_positions, axis=1)
+
+    class TrueDistance(GoalSensor):
+        """(1,) float32 metres to the goal."""
+
+        name = "true_distance"
+
+        def spec(self):
+            return ObservationSpec((1,), np.float32, 0.0, 1e9, "metres")
+
+        def observe(self, simulator, state, out):
+            out[:, 0] = state.distance
+
+    monkeypatch.setitem(SENSORS._objects, "odometer", Odometer)
+    monkeypatch.setitem(GOAL_SENSORS._objects, "true_distance", TrueDistance)
+    batch = begin(AHEAD, sensors=("odometer", "true_distance"))
+    act(batch, FORWARD)
+    assert batch.observations["odometer"][0] == pytest.approx(0.25)
+    assert batch.observations["true_distance"][0] == pytest.approx(0.75)

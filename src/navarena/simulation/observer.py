@@ -1,94 +1,19 @@
 """Fills preallocated arrays with what the sensors of N bodies observe; only what is asked for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
 from navarena.core.threads import run_in_shares
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.cameraman import Cameraman, make_renderer
+from navarena.simulation.readings import OwnSensor, Reading, find_readings, spec_of
 from navarena.simulation.rendering.engine import Renderer
-from navarena.simulation.sensors.catalog import SENSORS
-from navarena.simulation.sensors.sensor import (
-    BodySensor,
-    CameraSensor,
-    ObservationSpec,
-    PictureSensor,
-    Sensor,
-)
+from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, PictureSensor, Sensor
 from navarena.simulation.stage import Stage
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One observation: who fills it, for which camera.
-
-    Attributes:
-        name: key among the observations, with the camera's prefix.
-        sensor: what fills it.
-        camera: index into Embodiment.cameras; -1 for sensors without a camera.
-    """
-
-    name: str
-    sensor: Sensor
-    camera: int = -1
-
-
-def find_readings(embodiment: Embodiment, sensor: str | Sensor) -> list[Reading]:
-    """What observing `sensor` means on a body.
-
-    A sensor object stands for all cameras that can serve it; a name such as "left_rgb" for one.
-    Raises UnknownNameError for a name that no sensor (and camera) answers to.
-    """
-    if isinstance(sensor, Sensor):
-        if isinstance(sensor, BodySensor):
-            return [Reading(sensor.name, sensor)]
-        return _camera_readings(embodiment, sensor, None)
-    for name in dict.fromkeys(camera.name for camera in embodiment.cameras):
-        kind = sensor if not name else sensor.removeprefix(f"{name}_")
-        if kind in SENSORS.names() and (not name or kind != sensor):
-            found = SENSORS.get(kind)()
-            if not isinstance(found, BodySensor):
-                return _camera_readings(embodiment, found, name)
-    if sensor in SENSORS.names():
-        found = SENSORS.get(sensor)()
-        if isinstance(found, BodySensor):
-            return [Reading(sensor, found)]
-    raise unknown_name("sensor", sensor, SENSORS.names())
-
-
-def _camera_readings(embodiment: Embodiment, sensor: Sensor, only: str | None) -> list[Reading]:
-    """Readings of a picture or camera sensor: by the first camera of each name that can serve it."""
-    channel = sensor.channel if isinstance(sensor, PictureSensor) else None
-    readings: dict[str, Reading] = {}
-    for index, camera in enumerate(embodiment.cameras):
-        serves = channel is None or channel in camera.channels
-        if serves and only in (None, camera.name):
-            name = f"{camera.name}_{sensor.name}" if camera.name else sensor.name
-            readings.setdefault(name, Reading(name, sensor, index))
-    if not readings:
-        raise InputError(
-            f"expected a camera of {embodiment.name!r} that takes {channel!r}, got none; leave the sensor "
-            f"{sensor.name!r} out"
-        )
-    return list(readings.values())
-
-
-def spec_of(reading: Reading, embodiment: Embodiment) -> ObservationSpec:
-    """Shape, type and bounds of one observation."""
-    if isinstance(reading.sensor, PictureSensor | CameraSensor):
-        return reading.sensor.spec(embodiment.cameras[reading.camera])
-    if isinstance(reading.sensor, BodySensor):
-        return reading.sensor.spec()
-    raise InputError(
-        f"expected a BodySensor, PictureSensor or CameraSensor, got {type(reading.sensor).__name__}"
-    )
 
 
 class Observer:
@@ -99,16 +24,22 @@ class Observer:
         bodies: that are observed.
         sensors: names or sensors.
         threads: for rendering.
+        own: the protocol's own versions of sensors.
 
     Attributes:
         specs: name -> shape, type and bounds.
     """
 
     def __init__(
-        self, embodiment: Embodiment, bodies: Bodies, sensors: Sequence[str | Sensor], threads: int | None
+        self,
+        embodiment: Embodiment,
+        bodies: Bodies,
+        sensors: Sequence[str | Sensor],
+        threads: int | None,
+        own: OwnSensor,
     ) -> None:
         self._embodiment, self._bodies, self._threads = embodiment, bodies, threads
-        found = [reading for sensor in sensors for reading in find_readings(embodiment, sensor)]
+        found = [reading for sensor in sensors for reading in find_readings(embodiment, sensor, own)]
         self._readings = list({reading.name: reading for reading in found}.values())
         self.specs = {reading.name: spec_of(reading, embodiment) for reading in self._readings}
         self._crew = self._make_crew()

@@ -13,6 +13,7 @@ from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.motion import ACTIONS, Actuation, execute, movement_table
 from navarena.simulation.observer import Observer
+from navarena.simulation.readings import OwnSensor
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.stage import Stage
 from navarena.simulation.world import World
@@ -29,6 +30,7 @@ class Simulator:
         actions: names; `step` takes indices into them.
         threads: for rendering; None for all processors this process may use.
         actuation: turns commanded movements into executed ones; None means exactly.
+        own_sensor: name -> a version to take in the place of the registered sensor, or None.
 
     Attributes:
         bodies: the poses.
@@ -43,6 +45,7 @@ class Simulator:
         actions: Sequence[str] = ACTIONS,
         threads: int | None = None,
         actuation: Actuation | None = None,
+        own_sensor: OwnSensor = lambda name: None,
     ) -> None:
         if slots < 1:
             raise InputError(f"expected at least one slot, got {slots}")
@@ -51,7 +54,7 @@ class Simulator:
         self.actions = tuple(actions)
         self.bodies = Bodies(slots)
         self.stage = Stage(slots)
-        self.observer = Observer(embodiment, self.bodies, sensors, threads)
+        self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor)
         self._movements = movement_table(embodiment, self.actions)
         self._actuation = actuation
         self._all = np.ones(slots, bool)

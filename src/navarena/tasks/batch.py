@@ -6,12 +6,13 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Bool, Int
 
-from navarena.core.errors import ActionError, InputError
+from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.core.suggest import unknown_name
 from navarena.episodes.episode import Episode
 from navarena.metrics.trajectory import Trajectory
+from navarena.simulation.readings import find_readings
 from navarena.simulation.sensors.catalog import SENSORS
-from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
+from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
 from navarena.tasks.recorder import Recorder
@@ -45,10 +46,19 @@ class NavigationBatch:
     ) -> None:
         self.task, self.slots = task, slots
         self.sensors = tuple(dict.fromkeys(task.sensors if sensors is None else sensors))
-        found = [_find_sensor(task, name) for name in self.sensors]
-        own = [sensor for sensor in found if not isinstance(sensor, GoalSensor)]
-        self._goal_sensors = [sensor for sensor in found if isinstance(sensor, GoalSensor)]
-        self.simulator = Simulator(task.embodiment, slots, own, task.actions, threads, task.actuation)
+        goals = {name: sensor for name in self.sensors if (sensor := _goal_sensor(task, name))}
+        self._goal_sensors = list(goals.values())
+        others = [name for name in self.sensors if name not in goals]
+        _require_known(task, others)
+        self.simulator = Simulator(
+            task.embodiment,
+            slots,
+            others,
+            task.actions,
+            threads,
+            task.actuation,
+            task.make_sensor,
+        )
         self.state = task.make_state(slots)
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
         self._recorder = Recorder(slots, task.max_steps)
@@ -144,16 +154,18 @@ class NavigationBatch:
         return self._recorder.trajectory(slot, self.state, self.task.success_distance)
 
 
-def _find_sensor(task: Task, name: str) -> Sensor | str:
-    """The protocol's own version of a sensor, a goal sensor, or the name of a body sensor."""
+def _goal_sensor(task: Task, name: str) -> GoalSensor | None:
+    """The goal sensor `name`, the protocol's own version if it has one; None for sensors of the body."""
     own = task.make_sensor(name)
-    if own is not None:
-        return own
-    if name in GOAL_SENSORS.names():
-        found: Sensor = GOAL_SENSORS.get(name)()
-        return found
-    known = set(SENSORS.names())
-    prefixes = {camera.name for camera in task.embodiment.cameras if camera.name}
-    if name in known or any(name.removeprefix(f"{prefix}_") in known for prefix in prefixes):
-        return name
-    raise unknown_name("sensor", name, known | set(GOAL_SENSORS.names()))
+    if own is None and name in GOAL_SENSORS.names():
+        own = GOAL_SENSORS.get(name)()
+    return own if isinstance(own, GoalSensor) else None
+
+
+def _require_known(task: Task, names: Sequence[str]) -> None:
+    """Raise UnknownNameError, with the nearest of all sensors, for a name that none answers to."""
+    for name in names:
+        try:
+            find_readings(task.embodiment, name, task.make_sensor)
+        except UnknownNameError as error:
+            raise unknown_name("sensor", name, [*SENSORS.names(), *GOAL_SENSORS.names()]) from error
