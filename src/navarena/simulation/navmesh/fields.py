@@ -31,7 +31,7 @@ from navarena.simulation.navmesh.frontier import (
     write_turn,
 )
 from navarena.simulation.navmesh.layout import ISLANDS, floats, ints, longs
-from navarena.simulation.navmesh.plane import TOUCH, segment_share
+from navarena.simulation.navmesh.plane import TOUCH, segment_share, wrap3
 from navarena.simulation.navmesh.snapping import snap
 from navarena.simulation.navmesh.windows import LEFT_ROOT, SAME_ROOT, find_successors, open_triangle
 
@@ -65,7 +65,8 @@ def _spread(table, row, fields, slot, half, left, right, root):
         here, k = -1 - root_tags[2 * root], 0
         found = open_triangle(candidates)
     else:
-        here, k = half // 3, half % 3
+        here = half // 3
+        k = half - 3 * here
         found = find_successors(
             corners,
             half,
@@ -74,17 +75,17 @@ def _spread(table, row, fields, slot, half, left, right, root):
             roots[5 * root],
             roots[5 * root + 2],
             left == 0.0 and turnable[triangles[half]] == 1,
-            right == 1.0 and turnable[triangles[3 * here + (k + 1) % 3]] == 1,
+            right == 1.0 and turnable[triangles[3 * here + wrap3(k + 1)]] == 1,
             candidates,
         )
     left_root, right_root = -2, -2
     for c in range(found):
-        next_half = np.int64(links[3 * here + (k + int(candidates[4 * c])) % 3])
+        next_half = np.int64(links[3 * here + wrap3(k + int(candidates[4 * c]))])
         if next_half < 0:
             continue
         there = next_half // 3
         next_left, next_right = candidates[4 * c + 1], candidates[4 * c + 2]
-        i, j = 2 * next_half, 6 * there + 2 * ((next_half % 3 + 1) % 3)
+        i, j = 2 * next_half, 2 * (3 * there + wrap3(next_half - 3 * there + 1))
         ax, az = corners[i], corners[i + 1]
         dx, dz = corners[j] - ax, corners[j + 1] - az
         if (next_right - next_left) * (abs(dx) + abs(dz)) <= TOUCH:
@@ -97,7 +98,7 @@ def _spread(table, row, fields, slot, half, left, right, root):
         else:
             new_root = left_root if kind == LEFT_ROOT else right_root
             if new_root == -2:
-                vertex = triangles[half] if kind == LEFT_ROOT else triangles[3 * here + (k + 1) % 3]
+                vertex = triangles[half] if kind == LEFT_ROOT else triangles[3 * here + wrap3(k + 1)]
                 fresh, new_root = counts[COUNT_ROOTS], -1
                 if write_turn(vertices, roots, root_tags, reached, stamps, search, fresh, vertex, root):
                     new_root = fresh

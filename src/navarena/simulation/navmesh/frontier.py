@@ -31,7 +31,7 @@ from navarena.simulation.navmesh.layout import (
     longs,
     octets,
 )
-from navarena.simulation.navmesh.plane import TOUCH
+from navarena.simulation.navmesh.plane import TOUCH, wrap3
 from navarena.simulation.navmesh.windows import LEFT_ROOT, SAME_ROOT, bend_of
 
 ROOTS, ROOT_TAGS = np.int64(2), np.int64(3)
@@ -160,9 +160,9 @@ def finish_through(corners, triangles, vertices, roots, half, left, right, root,
 
     via is SAME_ROOT when the window's root sees p, else the end round which the path bends.
     """
-    k = half % 3
-    base = 6 * (half // 3)
-    i, j = base + 2 * k, base + 2 * ((k + 1) % 3)
+    first = 3 * (half // 3)
+    last = first + wrap3(half - first + 1)
+    i, j = 2 * half, 2 * last
     ax, az, bx, bz = corners[i], corners[i + 1], corners[j], corners[j + 1]
     lx, lz = ax + left * (bx - ax), az + left * (bz - az)
     ex, ez = ax + right * (bx - ax), az + right * (bz - az)
@@ -172,7 +172,7 @@ def finish_through(corners, triangles, vertices, roots, half, left, right, root,
     if via != SAME_ROOT:
         share = left if via == LEFT_ROOT else right
         a = vertices[3 * triangles[half] + 1]
-        b = vertices[3 * triangles[base // 2 + (k + 1) % 3] + 1]
+        b = vertices[3 * triangles[last] + 1]
         x, y, z = ax + share * (bx - ax), a + share * (b - a), az + share * (bz - az)
         flat2 = (rx - x) ** 2 + (rz - z) ** 2
         plan += np.sqrt(flat2)

@@ -5,7 +5,7 @@ import numpy as np
 
 from navarena.core.kernels import kernel
 from navarena.simulation.navmesh.layout import CORNERS, LINKS, floats, ints
-from navarena.simulation.navmesh.plane import segment_share
+from navarena.simulation.navmesh.plane import segment_share, wrap3
 from navarena.simulation.navmesh.snapping import snap
 
 
@@ -29,7 +29,7 @@ def border_distance(table, row, px, py, pz, most, stamps, stamp, pending):
         t = np.int64(pending[at])
         at += 1
         for k in range(3):
-            i, j = 6 * t + 2 * k, 6 * t + 2 * ((k + 1) % 3)
+            i, j = 6 * t + 2 * k, 6 * t + 2 * wrap3(k + 1)
             ax, az, bx, bz = corners[i], corners[i + 1], corners[j], corners[j + 1]
             share = segment_share(ax, az, bx, bz, x, z)
             far2 = (ax + share * (bx - ax) - x) ** 2 + (az + share * (bz - az) - z) ** 2

@@ -16,6 +16,12 @@ def turn(ox, oz, px, pz, qx, qz):
 
 
 @kernel
+def wrap3(k):
+    """K modulo 3 for k from 0 to 5; several times faster than `%`."""
+    return k - 3 if k >= 3 else k
+
+
+@kernel
 def is_left(ax, az, bx, bz, px, pz):
     """Whether p lies left of the line a b, or at most TOUCH right of it."""
     area = turn(ax, az, bx, bz, px, pz)
@@ -61,7 +67,7 @@ def nearest_on_border(corners, triangle, px, pz):
     i = 6 * triangle
     best, bx, bz = np.inf, px, pz
     for k in range(3):
-        j = i + 2 * ((k + 1) % 3)
+        j = i + 2 * wrap3(k + 1)
         ax, az, ex, ez = corners[i + 2 * k], corners[i + 2 * k + 1], corners[j], corners[j + 1]
         share = segment_share(ax, az, ex, ez, px, pz)
         x, z = ax + share * (ex - ax), az + share * (ez - az)

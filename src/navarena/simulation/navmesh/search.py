@@ -26,7 +26,7 @@ from navarena.simulation.navmesh.frontier import (
     write_turn,
 )
 from navarena.simulation.navmesh.layout import ISLANDS, floats, ints
-from navarena.simulation.navmesh.plane import TOUCH
+from navarena.simulation.navmesh.plane import TOUCH, wrap3
 from navarena.simulation.navmesh.snapping import snap
 from navarena.simulation.navmesh.windows import (
     LEFT_ROOT,
@@ -69,7 +69,7 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
         ahead, ahead_half, ahead_left, ahead_right, ahead_root = np.inf, -1, 0.0, 1.0, first_root
         left_root, right_root = -2, -2
         for c in range(found):
-            next_half = np.int64(links[3 * here + (k + int(candidates[4 * c])) % 3])
+            next_half = np.int64(links[3 * here + wrap3(k + int(candidates[4 * c]))])
             if next_half < 0:
                 continue
             there = next_half // 3
@@ -77,7 +77,7 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
             if first >= 0 and not (first <= target_branch < last or first <= branches[2 * here] < last):
                 continue  # a dead end without the target
             next_left, next_right = candidates[4 * c + 1], candidates[4 * c + 2]
-            i, j = 2 * next_half, 6 * there + 2 * ((next_half % 3 + 1) % 3)
+            i, j = 2 * next_half, 2 * (3 * there + wrap3(next_half - 3 * there + 1))
             ax, az = corners[i], corners[i + 1]
             dx, dz = corners[j] - ax, corners[j + 1] - az
             if (next_right - next_left) * (abs(dx) + abs(dz)) <= TOUCH:
@@ -91,7 +91,7 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
             else:
                 new_root = left_root if kind == LEFT_ROOT else right_root
                 if new_root == -2:
-                    vertex = triangles[half] if kind == LEFT_ROOT else triangles[3 * here + (k + 1) % 3]
+                    vertex = triangles[half] if kind == LEFT_ROOT else triangles[3 * here + wrap3(k + 1)]
                     new_root = -1
                     if write_turn(
                         vertices, roots, root_tags, reached, stamps, search, root_count, vertex, root
@@ -166,7 +166,8 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
                     half, left, right = np.int64(tags[2 * w]), windows[2 * w], windows[2 * w + 1]
             if half < 0:
                 break
-        here, k = half // 3, half % 3
+        here = half // 3
+        k = half - 3 * here
         found = find_successors(
             corners,
             half,
@@ -175,7 +176,7 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
             roots[5 * root],
             roots[5 * root + 2],
             left == 0.0 and turnable[triangles[half]] == 1,
-            right == 1.0 and turnable[triangles[3 * here + (k + 1) % 3]] == 1,
+            right == 1.0 and turnable[triangles[3 * here + wrap3(k + 1)]] == 1,
             candidates,
         )
     status = FOUND if best_root >= 0 else UNREACHABLE

@@ -21,7 +21,7 @@ from navarena.simulation.navmesh.layout import (
     ints,
     longs,
 )
-from navarena.simulation.navmesh.plane import TOUCH, ground_height, is_over, segment_share, turn
+from navarena.simulation.navmesh.plane import TOUCH, ground_height, is_over, segment_share, turn, wrap3
 from navarena.simulation.navmesh.snapping import snap
 
 NUDGE = 1e-4
@@ -49,7 +49,7 @@ def walk_straight(corners, links, triangle, sx, sz, ex, ez):
         for k in range(3):
             if k == entry:
                 continue
-            i, j = base + 2 * k, base + 2 * ((k + 1) % 3)
+            i, j = base + 2 * k, base + 2 * wrap3(k + 1)
             ax, az, bx, bz = corners[i], corners[i + 1], corners[j], corners[j + 1]
             end = turn(ax, az, bx, bz, ex, ez)
             if end >= 0.0:
@@ -88,7 +88,7 @@ def slide(corners, links, triangle, sx, sz, ex, ez, visited):
         if is_over(corners, t, ex, ez):
             return t, ex, ez
         for k in range(3):
-            i, j = 6 * t + 2 * k, 6 * t + 2 * ((k + 1) % 3)
+            i, j = 6 * t + 2 * k, 6 * t + 2 * wrap3(k + 1)
             ax, az, bx, bz = corners[i], corners[i + 1], corners[j], corners[j + 1]
             across = links[3 * t + k]
             if across < 0:

@@ -11,7 +11,7 @@ paths in the plan. The length of a path is the sum of its straight 3-D segments.
 import numpy as np
 
 from navarena.core.kernels import kernel
-from navarena.simulation.navmesh.plane import TOUCH, is_on_line, segment_share, turn
+from navarena.simulation.navmesh.plane import TOUCH, is_on_line, segment_share, turn, wrap3
 
 SAME_ROOT, LEFT_ROOT, RIGHT_ROOT = np.int64(0), np.int64(1), np.int64(2)
 """From where a stretch is seen: the window's own root, its left end, its right end."""
@@ -95,9 +95,9 @@ def find_successors(corners, half, left, right, rx, rz, turns_left, turns_right,
     stretch in shares of that side from a to c or from c to b (left end first again), and its root.
     Returns the number of candidates.
     """
-    k = half % 3
-    base = 6 * (half // 3)
-    i, j, m = base + 2 * k, base + 2 * ((k + 1) % 3), base + 2 * ((k + 2) % 3)
+    first = 3 * (half // 3)
+    k = half - first
+    i, j, m = 2 * half, 2 * (first + wrap3(k + 1)), 2 * (first + wrap3(k + 2))
     ax, az, bx, bz, cx, cz = (
         corners[i],
         corners[i + 1],
