@@ -16,7 +16,7 @@ UNIT = re.compile(
     r"\b(milli)?metres?\b|\b(m|cm|mm|m\^2|m2|radians?|degrees?|seconds?|ms|us|pixels?|px|bytes?|ind(ex|ices)|ids?|"
     r"bool|boolean|mask|true|false|whether|count|number|quaternions?|dtypes?|units?|u?int\d+|float\d+|normali[sz]ed|"
     r"probabilit(y|ies)|fraction|share|ratio|colou?rs?|sRGB|actions?|rotation|rewards?|"
-    r"dimensionless|none|steps|times|values?|percent|per cent|weights?)\b|1/m|K\b",
+    r"dimensionless|none|steps|times|cells?|values?|percent|per cent|weights?)\b|1/m|K\b",
     re.I,
 )
 

@@ -10,7 +10,7 @@ _AXES = ("x", "y", "z")
 
 
 def require_mesh(vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"]) -> None:
-    """Raise SceneError unless triangles (T, 3) are there, in range of vertices (V, 3), and those finite metres."""
+    """Raise SceneError unless triangles (T, 3) are there, in range of vertices (V, 3, metres), these finite."""
     if len(triangles) == 0:
         raise SceneError("expected a mesh with triangles, got none; check the file")
     if triangles.min() < 0 or triangles.max() >= len(vertices):
@@ -27,7 +27,7 @@ def require_mesh(vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, 
 
 
 def facing_areas(vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"]) -> dict[str, float]:
-    """Square metres of triangles (T, 3) that face each of "x", "-x", "y", "-y", "z", "-z" within 45 degrees."""
+    """Square metres of triangles (T, 3) that face "x", "-x", "y", "-y", "z" or "-z" within 45 degrees."""
     corners = np.asarray(vertices, float)[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 2
     area = np.linalg.norm(normals, axis=1)
@@ -42,7 +42,10 @@ def facing_areas(vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, 
 def explain_no_floor(
     vertices: Float64[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"], settings: NavMeshSettings
 ) -> str:
-    """The message for vertices (V, 3), metres, and triangles (T, 3) on which no body of these settings can stand."""
+    """The message for a mesh on which no body of these settings can stand.
+
+    Vertices are (V, 3) metres, triangles (T, 3) indices.
+    """
     corners = vertices[triangles.ravel()]
     size = corners.max(0) - corners.min(0)
     faces = facing_areas(vertices, triangles)

@@ -76,8 +76,8 @@ def triangulate_polygons(
     """Constrained Delaunay triangles of (Q,) valid polygons, without new corners.
 
     Returns:
-        (T, 3, 2) corners in the unit of the polygons, clockwise in the plane (so, with x and z, counter-clockwise seen
-        from above); (T,) the polygon each lies in. Triangles without area are dropped.
+        (T, 3, 2) corners in the unit of the polygons, clockwise in the plane (so, with x and z,
+        counter-clockwise seen from above); (T,) the polygon each lies in. Triangles without area are dropped.
     """
     collections = shapely.constrained_delaunay_triangles(polygons)
     pieces, owner = shapely.get_parts(collections, return_index=True)

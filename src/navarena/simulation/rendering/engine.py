@@ -122,7 +122,7 @@ class VisibilityRenderer:
 
 
 def pack_cameras(views: Views) -> Float32[np.ndarray, "n 16"]:
-    """(N, 16) float32: the cameras of `views` as kernels want them, see layout; pixel centres are integers."""
+    """(N, 16) float32: the cameras of `views` as kernels want them (see layout); pixel centres are whole."""
     camera, rotation = views.camera, np.asarray(views.rotation, np.float64)
     packed = np.zeros((len(views), layout.CAMERA_FLOATS), np.float32)
     packed[:, 0:3] = views.position

@@ -31,9 +31,11 @@ class Lanes:
 
     # --- constants and broadcasts
     def fconst(self, value: float) -> Value:
+        """The float `value` in all lanes."""
         return ir.Constant(self.floats, [float(value)] * self.count)
 
     def iconst(self, value: int) -> Value:
+        """The int32 `value` in all lanes."""
         return ir.Constant(self.ints, [value] * self.count)
 
     def index(self) -> Value:
@@ -60,9 +62,11 @@ class Lanes:
         return self.builder.gep(base, [offset])
 
     def load(self, pointer: Value, vector: Any, align: int = 4) -> Value:
+        """The vector at `pointer`."""
         return self.builder.load(self.builder.bitcast(pointer, vector.as_pointer()), align=align)
 
     def store(self, value: Value, pointer: Value, align: int = 4) -> None:
+        """Write the vector `value` to `pointer`."""
         self.builder.store(value, self.builder.bitcast(pointer, value.type.as_pointer()), align=align)
 
     def splat_load(self, address: Value, scalar_type: Any, offset: Value | int = 0) -> Value:
@@ -132,18 +136,23 @@ class Lanes:
         return self.builder.fadd(product, c, flags=CONTRACT)
 
     def minimum(self, a: Value, b: Value) -> Value:
+        """The smaller of the floats `a` and `b`, lane by lane; `b` where either is NaN."""
         return self.builder.select(self.builder.fcmp_ordered("<", a, b), a, b)
 
     def maximum(self, a: Value, b: Value) -> Value:
+        """The greater of the floats `a` and `b`, lane by lane; `b` where either is NaN."""
         return self.builder.select(self.builder.fcmp_ordered(">", a, b), a, b)
 
     def minimum_int(self, a: Value, b: Value) -> Value:
+        """The smaller of the int32 `a` and `b`, lane by lane."""
         return self.builder.select(self.builder.icmp_signed("<", a, b), a, b)
 
     def maximum_int(self, a: Value, b: Value) -> Value:
+        """The greater of the int32 `a` and `b`, lane by lane."""
         return self.builder.select(self.builder.icmp_signed(">", a, b), a, b)
 
     def floor(self, value: Value) -> Value:
+        """The floats rounded down."""
         return self.call(f"llvm.floor.v{self.count}f32", self.floats, [value])
 
     # --- masks and control
@@ -152,10 +161,12 @@ class Lanes:
         return self.builder.bitcast(mask, ir.IntType(self.count))
 
     def any(self, mask: Value) -> Value:
+        """Whether a mask holds in any lane, as one bit."""
         bits = self.bits(mask)
         return self.builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
 
     def call(self, name: str, result: Any, arguments: Sequence[Value]) -> Value:
+        """The result, of type `result`, of the LLVM intrinsic `name`."""
         signature = ir.FunctionType(result, [argument.type for argument in arguments])
         function = cgutils.get_or_insert_function(self.builder.module, signature, name)
         return self.builder.call(function, list(arguments))
