@@ -10,7 +10,7 @@ _AXES = ("x", "y", "z")
 
 
 def require_mesh(vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"]) -> None:
-    """Raise SceneError unless triangles (T, 3) are there, in range of vertices (V, 3, metres), these finite."""
+    """Raise SceneError unless triangles (T, 3) exist, within vertices (V, 3) of finite metres."""
     if len(triangles) == 0:
         raise SceneError("expected a mesh with triangles, got none; check the file")
     if triangles.min() < 0 or triangles.max() >= len(vertices):
