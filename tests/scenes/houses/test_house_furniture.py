@@ -6,7 +6,7 @@ from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.looks import COLORS, FINISHES, STYLES
 from navarena.scenes.houses.recipes import KITCHEN_RUN, MISSING_ROOM, RECIPES
 
-HABITAT_GOALS = [
+HABITAT_GOALS = (
     "chair",
     "table",
     "picture",
@@ -28,7 +28,7 @@ HABITAT_GOALS = [
     "gym_equipment",
     "seating",
     "clothes",
-]
+)
 """The goal categories of the Habitat 2020 challenge."""
 
 

@@ -31,6 +31,7 @@ COLORS: Mapping[str, tuple[int, int, int]] = {
     "navy": (44, 58, 94),
     "lilac": (190, 176, 206),
     "purple": (112, 78, 134),
+    "straw": (242, 228, 178),
     "pink": (222, 168, 170),
     "oak": (204, 166, 118),
     "pine": (222, 188, 138),
@@ -55,12 +56,14 @@ class Finish:
         texture: name of its base tile in textures.py, or None for plain colour.
         tile_mm: what one repeat of the tile measures.
         grain: whether the tile's u axis follows the longest side of a part.
+        pattern: the word a person would use for it, if it has one.
     """
 
     material: str
     texture: str | None = None
     tile_mm: int = 1000
     grain: bool = False
+    pattern: str = ""
 
 
 FINISHES: Mapping[str, Finish] = {
@@ -68,18 +71,18 @@ FINISHES: Mapping[str, Finish] = {
     "lacquer": Finish("lacquered wood"),
     "paint": Finish("paint", "mottle", 1600),
     "plaster": Finish("plaster", "mottle", 1200),
-    "wallpaper stripes": Finish("wallpaper", "stripes", 640),
-    "wallpaper leaves": Finish("wallpaper", "leaves", 700),
+    "wallpaper stripes": Finish("wallpaper", "stripes", 640, pattern="striped"),
+    "wallpaper leaves": Finish("wallpaper", "leaves", 700, pattern="leaves"),
     "wall tiles": Finish("tiles", "tiles", 600),
     "metro tiles": Finish("tiles", "bricks_small", 600),
     "floor tiles": Finish("tiles", "tiles", 1200),
-    "checker tiles": Finish("tiles", "checker", 1200),
+    "checker tiles": Finish("tiles", "checker", 1200, pattern="checkered"),
     "planks": Finish("wood", "planks", 2000),
     "parquet": Finish("wood", "parquet", 1600),
     "carpet": Finish("carpet", "carpet", 800),
     "fabric": Finish("fabric", "weave", 320),
-    "plaid": Finish("fabric", "plaid", 420),
-    "striped fabric": Finish("fabric", "stripes", 260),
+    "plaid": Finish("fabric", "plaid", 420, pattern="plaid"),
+    "striped fabric": Finish("fabric", "stripes", 260, pattern="striped"),
     "leather": Finish("leather", "leather", 500),
     "terry": Finish("cotton", "carpet", 260),
     "metal": Finish("metal", "brushed", 600, grain=True),
@@ -212,7 +215,7 @@ STYLES: Mapping[str, Style] = {
         metals=("chrome", "black", "steel"),
     ),
     "country": Style(
-        walls=(*_looks("paint", "ivory", "cream", "sky blue", "yellow"), Look("wallpaper leaves", "cream")),
+        walls=(*_looks("paint", "ivory", "cream", "sky blue", "straw"), Look("wallpaper leaves", "cream")),
         floors=(*_looks("planks", "pine", "oak"), Look("floor tiles", "terracotta")),
         wet_floors=_looks("floor tiles", "terracotta", "sand", "beige"),
         wet_walls=_looks("wall tiles", "white", "ivory", "mint"),

@@ -6,8 +6,9 @@ towards -z, so that a thing at yaw 0 faces the way a body at yaw 0 looks.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from navarena.scenes.houses.looks import Look
+from navarena.scenes.houses.looks import FINISHES, Look
 from navarena.scenes.houses.plan import Rect
 from navarena.scenes.houses.shapes import BOX, CYLINDER, Shape
 
@@ -112,16 +113,15 @@ class Model:
         parts: at least one.
         surfaces: where it carries things.
         attributes: what a person would say of it.
-        rect: outline seen from above.
-        low, high: millimetres.
     """
 
     parts: tuple[Part, ...]
     surfaces: tuple[Surface, ...] = ()
     attributes: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def rect(self) -> Rect:
+        """Outline seen from above, millimetres."""
         rects = [part.plan_rect() for part in self.parts]
         return Rect(
             min(r.x0 for r in rects),
@@ -130,12 +130,14 @@ class Model:
             max(r.z1 for r in rects),
         )
 
-    @property
+    @cached_property
     def low(self) -> int:
+        """Height of the lowest point, millimetres."""
         return min(part.at[1] for part in self.parts)
 
-    @property
+    @cached_property
     def high(self) -> int:
+        """Height of the highest point, millimetres."""
         return max(part.at[1] + part.size[1] for part in self.parts)
 
 
@@ -192,6 +194,9 @@ class Assembly:
         described = {"color": look.color, "material": look.material, **attributes}
         if shape:
             described["shape"] = shape
+        pattern = FINISHES[look.finish].pattern
+        if pattern:
+            described.setdefault("pattern", pattern)
         model = Model(tuple(self._parts), tuple(self._surfaces), described)
         rect = model.rect
         longest = max(rect.width, rect.depth, model.high - model.low)

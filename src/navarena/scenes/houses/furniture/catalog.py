@@ -100,7 +100,7 @@ FAMILIES: Mapping[str, Family] = {
     "chest_of_drawers": Family(
         "chest_of_drawers", storage.make_chest_of_drawers, "wall", 500, carries=_DRESSER
     ),
-    "wardrobe": Family("wardrobe", storage.make_wardrobe, "wall", 600),
+    "wardrobe": Family("wardrobe", storage.make_wardrobe, "wall", 450),
     "bookshelf": Family("bookshelf", storage.make_bookshelf, "wall", 400, carries=_SHELF),
     "storage_shelf": Family("shelf", storage.make_bookshelf, "wall", 400, carries=_STORE),
     "wall_shelf": Family("shelf", storage.make_wall_shelf, "hung", hung_at=1350, carries=_SHELF),

@@ -91,8 +91,8 @@ def make_chest_of_drawers(taste: Taste) -> Model:
 def make_wardrobe(taste: Taste) -> Model:
     """A wardrobe as high as a door."""
     draws, made = taste.draws, Assembly()
-    columns = draws.integer(2, 4)
-    width, depth, high = columns * draws.integer(440, 520, 20), 600, draws.integer(1950, 2250, 50)
+    columns = draws.integer(2, 2 if taste.room_mm < 2900 else 4)
+    width, depth, high = columns * draws.integer(420, 520, 20), 600, draws.integer(1950, 2250, 50)
     wood = taste.some_wood()
     made.box(wood, (width, high, depth), (0, 0, 0))
     made.box(wood, (width + 20, 40, depth + 16), (0, high, -4))
