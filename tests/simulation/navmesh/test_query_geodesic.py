@@ -191,3 +191,15 @@ def test_search_state_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(mesh.geodesic_to_nearest(start, goal), nearest)
     monkeypatch.setattr(table._LOCAL, "state", small())
     assert np.array_equal(mesh.shortest_path(start[0], goal[0]), path)
+
+
+def test_search_numbers_start_anew() -> None:
+    from navarena.simulation.navmesh import table
+    from navarena.simulation.navmesh.frontier import COUNT_SEARCHES, LAST_SEARCH
+
+    mesh = mesh_from_polygon(random_floor(1, False))
+    start, goal = (mesh.random_point(np.random.default_rng(k), 20) for k in range(2))
+    expected = mesh.geodesic_distance(start, goal)
+    table._LOCAL.state.arrays[9][COUNT_SEARCHES] = LAST_SEARCH - 10
+    assert np.array_equal(mesh.geodesic_distance(start, goal), expected)
+    assert table._LOCAL.state.arrays[9][COUNT_SEARCHES] == 10

@@ -19,10 +19,12 @@ from navarena.simulation.navmesh.frontier import (
     FIRST_SLOT,
     PER_WINDOW,
     ROOTS,
+    begin_search,
     finish_through,
     heap_drop,
-    heap_push,
     is_overtaken,
+    leave_triangle,
+    queue_window,
     state_arrays,
     view_mesh,
     view_state,
@@ -31,7 +33,7 @@ from navarena.simulation.navmesh.frontier import (
     write_turn,
 )
 from navarena.simulation.navmesh.layout import ISLANDS, floats, ints, longs
-from navarena.simulation.navmesh.plane import TOUCH, segment_share, wrap3
+from navarena.simulation.navmesh.plane import segment_share, wrap3
 from navarena.simulation.navmesh.snapping import snap
 from navarena.simulation.navmesh.windows import LEFT_ROOT, SAME_ROOT, find_successors, open_triangle
 
@@ -80,16 +82,10 @@ def _spread(table, row, fields, slot, half, left, right, root):
         )
     left_root, right_root = -2, -2
     for c in range(found):
-        next_half = np.int64(links[3 * here + wrap3(k + int(candidates[4 * c]))])
+        next_half, lx, lz, ex, ez = leave_triangle(corners, links, candidates, c, here, k)
         if next_half < 0:
             continue
         there = next_half // 3
-        next_left, next_right = candidates[4 * c + 1], candidates[4 * c + 2]
-        i, j = 2 * next_half, 2 * (3 * there + wrap3(next_half - 3 * there + 1))
-        ax, az = corners[i], corners[i + 1]
-        dx, dz = corners[j] - ax, corners[j + 1] - az
-        if (next_right - next_left) * (abs(dx) + abs(dz)) <= TOUCH:
-            continue
         kind = int(candidates[4 * c + 3])
         new_root = root
         if kind == SAME_ROOT:
@@ -109,16 +105,16 @@ def _spread(table, row, fields, slot, half, left, right, root):
                     right_root = new_root
             if new_root < 0:
                 continue
-        lx, lz, ex, ez = ax + next_left * dx, az + next_left * dz, ax + next_right * dx, az + next_right * dz
         rx, rz = roots[5 * new_root], roots[5 * new_root + 2]
         share = segment_share(lx, lz, ex, ez, rx, rz)
         nx, nz = lx + share * (ex - lx) - rx, lz + share * (ez - lz) - rz
-        window = counts[COUNT_WINDOWS]
-        windows[2 * window], windows[2 * window + 1] = next_left, next_right
-        tags[2 * window], tags[2 * window + 1] = next_half, new_root
-        nexts[window], heads[there] = heads[there], window
         key = roots[5 * new_root + 3] + np.sqrt(nx * nx + nz * nz)
-        heap_push(keys, queue, counts[COUNT_QUEUE], key, window)
+        window, waiting = counts[COUNT_WINDOWS], counts[COUNT_QUEUE]
+        nexts[window], heads[there] = heads[there], window
+        next_left, next_right = candidates[4 * c + 1], candidates[4 * c + 2]
+        queue_window(
+            windows, tags, keys, queue, window, waiting, next_half, next_left, next_right, new_root, key
+        )
         counts[COUNT_WINDOWS] += 1
         counts[COUNT_QUEUE] += 1
 
@@ -138,10 +134,10 @@ def _open_next(table, row, fields, slot):
 @kernel
 def start_field(table, row, fields, slot, triangles, points):
     """Empty the field and plant a source at each point (G, 3) in its triangle (-1 = left out)."""
-    _, _, roots, root_tags, _, _, _, _, _, counts = view_state(fields, slot)
+    _, _, roots, root_tags, _, _, _, stamps, _, counts = view_state(fields, slot)
     ints(fields, slot, HEADS)[:] = -1
     counts[COUNT_WINDOWS], counts[COUNT_ROOTS], counts[COUNT_QUEUE] = 0, 0, 0
-    counts[COUNT_SEARCHES] += 1
+    begin_search(stamps, counts)
     for g in range(points.shape[0]):
         if triangles[g] >= 0:
             root = counts[COUNT_ROOTS]

@@ -42,6 +42,9 @@ FIRST_SLOT = np.int64(0)
 
 COUNT_WINDOWS, COUNT_ROOTS, COUNT_QUEUE, COUNT_SEARCHES = 0, 1, 2, 3
 
+LAST_SEARCH = 2**31 - 1
+"""Searches after which the stamps (int32) start anew."""
+
 PER_WINDOW = 8
 """Room that must be left before a window is opened: it adds at most four windows and two roots."""
 
@@ -93,6 +96,16 @@ def view_state(states, row):
 
 
 @kernel
+def begin_search(stamps, counts):
+    """The number of a new search, which makes all vertex lengths of earlier ones void."""
+    if counts[COUNT_SEARCHES] == LAST_SEARCH:
+        counts[COUNT_SEARCHES] = 0
+        stamps[:] = 0
+    counts[COUNT_SEARCHES] += 1
+    return np.int32(counts[COUNT_SEARCHES])
+
+
+@kernel
 def heap_push(keys, queue, count, key, item):
     """Add an item to a binary heap that holds `count`."""
     i = count
@@ -124,6 +137,14 @@ def heap_drop(keys, queue, count):
 
 
 @kernel
+def queue_window(windows, tags, keys, queue, window, waiting, half, left, right, root, key):
+    """Store a window under the number `window` and add it to a queue that holds `waiting`."""
+    windows[2 * window], windows[2 * window + 1] = left, right
+    tags[2 * window], tags[2 * window + 1] = half, root
+    heap_push(keys, queue, waiting, key, window)
+
+
+@kernel
 def write_source(roots, root_tags, root, triangle, x, y, z):
     """Make `root` a source: length 0, inside a triangle."""
     i = 5 * root
@@ -145,6 +166,27 @@ def write_turn(vertices, roots, root_tags, reached, stamps, search, root, vertex
     roots[j + 4] = roots[i + 4] + np.sqrt(flat2 + (roots[i + 1] - y) ** 2)
     root_tags[2 * root], root_tags[2 * root + 1] = vertex, before
     return True
+
+
+@kernel
+def leave_triangle(corners, links, candidates, number, here, k):
+    """Where a candidate of the window that entered triangle `here` by side k leads.
+
+    Returns:
+        (half-edge entered next, x and z of the left end of the stretch, x and z of its right end);
+        the half-edge is -1 at the border and where the stretch has no width.
+    """
+    half = np.int64(links[3 * here + wrap3(k + int(candidates[4 * number]))])
+    if half < 0:
+        return half, 0.0, 0.0, 0.0, 0.0
+    first = 3 * (half // 3)
+    i, j = 2 * half, 2 * (first + wrap3(half - first + 1))
+    ax, az = corners[i], corners[i + 1]
+    dx, dz = corners[j] - ax, corners[j + 1] - az
+    left, right = candidates[4 * number + 1], candidates[4 * number + 2]
+    if (right - left) * (abs(dx) + abs(dz)) <= TOUCH:
+        half = np.int64(-1)
+    return half, ax + left * dx, az + left * dz, ax + right * dx, az + right * dz
 
 
 @kernel

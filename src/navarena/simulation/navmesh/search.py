@@ -10,15 +10,16 @@ import numpy as np
 
 from navarena.core.kernels import kernel
 from navarena.simulation.navmesh.frontier import (
-    COUNT_SEARCHES,
     FIRST_SLOT,
     PER_WINDOW,
     ROOT_TAGS,
     ROOTS,
+    begin_search,
     finish_through,
     heap_drop,
-    heap_push,
     is_overtaken,
+    leave_triangle,
+    queue_window,
     view_mesh,
     view_state,
     write_end,
@@ -26,7 +27,7 @@ from navarena.simulation.navmesh.frontier import (
     write_turn,
 )
 from navarena.simulation.navmesh.layout import ISLANDS, floats, ints
-from navarena.simulation.navmesh.plane import TOUCH, wrap3
+from navarena.simulation.navmesh.plane import wrap3
 from navarena.simulation.navmesh.snapping import snap
 from navarena.simulation.navmesh.windows import (
     LEFT_ROOT,
@@ -51,8 +52,7 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
     corners, links, triangles, vertices, turnable, branches = view_mesh(table, row)
     state = view_state(states, slot)
     windows, tags, roots, root_tags, keys, queue, reached, stamps, candidates, counts = state
-    counts[COUNT_SEARCHES] += 1
-    search = np.int32(counts[COUNT_SEARCHES])
+    search = begin_search(stamps, counts)
     room = keys.shape[0] - PER_WINDOW
     window_count, root_count, queue_count, first_root = np.int64(0), np.int64(1), np.int64(0), np.int64(0)
     target_branch = branches[2 * tt]
@@ -69,7 +69,7 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
         ahead, ahead_half, ahead_left, ahead_right, ahead_root = np.inf, -1, 0.0, 1.0, first_root
         left_root, right_root = -2, -2
         for c in range(found):
-            next_half = np.int64(links[3 * here + wrap3(k + int(candidates[4 * c]))])
+            next_half, lx, lz, ex, ez = leave_triangle(corners, links, candidates, c, here, k)
             if next_half < 0:
                 continue
             there = next_half // 3
@@ -77,12 +77,6 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
             if first >= 0 and not (first <= target_branch < last or first <= branches[2 * here] < last):
                 continue  # a dead end without the target
             next_left, next_right = candidates[4 * c + 1], candidates[4 * c + 2]
-            i, j = 2 * next_half, 2 * (3 * there + wrap3(next_half - 3 * there + 1))
-            ax, az = corners[i], corners[i + 1]
-            dx, dz = corners[j] - ax, corners[j + 1] - az
-            if (next_right - next_left) * (abs(dx) + abs(dz)) <= TOUCH:
-                continue
-
             kind = int(candidates[4 * c + 3])
             new_root = root
             if kind == SAME_ROOT:
@@ -123,12 +117,6 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
                     best, best_full, best_root, best_half, best_via = plan, full, new_root, next_half, via
                 continue
             r = 5 * new_root
-            lx, lz, ex, ez = (
-                ax + next_left * dx,
-                az + next_left * dz,
-                ax + next_right * dx,
-                az + next_right * dz,
-            )
             key = roots[r + 3] + plan_reach(roots[r], roots[r + 2], lx, lz, ex, ez, tx, tz)
             if key >= best:
                 continue
@@ -139,9 +127,19 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
                 next_right, ahead_right = ahead_right, next_right
                 new_root, ahead_root = ahead_root, new_root
             if next_half >= 0:
-                windows[2 * window_count], windows[2 * window_count + 1] = next_left, next_right
-                tags[2 * window_count], tags[2 * window_count + 1] = next_half, new_root
-                heap_push(keys, queue, queue_count, key, window_count)
+                queue_window(
+                    windows,
+                    tags,
+                    keys,
+                    queue,
+                    window_count,
+                    queue_count,
+                    next_half,
+                    next_left,
+                    next_right,
+                    new_root,
+                    key,
+                )
                 window_count += 1
                 queue_count += 1
 
@@ -151,9 +149,19 @@ def search_path(table, row, states, slot, st, sx, sy, sz, tt, tx, ty, tz):
             half, left, right, root = ahead_half, ahead_left, ahead_right, ahead_root
         else:
             if ahead < best:
-                windows[2 * window_count], windows[2 * window_count + 1] = ahead_left, ahead_right
-                tags[2 * window_count], tags[2 * window_count + 1] = ahead_half, ahead_root
-                heap_push(keys, queue, queue_count, ahead, window_count)
+                queue_window(
+                    windows,
+                    tags,
+                    keys,
+                    queue,
+                    window_count,
+                    queue_count,
+                    ahead_half,
+                    ahead_left,
+                    ahead_right,
+                    ahead_root,
+                    ahead,
+                )
                 window_count += 1
                 queue_count += 1
             half = -1
