@@ -177,6 +177,7 @@ def test_rooms_of_less_than_a_square_metre_are_dropped():
         ([], "at least one walkable surface"),
         ([floor(0, 0, 0.3, 5)], "room for a body of radius 0.2"),
         ([floor(0, 0, 1.2, 1.2)], "at least 1 m2"),
+        ([floor(0, 0, 4, 4, (1.1, 0.0, 0.0))], "check obstacles, slopes"),
         (
             [WalkableSurface(((0, 0), (1, 1), (1, 0), (0, 1)), (), (0, 0, 0), ())],
             "surface 0.*Self-intersection",

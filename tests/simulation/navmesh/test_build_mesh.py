@@ -243,3 +243,21 @@ def test_distances_in_the_dungeon_are_those_of_the_goldens(dungeon_folder, body)
         ratio = distance[both] / expected[both]
         assert np.mean(ratio <= 1.01) >= 0.99
         assert np.median(ratio) == pytest.approx(1.0, abs=0.002)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 100_000), st.integers(1, 80), st.sampled_from([0.02, 0.5, 3.0]))
+def test_any_soup_of_triangles_is_answered_or_refused(seed, count, size):
+    draw = np.random.default_rng(seed)
+    centres = draw.uniform(0, 4, (count, 1, 3)) * (1, 0.3, 1)
+    corners = np.round(centres + draw.normal(0, size, (count, 3, 3)) * (1, 0.1, 1), draw.integers(1, 6))
+    corners[:: max(2, count // 5), 2] = corners[:: max(2, count // 5), 1]  # some without area
+    vertices, faces = corners.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3)
+    body = NavMeshSettings(radius=0.1, height=0.5, region_min_size=3)
+    try:
+        parts = compute_mesh_parts(vertices, faces, body)
+    except SceneError as error:
+        assert "expected" in str(error)
+    else:
+        require_sound(parts)
+        NavMesh.from_parts(**parts.as_arguments())

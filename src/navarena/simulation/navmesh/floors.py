@@ -201,5 +201,5 @@ def _explain_no_room(outlines: Sequence[BaseGeometry], settings: NavMeshSettings
     total = sum(outline.area for outline in outlines)
     return (
         f"expected room for a body of radius {settings.radius:.3g} m and height {settings.height:.3g} m on "
-        f"{len(outlines)} walkable surfaces of {total:.3g} m2, got none; check the obstacles and the unit"
+        f"{len(outlines)} walkable surfaces of {total:.3g} m2, got none; check obstacles, slopes and the unit"
     )

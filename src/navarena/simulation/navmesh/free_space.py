@@ -4,6 +4,7 @@ Plan coordinates are (x, z) in metres, snapped to a grid of a micrometre so that
 that touch share their points exactly.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -85,7 +86,9 @@ def _blocks(obstacle: Footprint, plane: tuple[float, float, float], settings: Na
 def unblocked_area(
     index: int, surface: WalkableSurface, outline: BaseGeometry, settings: NavMeshSettings
 ) -> BaseGeometry:
-    """The outline without the obstacles that stand in a body's way."""
+    """The outline without the obstacles that stand in a body's way; empty where it is too steep."""
+    if math.hypot(*surface.plane[:2]) > math.tan(settings.max_slope) + GRID:
+        return shapely.Polygon()
     footprints = [
         _plan_polygon(obstacle.polygon, (), f"obstacle {number} of walkable surface {index}")
         for number, obstacle in enumerate(surface.obstacles)
