@@ -3,7 +3,7 @@
 import importlib.util
 import io
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -12,6 +12,12 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError
+from navarena.scenes.formats.gltf_materials import (
+    UNNAMED,
+    GltfMaterial,
+    number_materials,
+    read_gltf_materials,
+)
 from navarena.scenes.formats.part import (
     PLAIN,
     Label,
@@ -29,7 +35,6 @@ CATEGORY_KEY, OBJECT_KEY = "category", "object_id"
 """The `extras` of a node or mesh that hold a category make it a labelled object; parts with the
 same object id belong together, and other text values become attributes. `export_glb` writes them."""
 
-UNNAMED = "material"
 _log = logging.getLogger(__name__)
 _NO_ATTRIBUTES = (CATEGORY_KEY, OBJECT_KEY, "units", "name", "node")
 
@@ -37,7 +42,8 @@ _NO_ATTRIBUTES = (CATEGORY_KEY, OBJECT_KEY, "units", "name", "node")
 def read_gltf(data: bytes, path: Path) -> MeshFile:
     """The parts of a glTF file, one for each mesh primitive of each node, in the world frame.
 
-    Names of nodes are not taken for categories: exporters invent them. Extras are.
+    Names of nodes are not taken for categories: exporters invent them. Extras are. Surfaces of
+    double-sided materials come twice, once seen from each side.
     """
     import trimesh
 
@@ -47,6 +53,8 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
     if kind == "glb" and int.from_bytes(data[8:12], "little") > len(data):
         size = int.from_bytes(data[8:12], "little")
         raise FileError(f"expected {size} bytes, got {len(data)}; the file is cut short")
+    materials = read_gltf_materials(data, header, path)
+    data = number_materials(data, header)
     scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=_resolver(path), process=False)
     looks: dict[int, Look] = {}  # by identity of the material: meshes share them
     order = {name: index for index, name in enumerate(scene.geometry)}
@@ -65,8 +73,8 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
         if label is not None:
             key = keys.setdefault(extras.get(OBJECT_KEY, ("node", holder)), len(keys) + 1)
             labels[key] = label
-        parts.append(_part(mesh, transform, looks, key))
-    _warn_of_lost_images(header, looks.values(), path)
+        parts.append(_part(mesh, transform, looks, key, materials))
+    _warn_of_lost_images(materials, looks.values(), path)
     return MeshFile(parts, labels)
 
 
@@ -90,13 +98,9 @@ def _require_extensions(header: Mapping[str, Any]) -> None:
         raise FileError("Draco-compressed glTF needs one more package; run: pip install DracoPy")
 
 
-def _warn_of_lost_images(header: Mapping[str, Any], looks: Iterable[Look], path: Path) -> None:
-    """Log the materials whose image could not be decoded (such as Basis or KTX2); they become plain."""
-    textured = {
-        str(material.get("name") or UNNAMED)
-        for material in header.get("materials", [])
-        if "baseColorTexture" in material.get("pbrMetallicRoughness", {})
-    }
+def _warn_of_lost_images(materials: Sequence[GltfMaterial], looks: Iterable[Look], path: Path) -> None:
+    """Log the materials whose image could not be decoded; they become plain."""
+    textured = {material.name for material in materials if material.textured}
     lost = sorted({look.name for look in looks if look.image is None and look.name in textured})
     if lost:
         _log.warning("%s: cannot decode the images of %s; using plain colours", path, ", ".join(lost))
@@ -123,23 +127,32 @@ def _label(extras: Mapping[str, Any]) -> Label | None:
     return Label(category, texts)
 
 
-def _part(mesh: Any, transform: Float[np.ndarray, "4 4"], looks: dict[int, Look], key: int | None) -> Part:
+def _part(
+    mesh: Any,
+    transform: Float[np.ndarray, "4 4"],
+    looks: dict[int, Look],
+    key: int | None,
+    materials: Sequence[GltfMaterial],
+) -> Part:
     vertices = np.asarray(mesh.vertices, float) @ transform[:3, :3].T + transform[:3, 3]
     triangles, _, _ = split_polygons(np.asarray(mesh.faces))
     require_indices(triangles, len(vertices), "glTF indices")
     if np.linalg.det(transform[:3, :3]) < 0:  # a mirrored copy: keep the fronts in front
         triangles = triangles[:, ::-1]
-    visual = mesh.visual
+    visual, told = mesh.visual, GltfMaterial(UNNAMED)
     if visual.kind == "texture":
         # Beside a material, trimesh keeps colours of vertices only here.
         colors = visual.vertex_attributes.get("color")
         material, uv = visual.material, visual.uv
+        told = _told(material, materials)
         if id(material) not in looks:
-            looks[id(material)] = _look(material)
+            looks[id(material)] = _look(material, told)
         look = looks[id(material)]
     else:
         colors = visual.vertex_colors if visual.defined else None
         uv, look = None, PLAIN if colors is None else Look("vertex colours", (255, 255, 255))
+    if told.double_sided:
+        triangles = np.concatenate([triangles, triangles[:, ::-1]])
     return Part(
         np.ascontiguousarray(vertices),
         np.ascontiguousarray(triangles),
@@ -150,14 +163,21 @@ def _part(mesh: Any, transform: Float[np.ndarray, "4 4"], looks: dict[int, Look]
     )
 
 
-def _look(material: Any) -> Look:
+def _told(material: Any, materials: Sequence[GltfMaterial]) -> GltfMaterial:
+    """The entry of the file that became trimesh's `material`; its name is the number."""
+    name = str(getattr(material, "name", None) or "")
+    return materials[int(name)] if name.isdigit() and int(name) < len(materials) else GltfMaterial(UNNAMED)
+
+
+def _look(material: Any, told: GltfMaterial) -> Look:
     """Colour and image of a material; the factor is taken as it is, without a gamma step."""
     factor = getattr(material, "baseColorFactor", None)
     picture = getattr(material, "baseColorTexture", None)
-    name = str(getattr(material, "name", None) or UNNAMED)
-    image = None if picture is None else rgb_image(picture, name)
+    image = told.image
+    if image is None and picture is not None:
+        image = rgb_image(picture, told.name)
     color = (255, 255, 255) if factor is None else _factor_bytes(np.asarray(factor))
-    return Look(name, color, image)
+    return Look(told.name, color, image)
 
 
 def _factor_bytes(factor: np.ndarray) -> tuple[int, int, int]:

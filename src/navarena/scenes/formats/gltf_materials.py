@@ -1,0 +1,130 @@
+"""What trimesh does not tell of glTF materials: which they are, their sides, their Basis images."""
+
+import base64
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+from jaxtyping import UInt8
+
+from navarena.core.errors import FileError
+from navarena.scenes.formats.basis import decode_basis, require_basis_decoder
+
+UNNAMED = "material"
+
+_BASIS_EXTENSIONS = ("KHR_texture_basisu", "GOOGLE_texture_basis", "MSFT_texture_basis")
+"""The official extension holds KTX 2 images; the older ones hold .basis files (HM3D among them)."""
+
+_GLB_JSON_TYPE = 0x4E4F534A
+
+
+@dataclass(frozen=True)
+class GltfMaterial:
+    """What a material says beside what trimesh reads.
+
+    Attributes:
+        name: as the file calls it.
+        double_sided: whether its surfaces are seen from behind.
+        textured: whether it names a base colour image.
+        image: (h, w, 3) uint8, the base colour image when it is Basis-compressed; else None.
+    """
+
+    name: str
+    double_sided: bool = False
+    textured: bool = False
+    image: UInt8[np.ndarray, "h w 3"] | None = None
+
+
+def read_gltf_materials(data: bytes, header: Mapping[str, Any], path: Path) -> list[GltfMaterial]:
+    """The materials in order; raises FileError and MissingExtraError for Basis images."""
+    materials = _dictionaries(header, "materials")
+    sources = [_basis_source(header, material) for material in materials]
+    if any(source is not None for source in sources):
+        require_basis_decoder()
+
+    @cache  # materials share images
+    def image(index: int) -> UInt8[np.ndarray, "h w 3"]:
+        entry = _dictionaries(header, "images")[index]
+        return decode_basis(_image_bytes(data, header, entry, path), str(entry.get("name") or index))
+
+    return [
+        GltfMaterial(
+            str(material.get("name") or UNNAMED),
+            material.get("doubleSided") is True,
+            "baseColorTexture" in material.get("pbrMetallicRoughness", {}),
+            None if source is None else image(source),
+        )
+        for material, source in zip(materials, sources)
+    ]
+
+
+def number_materials(data: bytes, header: Mapping[str, Any]) -> bytes:
+    """The same file with materials named "0", "1", ..., so that they are known again after trimesh."""
+    materials = [
+        {**material, "name": str(index)} for index, material in enumerate(_dictionaries(header, "materials"))
+    ]
+    if not materials:
+        return data
+    text = json.dumps({**header, "materials": materials}).encode()
+    if data[:4] != b"glTF":
+        return text
+    text += b" " * (-len(text) % 4)
+    rest = data[20 + struct.unpack_from("<I", data, 12)[0] :]
+    size = 20 + len(text) + len(rest)
+    return b"".join((struct.pack("<4s4I", b"glTF", 2, size, len(text), _GLB_JSON_TYPE), text, rest))
+
+
+def _dictionaries(header: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    entries = header.get(key, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise FileError(f"expected a list of objects as {key!r} of the glTF file, got something else")
+    return entries
+
+
+def _basis_source(header: Mapping[str, Any], material: Mapping[str, Any]) -> int | None:
+    """The image of the material's base colour if only its Basis version is there."""
+    looks = material.get("pbrMetallicRoughness", {}).get("baseColorTexture")
+    if not isinstance(looks, Mapping) or "index" not in looks:
+        return None
+    texture = _dictionaries(header, "textures")[looks["index"]]
+    if "source" in texture and not _is_basis_image(header, texture["source"]):
+        return None
+    extensions = texture.get("extensions", {})
+    found = [extensions[name].get("source") for name in _BASIS_EXTENSIONS if name in extensions]
+    found += [texture["source"]] if "source" in texture else []
+    return int(found[0]) if found and found[0] is not None else None
+
+
+def _is_basis_image(header: Mapping[str, Any], index: int) -> bool:
+    image = _dictionaries(header, "images")[index]
+    kind, uri = str(image.get("mimeType", "")), str(image.get("uri", ""))
+    return kind in ("image/x-basis", "image/ktx2") or uri.lower().endswith((".basis", ".ktx2"))
+
+
+def _image_bytes(data: bytes, header: Mapping[str, Any], image: Mapping[str, Any], path: Path) -> bytes:
+    """The content of an image: in the binary chunk, in a data URI or in a file beside `path`."""
+    if "bufferView" in image:
+        view = _dictionaries(header, "bufferViews")[image["bufferView"]]
+        buffer = _dictionaries(header, "buffers")[view["buffer"]]
+        content = _uri_bytes(buffer["uri"], path) if "uri" in buffer else _binary_chunk(data)
+        start = int(view.get("byteOffset", 0))
+        return content[start : start + int(view["byteLength"])]
+    return _uri_bytes(str(image["uri"]), path)
+
+
+def _binary_chunk(data: bytes) -> bytes:
+    start = 20 + struct.unpack_from("<I", data, 12)[0]
+    (size,) = struct.unpack_from("<I", data, start)
+    return data[start + 8 : start + 8 + size]
+
+
+def _uri_bytes(uri: str, path: Path) -> bytes:
+    if uri.startswith("data:"):
+        return base64.b64decode(uri.partition(",")[2])
+    return (path.parent / unquote(uri)).read_bytes()
