@@ -3,6 +3,7 @@
 import numpy as np
 import shapely
 from jaxtyping import Float, Int
+from shapely.geometry.base import BaseGeometry
 
 from navarena.core.geometry import rotation_from_yaw_pitch
 from navarena.core.seeding import make_generator
@@ -42,7 +43,7 @@ def sample_views(scene: Scene, camera: Camera, count: int) -> Views:
     return Views(camera, np.zeros(count, np.int32), position, rotation)
 
 
-def _free_floor(scene: Scene, room_id: int) -> shapely.Geometry:
+def _free_floor(scene: Scene, room_id: int) -> BaseGeometry:
     """Where a camera may stand in a room, as a shapely polygon of x and z."""
     room = next(room for room in scene.rooms if room.room_id == room_id)
     things = [
@@ -56,7 +57,7 @@ def _free_floor(scene: Scene, room_id: int) -> shapely.Geometry:
     return free if not free.is_empty else outline
 
 
-def _point_in(area: shapely.Geometry, generator: np.random.Generator) -> Float[np.ndarray, "3"]:
+def _point_in(area: BaseGeometry, generator: np.random.Generator) -> Float[np.ndarray, "3"]:
     low_x, low_z, high_x, high_z = area.bounds
     while True:
         x, z = generator.uniform(low_x, high_x), generator.uniform(low_z, high_z)
