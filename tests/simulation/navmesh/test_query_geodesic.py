@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navarena.core.errors import InputError
-from navarena.simulation.navmesh import GoalFields
+from navarena.simulation.navmesh import GoalFields, goal_fields, states, table
+from navarena.simulation.navmesh.frontier import COUNT_SEARCHES, LAST_SEARCH
 from simulation.navmesh.floors import (
     VisibilityGraph,
     l_shape,
@@ -169,8 +170,6 @@ def test_fields_do_not_depend_on_what_was_asked_before() -> None:
 
 
 def test_search_state_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    from navarena.simulation.navmesh import goal_fields, states, table
-
     mesh = mesh_from_polygon(random_floor(1, False))
     start, goal = (mesh.random_point(np.random.default_rng(k), 40) for k in range(2))
     expected = mesh.geodesic_distance(start, goal)
@@ -194,9 +193,6 @@ def test_search_state_grows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_search_numbers_start_anew() -> None:
-    from navarena.simulation.navmesh import table
-    from navarena.simulation.navmesh.frontier import COUNT_SEARCHES, LAST_SEARCH
-
     mesh = mesh_from_polygon(random_floor(1, False))
     start, goal = (mesh.random_point(np.random.default_rng(k), 20) for k in range(2))
     expected = mesh.geodesic_distance(start, goal)

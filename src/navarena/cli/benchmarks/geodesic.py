@@ -81,8 +81,8 @@ def measure_navmesh(name: str, mesh: NavMesh, pairs: int, repeats: int) -> list[
         ("distance, one goal", float(np.median(each)), QUERY_TARGET_US, f"median of {pairs} pairs"),
         ("distance, one goal", per_item(lambda: mesh.geodesic_distance(start, goal)), None, mean),
         (
-            "distance, nearest of 100",
-            per_item(lambda: mesh.geodesic_to_nearest(start, goal[:100])),
+            "distance, nearest of 50",
+            per_item(lambda: mesh.geodesic_to_nearest(start, goal[:50])),
             None,
             mean,
         ),
