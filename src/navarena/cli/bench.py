@@ -58,7 +58,7 @@ def describe_machine() -> dict[str, Any]:
     return {
         "processor": processor_name(),
         "cores": os.cpu_count(),
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "numpy": numpy.__version__,
         "numba": numba.__version__,
