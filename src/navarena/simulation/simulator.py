@@ -12,6 +12,7 @@ from navarena.core.suggest import unknown_name
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.motion import ACTIONS, Actuation, execute, movement_table
+from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.observer import Observer
 from navarena.simulation.readings import OwnSensor
 from navarena.simulation.sensors.sensor import Sensor
@@ -201,6 +202,13 @@ class Simulator:
     ) -> Float[np.ndarray, "k"]:
         """(K,) metres from the bodies `slots` to `goals` (K, 3); infinite where there is no way."""
         return self.stage.geodesic_distance(slots, self.bodies.positions[slots], goals)
+
+    def navmesh(self, slot: int) -> NavMesh:
+        """Where the body `slot` can walk; raises ActionError when it was never placed."""
+        world = self.stage.world(slot)
+        if world is None:
+            raise ActionError(f"expected a placed body in slot {slot}, got none yet; call place first")
+        return world.navmesh
 
     def camera(self, name: str = "") -> Camera:
         """The body's first camera of that name; raises UnknownNameError."""

@@ -109,8 +109,10 @@ class PointNav(Task):
         episodes: Sequence[Episode],
     ) -> None:
         """Take the goals from the episodes and measure the way to them."""
-        state.goal_position[slots] = [episode.goal.position for episode in episodes]
-        state.distance[slots] = simulator.geodesic_distance(slots, state.goal_position[slots])
+        for slot, episode in zip(slots.tolist(), episodes):
+            state.goal_position[slot] = episode.goal.position
+            state.goal_fields.set_goals(slot, simulator.navmesh(slot), state.goal_position[slot][None])
+        state.distance[slots] = state.goal_fields.distance(slots, simulator.positions[slots])
         state.start_distance[slots] = state.distance[slots]
 
     def judge(
@@ -134,7 +136,7 @@ class PointNav(Task):
         progress = np.zeros(len(state.distance))
         moved = np.flatnonzero(simulator.bodies.moved)
         if len(moved):
-            now = simulator.geodesic_distance(moved, state.goal_position[moved])
+            now = state.goal_fields.distance(moved, simulator.positions[moved])
             before = state.distance[moved]
             reachable = np.isfinite(now) & np.isfinite(before)
             progress[moved[reachable]] = before[reachable] - now[reachable]

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int, Int64
 from navarena.episodes.episode import Episode
 from navarena.simulation.body import Embodiment
 from navarena.simulation.motion import Actuation
+from navarena.simulation.navmesh.goal_fields import GoalFields
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 
@@ -34,6 +35,7 @@ class TaskState:
 
     Attributes:
         goal_position: (N, 3) float64 metres, world frame: the current goal.
+        goal_fields: the distances to the current goals, and what is already known of them.
         distance: (N,) float64 metres, geodesic to the current goal.
         start_distance: (N,) float64 metres, at the start of the episode.
         stopped: (N,) bool, whether the agent ended the episode itself.
@@ -42,6 +44,7 @@ class TaskState:
 
     def __init__(self, slots: int) -> None:
         self.goal_position = np.zeros((slots, 3))
+        self.goal_fields = GoalFields(slots)
         self.distance = np.full(slots, np.inf)
         self.start_distance = np.full(slots, np.inf)
         self.stopped = np.zeros(slots, bool)
