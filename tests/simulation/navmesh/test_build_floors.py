@@ -193,3 +193,18 @@ def test_rooms_of_less_than_a_square_metre_are_dropped():
 def test_bad_plans_are_explained(walkable, message):
     with pytest.raises(SceneError, match=message):
         compute_floor_parts(walkable, BODY)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0, 2 * math.pi), st.floats(-20, 20))
+def test_turned_rooms_are_linked_as_straight_ones(turn, shift):
+    def turned(surface: WalkableSurface) -> WalkableSurface:
+        c, s = math.cos(turn), math.sin(turn)
+        outline = tuple((shift + c * x - s * z, s * x + c * z) for x, z in surface.outline)
+        return WalkableSurface(outline, (), (0.0, 0.0, 0.0), ())
+
+    rooms = [floor(0, 0, 3, 3), floor(3, 1, 6, 2), floor(6, -1, 9, 4)]
+    straight = compute_floor_parts(rooms, BODY)
+    parts = compute_floor_parts([turned(room) for room in rooms], BODY)
+    require_sound(parts)
+    assert island_areas(parts) == pytest.approx(island_areas(straight), abs=0.02)

@@ -6,21 +6,23 @@
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import shapely
-from jaxtyping import Bool, Float, Float64, Int32, Int64, Shaped
+from jaxtyping import Bool, Float64, Int32, Int64, Shaped
 from shapely.geometry.base import BaseGeometry
 
 from navarena.core.errors import SceneError
 from navarena.scenes.scene import WalkableSurface
 from navarena.simulation.navmesh.free_space import (
     GRID,
+    NEAR,
     Portal,
     eroded_area,
     find_portals,
+    insert_points,
     outline_polygons,
+    share_border_points,
     surface_heights,
     unblocked_area,
 )
@@ -56,7 +58,7 @@ def compute_floor_parts(walkable: Sequence[WalkableSurface], settings: NavMeshSe
     """The raw parts of the navmesh of exact floors; arguments and errors as `build_floor_navmesh`."""
     if not walkable:
         raise SceneError("expected at least one walkable surface, got none; build the navmesh from triangles")
-    outlines = outline_polygons(walkable)
+    outlines = share_border_points(outline_polygons(walkable))
     portals = find_portals(walkable, outlines, settings)
     unblocked = [
         unblocked_area(index, surface, outline, settings)
@@ -83,42 +85,12 @@ def _share_portal_points(areas: Sequence[BaseGeometry], portals: Sequence[Portal
     """The areas, those that meet along a portal with each other's corners on it."""
     shared = list(areas)
     for portal in portals:
-        near = portal.line.buffer(GRID)
-        points = []
-        for index in (portal.first, portal.second):
-            corners = shapely.get_coordinates(shared[index])
-            points.append(corners[shapely.intersects_xy(near, corners[:, 0], corners[:, 1])])
-        both = np.unique(np.concatenate(points), axis=0)
-        for index in (portal.first, portal.second):
-            shared[index] = _insert_points(shared[index], both)
+        near = portal.line.buffer(NEAR)
+        for index, other in ((portal.first, portal.second), (portal.second, portal.first)):
+            corners = np.unique(shapely.get_coordinates(shared[other]), axis=0)
+            on_line = shapely.intersects_xy(near, corners[:, 0], corners[:, 1])
+            shared[index] = insert_points(shared[index], corners[on_line])
     return shared
-
-
-def _insert_points(area: BaseGeometry, points: Float[np.ndarray, "n 2"]) -> BaseGeometry:
-    """The area with those `points` that lie on its border as further corners."""
-    polygons = []
-    for polygon in shapely.get_parts(area):
-        if polygon.geom_type == "Polygon":
-            rings = [
-                _insert_into_ring(shapely.get_coordinates(ring), points)
-                for ring in shapely.get_rings(polygon)
-            ]
-            polygons.append(shapely.Polygon(rings[0], rings[1:]))
-    return shapely.MultiPolygon(polygons)
-
-
-def _insert_into_ring(
-    ring: Float[np.ndarray, "k 2"], points: Float[np.ndarray, "n 2"]
-) -> Float[np.ndarray, "m 2"]:
-    """A closed ring with the points that lie strictly inside its edges."""
-    longer = [ring[:1]]
-    for a, b in pairwise(ring):
-        length = float(np.hypot(*(b - a)))
-        along = (points - a) @ (b - a) / length
-        off = np.abs((points - a) @ np.array([a[1] - b[1], b[0] - a[0]])) / length
-        inside = (off < 2 * GRID) & (along > 2 * GRID) & (along < length - 2 * GRID)
-        longer += [points[inside][np.argsort(along[inside])], b[None]]
-    return np.concatenate(longer)
 
 
 def _merge_portal_corners(
@@ -135,7 +107,7 @@ def _merge_portal_corners(
         return row
 
     for portal in portals:
-        near = portal.line.buffer(2 * GRID)
+        near = portal.line.buffer(NEAR)
         mine = np.flatnonzero(places[:, 0] == portal.first)
         at = shapely.points(places[mine, 1:])
         for row in mine[shapely.intersects(near, at)]:

@@ -7,6 +7,7 @@ that touch share their points exactly.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import shapely
@@ -19,6 +20,9 @@ from navarena.simulation.navmesh.settings import NavMeshSettings
 
 GRID = 1e-6
 """Metres: points nearer than this are one point."""
+
+NEAR = 1e-5
+"""Metres within which a corner and a point, or a border and a point, become one."""
 
 ARC_SEGMENTS = 4
 """Segments of a quarter circle around an obstacle's corner: 0.02 of the radius inside the true arc."""
@@ -73,6 +77,49 @@ def outline_polygons(walkable: Sequence[WalkableSurface]) -> list[BaseGeometry]:
         _plan_polygon(surface.outline, surface.holes, f"outline of walkable surface {index}")
         for index, surface in enumerate(walkable)
     ]
+
+
+def insert_points(area: BaseGeometry, points: Float[np.ndarray, "n 2"]) -> BaseGeometry:
+    """The area, its border led through those of the `points` that lie on it."""
+    polygons = []
+    for polygon in shapely.get_parts(area):
+        if polygon.geom_type == "Polygon":
+            rings = shapely.get_rings(polygon)
+            denser = [_insert_into_ring(shapely.get_coordinates(ring), points) for ring in rings]
+            polygons.append(shapely.Polygon(denser[0], denser[1:]))
+    return shapely.MultiPolygon(polygons)
+
+
+def _insert_into_ring(
+    ring: Float[np.ndarray, "k 2"], points: Float[np.ndarray, "n 2"]
+) -> Float[np.ndarray, "m 2"]:
+    """A closed ring whose corners near a point move onto it, with the other points inside its edges."""
+    if not len(points):
+        return ring
+    away = np.hypot(*(ring[:, None] - points).transpose(2, 0, 1))
+    nearest = away.argmin(1)
+    ring = np.where(away.min(1)[:, None] < NEAR, points[nearest], ring)
+    longer = [ring[:1]]
+    for a, b in pairwise(ring):
+        length = max(float(np.hypot(*(b - a))), GRID)
+        along = (points - a) @ (b - a) / length
+        off = np.abs((points - a) @ np.array([a[1] - b[1], b[0] - a[0]])) / length
+        inside = (off < NEAR) & (along > NEAR) & (along < length - NEAR)
+        longer += [points[inside][np.argsort(along[inside])], b[None]]
+    return np.concatenate(longer)
+
+
+def share_border_points(outlines: Sequence[BaseGeometry]) -> list[BaseGeometry]:
+    """The outlines, each with the corners of the others that lie on its border, whatever its direction."""
+    shared = list(outlines)
+    tree = shapely.STRtree(shared)
+    for index, outline in enumerate(outlines):
+        around = [shared[other] for other in tree.query(outline, "dwithin", NEAR) if other != index]
+        if around:
+            points = np.unique(shapely.get_coordinates(around), axis=0)
+            near = shapely.dwithin(outline.boundary, shapely.points(points), NEAR)
+            shared[index] = insert_points(outline, points[near])
+    return shared
 
 
 def _blocks(obstacle: Footprint, plane: tuple[float, float, float], settings: NavMeshSettings) -> bool:
@@ -161,8 +208,14 @@ def eroded_area(
         if index in (portal.first, portal.second):
             other = portal.second if index == portal.first else portal.first
             beyond = portal.line.buffer(PORTAL_REACH * settings.radius + GRID)
-            ground = shapely.intersection(unblocked[other], beyond, grid_size=GRID)
+            ground = _areas_only(shapely.intersection(unblocked[other], beyond, grid_size=GRID))
             area = shapely.union(area, ground, grid_size=GRID)
     area = area.buffer(-settings.radius, quad_segs=ARC_SEGMENTS)
     area = area.simplify(SIMPLIFY_TOLERANCE)
-    return shapely.intersection(area, outline, grid_size=GRID)
+    return _areas_only(shapely.intersection(area, outline, grid_size=GRID))
+
+
+def _areas_only(shape: BaseGeometry) -> BaseGeometry:
+    """The polygons of a shape, without the points and lines along which shapes merely touch."""
+    parts = shapely.get_parts(shape)
+    return shapely.MultiPolygon(parts[shapely.get_type_id(parts) == shapely.GeometryType.POLYGON].tolist())
