@@ -1,5 +1,6 @@
 """From a seed to a furnished, lit house."""
 
+import hashlib
 from dataclasses import dataclass
 from math import atan2
 
@@ -9,7 +10,7 @@ from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.footprints import walkable_surfaces
 from navarena.scenes.houses.furnish import draw_looks, draw_style, furnish
 from navarena.scenes.houses.layout import draw_layout
-from navarena.scenes.houses.light import bake_light
+from navarena.scenes.houses.light import bake_light, smooth_diagonals
 from navarena.scenes.houses.looks import COLORS, FINISHES, Look
 from navarena.scenes.houses.mesh import HouseMesh, MeshBuilder, Thing
 from navarena.scenes.houses.openings import draw_openings
@@ -49,6 +50,10 @@ class HousePlan:
 
     plan: FloorPlan
     placements: tuple[Placement, ...]
+
+    def digest(self) -> str:
+        """SHA-256 (hex) over all its whole numbers and names: equal on every machine."""
+        return hashlib.sha256(repr((self.plan, self.placements)).encode()).hexdigest()
 
 
 def draw_house(seed: int, settings: HouseSettings) -> HousePlan:
@@ -93,15 +98,16 @@ def build_house(seed: int, settings: HouseSettings = USUAL_SETTINGS, scene_id: s
         builder.add_thing(thing, placed.model)
     mesh = builder.build([-1 if thing.room is None else thing.room for thing in builder.things])
     light = bake_light(mesh, house.plan, house.placements)
+    triangles, uv = smooth_diagonals(mesh, light)
     materials, textures = _materials(mesh.looks)
     return Scene(
         scene_id=scene_id or f"house-{seed}",
         vertices=(mesh.vertices / 1000).astype(np.float32),
-        triangles=mesh.triangles,
+        triangles=triangles,
         triangle_object=mesh.triangle_object,
         triangle_material=mesh.triangle_look,
         materials=materials,
-        triangle_uv=mesh.uv,
+        triangle_uv=uv,
         textures=textures,
         vertex_light=light,
         objects=_scene_objects(builder, mesh),

@@ -78,6 +78,24 @@ def bake_light(mesh: HouseMesh, plan: FloorPlan, placements: Sequence[Placement]
     return light
 
 
+def smooth_diagonals(
+    mesh: HouseMesh, light: Float32[np.ndarray, "v"]
+) -> tuple[Int[np.ndarray, "t 3"], Float32[np.ndarray, "t 3 2"]]:
+    """(triangles, uv) with the cells of panels cut along the diagonal whose ends are lit more alike.
+
+    So a dark corner stays a corner instead of becoming a streak; (T, 3) indices and (T, 3, 2) repeats.
+    """
+    triangles, uv, count = mesh.triangles.copy(), mesh.uv.copy(), mesh.panel_triangles
+    pairs, corners = triangles[:count].reshape(-1, 2, 3), uv[:count].reshape(-1, 2, 3, 2)
+    cells = np.concatenate([pairs[:, 0], pairs[:, 1, 2:]], 1)
+    cell_uv = np.concatenate([corners[:, 0], corners[:, 1, 2:]], 1)
+    contrast = np.abs(light[cells[:, :2]] - light[cells[:, 2:]])
+    other = contrast[:, 0] > contrast[:, 1]
+    pairs[other] = cells[other][:, [[0, 1, 3], [1, 2, 3]]]
+    corners[other] = cell_uv[other][:, [[0, 1, 3], [1, 2, 3]]]
+    return triangles, uv
+
+
 def _lifted(mesh: HouseMesh, plan: FloorPlan) -> Float[np.ndarray, "v 3"]:
     """Vertices moved off their surface; those of panels also away from the room's edges."""
     points = mesh.vertices + LIFT_MM * mesh.normals

@@ -52,6 +52,8 @@ class HouseMesh:
         looks: distinct looks.
         part_boxes: (P, 6) float64, lowest and highest corner of each solid that throws shadow.
         thing_low, thing_high: (N, 3) float64, extent of each thing in its own frame.
+        panel_triangles: so many rows at the beginning are the cells of panels, two rows (a, b, c),
+            (a, c, d) for the cell a, b, c, d.
     """
 
     vertices: Float[np.ndarray, "v 3"]
@@ -67,6 +69,7 @@ class HouseMesh:
     part_boxes: Float[np.ndarray, "p 6"]
     thing_low: Float[np.ndarray, "n 3"]
     thing_high: Float[np.ndarray, "n 3"]
+    panel_triangles: int
 
 
 @dataclass(frozen=True)
@@ -156,12 +159,11 @@ class MeshBuilder:
             keep &= ~(inside_first[:, None] & inside_second[None])
         corner = (rows * len(second) + columns)[keep]
         across, along = corner + len(second), corner + 1
-        triangles = np.concatenate(
-            [np.stack([corner, across, across + 1], 1), np.stack([corner, across + 1, along], 1)]
-        )
+        quads = np.stack([corner, across, across + 1, along], 1)
         # first x second points along +axis for x and z, along -axis for y
         if (facing > 0) == (axis == 1):
-            triangles = triangles[:, ::-1]
+            quads = quads[:, [0, 3, 2, 1]]
+        triangles = quads[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
         used, triangles = np.unique(triangles, return_inverse=True)
         triangles, vertices = triangles.reshape(-1, 3), vertices[used]
         count = len(triangles)
@@ -216,6 +218,7 @@ class MeshBuilder:
             part_boxes=np.concatenate(shadows) if shadows else np.zeros((0, 6)),
             thing_low=low,
             thing_high=high,
+            panel_triangles=sum(len(piece.triangles) for piece in self._pieces),
         )
 
     def _instantiate(self, shape: Shape, placed: Sequence[_Placed], shadows: list[np.ndarray]) -> _Piece:
