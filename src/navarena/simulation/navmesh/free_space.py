@@ -212,7 +212,8 @@ def eroded_area(
             area = shapely.union(area, ground, grid_size=GRID)
     area = area.buffer(-settings.radius, quad_segs=ARC_SEGMENTS)
     area = area.simplify(SIMPLIFY_TOLERANCE)
-    return _areas_only(shapely.intersection(area, outline, grid_size=GRID))
+    area = _areas_only(shapely.intersection(area, outline, grid_size=GRID))
+    return shapely.remove_repeated_points(area, NEAR)
 
 
 def _areas_only(shape: BaseGeometry) -> BaseGeometry:
