@@ -32,7 +32,11 @@ def test_clusters_hold_the_same_triangles(count, seed):
     generator = np.random.default_rng(seed)
     vertices = generator.normal(size=(50, 3)).astype(np.float32)
     triangles = generator.integers(0, 50, (count, 3)).astype(np.int32)
+    triangles[0] = 7  # a point
     clusters = build_clusters(vertices, triangles, 32)
+    degenerate = (triangles == np.roll(triangles, 1, 1)).any(1)
+    if not degenerate.all():
+        assert sorted(clusters.order) == list(np.flatnonzero(~degenerate))
     owner = np.repeat(np.arange(len(clusters.triangle_offset) - 1), np.diff(clusters.triangle_offset))
     rebuilt = clusters.vertex[clusters.vertex_offset[owner][:, None] + clusters.corner]
     assert np.array_equal(rebuilt, triangles[clusters.order])

@@ -29,7 +29,7 @@ def test_any_image_size_agrees_with_the_plain_picture(width, height):
     assert (frames.depth > 0).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 1_000_000), st.sampled_from([0.05, 0.5, 3.0]), st.sampled_from([0.02, 1.0, 10.0]))
 @example(7, 3.0, 10.0)
 def test_random_triangles_and_poses_agree_with_the_plain_picture(seed, spread, size):

@@ -42,6 +42,18 @@ def test_textures_repeat():
     assert np.array_equal(rgb, np.tile(texture, (4, 2, 1)))
 
 
+def test_textures_of_different_sizes_and_odd_proportions():
+    generator = np.random.default_rng(9)
+    images = tuple(
+        generator.integers(0, 256, (h, w, 3)).astype(np.uint8) for h, w in ((8, 64), (64, 16), (2, 1))
+    )
+    for index, image in enumerate(images):
+        fields = {"textures": images, "materials": (Material("m", texture=index),)}
+        rgb = facing_quad(triangle_uv=QUAD_UV, **fields).rgb[0]
+        rows, columns = 64 // image.shape[0], 64 // image.shape[1]
+        assert np.array_equal(rgb, image.repeat(rows, 0).repeat(columns, 1))
+
+
 def test_far_textures_show_their_mean():
     texture = np.random.default_rng(2).integers(0, 256, (256, 256, 3)).astype(np.uint8)
     scene = make_scene(QUAD, triangle_uv=QUAD_UV * 20, textures=(texture,), materials=TEXTURED)

@@ -7,7 +7,7 @@ scan-like meshes 1.4 to 2.2 times slower to draw.
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Float32, Int, Int16, Int32
+from jaxtyping import Bool, Float, Float32, Int, Int16, Int32
 
 from navarena.simulation.rendering.layout import MAX_CLUSTER_TRIANGLES
 
@@ -15,6 +15,8 @@ HOUSE_CLUSTER = 64
 """Triangles per cluster of a mesh of up to LARGE_MESH triangles."""
 SCAN_CLUSTER = MAX_CLUSTER_TRIANGLES
 LARGE_MESH = 200_000
+THINNEST = 1e-9
+"""Height over longest edge up to which a triangle counts as a line."""
 NEVER_CULLED = 9.0
 """Sine stored for a cluster whose normals spread too far to be culled as a whole."""
 
@@ -69,19 +71,24 @@ def build_clusters(
 ) -> Clusters:
     """Group triangles (T, 3), at least one, into clusters of at most `limit` (default by mesh size).
 
-    Vertices (V, 3) are metres, world frame.
+    Vertices (V, 3) are metres, world frame. Triangles without area are left out, unless there
+    are no others; in the result T counts those that remain.
     """
     if limit is None:
         limit = HOUSE_CLUSTER if len(triangles) <= LARGE_MESH else SCAN_CLUSTER
     corners = vertices[triangles].astype(np.float64)
-    order, offset = split_by_position(corners.mean(1), min(limit, MAX_CLUSTER_TRIANGLES))
-    corners, triangles = corners[order], triangles[order].astype(np.int64)
+    kept = np.flatnonzero(_has_area(corners))
+    kept = kept if len(kept) else np.zeros(1, np.int64)
+    place, offset = split_by_position(corners[kept].mean(1), min(limit, MAX_CLUSTER_TRIANGLES))
+    order = kept[place]
+    corners = corners[order]
+    triangles = triangles[order].astype(np.int64)
     count = len(offset) - 1
     owner = np.repeat(np.arange(count), np.diff(offset))
 
-    keys, place = np.unique(owner[:, None] * len(vertices) + triangles, return_inverse=True)
+    keys, found = np.unique(owner[:, None] * len(vertices) + triangles, return_inverse=True)
     vertex_offset = np.searchsorted(keys, np.arange(count + 1) * len(vertices))
-    corner = place.reshape(triangles.shape) - vertex_offset[owner][:, None]
+    corner = found.reshape(triangles.shape) - vertex_offset[owner][:, None]
 
     low = np.minimum.reduceat(corners.min(1), offset[:-1])
     high = np.maximum.reduceat(corners.max(1), offset[:-1])
@@ -96,16 +103,22 @@ def build_clusters(
     )
 
 
+def _has_area(corners: Float[np.ndarray, "t 3 3"]) -> Bool[np.ndarray, "t"]:
+    """Whether triangles are more than points and lines."""
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    longest = ((corners - np.roll(corners, 1, axis=1)) ** 2).sum(2).max(1)
+    return np.asarray(np.linalg.norm(normal, axis=1) > THINNEST * longest)
+
+
 def _normal_cones(
     corners: Float[np.ndarray, "t 3 3"], offset: Int[np.ndarray, "c1"], owner: Int[np.ndarray, "t"]
 ) -> Float32[np.ndarray, "4 c"]:
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normal, axis=1, keepdims=True)
-    degenerate = length[:, 0] == 0
     normal = normal / np.maximum(length, np.finfo(float).tiny)
     axis = np.add.reduceat(normal, offset[:-1])
     axis /= np.maximum(np.linalg.norm(axis, axis=1, keepdims=True), np.finfo(float).tiny)
-    cosine = np.where(degenerate, 1.0, (normal * axis[owner]).sum(1))  # they are never drawn
+    cosine = (normal * axis[owner]).sum(1)
     least = np.minimum.reduceat(cosine, offset[:-1])
     sine = np.sqrt(np.maximum(1 - least**2, 0)) + 1e-4
     sine = np.where(least > 0.05, sine, NEVER_CULLED)

@@ -14,6 +14,16 @@ BYTES_PER_PIXEL = (3, 4, 4, 4)
 
 
 @kernel
+def _clear(inverse_depth, width, height, pitch):
+    """Nothing is seen yet; what lies right of the image hides nothing and is never drawn."""
+    inverse_depth[: pitch * (height + 1)] = np.float32(0)
+    right = pitch - at.PITCH_SLACK
+    if right > width:
+        for row in range(height):
+            inverse_depth[row * pitch + width : row * pitch + right] = at.FAR_AWAY
+
+
+@kernel
 def render_views(
     meshes, scratch, share, first, last, cameras, scenes, extra_offset, extra_mesh, extra_cameras,
     extra_words, outputs, width, height, pitch, stride, shading,
@@ -31,7 +41,7 @@ def render_views(
     inverse_depth = flat_view(scratch, share, at.SCRATCH_INVERSE_DEPTH, np.float32)
     mine = np.zeros(4, np.int64)
     for view in range(first, last):
-        inverse_depth[: pitch * (height + 1)] = np.float32(0)
+        _clear(inverse_depth, width, height, pitch)
         camera, row = cameras[view], scenes[view]
         ready = draw_mesh(meshes, row, scratch, share, camera, width, height, pitch, stride, 0, 1, False)
         for extra in range(extra_offset[view], extra_offset[view + 1]):

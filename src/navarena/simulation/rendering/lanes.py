@@ -108,26 +108,26 @@ class Lanes:
             address = builder.extract_element(addresses, ir.Constant(I32, lane))
             rows.append(self.load(self.at(address, I32, first), quad))
         parts = [
-            self._joined(self._joined(rows[k], rows[4 + k]), self._joined(rows[8 + k], rows[12 + k]))
+            self._joined(self._joined(rows[k], rows[k + 4]), self._joined(rows[k + 8], rows[k + 12]))
             for k in range(4)
         ]
-        low = lambda a, b, picks: builder.shuffle_vector(  # noqa: E731
-            a,
-            b,
-            ir.Constant(self.ints, [4 * part + i % 16 + (i // 16) * 16 for part in range(4) for i in picks]),
-        )
-        a0, a1 = low(parts[0], parts[1], (0, 16, 1, 17)), low(parts[0], parts[1], (2, 18, 3, 19))
-        b0, b1 = low(parts[2], parts[3], (0, 16, 1, 17)), low(parts[2], parts[3], (2, 18, 3, 19))
+        low = [self._within_parts(parts[k], parts[k + 1], (0, 16, 1, 17)) for k in (0, 2)]
+        high = [self._within_parts(parts[k], parts[k + 1], (2, 18, 3, 19)) for k in (0, 2)]
         return [
-            low(a0, b0, (0, 1, 16, 17)), low(a0, b0, (2, 3, 18, 19)),
-            low(a1, b1, (0, 1, 16, 17)), low(a1, b1, (2, 3, 18, 19)),
-        ]  # fmt: skip
+            self._within_parts(*pair, picks)
+            for pair in (low, high)
+            for picks in ((0, 1, 16, 17), (2, 3, 18, 19))
+        ]
 
     def _joined(self, low: Value, high: Value) -> Value:
-        count = 2 * low.type.count
-        return self.builder.shuffle_vector(
-            low, high, ir.Constant(ir.VectorType(I32, count), list(range(count)))
-        )
+        """Two vectors end to end."""
+        order = ir.Constant(ir.VectorType(I32, 2 * low.type.count), list(range(2 * low.type.count)))
+        return self.builder.shuffle_vector(low, high, order)
+
+    def _within_parts(self, a: Value, b: Value, picks: tuple[int, ...]) -> Value:
+        """In each 128-bit part the same 4 picks: 0..3 from a's part, 16..19 from b's."""
+        order = [pick + 4 * part for part in range(4) for pick in picks]
+        return self.builder.shuffle_vector(a, b, ir.Constant(self.ints, order))
 
     # --- arithmetic
     def fma(self, a: Value, x: Value, c: Value) -> Value:

@@ -102,7 +102,7 @@ def build_render_mesh(scene: Scene, cluster_limit: int | None = None) -> RenderM
     """Compile `scene` for drawing.
 
     Args:
-        scene: at least one triangle. Degenerate triangles are tolerated and never drawn.
+        scene: at least one triangle. Triangles without area are left out.
         cluster_limit: most triangles in a cluster, at most 128; by default 64, or 128 for
             meshes of more than 200,000 triangles.
 
