@@ -9,40 +9,39 @@ from navarena.core.errors import InputError
 from navarena.core.geometry import wrap_angle
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
-from navarena.simulation.navmesh.table import NavMeshTable
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.simulation.planning.greedy import Course
+from navarena.simulation.planning.ground import Ground
+from navarena.simulation.planning.headings import headings_after, turns_of
 from navarena.simulation.planning.lattice import search_lattice
-from navarena.simulation.planning.moves import MoveTable
 from navarena.simulation.simulator import Simulator
 from worlds import HALL, ROOMS, draw_world
 
 WORLDS = [draw_world(HALL, scene_id="hall"), draw_world(ROOMS, scene_id="rooms")]
-TABLE = NavMeshTable([world.navmesh for world in WORLDS])
 ACTION = {"stop": 0, "move_forward": 1, "turn_left": 2, "turn_right": 3}
 
 
 def test_turns_are_the_fewest_that_reach_every_heading():
-    moves = MoveTable(LOCOBOT)
-    assert moves.turns.tolist() == [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6]
-    assert len(MoveTable(VLN_CE).turns) == 24
-    headings = np.sort(np.asarray(wrap_angle(moves.headings(np.array([0.3]))[0])))
+    turns = turns_of(LOCOBOT)
+    assert turns.tolist() == [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6]
+    assert len(turns_of(VLN_CE)) == 24
+    headings = np.sort(np.asarray(wrap_angle(headings_after(np.array([0.3]), turns, LOCOBOT.turn_angle)[0])))
     assert np.diff(headings) == pytest.approx(np.full(11, math.pi / 6))
 
 
 def test_headings_round_as_single_turns_do():
-    moves = MoveTable(LOCOBOT)
-    simulator = Simulator(LOCOBOT, 1)
-    for column, turns in enumerate(moves.turns):
+    simulator, lattice = Simulator(LOCOBOT, 1), turns_of(LOCOBOT)
+    headings = headings_after(np.array([1.234]), lattice, LOCOBOT.turn_angle)[0]
+    for heading, turns in zip(headings, lattice):
         simulator.place([0], WORLDS[:1], np.array([[5.0, 0, 5]]), np.array([1.234]))
         for _ in range(abs(turns)):
             simulator.step(np.array([2 if turns > 0 else 3]))
-        assert moves.headings(np.array([1.234]))[0, column] == simulator.yaws[0]
+        assert heading == simulator.yaws[0]
 
 
 def test_a_lattice_needs_turns_that_close():
     with pytest.raises(InputError, match="divides a whole turn"):
-        MoveTable(Embodiment("odd", 1.0, 0.1, turn_angle=1.0))
+        turns_of(Embodiment("odd", 1.0, 0.1, turn_angle=1.0))
 
 
 def execute(mesh, start, yaw, plan, body=LOCOBOT):
@@ -54,7 +53,9 @@ def execute(mesh, start, yaw, plan, body=LOCOBOT):
 
 
 def make_query(mesh, start, yaw, goal):
-    return Query(np.array([mesh]), np.array([start], float), np.array([yaw], float), np.array([goal], float))
+    return Query(
+        [WORLDS[mesh].navmesh], np.array([start], float), np.array([yaw], float), np.array([goal], float)
+    )
 
 
 @settings(max_examples=30, deadline=None)
@@ -64,7 +65,7 @@ def test_plans_arrive_exactly_as_executed(seed, mesh, body):
     navmesh = WORLDS[mesh].navmesh
     start, goal = navmesh.random_point(generator, 2)
     yaw = float(generator.uniform(-np.pi, np.pi))
-    (plan,) = ActionPlanner(body, 0.2, 500).plan(TABLE, make_query(mesh, start, yaw, goal))
+    (plan,) = ActionPlanner(body, 0.2, 500).plan(make_query(mesh, start, yaw, goal))
     way = navmesh.geodesic_distance(start[None], goal[None])[0]
     if not np.isfinite(way):
         assert plan is None
@@ -76,21 +77,24 @@ def test_plans_arrive_exactly_as_executed(seed, mesh, body):
 
 
 def test_the_start_may_be_the_goal():
-    (plan,) = ActionPlanner(LOCOBOT, 0.2, 500).plan(TABLE, make_query(0, (5, 0, 5), 0, (5.1, 0, 5)))
+    (plan,) = ActionPlanner(LOCOBOT, 0.2, 500).plan(make_query(0, (5, 0, 5), 0, (5.1, 0, 5)))
     assert plan == ("stop",)
 
 
 def test_a_plan_must_fit_the_step_limit():
     query = make_query(0, (5, 0, 9), 0, (5, 0, 4))
-    assert ActionPlanner(LOCOBOT, 0.2, 21).plan(TABLE, query)[0] is not None
-    assert ActionPlanner(LOCOBOT, 0.2, 20).plan(TABLE, query)[0] is None
+    assert ActionPlanner(LOCOBOT, 0.2, 21).plan(query)[0] is not None
+    assert ActionPlanner(LOCOBOT, 0.2, 20).plan(query)[0] is None
+
+
+def on_ground(mesh, goal):
+    return Ground(LOCOBOT, [WORLDS[mesh].navmesh], goal[None])
 
 
 def test_search_finds_a_way_where_the_next_step_leads_away():
     """From a dead end with a coarse turn, the first move must increase the distance."""
-    moves = MoveTable(LOCOBOT)
     start, goal = np.array([3.5, 0.0, 2.9]), np.array([3.5, 0.0, 4.1])
-    found = search_lattice(moves, TABLE, 1, Course(start, math.pi / 2, 1.0), goal, 0.2, 200)
+    found = search_lattice(on_ground(1, goal), 0, Course(start, math.pi / 2, 1.0), 0.2, 200)
     assert found is not None
     names = [
         n
@@ -102,6 +106,5 @@ def test_search_finds_a_way_where_the_next_step_leads_away():
 
 
 def test_search_gives_up_within_its_bounds():
-    moves = MoveTable(LOCOBOT)
     start, goal = np.array([5.0, 0.0, 9.0]), np.array([5.0, 0.0, 4.0])
-    assert search_lattice(moves, TABLE, 0, Course(start, 0.0, 5.0), goal, 0.2, 10) is None
+    assert search_lattice(on_ground(0, goal), 0, Course(start, 0.0, 5.0), 0.2, 10) is None

@@ -57,14 +57,14 @@ class ExpertAgent(Agent):
         batch = self._require_batch()
         simulator = batch.simulator
         query = Query(
-            simulator.stage.row[slots].astype(np.int64),
+            [simulator.navmesh(slot) for slot in slots.tolist()],
             simulator.positions[slots],
             simulator.yaws[slots],
             batch.state.goal_position[slots],
         )
         self._next[slots] = 0
         self._plans[slots] = self._stop
-        for slot, plan in zip(slots, self._planner.plan(simulator.stage.table, query)):
+        for slot, plan in zip(slots, self._planner.plan(query)):
             if plan is not None:
                 self._plans[slot, : len(plan)] = [self._index[name] for name in plan]
 

@@ -13,7 +13,6 @@ from navarena.episodes.episode import Episode, PointGoal
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import LOCOBOT
-from navarena.simulation.navmesh.table import NavMeshTable
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.simulation.world import World
 
@@ -94,19 +93,18 @@ class PointNavRecipe(EpisodeRecipe):
     def _solvable(self, world: World, candidates: list[Iterator[Candidate]]) -> tuple[list[Candidate], int]:
         """The first candidate of each stream that the planner solves, and how many it did not."""
         planner = ActionPlanner(self.embodiment, self.success_distance, self.max_steps)
-        table = NavMeshTable([world.navmesh])
         chosen: dict[int, Candidate] = {}
         dropped = 0
         open_rows = list(range(len(candidates)))
         while open_rows:
             tried = {row: next(candidates[row]) for row in open_rows}
             query = Query(
-                np.zeros(len(tried), np.int64),
+                [world.navmesh] * len(tried),
                 np.stack([candidate.start for candidate in tried.values()]),
                 np.array([candidate.yaw for candidate in tried.values()]),
                 np.stack([candidate.goal for candidate in tried.values()]),
             )
-            plans = planner.plan(table, query)
+            plans = planner.plan(query)
             chosen.update({row: tried[row] for row, plan in zip(tried, plans) if plan is not None})
             open_rows = [row for row, plan in zip(tried, plans) if plan is None]
             dropped += len(open_rows)

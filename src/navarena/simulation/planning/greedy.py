@@ -1,12 +1,12 @@
 """Greedy following of the geodesic: fast, and right nearly always."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float, Int64
+from jaxtyping import Float
 
-from navarena.simulation.navmesh.table import NavMeshTable
-from navarena.simulation.planning.moves import MoveTable, Places
+from navarena.simulation.planning.ground import Ground, Places
 
 TURN_COST = 0.0125
 """Worth of one turn, in forward steps (habitat-sim, GreedyGeodesicFollower)."""
@@ -41,18 +41,18 @@ class Course:
 
 
 def follow_greedily(
-    moves: MoveTable,
-    table: NavMeshTable,
-    mesh_index: Int64[np.ndarray, "k"],
-    courses: list[Course],
-    goals: Float[np.ndarray, "k 3"],
-    stop_distance: float,
-    max_actions: int,
+    ground: Ground, courses: Sequence[Course], stop_distance: float, max_actions: int
 ) -> None:
-    """Lead K bodies toward `goals` (K, 3) until they arrive, are stuck, or run out of actions.
+    """Lead the K bodies of `ground` toward their goals until they arrive or are stuck.
 
-    Each round all bodies that are still under way make their best combined move. `courses` are
+    Each round all bodies that are still under way make their best combined move. `courses` (K) are
     extended in place.
+
+    Args:
+        ground: of the bodies.
+        courses: where each body starts from.
+        stop_distance: metres, geodesic, below which a body has arrived.
+        max_actions: turns and steps after which it gives up.
     """
     under_way = [k for k in range(len(courses)) if np.isfinite(courses[k].distance)]
     while under_way:
@@ -60,41 +60,30 @@ def follow_greedily(
             courses[k].arrived = courses[k].distance < stop_distance
         under_way = [k for k in under_way if not courses[k].arrived and courses[k].action_count < max_actions]
         if under_way:
-            under_way = _advance(moves, table, mesh_index, courses, goals, under_way)
+            under_way = _advance(ground, courses, under_way)
 
 
-def _advance(
-    moves: MoveTable,
-    table: NavMeshTable,
-    mesh_index: Int64[np.ndarray, "k"],
-    courses: list[Course],
-    goals: Float[np.ndarray, "k 3"],
-    under_way: list[int],
-) -> list[int]:
+def _advance(ground: Ground, courses: Sequence[Course], under_way: list[int]) -> list[int]:
     """One combined move of each body in `under_way`; returns those that were not stuck."""
-    rows = np.array(under_way)
-    places = Places(
-        mesh_index[rows],
-        np.stack([courses[k].position for k in under_way]),
-        np.array([courses[k].yaw for k in under_way]),
-        np.array([courses[k].triangle for k in under_way], np.int32),
-        goals[rows],
+    outcome = ground.try_all(
+        Places(
+            np.array(under_way, np.int64),
+            np.stack([courses[k].position for k in under_way]),
+            np.array([courses[k].yaw for k in under_way]),
+            np.array([courses[k].triangle for k in under_way], np.int32),
+        )
     )
-    outcome = moves.try_all(table, places)
     left = np.array([courses[k].distance for k in under_way])
     gain = left[:, None] - outcome.distances
-    score = (
-        gain / moves.embodiment.forward_step
-        - TURN_COST * np.abs(moves.turns)
-        - COLLISION_COST * outcome.collided
-    )
+    score = gain / ground.embodiment.forward_step
+    score -= TURN_COST * np.abs(ground.turns) + COLLISION_COST * outcome.collided
     score[~(gain >= LEAST_GAIN)] = -np.inf
     best = score.argmax(1)
     going = []
     for i, (k, choice) in enumerate(zip(under_way, best)):
         if score[i, choice] > -np.inf:
             course = courses[k]
-            course.moves.append(int(moves.turns[choice]))
+            course.moves.append(int(ground.turns[choice]))
             course.action_count += abs(course.moves[-1]) + 1
             course.position, course.yaw = outcome.positions[i, choice], float(outcome.yaws[i, choice])
             course.triangle = int(outcome.triangles[i, choice])

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from navarena.simulation.navmesh.table import NavMeshTable
 from navarena.simulation.planning.greedy import Course
-from navarena.simulation.planning.moves import MoveTable, Places
+from navarena.simulation.planning.ground import Ground, Places
 
 CELL = 0.05
 """Metres: of poses with the same heading within one cell, only the first to be reached is kept."""
@@ -38,11 +37,9 @@ class _Node:
 
 
 def search_lattice(
-    moves: MoveTable,
-    table: NavMeshTable,
-    mesh: int,
+    ground: Ground,
+    body: int,
     course: Course,
-    goal: Float[np.ndarray, "3"],
     stop_distance: float,
     max_actions: int,
 ) -> list[int] | None:
@@ -53,11 +50,9 @@ def search_lattice(
     `max_actions` actions.
 
     Args:
-        moves: of the body.
-        table: navmeshes.
-        mesh: row of the table.
+        ground: of the bodies.
+        body: which of them, 0 to K - 1.
         course: where to begin; it is left as it is.
-        goal: (3,) metres.
         stop_distance: metres, geodesic.
         max_actions: turns and steps.
     """
@@ -69,26 +64,25 @@ def search_lattice(
         chosen = [heapq.heappop(queue)[1] for _ in range(min(BREADTH, len(queue)))]
         expanded += len(chosen)
         places = Places(
-            np.full(len(chosen), mesh, np.int64),
+            np.full(len(chosen), body, np.int64),
             np.stack([nodes[i].position for i in chosen]),
             np.array([nodes[i].yaw for i in chosen]),
             np.array([nodes[i].triangle for i in chosen], np.int32),
-            np.repeat(goal[None], len(chosen), 0),
         )
-        outcome = moves.try_all(table, places)
+        outcome = ground.try_all(places)
         for row, index in enumerate(chosen):
             parent = nodes[index]
-            for column, turns in enumerate(moves.turns):
+            for column, turns in enumerate(ground.turns):
                 reached, left = outcome.positions[row, column], float(outcome.distances[row, column])
                 actions = parent.actions + abs(int(turns)) + 1
-                heading = (parent.heading + int(turns)) % len(moves.turns)
+                heading = (parent.heading + int(turns)) % len(ground.turns)
                 place = (
                     int(np.floor(reached[0] / CELL)),
                     int(np.floor(reached[1] / STOREY)),
                     int(np.floor(reached[2] / CELL)),
                     heading,
                 )
-                steps_left = max(left - stop_distance, 0.0) / moves.embodiment.forward_step
+                steps_left = max(left - stop_distance, 0.0) / ground.embodiment.forward_step
                 if not actions + steps_left <= max_actions or place in seen:
                     continue
                 seen.add(place)
@@ -96,7 +90,7 @@ def search_lattice(
                 nodes.append(_Node(reached, yaw, triangle, heading, actions, index, int(turns)))
                 if left < stop_distance:
                     return _trace(nodes)
-                estimate = actions + EAGERNESS * left / moves.embodiment.forward_step
+                estimate = actions + EAGERNESS * left / ground.embodiment.forward_step
                 heapq.heappush(queue, (estimate, len(nodes) - 1))
     return None
 

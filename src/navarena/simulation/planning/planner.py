@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int64
+from jaxtyping import Float
 
 from navarena.simulation.body import Embodiment
-from navarena.simulation.navmesh.table import NavMeshTable
+from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.planning.greedy import Course, follow_greedily
+from navarena.simulation.planning.ground import Ground
 from navarena.simulation.planning.lattice import search_lattice
-from navarena.simulation.planning.moves import MoveTable
 
 STOP_MARGIN = 1e-3
 """Metres by which a plan ends nearer than it must, so that the last bits of a sum cannot fail it."""
@@ -21,13 +21,13 @@ class Query:
     """Where K bodies are and want to go.
 
     Attributes:
-        mesh_index: (K,) int64 rows of the table.
+        meshes: K navmeshes, the same one any number of times.
         positions: (K, 3) float64 metres, world frame.
         yaws: (K,) float64 radians.
         goals: (K, 3) float64 metres, world frame.
     """
 
-    mesh_index: Int64[np.ndarray, "k"]
+    meshes: Sequence[NavMesh]
     positions: Float[np.ndarray, "k 3"]
     yaws: Float[np.ndarray, "k"]
     goals: Float[np.ndarray, "k 3"]
@@ -43,48 +43,34 @@ class ActionPlanner:
     """
 
     def __init__(self, embodiment: Embodiment, success_distance: float, max_steps: int) -> None:
-        self._moves = MoveTable(embodiment)
+        self._embodiment = embodiment
         self._stop_distance = success_distance - STOP_MARGIN
         self._max_actions = max_steps - 1
 
-    def plan(self, table: NavMeshTable, query: Query) -> list[tuple[str, ...] | None]:
+    def plan(self, query: Query) -> list[tuple[str, ...] | None]:
         """The names of the actions for each of K bodies, "stop" last; None where no plan was found.
 
         Each plan depends on its own row of `query` only.
         """
-        distances = table.geodesic_distance(query.mesh_index, query.positions, query.goals)
-        courses = [
-            Course(position.copy(), float(yaw), float(distance))
-            for position, yaw, distance in zip(query.positions, query.yaws, distances)
+        ground = Ground(self._embodiment, query.meshes, query.goals)
+        distances = ground.distance(np.arange(len(query.meshes)), query.positions)
+        starts = list(zip(query.positions, query.yaws.tolist(), distances.tolist()))
+        courses = [Course(*start) for start in starts]
+        follow_greedily(ground, courses, self._stop_distance, self._max_actions)
+        return [
+            self._finish(ground, body, course, Course(*start))
+            for body, (course, start) in enumerate(zip(courses, starts))
         ]
-        follow_greedily(
-            self._moves,
-            table,
-            query.mesh_index,
-            courses,
-            query.goals,
-            self._stop_distance,
-            self._max_actions,
-        )
-        return [self._finish(table, query, k, course) for k, course in enumerate(courses)]
 
-    def _finish(self, table: NavMeshTable, query: Query, k: int, course: Course) -> tuple[str, ...] | None:
+    def _finish(self, ground: Ground, body: int, course: Course, start: Course) -> tuple[str, ...] | None:
         """The actions of a greedy course; from where it got stuck, else from the start, by search."""
         if course.arrived and course.action_count <= self._max_actions:
             return action_names(course.moves)
-        if not np.isfinite(course.distance):
+        if not np.isfinite(start.distance):
             return None
-        start = Course(query.positions[k], float(query.yaws[k]), course.distance)
         for origin in (course, start):
-            rest = search_lattice(
-                self._moves,
-                table,
-                int(query.mesh_index[k]),
-                origin,
-                query.goals[k],
-                self._stop_distance,
-                self._max_actions - origin.action_count,
-            )
+            actions_left = self._max_actions - origin.action_count
+            rest = search_lattice(ground, body, origin, self._stop_distance, actions_left)
             if rest is not None:
                 return action_names([*origin.moves, *rest])
         return None
