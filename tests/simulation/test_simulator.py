@@ -10,6 +10,7 @@ from navarena.core.errors import ActionError, InputError, SceneError, UnknownNam
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_ROBOTHOR, VLN_CE
 from navarena.simulation.motion import ACTIONS
+from navarena.simulation.rendering import ExtraObjects, make_cylinder
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World, WorldCache
@@ -198,6 +199,35 @@ def test_two_cameras_look_where_they_point():
     assert simulator.world_from_camera("back")[0, :3, 2] == pytest.approx([0, 0, 1], abs=1e-9)
     with pytest.raises(UnknownNameError, match="Known: back, front"):
         simulator.intrinsics("left")
+
+
+def test_extra_things_show_in_their_own_slot_only():
+    simulator = Simulator(VLN_CE, 2, ("instance", "semantic", "rgb"))
+    simulator.place([0, 1], [HALL_WORLD] * 2, np.array([[5.0, 0, 5], [5, 0, 5]]), np.zeros(2))
+    before = simulator.observations["rgb"].copy()
+    cylinder = ExtraObjects(
+        (make_cylinder(1.5, 0.1),),
+        view_index=np.array([1]),
+        template_index=np.array([0]),
+        position=np.array([[5.0, 0.0, 3.0]]),
+        yaw=np.zeros(1),
+        color=np.array([[255, 0, 6]], np.uint8),
+        instance=np.array([77], np.int32),
+        semantic=np.array([9], np.int32),
+    )
+    simulator.show(cylinder)
+    seen = simulator.observations
+    assert seen["instance"][:, 128, 128, 0].tolist() == [0, 77]
+    assert seen["semantic"][1, 128, 128, 0] == 9
+    assert np.array_equal(seen["rgb"][0], before[0]) and not np.array_equal(seen["rgb"][1], before[1])
+    simulator.show(None)
+    assert np.array_equal(simulator.observations["rgb"], before)
+
+
+def test_a_step_of_nobody_is_nothing():
+    simulator = Simulator(LOCOBOT, 2)
+    simulator.step(np.array([0, 0]), np.zeros(2, bool))
+    assert not simulator.positions.any()
 
 
 def test_observations_are_lazy_and_reused():

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from navarena.core.errors import SceneError
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.engine import Renderer, VisibilityRenderer
-from navarena.simulation.rendering.views import Frames, Views
+from navarena.simulation.rendering.views import ExtraObjects, Frames, Views
 from navarena.simulation.stage import Stage
 
 MEANING = frozenset({"semantic", "instance"})
@@ -54,15 +54,21 @@ class Cameraman:
                     "leave these sensors out or use a generated house"
                 )
 
-    def shoot(self, renderer: Renderer, stage: Stage, poses: Float[np.ndarray, "n 4 4"]) -> None:
-        """Render all slots from `poses` (world_from_camera) into `pictures`."""
+    def shoot(
+        self,
+        renderer: Renderer,
+        stage: Stage,
+        poses: Float[np.ndarray, "n 4 4"],
+        extras: ExtraObjects | None = None,
+    ) -> None:
+        """Render all slots from `poses` (N, 4, 4) (world_from_camera, metres) into `pictures`."""
         views = Views(
             camera=self.camera,
             scene_index=np.maximum(stage.row, 0).astype(np.int32),
             position=np.ascontiguousarray(poses[:, :3, 3]),
             rotation=np.ascontiguousarray(poses[:, :3, :3]),
         )
-        renderer.render(views, self._frames)
+        renderer.render(views, self._frames, extras)
 
 
 def make_renderer(stage: Stage, threads: int | None) -> Renderer:

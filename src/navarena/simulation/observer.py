@@ -12,6 +12,7 @@ from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.cameraman import Cameraman, make_renderer
 from navarena.simulation.readings import OwnSensor, Reading, find_readings, spec_of
 from navarena.simulation.rendering.engine import Renderer
+from navarena.simulation.rendering.views import ExtraObjects
 from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, PictureSensor, Sensor
 from navarena.simulation.stage import Stage
 
@@ -43,6 +44,7 @@ class Observer:
         self._readings = list({reading.name: reading for reading in found}.values())
         self.specs = {reading.name: spec_of(reading, embodiment) for reading in self._readings}
         self._crew = self._make_crew()
+        self._extras: ExtraObjects | None = None
         self._renderer: Renderer | None = None
         self._renderer_version = -1
         self._arrays = {reading.name: self._allocate(reading) for reading in self._readings}
@@ -70,6 +72,11 @@ class Observer:
         """The bodies have moved: what was observed is no longer true."""
         self._fresh = False
 
+    def show(self, extras: ExtraObjects | None) -> None:
+        """Draw `extras` into the pictures from now on; their view_index counts slots."""
+        self._extras = extras
+        self.expire()
+
     def world_from_camera(self, camera: Camera) -> Float[np.ndarray, "n 4 4"]:
         """(N, 4, 4) float64 poses of `camera` on the bodies."""
         return world_from_camera(self._bodies, camera)
@@ -93,7 +100,8 @@ class Observer:
             self._renderer = make_renderer(stage, self._threads)
             self._renderer_version = stage.version
         for cameraman in self._crew.values():
-            cameraman.shoot(self._renderer, stage, self.world_from_camera(cameraman.camera))
+            poses = self.world_from_camera(cameraman.camera)
+            cameraman.shoot(self._renderer, stage, poses, self._extras)
 
     def _fill(self, reading: Reading) -> None:
         sensor, out = reading.sensor, self._arrays[reading.name]

@@ -15,6 +15,7 @@ from navarena.simulation.motion import ACTIONS, Actuation, execute, movement_tab
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.observer import Observer
 from navarena.simulation.readings import OwnSensor
+from navarena.simulation.rendering.views import ExtraObjects
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.stage import Stage
 from navarena.simulation.world import World
@@ -157,6 +158,8 @@ class Simulator:
 
     def _move(self, movements: Float[np.ndarray, "n 4"]) -> None:
         """Walk, then turn and tilt."""
+        if not self.stage.worlds:
+            return
         bodies = self.bodies
         low, high = self.embodiment.tilt_range
         directions, distances = np.zeros(self.slots), np.zeros(self.slots)
@@ -196,6 +199,10 @@ class Simulator:
                 "placement; call place (or reset) first"
             )
         return np.where(active, actions, 0).astype(np.int64)
+
+    def show(self, extras: ExtraObjects | None) -> None:
+        """Draw things that belong to no scene into the pictures of single slots (their view_index)."""
+        self.observer.show(extras)
 
     def geodesic_distance(
         self, slots: Int64[np.ndarray, "k"], goals: Float[np.ndarray, "k 3"]

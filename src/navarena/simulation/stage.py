@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Float, Int64
 
 from navarena.simulation.navmesh.table import NavMeshTable
 from navarena.simulation.world import World
@@ -15,9 +15,11 @@ class Stage:
     Attributes:
         worlds: those that some slot stands in, and at times some that were just left.
         row: (N,) int64, index into `worlds` of each slot; -1 before the first placement.
-        table: the navmeshes of `worlds`.
+        table: the navmeshes of `worlds`; there is none before the first placement.
         version: grows whenever `worlds` changes.
     """
+
+    table: NavMeshTable
 
     def __init__(self, slots: int) -> None:
         self.worlds: list[World] = []
@@ -55,15 +57,3 @@ class Stage:
     ) -> Float[np.ndarray, "k"]:
         """(K,) metres from `starts` to `goals` in the worlds of `slots`; infinite where there is no way."""
         return self.table.geodesic_distance(self.row[slots], starts, goals)
-
-    def is_navigable(
-        self, slots: Int64[np.ndarray, "k"], positions: Float[np.ndarray, "k 3"]
-    ) -> Bool[np.ndarray, "k"]:
-        """(K,) whether each position lies on the floor of its slot's world."""
-        return np.array(
-            [
-                bool(self.worlds[self.row[slot]].navmesh.is_navigable(position[None])[0])
-                for slot, position in zip(slots, positions)
-            ],
-            bool,
-        )
