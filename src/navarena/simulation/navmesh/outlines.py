@@ -64,11 +64,10 @@ def simplify_outlines(outlines: Outlines, max_error: float) -> Bool[np.ndarray, 
     Where that would let outlines of one layer touch but in corners, more corners are kept.
     """
     o = outlines
-    nodes = _find_nodes(o)
-    kept = nodes.copy()
-    keep_corners(o.offsets, o.corners, o.x, o.z, nodes, max_error, kept)
+    kept = _find_nodes(o)
     restored = 1
     while restored:
+        keep_corners(o.offsets, o.corners, o.x, o.z, kept.copy(), max_error, kept)
         segments = _list_segments(o, kept)
         restored = restore_clashing(segments, o.offsets, o.layers, o.corners, o.x, o.z, kept)
     return kept
