@@ -15,7 +15,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 os.environ.setdefault("NAVARENA_CACHE", str(ROOT / "build" / "test-cache"))
-os.environ.setdefault("MPLBACKEND", "agg")
 jaxtyping.install_import_hook(
     "navarena", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 )

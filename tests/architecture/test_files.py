@@ -112,26 +112,27 @@ def test_no_machine_is_named() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_third_party_imports_are_declared() -> None:
-    """Whatever the package imports stands in pyproject.toml, optional libraries in an extra."""
+KNOWN_AS = {"PIL": "pillow", "llvmlite": "numba"}
+"""Module -> the distribution that is declared for it, where the names differ."""
+
+
+def declared(requirements: list[str]) -> set[str]:
+    return {re.split(r"[<>=!~\[; ]", line)[0].lower().replace("-", "_") for line in requirements}
+
+
+def test_imports_and_declared_dependencies_agree() -> None:
+    """What the package imports stands in pyproject.toml, and what the core brings is imported."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *(r for rs in project["optional-dependencies"].values() for r in rs)]
-    declared = {re.split(r"[<>=!~\[; ]", line)[0].lower().replace("-", "_") for line in wanted}
-    known_as = {
-        "PIL": "pillow",
-        "cv2": "opencv_python_headless",
-        "llvmlite": "numba",
-        "mpl_toolkits": "matplotlib",
-    }
-    wrong = []
+    core = declared(project["dependencies"])
+    extras = declared([r for requirements in project["optional-dependencies"].values() for r in requirements])
+    used: dict[str, str] = {}
     for source in sources():
         for line, module in imported_modules(source):
             top = module.split(".")[0]
-            if top in sys.stdlib_module_names or top in ("navarena", ""):
-                continue
-            if known_as.get(top, top).lower() not in declared:
-                wrong.append(f"{where(source, line)}: {top}")
-    assert not wrong, "\n".join(wrong)
+            if top not in sys.stdlib_module_names and top not in ("navarena", ""):
+                used[KNOWN_AS.get(top, top).lower()] = where(source, line)
+    assert not set(used) - core - extras, {name: used[name] for name in set(used) - core - extras}
+    assert core <= set(used), f"declared but never imported: {sorted(core - set(used))}"
 
 
 def test_protocols_can_be_checked() -> None:
