@@ -1,4 +1,5 @@
 import gzip
+import hashlib
 import math
 from dataclasses import replace
 
@@ -14,6 +15,15 @@ from navarena.episodes.dataset import (
     load_episode_file,
     require_unique_ids,
     save_episodes,
+)
+from navarena.episodes.episode import (
+    GoalImage,
+    ImageGoal,
+    MultiGoal,
+    ObjectGoal,
+    ObjectInstance,
+    ViewPoint,
+    require_point_goal,
 )
 from navarena.episodes.point_nav import POINTNAV_V1, scene_name
 from navarena.episodes.recipe import Stream
@@ -186,3 +196,46 @@ def test_nothing_to_make():
     for scenes, count in (([], 3), (["houses-v0/val/00000"], 0)):
         with pytest.raises(InputError, match="at least one"):
             make_episodes("pointnav-v1", scenes, count)
+
+
+def test_fields_of_later_versions_do_not_move_the_hash_of_old_lists():
+    first_version = {"episode_id", "scene_id", "start_position", "start_yaw", "goal", "geodesic_distance"}
+    digest = hashlib.sha256()
+    for episode in EPISODES:
+        content = {
+            name: value for name, value in msgspec.to_builtins(episode).items() if name in first_version
+        }
+        digest.update(msgspec.json.encode(content) + b"\n")
+    assert hash_episodes(EPISODES) == digest.hexdigest()[:16]
+    assert hash_episodes([replace(EPISODES[0], difficulty="easy")]) != hash_episodes(EPISODES[:1])
+
+
+SEAT = ObjectInstance("3", "chair", (0.0, 1.0, 2.0), (ViewPoint((0.0, 0.0, 1.0), 0.5, 0.25),))
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        ObjectGoal("chair", (SEAT,), "3"),
+        ObjectGoal("chair"),
+        MultiGoal((SEAT, replace(SEAT, object_id="4")), distractors=(SEAT,)),
+        ImageGoal(SEAT, GoalImage((1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 1.0), 1.5, 512, 512, 0.25)),
+    ],
+)
+def test_every_kind_of_goal_round_trips(tmp_path, goal):
+    path = tmp_path / "goals.json"
+    dataset = replace(DATASET, episodes=(replace(EPISODES[0], goal=goal),))
+    save_episodes(dataset, path)
+    assert load_episode_file(path) == dataset
+    with pytest.raises(InputError, match=f"expected a point as the goal .* got {type(goal).__name__}"):
+        require_point_goal(dataset.episodes[0])
+
+
+def test_a_goal_of_no_kind_is_named(tmp_path):
+    path = tmp_path / "goals.json"
+    save_episodes(DATASET, path)
+    content = msgspec.json.decode(path.read_bytes())
+    content["episodes"][1]["goal"] = {"place": 3}
+    path.write_bytes(msgspec.json.encode(content))
+    with pytest.raises(FileError, match=r"expected a goal with one of the fields .*\[1\]\.goal"):
+        load_episode_file(path)

@@ -12,7 +12,8 @@ import msgspec
 
 from navarena.core.errors import FileError, InputError
 from navarena.core.files import read_bytes, write_atomic
-from navarena.episodes.episode import Episode
+from navarena.episodes.episode import LATER_FIELDS, Episode
+from navarena.episodes.goals import decode_goal
 
 FORMAT = "navarena-episodes-v1"
 
@@ -69,10 +70,19 @@ def hash_episodes(episodes: Sequence[Episode]) -> str:
     hash of a file equals the hash of the episodes it was saved from.
     """
     digest = hashlib.sha256()
-    encoder = msgspec.json.Encoder(order="deterministic")
+    encoder = msgspec.json.Encoder()
     for episode in episodes:
-        digest.update(encoder.encode(episode) + b"\n")
+        digest.update(encoder.encode(_first_version(episode)) + b"\n")
     return digest.hexdigest()[:16]
+
+
+def _first_version(episode: Episode) -> dict[str, Any]:
+    """The fields of `episode`, without later ones that say nothing: so old lists keep their hash."""
+    content: dict[str, Any] = msgspec.to_builtins(episode)
+    for name, default in LATER_FIELDS.items():
+        if content[name] == default:
+            del content[name]
+    return content
 
 
 def save_episodes(dataset: EpisodeDataset, path: Path) -> None:
@@ -108,7 +118,7 @@ def load_episode_file(path: Path) -> EpisodeDataset:
                 f"expected an episode file of format {FORMAT!r}, got {got!r} in {path}; "
                 "make one with: navarena episodes make"
             )
-        stored = msgspec.convert(header, _StoredDataset)
+        stored = msgspec.convert(header, _StoredDataset, dec_hook=decode_goal)
     except msgspec.MsgspecError as error:
         raise FileError(
             f"episode file {path}: {error}; it is damaged or of another kind, make it again with: "

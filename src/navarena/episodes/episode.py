@@ -2,17 +2,36 @@
 
 from dataclasses import dataclass
 
+from navarena.core.errors import InputError
+from navarena.episodes.goals import (
+    Goal,
+    GoalImage,
+    ImageGoal,
+    MultiGoal,
+    ObjectGoal,
+    ObjectInstance,
+    PointGoal,
+    Position,
+    ViewPoint,
+)
 
-@dataclass(frozen=True)
-class PointGoal:
-    """A goal position (x, y, z) in metres, world frame, on the floor."""
-
-    position: tuple[float, float, float]
+__all__ = [
+    "Episode",
+    "Goal",
+    "GoalImage",
+    "ImageGoal",
+    "MultiGoal",
+    "ObjectGoal",
+    "ObjectInstance",
+    "PointGoal",
+    "ViewPoint",
+    "require_point_goal",
+]
 
 
 @dataclass(frozen=True)
 class Episode:
-    """One PointNav episode.
+    """One episode of any task.
 
     Attributes:
         episode_id: unique within its dataset and split.
@@ -20,12 +39,31 @@ class Episode:
         start_position: (x, y, z) metres, world frame, on the floor.
         start_yaw: radians.
         goal: what to find.
-        geodesic_distance: metres from start to goal for the declared body.
+        geodesic_distance: metres from start to goal for the declared body: to the nearest view point
+            for objects, along all of them for several; None where a file hides it (test splits).
+        start_tilt: radians, of the camera, upwards.
+        difficulty: the label that its file gives it, such as "easy"; empty where there is none.
     """
 
     episode_id: str
     scene_id: str
-    start_position: tuple[float, float, float]
+    start_position: Position
     start_yaw: float
-    goal: PointGoal
-    geodesic_distance: float
+    goal: Goal
+    geodesic_distance: float | None
+    start_tilt: float = 0.0
+    difficulty: str = ""
+
+
+LATER_FIELDS = {"start_tilt": 0.0, "difficulty": ""}
+"""Fields of Episode that lists of the first version did not have, and what they then were."""
+
+
+def require_point_goal(episode: Episode) -> PointGoal:
+    """The goal of a PointNav episode; raises InputError when it asks for something else."""
+    if not isinstance(episode.goal, PointGoal):
+        raise InputError(
+            f"expected a point as the goal of episode {episode.episode_id!r}, got "
+            f"{type(episode.goal).__name__}; choose episodes of the protocol's own task"
+        )
+    return episode.goal

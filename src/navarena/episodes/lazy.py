@@ -12,6 +12,7 @@ import numpy as np
 
 from navarena.core.sources import source_fingerprint
 from navarena.episodes.episode import Episode
+from navarena.episodes.goals import decode_goal
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
 from navarena.scenes.catalog import scene_hash
 from navarena.scenes.packs import Pack, content_hash, load_or_build
@@ -103,7 +104,9 @@ def _to_arrays(batch: SceneBatch) -> tuple[dict[str, np.ndarray], dict[str, Any]
 
 
 def _from_pack(pack: Pack, scene_id: str) -> SceneBatch:
-    episodes = msgspec.json.decode(pack.arrays["episodes"].tobytes(), type=tuple[Episode, ...])
+    episodes = msgspec.json.decode(
+        pack.arrays["episodes"].tobytes(), type=tuple[Episode, ...], dec_hook=decode_goal
+    )
     # Equal files share one pack, whatever their paths.
     return SceneBatch(
         tuple(replace(episode, scene_id=scene_id) for episode in episodes), int(pack.meta["dropped"])

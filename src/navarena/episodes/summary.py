@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from navarena.core.errors import InputError
 from navarena.episodes.dataset import EpisodeDataset
-from navarena.episodes.episode import Episode
+from navarena.episodes.episode import Episode, require_point_goal
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def summarise(dataset: EpisodeDataset) -> Summary:
     """Count and measure the episodes of a (non-empty) data set."""
     episodes = list(dataset.episodes)
     straight = [euclidean_distance(episode) for episode in episodes]
-    geodesic = [episode.geodesic_distance for episode in episodes]
+    geodesic = [require_distance(episode) for episode in episodes]
     return Summary(
         scenes=len({episode.scene_id for episode in episodes}),
         episodes=len(episodes),
@@ -58,4 +59,13 @@ def summarise(dataset: EpisodeDataset) -> Summary:
 
 def euclidean_distance(episode: Episode) -> float:
     """Metres from start to goal as the crow flies."""
-    return float(np.linalg.norm(np.subtract(episode.goal.position, episode.start_position)))
+    return float(np.linalg.norm(np.subtract(require_point_goal(episode).position, episode.start_position)))
+
+
+def require_distance(episode: Episode) -> float:
+    """Metres from start to goal along the floor; raises InputError where a file hides it."""
+    if episode.geodesic_distance is None:
+        raise InputError(
+            f"expected a geodesic distance of episode {episode.episode_id!r}, got none: its file hides it"
+        )
+    return episode.geodesic_distance

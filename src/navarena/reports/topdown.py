@@ -70,7 +70,7 @@ def open_plans(benchmark: Benchmark) -> PlanSource:
 def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> Markup:
     """The SVG of one episode: floor, rooms, shortest path, walked path, collisions, start and goal."""
     positions = np.asarray(trajectory.positions, float)
-    start, goal = positions[0], np.asarray(episode.goal.position, float)
+    start, goal = positions[0], np.asarray(episode.goal.places[-1], float)
     shortest = np.asarray(plan.shortest_path(start, goal), float).reshape(-1, 3)
     heights = np.concatenate([positions[:, 1], [goal[1]], shortest[:, 1]])
     selected = select_floor(plan.vertices, plan.triangles, heights.min(), heights.max())

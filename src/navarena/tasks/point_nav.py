@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Int, Int64
 
-from navarena.episodes.episode import Episode
+from navarena.episodes.episode import Episode, require_point_goal
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.sensor import Sensor
@@ -110,7 +110,7 @@ class PointNav(Task):
     ) -> None:
         """Take the goals from the episodes and measure the way to them."""
         for slot, episode in zip(slots.tolist(), episodes):
-            state.goal_position[slot] = episode.goal.position
+            state.goal_position[slot] = require_point_goal(episode).position
             state.goal_fields.set_goals(slot, simulator.navmesh(slot), state.goal_position[slot][None])
         state.distance[slots] = state.goal_fields.distance(slots, simulator.positions[slots])
         state.start_distance[slots] = state.distance[slots]

@@ -1,0 +1,175 @@
+"""What an episode asks for: a point, a kind of object, one object in a picture, several in order."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+Position = tuple[float, float, float]
+"""(x, y, z) metres, world frame."""
+
+Rotation = tuple[float, float, float, float]
+"""Unit quaternion [x, y, z, w], world from camera."""
+
+
+class Goal(ABC):
+    """What is to be found. The kinds below are frozen dataclasses."""
+
+    @property
+    @abstractmethod
+    def places(self) -> tuple[Position, ...]:
+        """Where it is: every place that fulfils the goal, or those to be visited, in order.
+
+        Metres, world frame; empty where the file does not say.
+        """
+
+
+@dataclass(frozen=True)
+class PointGoal(Goal):
+    """A goal position (x, y, z) in metres, world frame, on the floor."""
+
+    position: Position
+
+    @property
+    def places(self) -> tuple[Position, ...]:
+        """The position."""
+        return (self.position,)
+
+
+@dataclass(frozen=True)
+class ViewPoint:
+    """A pose from which an object is seen.
+
+    Attributes:
+        position: metres, world frame, on the floor.
+        yaw: radians; looking at the object.
+        coverage: how much of the object's picture it fills, as its file measures it. The
+            community's files call it `iou`; it is the sum over three renders of the share of
+            pixels that show the object, so it may exceed 1.
+    """
+
+    position: Position
+    yaw: float
+    coverage: float = 0.0
+
+
+@dataclass(frozen=True)
+class ObjectInstance:
+    """One object.
+
+    Attributes:
+        object_id: the scene's number or name of it, as text.
+        category: such as "chair".
+        position: metres, world frame: the centre of its box, or its foot for inserted objects.
+        view_points: where STOP counts, best coverage first; empty where a file has none.
+        name: in the scene's annotation, such as "bed_16".
+    """
+
+    object_id: str
+    category: str
+    position: Position
+    view_points: tuple[ViewPoint, ...] = field(default=(), repr=False)
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class ObjectGoal(Goal):
+    """Any object of a category.
+
+    Attributes:
+        category: such as "chair".
+        instances: all objects that count. Empty: the file does not list them, whatever the scene
+            has of the category counts. Episodes of one scene and category share the tuple.
+        closest: object_id of the instance nearest to the start; empty where a file does not say.
+    """
+
+    category: str
+    instances: tuple[ObjectInstance, ...] = ()
+    closest: str = ""
+
+    @property
+    def places(self) -> tuple[Position, ...]:
+        """Centres of all instances."""
+        return tuple(instance.position for instance in self.instances)
+
+
+@dataclass(frozen=True)
+class GoalImage:
+    """The camera that takes the picture of a goal.
+
+    Attributes:
+        position: metres, world frame.
+        rotation: world from camera.
+        hfov: radians.
+        width_px, height_px: pixels.
+        frame_coverage: share of the picture that shows the object.
+        object_coverage: share of the object that the picture shows.
+    """
+
+    position: Position
+    rotation: Rotation
+    hfov: float
+    width_px: int
+    height_px: int
+    frame_coverage: float | None = None
+    object_coverage: float | None = None
+
+
+@dataclass(frozen=True)
+class ImageGoal(Goal):
+    """The one object that a picture shows.
+
+    Attributes:
+        instance: the object.
+        image: which picture of it.
+    """
+
+    instance: ObjectInstance
+    image: GoalImage
+
+    @property
+    def places(self) -> tuple[Position, ...]:
+        """The centre of the object."""
+        return (self.instance.position,)
+
+
+@dataclass(frozen=True)
+class MultiGoal(Goal):
+    """Several objects, to be found in this order.
+
+    Attributes:
+        objects: at least one; `category` is the class that the agent is told.
+        distractors: objects that are inserted, too, and are no goals.
+    """
+
+    objects: tuple[ObjectInstance, ...]
+    distractors: tuple[ObjectInstance, ...] = ()
+
+    @property
+    def places(self) -> tuple[Position, ...]:
+        """Where the objects are, in order."""
+        return tuple(one.position for one in self.objects)
+
+
+_MARKS: dict[str, type[Goal]] = {
+    "position": PointGoal,
+    "objects": MultiGoal,
+    "image": ImageGoal,
+    "category": ObjectGoal,
+}
+"""A field that only this kind of goal has, and must have."""
+
+
+def decode_goal(kind: type, content: Any) -> Any:
+    """A goal from plain JSON content: msgspec's `dec_hook` for fields of type Goal.
+
+    Raises ValueError for content that is no goal.
+    """
+    if kind is not Goal:
+        raise TypeError(f"expected a field of type Goal, got {kind}")
+    if isinstance(content, dict):
+        for mark, goal in _MARKS.items():
+            if mark in content:
+                return msgspec.convert(content, goal)
+    raise ValueError(f"expected a goal with one of the fields {', '.join(_MARKS)}, got {content!r}")
