@@ -145,7 +145,7 @@ def _make_scratch(width: int, height: int, clusters: int) -> tuple[np.ndarray, .
         layout.SCRATCH_NEAREST: clusters,
         layout.SCRATCH_HIZ: tiles,
         layout.SCRATCH_INVERSE_DEPTH: pixels,
-        layout.SCRATCH_ROW: layout.ROW_FLOATS,
+        layout.SCRATCH_ROW: layout.ROW_PREPARED + 4 * layout.row_pitch(width),
     }
     ints = {
         layout.SCRATCH_ID: layout.MAX_TRIANGLES,

@@ -113,11 +113,8 @@ class Lanes:
         ]
         low = [self._within_parts(parts[k], parts[k + 1], (0, 16, 1, 17)) for k in (0, 2)]
         high = [self._within_parts(parts[k], parts[k + 1], (2, 18, 3, 19)) for k in (0, 2)]
-        return [
-            self._within_parts(*pair, picks)
-            for pair in (low, high)
-            for picks in ((0, 1, 16, 17), (2, 3, 18, 19))
-        ]
+        picks = ((0, 1, 16, 17), (2, 3, 18, 19))
+        return [self._within_parts(a, b, pick) for a, b in (low, high) for pick in picks]
 
     def _joined(self, low: Value, high: Value) -> Value:
         """Two vectors end to end."""

@@ -27,8 +27,10 @@ SURFACE_WORDS, PAINT_WORDS, DETAIL_WORDS, COLOR_DETAIL_WORDS = 4, 4, 16, 32
 # an extra object: its surface, paint and detail
 EXTRA_SURFACE, EXTRA_PAINT, EXTRA_DETAIL, EXTRA_WORDS = 0, 4, 8, 40
 
-# the row table: camera position, step of the ray per column, ray of column 0, 4 / focal^4
-ROW_POSITION, ROW_COLUMN_STEP, ROW_FIRST_RAY, ROW_MIP_SCALE, ROW_FLOATS = 0, 3, 6, 9, 10
+# the row table: camera position, step of the ray per column, ray of column 0, 4 / focal^4,
+# then 4 words per pixel from which the second pass of textured shading makes colours
+ROW_PREPARED = 16
+ROW_POSITION, ROW_COLUMN_STEP, ROW_FIRST_RAY, ROW_MIP_SCALE = 0, 3, 6, 9
 
 # --- scratch row
 SCRATCH_VERTEX = 0  # float32, VERTEX_FIELDS x MAX_VERTICES
@@ -43,7 +45,7 @@ SCRATCH_HIZ = 8  # float32: per tile the smallest inverse depth
 SCRATCH_SPAN = 9  # (2 H) int32: first column and length of each row of a wide triangle
 SCRATCH_INVERSE_DEPTH = 10  # float32, (H + 1) rows of `pitch`; 0 = nothing seen
 SCRATCH_VISIBLE = 11  # int32, same shape: triangle index, or ~extra for an extra object
-SCRATCH_ROW = 12  # (ROW_FLOATS) float32: the rays of one image row
+SCRATCH_ROW = 12  # (ROW_PREPARED + 4 pitch) float32 and int32: what shading keeps of one image row
 
 # --- sizes
 MAX_CLUSTER_TRIANGLES = 128

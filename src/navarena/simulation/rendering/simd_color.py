@@ -69,40 +69,56 @@ def mip_level(lanes: Lanes, depth: Value, density: Value, facing: Value, scale: 
     return lanes.maximum_int(lanes.minimum_int(level, last), lanes.iconst(0))
 
 
-def modulate(lanes: Lanes, word: Value, color: Value | None, tints: list[Value]) -> Value:
-    """Bytes of `word` times bytes of `color` (255 = 1) times tints (one, or red, green, blue)."""
+def _halves(lanes: Lanes) -> Value:
+    return ir.VectorType(I16, 2 * lanes.count)
+
+
+def _red_blue(lanes: Lanes, words: Value) -> Value:
+    """Red and blue bytes of colour words as pairs of 16-bit numbers."""
+    return lanes.builder.bitcast(lanes.builder.and_(words, lanes.iconst(0x00FF00FF)), _halves(lanes))
+
+
+def _green(lanes: Lanes, words: Value) -> Value:
+    return _red_blue(lanes, lanes.builder.lshr(words, lanes.iconst(8)))
+
+
+def pack_tints(lanes: Lanes, tints: list[Value]) -> list[Value]:
+    """One tint, or red, green and blue ones (floats, 1 = unchanged), as two words of 16-bit pairs.
+
+    The first word holds the factors of red and blue, the second that of green, twice.
+    """
     builder = lanes.builder
-    halves = ir.VectorType(I16, 2 * lanes.count)
-    wide = ir.VectorType(I32, 2 * lanes.count)
-
-    def constant(kind: Value, value: int) -> Value:
-        return ir.Constant(kind, [value] * (2 * lanes.count))
-
-    def red_blue(value: Value) -> Value:
-        return builder.bitcast(builder.and_(value, lanes.iconst(0x00FF00FF)), halves)
-
-    def green(value: Value) -> Value:
-        return red_blue(builder.lshr(value, lanes.iconst(8)))
-
-    def scaled(value: Value) -> Value:  # 0..255 -> 0..256
-        return builder.add(value, builder.lshr(value, constant(halves, 7)))
 
     def fixed(tint: Value) -> Value:  # 0..1 -> 0..65535
         clamped = lanes.minimum(lanes.maximum(tint, lanes.fconst(0)), lanes.fconst(1))
         return builder.fptosi(lanes.fma(clamped, lanes.fconst(65535), lanes.fconst(0.5)), lanes.ints)
 
     def pair(low: Value, high: Value) -> Value:
-        return builder.bitcast(builder.or_(low, builder.shl(high, lanes.iconst(16))), halves)
+        return builder.or_(low, builder.shl(high, lanes.iconst(16)))
 
-    fixed_tints = [fixed(tint) for tint in tints]
-    red, green_tint, blue = fixed_tints if len(tints) == 3 else fixed_tints * 3
+    red, green, blue = [fixed(tint) for tint in tints] if len(tints) == 3 else [fixed(tints[0])] * 3
+    return [pair(red, blue), pair(green, green)]
+
+
+def modulate(lanes: Lanes, color: Value, texel: Value | None, tints: list[Value]) -> Value:
+    """Bytes of `color` times bytes of `texel` (255 = 1; None = white) times packed tints."""
+    builder = lanes.builder
+    halves, wide = _halves(lanes), ir.VectorType(I32, 2 * lanes.count)
+
+    def constant(kind: Value, value: int) -> Value:
+        return ir.Constant(kind, [value] * (2 * lanes.count))
+
+    def scaled(value: Value) -> Value:  # 0..255 -> 0..256
+        return builder.add(value, builder.lshr(value, constant(halves, 7)))
+
     results = []
-    for part, tint in ((red_blue, pair(red, blue)), (green, pair(green_tint, green_tint))):
-        if color is None:
-            product = builder.shl(part(word), constant(halves, 8))
+    for part, tint in ((_red_blue, tints[0]), (_green, tints[1])):
+        if texel is None:
+            product = builder.shl(part(lanes, color), constant(halves, 8))
         else:
-            product = builder.mul(part(word), scaled(part(color)))
-        full = builder.mul(builder.zext(product, wide), builder.zext(tint, wide))
+            product = builder.mul(part(lanes, texel), scaled(part(lanes, color)))
+        factor = builder.zext(builder.bitcast(tint, halves), wide)
+        full = builder.mul(builder.zext(product, wide), factor)
         lit = builder.trunc(builder.lshr(full, constant(wide, 16)), halves)
         rounded = builder.lshr(builder.add(lit, constant(halves, 128)), constant(halves, 8))
         results.append(builder.bitcast(rounded, lanes.ints))

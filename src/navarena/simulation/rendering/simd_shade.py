@@ -4,12 +4,15 @@ What a block of 16 pixels needs to know of its triangles is found in one of two 
 block shows one or two triangles: then each is broadcast from memory into the lanes that see
 it. Blocks that show more (distant clutter, scans) load one record per lane and transpose.
 Both compute the same operations on the same numbers, so the choice does not change a bit.
+
+Texels are fetched in a second pass over the row: free of branches, it lets the processor wait
+for several gathers at once.
 """
 
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -17,117 +20,22 @@ from numba.extending import intrinsic
 
 from navarena.simulation.rendering import layout as at
 from navarena.simulation.rendering.lanes import CONTRACT, F32, I32, I64, Lanes, Value
-from navarena.simulation.rendering.simd_color import mip_level, modulate, store_rgb, texel_index
+from navarena.simulation.rendering.simd_color import mip_level, modulate, pack_tints, store_rgb, texel_index
+from navarena.simulation.rendering.simd_source import (
+    OneTriangle,
+    Source,
+    Tables,
+    TrianglePerLane,
+    prefetch_details,
+)
 
 BLOCK = 16
 RUNS_ONE_BY_ONE = 2
 """Runs of equal triangles in a block up to which broadcasting is faster than transposing."""
 
+PREPARED_WORDS = 4
 NOTHING = 0x7FFFFFFF
 """Stands for the id of a pixel where nothing is seen."""
-
-
-class _Tables:
-    """Addresses (int64) of the tables of one mesh and of the extra objects."""
-
-    def __init__(self, surfaces: Value, details: Value, paints: Value, extras: Value, words: int) -> None:
-        self.surfaces, self.details, self.paints, self.extras = surfaces, details, paints, extras
-        self.detail_words = words
-
-
-@runtime_checkable
-class _Source(Protocol):
-    """What is known about the triangles of a block, as vectors."""
-
-    def surface(self, word: int) -> Value: ...
-    def paint(self, word: int) -> Value: ...
-    def detail(self, word: int) -> Value: ...
-    def plane(self, word: int) -> list[Value]: ...
-
-
-class _OneTriangle:
-    """The triangle (or extra object) `ident`, broadcast to all lanes."""
-
-    def __init__(self, lanes: Lanes, tables: _Tables, ident: Value) -> None:
-        builder = lanes.builder
-        self._lanes = lanes
-        wide = builder.sext(ident, I64)
-        is_extra = builder.icmp_signed("<", ident, ir.Constant(I32, 0))
-        extra = builder.add(tables.extras, builder.mul(builder.not_(wide), _bytes(at.EXTRA_WORDS)))
-
-        def place(own: Value, of_extra: int) -> Value:
-            return builder.select(is_extra, builder.add(extra, _bytes(of_extra)), own)
-
-        own = builder.add(tables.surfaces, builder.mul(wide, _bytes(at.SURFACE_WORDS)))
-        self._surface = place(own, at.EXTRA_SURFACE)
-        own = builder.add(tables.details, builder.mul(wide, _bytes(tables.detail_words)))
-        self._detail = place(own, at.EXTRA_DETAIL)
-        row = builder.sext(builder.load(lanes.at(self._detail, I32, at.DETAIL_PAINT), align=4), I64)
-        own = builder.add(tables.paints, builder.mul(row, _bytes(at.PAINT_WORDS)))
-        self._paint = place(own, at.EXTRA_PAINT)
-
-    def surface(self, word: int) -> Value:
-        return self._lanes.splat_load(self._surface, I32, word)
-
-    def paint(self, word: int) -> Value:
-        return self._lanes.splat_load(self._paint, I32, word)
-
-    def detail(self, word: int) -> Value:
-        return self._lanes.splat_load(self._detail, I32, word)
-
-    def plane(self, word: int) -> list[Value]:
-        return [self._lanes.splat_load(self._detail, F32, word + k) for k in range(4)]
-
-
-class _TrianglePerLane:
-    """The triangles (or extra objects) `idents`, one per lane; all must exist."""
-
-    def __init__(self, lanes: Lanes, tables: _Tables, idents: Value) -> None:
-        builder = lanes.builder
-        self._lanes, self._tables = lanes, tables
-        self._is_extra = builder.icmp_signed("<", idents, lanes.iconst(0))
-        self._wide = builder.sext(idents, ir.VectorType(I64, lanes.count))
-        extra = builder.mul(builder.not_(self._wide), lanes.splat(_bytes(at.EXTRA_WORDS)))
-        self._extra = builder.add(lanes.splat(tables.extras), extra)
-        self._quads: dict[tuple[str, int], list[Value]] = {}
-
-    def _place(self, table: Value, rows: Value, words: int, of_extra: int) -> Value:
-        builder, lanes = self._lanes.builder, self._lanes
-        own = builder.add(lanes.splat(table), builder.mul(rows, lanes.splat(_bytes(words))))
-        extra = builder.add(self._extra, lanes.splat(_bytes(of_extra)))
-        return builder.select(self._is_extra, extra, own)
-
-    def _quad(self, kind: str, first: int) -> list[Value]:
-        """Words first..first + 3, loaded once."""
-        if (kind, first) not in self._quads:
-            tables = self._tables
-            if kind == "surface":
-                place = self._place(tables.surfaces, self._wide, at.SURFACE_WORDS, at.EXTRA_SURFACE)
-            elif kind == "detail":
-                place = self._place(tables.details, self._wide, tables.detail_words, at.EXTRA_DETAIL)
-            else:
-                rows = self._lanes.builder.sext(self.detail(at.DETAIL_PAINT), self._wide.type)
-                place = self._place(tables.paints, rows, at.PAINT_WORDS, at.EXTRA_PAINT)
-            self._quads[kind, first] = self._lanes.load_quads(place, first)
-        return self._quads[kind, first]
-
-    def surface(self, word: int) -> Value:
-        return self._quad("surface", 0)[word]
-
-    def paint(self, word: int) -> Value:
-        return self._quad("paint", 0)[word]
-
-    def detail(self, word: int) -> Value:
-        return self._quad("detail", word // 4 * 4)[word % 4]
-
-    def plane(self, word: int) -> list[Value]:
-        quad = self._quad("detail", word)
-        return [self._lanes.builder.bitcast(part, self._lanes.floats) for part in quad]
-
-
-def _bytes(words: int) -> Value:
-    """The size of `words` 4-byte words as an int64 constant."""
-    return ir.Constant(I64, 4 * words)
 
 
 def _affine(lanes: Lanes, plane: list[Value], point: list[Value]) -> Value:
@@ -149,14 +57,6 @@ def _cross(lanes: Lanes, a: list[Value], b: list[Value]) -> list[Value]:
         return builder.fsub(builder.fmul(a[i], b[j], flags=CONTRACT), minus, flags=CONTRACT)
 
     return [part(1, 2), part(2, 0), part(0, 1)]
-
-
-def _prefetch_details(lanes: Lanes, tables: _Tables, idents: Value) -> None:
-    """Ask for the details of triangles that will be needed soon; scans miss the caches."""
-    builder = lanes.builder
-    wide = builder.sext(idents, ir.VectorType(I64, lanes.count))
-    place = builder.mul(wide, lanes.splat(_bytes(tables.detail_words)))
-    lanes.prefetch(builder.add(lanes.splat(tables.details), place))
 
 
 def _run_starts(lanes: Lanes, idents: Value, hit: Value) -> Value:
@@ -183,7 +83,7 @@ class _Look:
         kinds |= {f"tint{k}": lanes.floats for k in range(color_planes)}
         self.kinds = kinds
 
-    def find(self, lanes: Lanes, source: _Source, point: list[Value], away: list[Value]) -> dict[str, Value]:
+    def find(self, lanes: Lanes, source: Source, point: list[Value], away: list[Value]) -> dict[str, Value]:
         """The quantities at the pixels' world points, which lie `away` from the camera."""
         if not self.color_planes:
             words = {"word": at.FLAT_COLOR, "instance": at.INSTANCE, "semantic": at.SEMANTIC}
@@ -209,23 +109,34 @@ class _Look:
             "facing": facing,
         }
 
-    def color(
-        self, lanes: Lanes, found: dict[str, Value], metres: Value, scale: Value, texels: Value
-    ) -> Value:
-        """Colour words."""
-        tints = [found[f"tint{k}"] for k in range(self.color_planes)]
-        if self.textured:
-            shape = found["shape"]
-            level = mip_level(lanes, metres, found["density"], found["facing"], scale, shape)
-            index = texel_index(lanes, found["u"], found["v"], level, found["offset"], shape)
-            return modulate(lanes, lanes.gather(texels, index), found["color"], tints)
-        return modulate(lanes, found["word"], None, tints) if tints else found["word"]
+    def prepare(
+        self, lanes: Lanes, found: dict[str, Value], metres: Value, hit: Value, scale: Value
+    ) -> list[Value]:
+        """All that a pixel's colour needs but the texel: words of color, tints, texel index."""
+        black = lanes.iconst(0)
+        if not self.color_planes:
+            return [lanes.builder.select(hit, found["word"], black)]
+        tints = pack_tints(lanes, [found[f"tint{k}"] for k in range(self.color_planes)])
+        if not self.textured:
+            return [lanes.builder.select(hit, found["word"], black), *tints]
+        shape = found["shape"]
+        level = mip_level(lanes, metres, found["density"], found["facing"], scale, shape)
+        index = texel_index(lanes, found["u"], found["v"], level, found["offset"], shape)
+        return [lanes.builder.select(hit, found["color"], black), *tints, index]
+
+    def finish(self, lanes: Lanes, prepared: list[Value], texels: Value) -> Value:
+        """Colour words; black where nothing is seen."""
+        if not self.color_planes:
+            return prepared[0]
+        color, *tints = prepared[:3]
+        texel = lanes.gather(texels, prepared[3]) if self.textured else None
+        return modulate(lanes, color, texel, tints)
 
 
 class _Block:
     """16 pixels of a row: where they are, what they show, and what is known about it."""
 
-    def __init__(self, lanes: Lanes, look: _Look, tables: _Tables, ids: Value, pitch: Value) -> None:
+    def __init__(self, lanes: Lanes, look: _Look, tables: Tables, ids: Value, pitch: Value) -> None:
         self._lanes, self._look, self._tables = lanes, look, tables
         self._ids, self._pitch = ids, pitch
         builder = lanes.builder
@@ -251,8 +162,8 @@ class _Block:
         lanes, builder = self._lanes, self._lanes.builder
         if self._look.color_planes:
             below = lanes.load(lanes.at(self._ids, I32, builder.add(x, self._pitch)), lanes.ints)
-            _prefetch_details(lanes, self._tables, below)
-        source = _TrianglePerLane(lanes, self._tables, idents)
+            prefetch_details(lanes, self._tables, below)
+        source = TrianglePerLane(lanes, self._tables, idents)
         for name, value in self._look.find(lanes, source, point, away).items():
             builder.store(value, self._places[name])
 
@@ -271,7 +182,7 @@ class _Block:
             place = lanes.at(self._ids, I32, builder.add(x, builder.zext(lane, I64)))
             ident = builder.load(place, align=4)
             same = builder.icmp_signed("==", idents, lanes.splat(ident))
-            source = _OneTriangle(lanes, self._tables, ident)
+            source = OneTriangle(lanes, self._tables, ident)
             for name, value in self._look.find(lanes, source, point, away).items():
                 before = builder.load(self._places[name])
                 builder.store(builder.select(same, value, before), self._places[name])
@@ -287,7 +198,7 @@ def _make_shade_row(color_planes: int, textured: bool) -> Callable[..., Any]:
     ):  # fmt: skip
         """Colour, depth, instance and semantic of one row of `width` >= 16 pixels.
 
-        All arguments but `pitch` and `width` are addresses; an output at address 0 is left out.
+        All arguments but `pitch` and `width` (pixels) are addresses; an output at address 0 is left out.
         """
         signature = types.void(*[types.int64] * 14)
 
@@ -295,7 +206,7 @@ def _make_shade_row(color_planes: int, textured: bool) -> Callable[..., Any]:
             zs, ids, pitch, width, row_table, surfaces, details, paints, texels, extras, *outputs = args
             lanes = Lanes(builder, BLOCK)
             look = _Look(lanes, color_planes, textured)
-            tables = _Tables(surfaces, details, paints, extras, detail_words)
+            tables = Tables(surfaces, details, paints, extras, detail_words)
             block = _Block(lanes, look, tables, ids, pitch)
             position, column_step, first_ray = (
                 [lanes.splat_load(row_table, F32, first + k) for k in range(3)]
@@ -308,9 +219,19 @@ def _make_shade_row(color_planes: int, textured: bool) -> Callable[..., Any]:
 
             last = builder.sub(width, ir.Constant(I64, BLOCK))
             blocks = builder.lshr(builder.add(width, ir.Constant(I64, BLOCK - 1)), ir.Constant(I64, 4))
+
+            def column_of(index: Value) -> Value:
+                """First column of a block; the last one may overlap its neighbour."""
+                x = builder.mul(index, ir.Constant(I64, BLOCK))
+                return builder.select(builder.icmp_signed("<", x, last), x, last)
+
+            def later(k: int, x: Value) -> Value:
+                """Where the row table keeps prepared word `k` of the pixels from column `x`."""
+                start = builder.add(builder.mul(pitch, ir.Constant(I64, k)), x)
+                return builder.add(start, ir.Constant(I64, at.ROW_PREPARED))
+
             with cgutils.for_range(builder, blocks) as loop:
-                x = builder.mul(loop.index, ir.Constant(I64, BLOCK))
-                x = builder.select(builder.icmp_signed("<", x, last), x, last)  # the last may overlap
+                x = column_of(loop.index)
                 z = lanes.load(lanes.at(zs, F32, x), lanes.floats)
                 hit = builder.fcmp_ordered(">", z, lanes.fconst(0))
                 inverse = builder.fdiv(lanes.fconst(1), builder.select(hit, z, lanes.fconst(1)))
@@ -324,12 +245,22 @@ def _make_shade_row(color_planes: int, textured: bool) -> Callable[..., Any]:
                     point = [builder.fadd(part, origin) for part, origin in zip(away, position)]
                     found = block.find(x, hit, point, away)
                     with builder.if_then(wanted[0]):
-                        word = look.color(lanes, found, metres, mip_scale, texels)
-                        store_rgb(lanes, builder.select(hit, word, lanes.iconst(0)), outputs[0], x)
+                        prepared = look.prepare(lanes, found, metres, hit, mip_scale)
+                        if textured:
+                            for k, value in enumerate(prepared):
+                                lanes.store(value, lanes.at(row_table, I32, later(k, x)))
+                        else:
+                            store_rgb(lanes, look.finish(lanes, prepared, texels), outputs[0], x)
                     for k, name in ((2, "instance"), (3, "semantic")):
                         with builder.if_then(wanted[k]):
                             value = builder.select(hit, found[name], lanes.iconst(0))
                             lanes.store(value, lanes.at(outputs[k], I32, x))
+            if textured:
+                with builder.if_then(wanted[0]), cgutils.for_range(builder, blocks) as loop:
+                    x = column_of(loop.index)
+                    places = [lanes.at(row_table, I32, later(k, x)) for k in range(PREPARED_WORDS)]
+                    prepared = [lanes.load(place, lanes.ints) for place in places]
+                    store_rgb(lanes, look.finish(lanes, prepared, texels), outputs[0], x)
             return context.get_dummy_value()
 
         return signature, codegen
