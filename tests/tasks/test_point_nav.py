@@ -2,9 +2,12 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.episodes.point_nav import POINTNAV_V1
+from navarena.metrics.navigation import success
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import BodySensor, ObservationSpec
 from navarena.tasks.batch import NavigationBatch
@@ -185,6 +188,38 @@ def test_depth_is_that_of_the_protocol():
     depth = batch.observations["depth"]
     assert depth.shape == (1, 24, 32, 1) and depth.dtype == np.float32
     assert depth[0, 12, 16, 0] == pytest.approx((1.75 - 0.5) / 4.5, abs=1e-3)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32))
+def test_rewards_add_up_to_the_way_that_was_gained(seed):
+    """Sum = start distance - last distance - 0.01 a step + 2.5 for success; nothing is ever NaN."""
+    generator = np.random.default_rng(seed)
+    cache = make_cache()
+    navmesh = cache.get("rooms").navmesh
+    starts, goals = navmesh.random_point(generator, 4), navmesh.random_point(generator, 4)
+    episodes = [
+        make_episode(
+            f"{k}", tuple(starts[k].tolist()), tuple(goals[k].tolist()), generator.uniform(-3, 3), "rooms"
+        )
+        for k in range(4)
+    ]
+    batch = NavigationBatch(SmallPointNav(), 4, sensors=(), worlds=cache)
+    batch.start(range(4), episodes)
+    total = np.zeros(4)
+    while (active := batch.running).any():
+        result = batch.step(generator.choice(4, 4, p=(0.02, 0.58, 0.2, 0.2)), active)
+        assert np.isfinite(result.reward).all()
+        assert not (result.terminated & result.truncated).any()
+        total += result.reward
+    for k in range(4):
+        track = batch.trajectory(k)
+        gained = (
+            track.start_distance - track.distance_to_goal[-1] if np.isfinite(track.start_distance) else 0.0
+        )
+        expected = gained - 0.01 * len(track.actions) + 2.5 * success(track)
+        assert total[k] == pytest.approx(expected, abs=1e-9)
+        assert track.stopped == bool(track.actions[-1] == STOP) and len(track.actions) <= 60
 
 
 def test_a_sensor_of_somebody_else_needs_no_fork(monkeypatch):
