@@ -22,12 +22,19 @@ class Tables:
 
 @runtime_checkable
 class Source(Protocol):
-    """What is known about the triangles of a block, as vectors."""
+    """What is known about the triangles of a block, as vectors of 16 lanes."""
 
-    def surface(self, word: int) -> Value: ...
-    def paint(self, word: int) -> Value: ...
-    def detail(self, word: int) -> Value: ...
-    def plane(self, word: int) -> list[Value]: ...
+    def surface(self, word: int) -> Value:
+        """An int32 word of the surfaces, see layout."""
+
+    def paint(self, word: int) -> Value:
+        """An int32 word of the paints, see layout."""
+
+    def detail(self, word: int) -> Value:
+        """An int32 word of the details, see layout."""
+
+    def plane(self, word: int) -> list[Value]:
+        """The 4 float32 words of the details from `word`: an affine function of the position."""
 
 
 class OneTriangle:
@@ -52,15 +59,19 @@ class OneTriangle:
         self._paint = place(own, at.EXTRA_PAINT)
 
     def surface(self, word: int) -> Value:
+        """See Source.surface."""
         return self._lanes.splat_load(self._surface, I32, word)
 
     def paint(self, word: int) -> Value:
+        """See Source.paint."""
         return self._lanes.splat_load(self._paint, I32, word)
 
     def detail(self, word: int) -> Value:
+        """See Source.detail."""
         return self._lanes.splat_load(self._detail, I32, word)
 
     def plane(self, word: int) -> list[Value]:
+        """See Source.plane."""
         return [self._lanes.splat_load(self._detail, F32, word + k) for k in range(4)]
 
 
@@ -97,15 +108,19 @@ class TrianglePerLane:
         return self._quads[kind, first]
 
     def surface(self, word: int) -> Value:
+        """See Source.surface."""
         return self._quad("surface", 0)[word]
 
     def paint(self, word: int) -> Value:
+        """See Source.paint."""
         return self._quad("paint", 0)[word]
 
     def detail(self, word: int) -> Value:
+        """See Source.detail."""
         return self._quad("detail", word // 4 * 4)[word % 4]
 
     def plane(self, word: int) -> list[Value]:
+        """See Source.plane."""
         quad = self._quad("detail", word)
         return [self._lanes.builder.bitcast(part, self._lanes.floats) for part in quad]
 
