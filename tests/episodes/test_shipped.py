@@ -1,6 +1,6 @@
 """The lists that come with navarena are what their recipe makes.
 
-A list that differs must be made again, as CONTRIBUTING says, or the change that moved it undone.
+A list that differs must be made again by scripts/episode_lists, or the change that moved it undone.
 """
 
 import numpy as np

@@ -18,7 +18,7 @@ STOREY = 0.5
 BREADTH = 16
 """Poses whose moves are tried out in one native call."""
 
-MAX_EXPANDED = 6000
+MAX_EXPANDED = 40_000
 """Poses after which the search gives up."""
 
 EAGERNESS = 1.1
