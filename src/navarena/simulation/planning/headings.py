@@ -14,7 +14,7 @@ FULL_TURN_SLACK = 1e-9
 
 
 def turns_of(body: Embodiment) -> Int64[np.ndarray, "h"]:
-    """(H,) counts of turns to the left (negative: to the right) to every heading, the fewest first.
+    """(H,) number of turns to the left (negative: to the right) to every heading, the fewest first.
 
     Raises InputError when a whole turn is no multiple of the body's turn angle.
     """
