@@ -50,6 +50,8 @@ COMMANDS: Mapping[str, Entry] = {
     "scene preview": Entry("navarena.cli.scene:ScenePreview", "draw a scene into a PNG"),
     "episodes make": Entry("navarena.cli.episodes:EpisodesMake", "generate episodes for scenes"),
     "episodes info": Entry("navarena.cli.episodes:EpisodesInfo", "describe an episode list"),
+    "tours make": Entry("navarena.cli.tours:ToursMake", "order the paths of an R2R split into tours"),
+    "tours stats": Entry("navarena.cli.tours:ToursStats", "count tours and their episodes"),
     "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
     "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),
 }

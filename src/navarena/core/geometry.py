@@ -96,3 +96,17 @@ def world_from_unity(position: Float[np.ndarray, "... 3"]) -> Float[np.ndarray, 
 def yaw_from_unity(degrees: Angles) -> Float[np.ndarray, "..."]:
     """Unity headings (degrees, clockwise from +z) as yaw (radians, to the left from -z)."""
     return np.asarray(wrap_angle(-np.deg2rad(np.asarray(degrees, float))))
+
+
+def world_from_z_up(position: Float[np.ndarray, "... 3"]) -> Float[np.ndarray, "... 3"]:
+    """(..., 3) points of a right-handed frame with z up (Matterport3D; metres) in our frame, y up.
+
+    Its +y becomes our -z, so that a Matterport heading of 0 is a yaw of 0.
+    """
+    point = np.asarray(position, float)
+    return np.stack([point[..., 0], point[..., 2], -point[..., 1]], -1)
+
+
+def yaw_from_heading(heading: Angles) -> Float[np.ndarray, "..."]:
+    """Matterport headings (radians, clockwise from its +y) as yaw (radians, to the left from -z)."""
+    return np.asarray(wrap_angle(-np.asarray(heading, float)))

@@ -13,20 +13,38 @@ from navarena.episodes.goals import (
     PointGoal,
     ViewPoint,
 )
+from navarena.episodes.graph_episodes import (
+    GraphEpisode,
+    Tour,
+    list_episodes,
+    open_atlas,
+    single_tours,
+)
+from navarena.episodes.tours import build_tours, count_tours, load_tours, make_tours, save_tours
 
 __all__ = [
     "Episode",
     "EpisodeDataset",
     "Goal",
     "GoalImage",
+    "GraphEpisode",
     "ImageGoal",
     "MultiGoal",
     "ObjectGoal",
     "ObjectInstance",
     "PointGoal",
+    "Tour",
     "ViewPoint",
+    "build_tours",
+    "count_tours",
+    "list_episodes",
     "load_episode_file",
     "load_episodes",
+    "load_tours",
     "make_episodes",
+    "make_tours",
+    "open_atlas",
     "save_episodes",
+    "save_tours",
+    "single_tours",
 ]

@@ -1,6 +1,8 @@
 """Pure functions from a finished trajectory to numbers, and from many numbers to means with intervals."""
 
+from navarena.metrics.alignment import dtw, dtw_alignment, euclidean_costs
 from navarena.metrics.catalog import METRICS, Metric, compute_metrics, get_metric
+from navarena.metrics.instruction import PathScores, coverage_length_score, ndtw, score_path
 from navarena.metrics.navigation import (
     collisions,
     distance_to_goal,
@@ -18,25 +20,46 @@ from navarena.metrics.statistics import (
     estimate_rate,
     wilson_interval,
 )
+from navarena.metrics.tours import (
+    TourSuccess,
+    tour_alignment,
+    tour_dtw,
+    tour_ndtw,
+    tour_success,
+    tour_weights,
+)
 from navarena.metrics.trajectory import Trajectory
 
 __all__ = [
     "METRICS",
     "Estimate",
     "Metric",
+    "PathScores",
+    "TourSuccess",
     "Trajectory",
     "bootstrap_interval",
     "collisions",
     "compute_metrics",
+    "coverage_length_score",
     "distance_to_goal",
+    "dtw",
+    "dtw_alignment",
     "estimate_mean",
     "estimate_rate",
+    "euclidean_costs",
     "get_metric",
     "is_within",
+    "ndtw",
     "num_actions",
     "path_length",
+    "score_path",
     "soft_spl",
     "spl",
     "success",
+    "tour_alignment",
+    "tour_dtw",
+    "tour_ndtw",
+    "tour_success",
+    "tour_weights",
     "wilson_interval",
 ]

@@ -1,0 +1,194 @@
+"""What the episode files of Habitat have in common (habitat-lab, `NavigationEpisode` and its goals)."""
+
+import math
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from navarena.episodes.exchange.records import (
+    Item,
+    Number,
+    OptionalNumber,
+    Quaternion,
+    Record,
+    Text,
+    Vector,
+    present,
+)
+from navarena.episodes.goals import ObjectInstance, Position, ViewPoint
+
+SCENE_SUFFIXES = (".glb", ".basis", ".scene_instance.json", ".ply", ".obj")
+
+
+class AgentState(Item):
+    """A pose: metres, world frame, and rotation [x, y, z, w]."""
+
+    position: Vector
+    rotation: Quaternion
+
+
+class ViewLocation(Item):
+    """A view point; `iou` is a coverage (see ViewPoint), and absent or null in some files."""
+
+    agent_state: AgentState
+    iou: OptionalNumber = UNSET
+
+
+class PathPoint(Item):
+    """A pose of a recorded shortest path and the action taken there; null closes the greedy path."""
+
+    position: Vector
+    rotation: Quaternion | None | UnsetType = UNSET
+    action: int | str | None | UnsetType = UNSET
+
+
+class Info(Item):
+    """Measurements of an episode.
+
+    Attributes:
+        geodesic_distance: metres from the start; along all goals for MultiON.
+        euclidean_distance: metres; from the start to the last view point in 2020, to the centre of
+            the object since 2022.
+        closest_goal_object_id: of the nearest instance.
+        navigation_bounds: as written.
+        best_viewpoint_position: in 2020 files it equals the start and says nothing.
+        difficulty: such as "easy".
+    """
+
+    geodesic_distance: OptionalNumber = UNSET
+    euclidean_distance: OptionalNumber = UNSET
+    closest_goal_object_id: int | str | None | UnsetType = UNSET
+    navigation_bounds: Any = UNSET
+    best_viewpoint_position: Vector | None | UnsetType = UNSET
+    difficulty: Text = UNSET
+
+
+class HabitatEpisode(Record):
+    """Fields of every episode of Habitat.
+
+    Attributes:
+        episode_id: as written; the loaders of ObjectNav and MultiON replace it by the index.
+        scene_id: path of the scene below the folder of scene datasets.
+        start_position: metres, world frame.
+        start_rotation: [x, y, z, w]; a yaw.
+        info: measurements.
+        start_room: null in published files.
+        shortest_paths: one list of poses for each path; null or [[]] without.
+        scene_dataset_config: path of Habitat's configuration of the scenes (HM3D).
+        additional_obj_config_paths: of inserted objects (HM3D).
+    """
+
+    episode_id: str | int
+    scene_id: str
+    start_position: Vector
+    start_rotation: Quaternion
+    info: Info | None | UnsetType = UNSET
+    start_room: Text = UNSET
+    shortest_paths: list[list[PathPoint]] | None | UnsetType = UNSET
+    scene_dataset_config: Text = UNSET
+    additional_obj_config_paths: list[str] | None | UnsetType = UNSET
+
+
+class ObjectGoalRecord(Record):
+    """An object that counts as a goal.
+
+    Attributes:
+        position: centre of its axis-aligned box, metres, world frame.
+        radius, room_id, room_name, object_name_id: null in published files.
+        object_id: number in the scene.
+        object_name: "level_region_object" in MP3D, such as "bed_16" in HM3D.
+        object_category: such as "bed".
+        view_points: coverage descending.
+    """
+
+    position: Vector
+    object_id: int | str
+    object_category: str
+    view_points: list[ViewLocation] | None | UnsetType = UNSET
+    radius: OptionalNumber = UNSET
+    object_name: Text = UNSET
+    object_name_id: int | str | None | UnsetType = UNSET
+    room_id: int | str | None | UnsetType = UNSET
+    room_name: Text = UNSET
+
+
+def as_position(vector: Vector) -> Position:
+    """Metres as floats."""
+    x, y, z = vector
+    return float(x), float(y), float(z)
+
+
+def geodesic_distance(info: Info | None | UnsetType) -> float | None:
+    """Metres, or None where the file does not say."""
+    if not isinstance(info, Info):
+        return None
+    value = present(info.geodesic_distance)
+    return None if value is None else float(value)
+
+
+def scene_stem(scene_id: str) -> str:
+    """The name of a scene without folders and suffixes: "TEEsavR23oF"."""
+    name = PurePosixPath(scene_id).name
+    for suffix in SCENE_SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name
+
+
+def yaw_of(rotation: Quaternion) -> float:
+    """Yaw in radians of a rotation of any non-zero length: where its forward axis points.
+
+    For upright rotations this is what habitat-lab's sensors take it for, which use the inverse of the
+    quaternion and so normalise it.
+    """
+    x, y, z, w = rotation
+    forward_x = -2.0 * (x * z + w * y)
+    forward_z = -(w * w - x * x - y * y + z * z)
+    return math.atan2(-forward_x, -forward_z)
+
+
+def make_instance(goal: Any) -> ObjectInstance:
+    """Our object from an ObjectGoalRecord, or from a record with the same fields."""
+    points = tuple(
+        ViewPoint(
+            as_position(location.agent_state.position),
+            yaw_of(location.agent_state.rotation),
+            float(present(location.iou, 0.0)),
+        )
+        for location in present(goal.view_points, ())
+    )
+    name = present(goal.object_name, "")
+    return ObjectInstance(str(goal.object_id), goal.object_category, as_position(goal.position), points, name)
+
+
+def make_view_location(point: ViewPoint) -> ViewLocation:
+    """Habitat's view point from ours."""
+    half = point.yaw / 2
+    state = AgentState(position=point.position, rotation=(0.0, math.sin(half), 0.0, math.cos(half)))
+    return ViewLocation(agent_state=state, iou=point.coverage)
+
+
+def make_goal_record(instance: ObjectInstance) -> ObjectGoalRecord:
+    """Habitat's goal from our object; a number stays a number."""
+    number = instance.object_id
+    return ObjectGoalRecord(
+        position=instance.position,
+        radius=None,
+        object_id=int(number) if number.isdecimal() else number,
+        object_name=instance.name or None,
+        object_name_id=None,
+        object_category=instance.category,
+        room_id=None,
+        room_name=None,
+        view_points=[make_view_location(point) for point in instance.view_points],
+    )
+
+
+def header_map(header: Mapping[str, Any], key: str) -> dict[str, int]:
+    """A map of category names to numbers from the top level of a file; empty when it has none."""
+    try:
+        return msgspec.convert(header.get(key) or {}, dict[str, int])
+    except msgspec.ValidationError:
+        return {}

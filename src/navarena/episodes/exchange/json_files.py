@@ -1,0 +1,69 @@
+"""JSON on disk, plain or compressed: what comes in is checked, what goes out is repeatable."""
+
+import gzip
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from navarena.core.errors import FileError
+from navarena.core.files import read_bytes, write_atomic
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+COMPRESSION_LEVEL = 6
+"""Of gzip; 9 takes several times as long for a few per cent."""
+
+_NOT_A_NUMBER = object()
+
+
+def read_json_bytes(path: Path) -> bytes:
+    """The text of a JSON file, decompressed when its first bytes (not its name) say so.
+
+    Raises FileError when it is missing, empty or cut off.
+    """
+    data = read_bytes(path, "episode file")
+    if data[:2] != GZIP_MAGIC:
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileError(
+            f"episode file {path} is damaged ({error}); copy or download it again ({len(data)} bytes here)"
+        ) from error
+
+
+def write_json_bytes(path: Path, data: bytes) -> None:
+    """Write JSON text, compressed when `path` ends in .gz; equal text gives equal bytes."""
+    write_atomic(path, gzip.compress(data, COMPRESSION_LEVEL, mtime=0) if path.suffix == ".gz" else data)
+
+
+def explain_bad_json(path: Path, data: bytes, error: msgspec.DecodeError) -> FileError:
+    """The error for text that is no JSON: Python writes NaN and Infinity, which JSON does not have."""
+    place = _find_non_number(data) if b"NaN" in data or b"Infinity" in data else None
+    if place is not None:
+        return FileError(
+            f"episode file {path}, field {place}: expected a number, got NaN or Infinity; that is no JSON and "
+            "no distance: drop the episode, or make the file again"
+        )
+    return FileError(f"episode file {path} is no JSON ({error}); it is damaged or of another kind")
+
+
+def _find_non_number(data: bytes) -> str | None:
+    """Where the first NaN or Infinity stands, such as "episodes[3].info.geodesic_distance"."""
+    try:
+        content = json.loads(data, parse_constant=lambda _: _NOT_A_NUMBER)
+    except ValueError:
+        return None
+    open_places: list[tuple[str, Any]] = [("", content)]
+    while open_places:
+        place, value = open_places.pop()
+        if value is _NOT_A_NUMBER:
+            return place.lstrip(".")
+        if isinstance(value, dict):
+            open_places += [(f"{place}.{key}", item) for key, item in reversed(value.items())]
+        elif isinstance(value, list):
+            open_places += [(f"{place}[{k}]", item) for k, item in reversed(list(enumerate(value)))]
+    return None

@@ -1,0 +1,233 @@
+"""Tours: made from the paths of a split, kept in the community's layout, counted.
+
+The layout is JSON, {split: {scan: [[instruction id, ...], ...]}}, as `tours_iVLN.json` (discrete) and
+`tours.json` (continuous, whose ids are written as numbers or texts).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from navarena.core.errors import FileError, InputError
+from navarena.core.files import read_bytes, write_atomic
+from navarena.core.suggest import unknown_name
+from navarena.episodes.exchange.r2r import R2RFile, R2RPath
+from navarena.episodes.graph_episodes import GraphEpisode, Tour, check_path, end_to_start
+from navarena.episodes.tour_order import ITERATIONS, Solver, order_paths
+from navarena.scenes.graphs.matterport import Connectivity
+
+KIND = "tour file"
+
+TourLists = Mapping[str, Sequence[Sequence[str]]]
+"""Scan -> tours -> instruction ids, of one split."""
+
+
+def common_copies(paths: Sequence[R2RPath]) -> int:
+    """How many instructions most paths have: the number of copies of each tour. Of ties the fewest."""
+    counts = Counter(len(path.instructions) for path in paths)
+    return min(counts, key=lambda n: (-counts[n], n))
+
+
+def make_tours(
+    file: R2RFile,
+    connectivity: Connectivity,
+    solver: Solver = "pyvrp",
+    seed: int = 0,
+    iterations: int = ITERATIONS,
+    copies: int | None = None,
+    advance: Callable[[], object] | None = None,
+) -> dict[str, list[list[str]]]:
+    """Tours through all paths of a split: the generator of the IVLN paper, section 3.
+
+    The paths of a scan are parted into sets that can follow each other; each set is ordered with
+    small gaps from end to start. Every order is used once per instruction index k: the k-th copy
+    reads instruction k of each path (paths with fewer instructions are left out of it). Tours of a
+    single episode are dropped. These rules reproduce the paper's Table 1 exactly.
+
+    Args:
+        file: the paths; their goals must be known.
+        connectivity: graphs of their scans.
+        solver: of the ordering.
+        seed: of the solver; the same seed gives the same tours.
+        iterations: of the solver; it never stops by time.
+        copies: of each tour; None for the number of instructions that most paths have.
+        advance: called after each scan.
+
+    Returns:
+        Scan -> tours -> instruction ids.
+
+    Raises FileError for a path that does not lie in its graph, InputError for a test split.
+    """
+    if not file.has_goals:
+        raise InputError(f"expected paths from start to goal in {file.name}, got starts only (a test split)")
+    number = common_copies(file.paths) if copies is None else copies
+    if number < 1:
+        raise InputError(f"expected at least 1 copy of each tour, got {number}")
+    by_scan: dict[str, list[R2RPath]] = {}
+    for path in file.paths:
+        check_path(file, path, connectivity)
+        by_scan.setdefault(path.scan, []).append(path)
+    tours: dict[str, list[list[str]]] = {}
+    for scan, paths in by_scan.items():
+        gaps = end_to_start(connectivity.graph(scan), paths)
+        orders = order_paths(gaps, solver, seed, iterations)
+        made = [
+            [paths[row].instruction_id(k) for row in order if k < len(paths[row].instructions)]
+            for order in orders
+            for k in range(number)
+        ]
+        kept = [tour for tour in made if len(tour) > 1]
+        if kept:
+            tours[scan] = kept
+        if advance is not None:
+            advance()
+    return tours
+
+
+def save_tours(splits: Mapping[str, TourLists], path: Path) -> None:
+    """Write {split: {scan: [[instruction id, ...], ...]}}; equal tours give equal bytes."""
+    write_atomic(Path(path), msgspec.json.encode(splits))
+
+
+def load_tours(path: Path) -> dict[str, dict[str, list[list[str]]]]:
+    """Read split -> scan -> tours -> ids; numbers among the ids become texts.
+
+    Raises FileError naming the file and the reason: damaged data, an empty tour, an id that
+    occurs twice in a split.
+    """
+    try:
+        raw = msgspec.json.decode(read_bytes(path, KIND), type=dict[str, dict[str, list[list[str | int]]]])
+    except msgspec.MsgspecError as error:
+        raise FileError(
+            f"{KIND} {path}: {error}; expected {{split: {{scan: [[instruction id, ...], ...]}}}}"
+        ) from error
+    splits = {
+        split: {scan: [[str(name) for name in tour] for tour in tours] for scan, tours in scans.items()}
+        for split, scans in raw.items()
+    }
+    for split, scans in splits.items():
+        seen: set[str] = set()
+        for scan, tours in scans.items():
+            for number, tour in enumerate(tours):
+                if not tour:
+                    raise FileError(f"{KIND} {path}: tour {number} of scan {scan} in {split!r} is empty")
+                for name in tour:
+                    if name in seen:
+                        raise FileError(
+                            f"{KIND} {path}: expected each id once in {split!r}, got {name!r} twice"
+                        )
+                    seen.add(name)
+    if not splits:
+        raise FileError(f"{KIND} {path}: expected at least one split, got none")
+    return splits
+
+
+def pick_split(splits: Mapping[str, TourLists], split: str | None, path: Path) -> tuple[str, TourLists]:
+    """(name, tours) of a split; None stands for the only one. Raises FileError or UnknownNameError."""
+    if split is None:
+        if len(splits) != 1:
+            raise FileError(
+                f"{KIND} {path}: expected one split, got {', '.join(splits)}; name one with --split"
+            )
+        split = next(iter(splits))
+    if split not in splits:
+        raise unknown_name(f"split of {path}", split, splits)
+    return split, splits[split]
+
+
+def build_tours(lists: TourLists, episodes: Mapping[str, GraphEpisode], name: str) -> tuple[Tour, ...]:
+    """Tours of episodes from lists of ids; tour ids count the tours of all scans in the file's order.
+
+    Args:
+        lists: scan -> tours -> instruction ids.
+        episodes: by instruction id.
+        name: of the tour file, for messages.
+
+    Raises FileError for an id without episode, and for an episode of another scan.
+    """
+    tours: list[Tour] = []
+    for scan, members in lists.items():
+        for ids in members:
+            for one in ids:
+                if one not in episodes:
+                    raise FileError(
+                        f"{KIND} {name}: instruction {one!r} of scan {scan} is not in the R2R file; "
+                        "give the file of the same split"
+                    )
+                if episodes[one].scan != scan:
+                    raise FileError(
+                        f"{KIND} {name}: expected instruction {one!r} to be of scan {scan}, got scan "
+                        f"{episodes[one].scan} in the R2R file"
+                    )
+            tours.append(Tour(str(len(tours)), scan, tuple(episodes[one] for one in ids)))
+    return tuple(tours)
+
+
+@dataclass(frozen=True)
+class TourStatistics:
+    """The columns of the IVLN paper's Table 1, for one split.
+
+    Attributes:
+        scenes, episodes, tours: counts.
+        tours_per_scene: their ratio.
+        mean, min, max, sd: episodes per tour; the standard deviation is that of a population.
+    """
+
+    scenes: int
+    episodes: int
+    tours: int
+    tours_per_scene: float
+    mean: float
+    min: int
+    max: int
+    sd: float
+
+
+def count_tours(lists: TourLists) -> TourStatistics:
+    """The statistics of one split; raises InputError when it has no tour."""
+    sizes = np.array([len(tour) for tours in lists.values() for tour in tours])
+    if not sizes.size:
+        raise InputError("expected at least one tour, got none")
+    scenes = sum(1 for tours in lists.values() if len(tours))
+    return TourStatistics(
+        scenes,
+        int(sizes.sum()),
+        len(sizes),
+        len(sizes) / scenes,
+        float(sizes.mean()),
+        int(sizes.min()),
+        int(sizes.max()),
+        float(sizes.std()),
+    )
+
+
+@dataclass(frozen=True)
+class GapStatistics:
+    """How far it is from the end of an episode to the start of the next, along the graph.
+
+    Attributes:
+        mean: metres.
+        at_start: share of transitions that end where the next episode starts.
+        within_3m: share of transitions of at most 3 m.
+    """
+
+    mean: float
+    at_start: float
+    within_3m: float
+
+
+def measure_gaps(tours: Sequence[Tour], connectivity: Connectivity) -> GapStatistics:
+    """Gaps between consecutive episodes; raises InputError when no tour has two."""
+    gaps: list[float] = []
+    for tour in tours:
+        graph = connectivity.graph(tour.scan)
+        for before, after in zip(tour.episodes[:-1], tour.episodes[1:]):
+            gaps.append(float(graph.distances[graph.index(before.path[-1]), graph.index(after.path[0])]))
+    if not gaps:
+        raise InputError("expected a tour of at least two episodes, got none")
+    array = np.array(gaps)
+    return GapStatistics(float(array.mean()), float((array == 0).mean()), float((array <= 3).mean()))

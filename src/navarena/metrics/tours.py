@@ -1,0 +1,153 @@
+"""Numbers of tours: t-nDTW, t-SR and t-SPL (Krantz et al. 2023, "Iterative Vision-and-Language Navigation").
+
+t-nDTW aligns the concatenated paths of a tour, with infinite distance between points of different
+episodes. A finite alignment of the whole can therefore leave an episode's block only through its
+last corner and enter the next only through its first: its cost is the sum of the costs of the
+episodes' own alignments. That is how it is computed; the tests compare it with the whole table.
+
+Two readings:
+
+* "paper": as just said.
+* "code": as the reference's window. At every border between episodes k and k + 1, the last
+  reference point of k is matched by the last walked point of k alone, and the first reference point
+  of k + 1 by the first walked point of k + 1 alone. It equals "paper" for a perfect path, one that
+  stops early, and a body that never moves, and is stricter otherwise. Between two others, an episode
+  with one reference point and two walked ones, or two and three, has no such alignment: InputError.
+
+Two weightings of tours with n_i episodes: "episodes" n_i (paper, discrete code), "changes" n_i - 1
+(continuous code, which counts the changes of the episode id along a tour).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from navarena.core.errors import InputError
+from navarena.metrics.alignment import Costs, dtw, dtw_alignment, require_costs
+from navarena.metrics.instruction import SUCCESS_DISTANCE
+
+Reading = Literal["code", "paper"]
+Weighting = Literal["episodes", "changes"]
+
+
+def constrain_costs(costs: Costs, is_first: bool, is_last: bool) -> Costs:
+    """(N, M) metres of one episode with what the "code" reading forbids made infinite.
+
+    Args:
+        costs: (N, M) metres from walked to reference points.
+        is_first: whether the episode begins its tour; then its first reference point is free.
+        is_last: whether it ends its tour; then its last reference point is free.
+    """
+    table = np.array(costs, np.float64)
+    if not is_first:
+        table[1:, 0] = np.inf
+    if not is_last:
+        table[:-1, -1] = np.inf
+    return table
+
+
+def _episode_costs(costs: Sequence[Costs], reading: Reading) -> list[Costs]:
+    if not costs:
+        raise InputError("expected at least one episode in a tour, got none")
+    tables = [require_costs(table) for table in costs]
+    if reading == "paper":
+        return tables
+    last = len(tables) - 1
+    bound = [constrain_costs(table, k == 0, k == last) for k, table in enumerate(tables)]
+    for k, (table, free) in enumerate(zip(bound, tables)):
+        if np.isfinite(free).all() and not np.isfinite(dtw(table)):
+            raise InputError(
+                f"expected an alignment of episode {k} of a tour in the 'code' reading, got none "
+                f"for {np.shape(free)[0]} walked and {np.shape(free)[1]} reference points; use 'paper'"
+            )
+    return bound
+
+
+def tour_dtw(costs: Sequence[Costs], reading: Reading = "code") -> float:
+    """Metres: cost of the best alignment of a whole tour; infinite where points cannot be reached.
+
+    Args:
+        costs: for each episode, (N, M) metres from walked to reference points.
+        reading: see the module's head.
+    """
+    return float(sum(dtw(table) for table in _episode_costs(costs, reading)))
+
+
+def tour_ndtw(
+    costs: Sequence[Costs],
+    reading: Reading = "code",
+    threshold: float = SUCCESS_DISTANCE,
+    reference_points: int | None = None,
+) -> float:
+    """exp(-DTW / (threshold * |R|)) of one tour, in [0, 1].
+
+    Args:
+        costs: for each episode, (N, M) metres from walked to reference points.
+        reading: see the module's head.
+        threshold: metres.
+        reference_points: |R| if it is not the number of columns: the continuous reference code
+            counts every step of the reference, turns in place included.
+    """
+    points = sum(table.shape[1] for table in costs) if reference_points is None else reference_points
+    return float(np.exp(-tour_dtw(costs, reading) / (threshold * points)))
+
+
+def tour_alignment(costs: Sequence[Costs], reading: Reading = "code") -> list[Int[np.ndarray, "k 2"]]:
+    """For each episode, (K, 2) indices (walked, reference) of a best alignment within the episode.
+
+    Args:
+        costs: for each episode, (N, M) metres from walked to reference points.
+        reading: see the module's head.
+    """
+    return [dtw_alignment(table) for table in _episode_costs(costs, reading)]
+
+
+def tour_weights(episodes: Sequence[int], weighting: Weighting = "episodes") -> Float[np.ndarray, "t"]:
+    """(T,) weights of tours with that many episodes, of sum 1.
+
+    Raises InputError when all are 0 (no tour, or "changes" with single episodes only).
+    """
+    counts = np.asarray(episodes, np.float64) - (1.0 if weighting == "changes" else 0.0)
+    if counts.size == 0 or counts.sum() <= 0 or (counts < 0).any():
+        raise InputError(
+            f"expected tours whose weights ({weighting}) have a positive sum, got {len(episodes)} tours of "
+            f"{list(episodes)[:5]} episodes; use the weighting 'episodes'"
+        )
+    return counts / counts.sum()
+
+
+@dataclass(frozen=True)
+class TourSuccess:
+    """Success of one tour, its episodes weighted by max(L_R, L_P) / L_R.
+
+    Attributes:
+        success: in [0, 1] (t-SR of one tour).
+        spl: in [0, 1] (t-SPL of one tour).
+    """
+
+    success: float
+    spl: float
+
+
+def tour_success(
+    success: Float[np.ndarray, "e"],
+    spl: Float[np.ndarray, "e"],
+    lengths: Float[np.ndarray, "e"],
+    reference_lengths: Float[np.ndarray, "e"],
+) -> TourSuccess:
+    """Weighted means over the episodes (E) of one tour, as the discrete reference code prints them.
+
+    Args:
+        success: (E,) 0 or 1.
+        spl: (E,) in [0, 1].
+        lengths: (E,) metres walked, L_P.
+        reference_lengths: (E,) metres, L_R; an episode with 0 weighs 1.
+    """
+    reference = np.asarray(reference_lengths, np.float64)
+    longer = np.maximum(reference, lengths)
+    weights = np.divide(longer, reference, out=np.ones_like(longer), where=reference > 0)
+    weights = weights / weights.sum()
+    return TourSuccess(float(weights @ success), float(weights @ spl))

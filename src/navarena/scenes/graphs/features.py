@@ -1,0 +1,150 @@
+"""Features of the 36 views of each place, from files of the community's layouts."""
+
+import base64
+import binascii
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float32
+
+from navarena.core.errors import FileError
+from navarena.core.extras import require_extra
+from navarena.scenes.graphs.panorama import VIEWS
+
+TSV_COLUMNS = ("scanId", "viewpointId", "image_w", "image_h", "vfov", "features")
+"""Columns of R2R's precomputed features (`ResNet-152-imagenet.tsv`); the last is base64 of float32."""
+
+
+@runtime_checkable
+class ViewFeatures(Protocol):
+    """Whatever can say how the views of a place look: a file, or an encoder of rendered pictures.
+
+    Attributes:
+        size: numbers per view.
+    """
+
+    size: int
+
+    def views(self, scan: str, viewpoint: str) -> Float32[np.ndarray, "36 d"]:
+        """(36, D) float32 values, one row per view; raises what says that the place is unknown."""
+        ...
+
+
+class StoredFeatures:
+    """Features in memory.
+
+    Args:
+        table: (scan, viewpoint) -> (36, D) float32.
+        source: where they come from, for messages.
+    """
+
+    def __init__(self, table: dict[tuple[str, str], Float32[np.ndarray, "36 d"]], source: str) -> None:
+        if not table:
+            raise FileError(f"expected features of at least one place in {source}, got none")
+        self._table, self._source = table, source
+        self.size = int(next(iter(table.values())).shape[1])
+
+    def views(self, scan: str, viewpoint: str) -> Float32[np.ndarray, "36 d"]:
+        """(36, D) float32 values; raises FileError, naming the place, when the file has none for it."""
+        found = self._table.get((scan, viewpoint))
+        if found is None:
+            raise FileError(f"{self._source} has no features of viewpoint {viewpoint} in scan {scan}")
+        return found
+
+    def require(self, places: Iterable[tuple[str, str]]) -> None:
+        """Raise FileError when features of one of the (scan, viewpoint) are missing."""
+        for scan, viewpoint in places:
+            self.views(scan, viewpoint)
+
+
+def load_tsv_features(path: Path, size: int = 2048, scans: Iterable[str] | None = None) -> StoredFeatures:
+    """Read R2R's layout: tab-separated lines of TSV_COLUMNS, 36 x `size` float32 each.
+
+    Args:
+        path: the file.
+        size: numbers per view.
+        scans: only these are kept; None for all.
+
+    Raises FileError naming file, line, place and reason for a broken line or one of another size.
+    """
+    wanted = None if scans is None else set(scans)
+    table: dict[tuple[str, str], np.ndarray] = {}
+    try:
+        with Path(path).open(encoding="ascii") as file:
+            for number, line in enumerate(file, 1):
+                cells = line.rstrip("\n").split("\t")
+                if len(cells) != len(TSV_COLUMNS):
+                    raise FileError(
+                        f"features {path}, line {number}: expected {len(TSV_COLUMNS)} columns "
+                        f"({', '.join(TSV_COLUMNS)}), got {len(cells)}"
+                    )
+                if cells == list(TSV_COLUMNS) or (wanted is not None and cells[0] not in wanted):
+                    continue
+                where = f"features {path}, line {number}, scan {cells[0]}, viewpoint {cells[1]}"
+                table[cells[0], cells[1]] = _decode(cells[-1], size, where)
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"cannot read features {path}: {error}") from error
+    return StoredFeatures(table, f"features {path}")
+
+
+def _decode(text: str, size: int, where: str) -> Float32[np.ndarray, "36 d"]:
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise FileError(f"{where}: not base64 ({error})") from error
+    if len(data) != VIEWS * size * 4:
+        raise FileError(
+            f"{where}: expected {VIEWS} x {size} float32 ({VIEWS * size * 4} bytes), got {len(data)} bytes; "
+            "give the size of one view"
+        )
+    return require_features(np.frombuffer(data, np.float32).reshape(VIEWS, size), size, where)
+
+
+def require_features(values: np.ndarray, size: int | None, where: str) -> Float32[np.ndarray, "36 d"]:
+    """`values` as (36, D) float32; raises FileError for another shape, another `size`, NaN or infinity."""
+    if values.ndim != 2 or values.shape[0] != VIEWS or (size is not None and values.shape[1] < size):
+        raise FileError(f"{where}: expected shape ({VIEWS}, {size or 'D'}), got {values.shape}")
+    kept = values if size is None else values[:, :size]
+    if not np.isfinite(kept).all():
+        raise FileError(f"{where}: expected finite features, got NaN or infinity")
+    return np.ascontiguousarray(kept, np.float32)
+
+
+class Hdf5Features:
+    """HAMT's layout: one data set `{scan}_{viewpoint}` of shape (36, at least D) in an HDF5 file.
+
+    Rows are read when asked for. Needs h5py: `pip install 'navarena[features]'`.
+
+    Args:
+        path: the file.
+        size: numbers per view that are used, the first ones of a longer row; None for all.
+    """
+
+    def __init__(self, path: Path, size: int | None = None) -> None:
+        h5py = require_extra("h5py", "features")
+        try:
+            self._file: Any = h5py.File(path, "r")
+        except OSError as error:
+            raise FileError(f"cannot read features {path}: {error}") from error
+        if not len(self._file):
+            raise FileError(f"expected features of at least one place in {path}, got none")
+        self._path = path
+        self.size = int(next(iter(self._file.values())).shape[-1]) if size is None else size
+
+    def views(self, scan: str, viewpoint: str) -> Float32[np.ndarray, "36 d"]:
+        """(36, D) float32 values; raises FileError when the place is missing or of another size."""
+        key = f"{scan}_{viewpoint}"
+        if key not in self._file:
+            raise FileError(f"features {self._path} have no {key}")
+        return require_features(np.asarray(self._file[key]), self.size, f"features {self._path}, {key}")
+
+
+def load_features(path: Path, size: int | None = None, scans: Iterable[str] | None = None) -> ViewFeatures:
+    """Features by the file's ending: .tsv (R2R), .hdf5 or .h5 (HAMT); `size` None for the layout's own."""
+    if Path(path).suffix == ".tsv":
+        return load_tsv_features(path, 2048 if size is None else size, scans)
+    if Path(path).suffix in (".hdf5", ".h5"):
+        return Hdf5Features(path, size)
+    raise FileError(f"expected a features file that ends in .tsv, .hdf5 or .h5, got {path}")
