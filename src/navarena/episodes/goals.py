@@ -82,15 +82,20 @@ class ObjectGoal(Goal):
         instances: all objects that count. Empty: the file does not list them, whatever the scene
             has of the category counts. Episodes of one scene and category share the tuple.
         closest: object_id of the instance nearest to the start; empty where a file does not say.
+        arrival: where the shortest path of the file ends, on the floor, metres, world frame; None
+            where a file has no path.
     """
 
     category: str
     instances: tuple[ObjectInstance, ...] = ()
     closest: str = ""
+    arrival: Position | None = None
 
     @property
     def places(self) -> tuple[Position, ...]:
-        """Centres of all instances."""
+        """Centres of all instances; without any, where the file's path ends."""
+        if not self.instances and self.arrival is not None:
+            return (self.arrival,)
         return tuple(instance.position for instance in self.instances)
 
 

@@ -1,5 +1,9 @@
 """Episode files of other projects, read and written without loss."""
 
+from navarena.episodes.exchange.detection import FORMATS
+from navarena.episodes.exchange.document import Document, OpenDocument, encode_document, write_document
+from navarena.episodes.exchange.episode_file import EpisodeFile, EpisodeFileWarning, open_episode_file
+from navarena.episodes.exchange.format import EpisodeFormat
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath, load_r2r, save_r2r, split_of
 from navarena.episodes.exchange.vocabulary import (
     Vocabulary,
@@ -10,14 +14,23 @@ from navarena.episodes.exchange.vocabulary import (
 )
 
 __all__ = [
+    "FORMATS",
+    "Document",
+    "EpisodeFile",
+    "EpisodeFileWarning",
+    "EpisodeFormat",
+    "OpenDocument",
     "R2RFile",
     "R2RPath",
     "Vocabulary",
     "build_vocabulary",
+    "encode_document",
     "load_r2r",
     "load_vocabulary",
+    "open_episode_file",
     "save_r2r",
     "save_vocabulary",
     "split_of",
     "split_words",
+    "write_document",
 ]

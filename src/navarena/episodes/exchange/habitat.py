@@ -6,46 +6,37 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from navarena.episodes.exchange.records import (
-    Item,
-    Number,
-    OptionalNumber,
-    Quaternion,
-    Record,
-    Text,
-    Vector,
-    present,
-)
+from navarena.episodes.exchange.records import Item, Maybe, Number, Quaternion, Record, Vector, present
 from navarena.episodes.goals import ObjectInstance, Position, ViewPoint
 
 SCENE_SUFFIXES = (".glb", ".basis", ".scene_instance.json", ".ply", ".obj")
 
 
-class AgentState(Item):
+class AgentState(Item, frozen=True, kw_only=True):
     """A pose: metres, world frame, and rotation [x, y, z, w]."""
 
     position: Vector
     rotation: Quaternion
 
 
-class ViewLocation(Item):
+class ViewLocation(Item, frozen=True, kw_only=True):
     """A view point; `iou` is a coverage (see ViewPoint), and absent or null in some files."""
 
     agent_state: AgentState
-    iou: OptionalNumber = UNSET
+    iou: Maybe[Number] = UNSET
 
 
-class PathPoint(Item):
+class PathPoint(Item, frozen=True, kw_only=True):
     """A pose of a recorded shortest path and the action taken there; null closes the greedy path."""
 
     position: Vector
-    rotation: Quaternion | None | UnsetType = UNSET
-    action: int | str | None | UnsetType = UNSET
+    rotation: Maybe[Quaternion] = UNSET
+    action: Maybe[int | str] = UNSET
 
 
-class Info(Item):
+class Info(Item, frozen=True, kw_only=True):
     """Measurements of an episode.
 
     Attributes:
@@ -58,15 +49,15 @@ class Info(Item):
         difficulty: such as "easy".
     """
 
-    geodesic_distance: OptionalNumber = UNSET
-    euclidean_distance: OptionalNumber = UNSET
-    closest_goal_object_id: int | str | None | UnsetType = UNSET
+    geodesic_distance: Maybe[Number] = UNSET
+    euclidean_distance: Maybe[Number] = UNSET
+    closest_goal_object_id: Maybe[int | str] = UNSET
     navigation_bounds: Any = UNSET
-    best_viewpoint_position: Vector | None | UnsetType = UNSET
-    difficulty: Text = UNSET
+    best_viewpoint_position: Maybe[Vector] = UNSET
+    difficulty: Maybe[str] = UNSET
 
 
-class HabitatEpisode(Record):
+class HabitatEpisode(Record, frozen=True, kw_only=True):
     """Fields of every episode of Habitat.
 
     Attributes:
@@ -85,14 +76,14 @@ class HabitatEpisode(Record):
     scene_id: str
     start_position: Vector
     start_rotation: Quaternion
-    info: Info | None | UnsetType = UNSET
-    start_room: Text = UNSET
-    shortest_paths: list[list[PathPoint]] | None | UnsetType = UNSET
-    scene_dataset_config: Text = UNSET
-    additional_obj_config_paths: list[str] | None | UnsetType = UNSET
+    info: Maybe[Info] = UNSET
+    start_room: Maybe[str] = UNSET
+    shortest_paths: Maybe[list[list[PathPoint]]] = UNSET
+    scene_dataset_config: Maybe[str] = UNSET
+    additional_obj_config_paths: Maybe[list[str]] = UNSET
 
 
-class ObjectGoalRecord(Record):
+class ObjectGoalRecord(Record, frozen=True, kw_only=True):
     """An object that counts as a goal.
 
     Attributes:
@@ -107,12 +98,12 @@ class ObjectGoalRecord(Record):
     position: Vector
     object_id: int | str
     object_category: str
-    view_points: list[ViewLocation] | None | UnsetType = UNSET
-    radius: OptionalNumber = UNSET
-    object_name: Text = UNSET
-    object_name_id: int | str | None | UnsetType = UNSET
-    room_id: int | str | None | UnsetType = UNSET
-    room_name: Text = UNSET
+    view_points: Maybe[list[ViewLocation]] = UNSET
+    radius: Maybe[Number] = UNSET
+    object_name: Maybe[str] = UNSET
+    object_name_id: Maybe[int | str] = UNSET
+    room_id: Maybe[int | str] = UNSET
+    room_name: Maybe[str] = UNSET
 
 
 def as_position(vector: Vector) -> Position:
@@ -121,7 +112,7 @@ def as_position(vector: Vector) -> Position:
     return float(x), float(y), float(z)
 
 
-def geodesic_distance(info: Info | None | UnsetType) -> float | None:
+def geodesic_distance(info: Maybe[Info]) -> float | None:
     """Metres, or None where the file does not say."""
     if not isinstance(info, Info):
         return None

@@ -45,8 +45,8 @@ def explain_bad_json(path: Path, data: bytes, error: msgspec.DecodeError) -> Fil
     place = _find_non_number(data) if b"NaN" in data or b"Infinity" in data else None
     if place is not None:
         return FileError(
-            f"episode file {path}, field {place}: expected a number, got NaN or Infinity; that is no JSON and "
-            "no distance: drop the episode, or make the file again"
+            f"episode file {path}, field {place}: expected a number, got NaN or Infinity; that is no JSON "
+            "and no distance: drop the episode, or make the file again"
         )
     return FileError(f"episode file {path} is no JSON ({error}); it is damaged or of another kind")
 

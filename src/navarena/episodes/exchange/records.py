@@ -9,7 +9,7 @@ import re
 import types
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -25,11 +25,10 @@ Vector = tuple[Number, Number, Number]
 Quaternion = tuple[Number, Number, Number, Number]
 """[x, y, z, w]; files exist in which it is not of unit length."""
 
-Text = str | None | UnsetType
-"""A text that may be null or absent."""
+Value = TypeVar("Value")
 
-OptionalNumber = Number | None | UnsetType
-"""A number that may be null or absent."""
+Maybe: TypeAlias = Value | UnsetType | None
+"""A field that may be null or absent."""
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
@@ -88,7 +87,7 @@ def encode_record(record: Record) -> bytes:
 
 
 def describe_error(error: msgspec.ValidationError) -> str:
-    """msgspec's message as "field a.b: expected ..., got ...; what to do"."""
+    """Msgspec's message as "field a.b: expected ..., got ...; what to do"."""
     message, _, place = str(error).partition(" - at `")
     field = place.rstrip("`").removeprefix("$").lstrip(".")
     missing = re.match(r"Object missing required field `(.*)`", message)

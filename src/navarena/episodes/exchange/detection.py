@@ -1,0 +1,155 @@
+"""Which format a file has, told by its content and not by its name."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from navarena.core.errors import FileError
+from navarena.episodes.exchange.format import EpisodeFormat
+from navarena.episodes.exchange.habitat_objectnav import HABITAT_OBJECTNAV_HM3D, HABITAT_OBJECTNAV_MP3D
+from navarena.episodes.exchange.habitat_pointnav import HABITAT_POINTNAV
+from navarena.episodes.exchange.instance_imagenav import INSTANCE_IMAGENAV
+from navarena.episodes.exchange.json_files import explain_bad_json, read_json_bytes
+from navarena.episodes.exchange.multion import MULTION
+from navarena.episodes.exchange.robothor import (
+    ROBOTHOR_2020,
+    ROBOTHOR_2021,
+    ROBUSTNAV_OBJECTNAV,
+    ROBUSTNAV_POINTNAV,
+)
+
+FORMATS: dict[str, EpisodeFormat] = {
+    one.name: one
+    for one in (
+        HABITAT_POINTNAV,
+        HABITAT_OBJECTNAV_MP3D,
+        HABITAT_OBJECTNAV_HM3D,
+        INSTANCE_IMAGENAV,
+        MULTION,
+        ROBOTHOR_2020,
+        ROBOTHOR_2021,
+        ROBUSTNAV_POINTNAV,
+        ROBUSTNAV_OBJECTNAV,
+    )
+}
+"""Name -> format, for every format that is read and written here."""
+
+_OTHERS = {
+    "tasks": "GOAT-Bench",
+    "instruction": "VLN-CE",
+    "instructions": "Room-to-Room",
+    "tour_id": "Iterative VLN",
+}
+"""A field of an episode that only a format has which is read elsewhere."""
+
+
+class Content:
+    """One JSON file, taken apart as far as its episodes and goals, which stay text until they are read.
+
+    Attributes:
+        path: of the file.
+        is_list: whether it is a bare list of episodes.
+        keys: of its top level, in order; empty for a list.
+        top: the top level, each value as text.
+        episodes: each as text.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        data = read_json_bytes(path)
+        self.is_list = data.lstrip()[:1] == b"["
+        try:
+            if self.is_list:
+                self.top: dict[str, Raw] = {}
+                self.episodes = msgspec.json.decode(data, type=list[Raw])
+                return
+            self.top = msgspec.json.decode(data, type=dict[str, Raw])
+            self.episodes = msgspec.json.decode(self.top.get("episodes", b"[]"), type=list[Raw])
+        except msgspec.ValidationError as error:
+            raise FileError(
+                f"expected a list of episodes, or an object that holds one, in {path}: {error}"
+            ) from error
+        except msgspec.DecodeError as error:
+            raise explain_bad_json(path, data, error) from error
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names at the top level, in order."""
+        return tuple(self.top)
+
+    def first_episode(self) -> dict[str, Any]:
+        """The fields of the first episode, empty without one; raises FileError when it is no object."""
+        if not self.episodes:
+            return {}
+        episode = msgspec.json.decode(self.episodes[0])
+        if not isinstance(episode, dict):
+            raise FileError(
+                f"expected episodes that are JSON objects, got {type(episode).__name__} in {self.path}"
+            )
+        return episode
+
+
+def detect_format(content: Content) -> EpisodeFormat | None:
+    """The format of a file; None for one without episodes whose top level does not tell.
+
+    Raises FileError for another kind of file, with the formats that are read.
+    """
+    episode = content.first_episode()
+    for field, title in _OTHERS.items():
+        if field in episode:
+            raise FileError(f"{content.path} holds episodes of {title}, which this command does not read")
+    found = _format_of_list(episode) if content.is_list else _format_of_object(content.top, episode)
+    is_empty = not content.episodes and (content.is_list or "episodes" in content.top)
+    if found is None and not is_empty:
+        shown = ", ".join(sorted(episode or content.top)[:8])
+        raise FileError(
+            f"expected an episode file of one of the formats {', '.join(FORMATS)}, got fields {shown} in "
+            f"{content.path}; check the path"
+        )
+    return found
+
+
+def _format_of_list(episode: Mapping[str, Any]) -> EpisodeFormat | None:
+    if "scene" not in episode or "initial_position" not in episode:
+        return None
+    if "object_type" not in episode:
+        return ROBUSTNAV_POINTNAV if "target_position" in episode else None
+    if "object_id" in episode:
+        return ROBOTHOR_2020
+    return ROBUSTNAV_OBJECTNAV if "difficulty" in episode else ROBOTHOR_2021
+
+
+def _format_of_object(top: Mapping[str, Raw], episode: Mapping[str, Any]) -> EpisodeFormat | None:
+    if "episodes" not in top:
+        return None
+    if "goal_object_id" in episode or "goal_image_id" in episode:
+        return INSTANCE_IMAGENAV
+    goals = episode.get("goals")
+    if ("object_category" in episode and "currGoalIndex" not in episode) or "goals_by_category" in top:
+        return _objectnav(top, episode)
+    if _any_is_cylinder(top) or _any_has_category(goals):
+        return MULTION
+    if not episode:
+        return _objectnav(top, episode) if "category_to_task_category_id" in top else None
+    return HABITAT_POINTNAV if "start_position" in episode else None
+
+
+def _objectnav(top: Mapping[str, Raw], episode: Mapping[str, Any]) -> EpisodeFormat:
+    """HM3D files say so by a map of their own; where neither map stands, the scenes do."""
+    if "category_to_mp3d_category_id" in top:
+        return HABITAT_OBJECTNAV_MP3D
+    if "category_to_scene_annotation_category_id" in top or "hm3d" in str(episode.get("scene_id", "")):
+        return HABITAT_OBJECTNAV_HM3D
+    return HABITAT_OBJECTNAV_MP3D
+
+
+def _any_is_cylinder(top: Mapping[str, Raw]) -> bool:
+    text = top.get("category_to_task_category_id")
+    return text is not None and b'"cylinder_' in bytes(text)
+
+
+def _any_has_category(goals: Sequence[Any] | None) -> bool:
+    return bool(goals) and any(isinstance(goal, dict) and "object_category" in goal for goal in goals or ())

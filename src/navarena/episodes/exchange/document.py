@@ -1,0 +1,224 @@
+"""One JSON file of episodes: read piece by piece, or whole; written without loss."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from navarena.core.errors import FileError, InputError
+from navarena.core.suggest import describe_choices
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.detection import Content
+from navarena.episodes.exchange.format import EpisodeFormat, Row
+from navarena.episodes.exchange.habitat import yaw_of
+from navarena.episodes.exchange.json_files import write_json_bytes
+from navarena.episodes.exchange.records import Quaternion, Record, decode_record, encode_record
+from navarena.episodes.goals import ObjectInstance
+
+UNIT_TOLERANCE = 1e-3
+"""By which the length of a quaternion may differ from 1: files round to five decimals."""
+
+Notice = Callable[[str], None]
+"""Told once per file of what was mended."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """The whole content of one JSON file, typed.
+
+    Attributes:
+        format: its layout.
+        episodes: records of the format.
+        goals: key -> goals of that key; empty for formats without a map of goals.
+        header: other top-level fields, in order, with None in the place of episodes and goals.
+    """
+
+    format: EpisodeFormat
+    episodes: Sequence[Record]
+    goals: Mapping[str, Sequence[Record]] = field(default_factory=dict)
+    header: Mapping[str, Any] = field(default_factory=dict)
+
+
+def encode_document(document: Document) -> bytes:
+    """The JSON text of a document: equal values to the file it was read from, in their order."""
+    layout = document.format
+    episodes = Raw(b"[" + b",".join(encode_record(record) for record in document.episodes) + b"]")
+    if layout.is_list:
+        return bytes(episodes)
+    content: dict[str, Any] = dict(document.header)
+    content["episodes"] = episodes
+    if document.goals or layout.goals_key in content:
+        content[layout.goals_key] = {
+            key: _encode_goals(layout, goals) for key, goals in document.goals.items()
+        }
+    return msgspec.json.encode(content)
+
+
+def _encode_goals(layout: EpisodeFormat, goals: Sequence[Record]) -> Raw:
+    encoded = b",".join(encode_record(goal) for goal in goals)
+    return Raw(b"[" + encoded + b"]") if layout.goal_lists else Raw(encoded)
+
+
+def write_document(document: Document, path: Path) -> None:
+    """Write a document as JSON (gzip when `path` ends in .gz); raises StorageError."""
+    write_json_bytes(path, encode_document(document))
+
+
+class OpenDocument:
+    """One JSON file whose episodes and goals are read when they are asked for.
+
+    Args:
+        content: the file, taken apart.
+        layout: its format.
+        notice: told what was mended.
+    """
+
+    def __init__(self, content: Content, layout: EpisodeFormat, notice: Notice) -> None:
+        self.path, self.format = content.path, layout
+        self._content, self._notice = content, notice
+        self._goals: dict[str, tuple[Record, ...]] = {}
+        self._instances: dict[str, tuple[ObjectInstance, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self._content.episodes)
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        """Top-level fields in order; None in the place of episodes and goals."""
+        large = {"episodes", self.format.goals_key}
+        return {
+            key: None if key in large else msgspec.json.decode(text)
+            for key, text in self._content.top.items()
+        }
+
+    @cached_property
+    def scene_ids(self) -> tuple[str, ...]:
+        """The scene of each episode, as written; read without the rest of the episodes."""
+        name = self.format.scene_field
+        place = msgspec.defstruct("Place", [(name, str)])
+        decoder = msgspec.json.Decoder(place)
+        try:
+            return tuple(getattr(decoder.decode(text), name) for text in self._content.episodes)
+        except msgspec.ValidationError:
+            return tuple(str(getattr(record, name)) for record in self.records())
+
+    @cached_property
+    def goal_keys(self) -> dict[str, Raw]:
+        """Keys of the map of goals, with their text."""
+        text = self._content.top.get(self.format.goals_key) if self.format.goals_key else None
+        if text is None:
+            return {}
+        try:
+            return msgspec.json.decode(text, type=dict[str, Raw])
+        except msgspec.ValidationError as error:
+            raise FileError(f"episode file {self.path}, field {self.format.goals_key}: {error}") from error
+
+    def where(self, index: int) -> str:
+        """Names an episode in messages: file, row and id."""
+        try:
+            name = msgspec.json.decode(self._content.episodes[index]).get(self.format.id_field)
+        except (msgspec.DecodeError, AttributeError):
+            name = None
+        known = "" if name is None else f" (id {name!r})"
+        return f"episode file {self.path}, episode {index}{known}"
+
+    def record(self, index: int) -> Record:
+        """The typed record of row `index`; raises FileError naming file, episode and field."""
+        try:
+            return decode_record(self._content.episodes[index], self.format.record, "")
+        except FileError:
+            return decode_record(self._content.episodes[index], self.format.record, self.where(index))
+
+    def records(self) -> Iterator[Record]:
+        """All typed records, in order."""
+        return (self.record(index) for index in range(len(self)))
+
+    def goals(self, key: str) -> tuple[Record, ...]:
+        """The typed goals of one key; raises FileError naming file, key and field."""
+        if key not in self._goals:
+            assert_kind = self.format.goal or Record
+            where = f"episode file {self.path}, {self.format.goals_key}[{key!r}]"
+            text = self.goal_keys[key]
+            if not self.format.goal_lists:
+                self._goals[key] = (decode_record(text, assert_kind, where),)
+            else:
+                try:
+                    texts = msgspec.json.decode(text, type=list[Raw])
+                except msgspec.ValidationError as error:
+                    raise FileError(f"{where}: {error}; mend the file or download it again") from error
+                self._goals[key] = tuple(
+                    decode_record(one, assert_kind, f"{where}[{k}]") for k, one in enumerate(texts)
+                )
+        return self._goals[key]
+
+    def read(self) -> Document:
+        """The whole file, typed."""
+        goals = {key: self.goals(key) for key in self.goal_keys}
+        return Document(self.format, tuple(self.records()), goals, self.header)
+
+    def episode(self, index: int) -> Episode:
+        """Our episode of row `index`; raises FileError naming file, episode and field."""
+        return self.format.convert(self.record(index), _OpenRow(self, index))
+
+    def shared_instances(
+        self, key: str, make: Callable[[], tuple[ObjectInstance, ...]]
+    ) -> tuple[ObjectInstance, ...]:
+        """What `make` returned when `key` was first asked for."""
+        if key not in self._instances:
+            self._instances[key] = make()
+        return self._instances[key]
+
+    def note(self, text: str) -> None:
+        """Tell of something that was mended."""
+        self._notice(text)
+
+
+class _OpenRow(Row):
+    """A row of an OpenDocument."""
+
+    def __init__(self, document: OpenDocument, index: int) -> None:
+        self._document, self.index = document, index
+
+    @property
+    def header(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The top level of the file."""
+        return self._document.header
+
+    def goals(self, key: str) -> tuple[Record, ...]:
+        keys = self._document.goal_keys
+        if key not in keys:
+            name = self._document.format.goals_key
+            raise self.error(
+                name, f"expected goals under {key!r}, got {describe_choices(keys)}; download the file again"
+            )
+        return self._document.goals(key)
+
+    def instances(
+        self, key: str, make: Callable[[], tuple[ObjectInstance, ...]]
+    ) -> tuple[ObjectInstance, ...]:
+        return self._document.shared_instances(key, make)
+
+    def yaw(self, rotation: Quaternion) -> float:
+        length = sum(value * value for value in rotation) ** 0.5
+        if length < 1e-9:
+            raise self.error("start_rotation", f"expected a rotation, got {list(rotation)} of length zero")
+        if abs(length - 1) > UNIT_TOLERANCE:
+            self._document.note(
+                f"rotations in {self._document.path} are not of unit length (episode {self.index}: "
+                f"{length:.3g}); they are normalised"
+            )
+        return yaw_of(rotation)
+
+    def error(self, field: str, problem: str) -> FileError:
+        return FileError(f"{self._document.where(self.index)}, field {field}: {problem}")
+
+
+def require_format(content: Content, layout: EpisodeFormat | None) -> EpisodeFormat:
+    """The format, or InputError for a file without any episode that would tell."""
+    if layout is None:
+        raise InputError(f"expected episodes in {content.path}, got none, nor a folder content/ beside it")
+    return layout

@@ -1,0 +1,212 @@
+"""Episode files of the community, opened without reading more than is asked for."""
+
+import hashlib
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import overload
+
+from navarena.core.errors import FileError
+from navarena.core.suggest import unknown_name
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.detection import Content, detect_format
+from navarena.episodes.exchange.document import Document, OpenDocument, require_format, write_document
+from navarena.episodes.exchange.format import EpisodeFormat
+from navarena.episodes.exchange.habitat import scene_stem
+from navarena.episodes.exchange.json_files import read_json_bytes
+from navarena.episodes.exchange.records import Record
+
+KEPT_DOCUMENTS = 4
+"""JSON files of a data set that stay in memory."""
+
+SUFFIXES = (".json", ".json.gz")
+
+SCENE_FOLDERS = ("content", "episodes")
+"""Folders with one file for each scene: Habitat's and RoboTHOR's."""
+
+
+class EpisodeFileWarning(UserWarning):
+    """Something in an episode file was mended while it was read."""
+
+
+class EpisodeFile:
+    """A data set of the community: one JSON file, a stub with its folder, or a folder of files.
+
+    Attributes:
+        path: what was opened.
+        format: its layout, told by the content.
+        parts: the JSON files, in order.
+        notices: what was mended up to now; each was also a warning.
+    """
+
+    def __init__(self, path: Path, layout: EpisodeFormat, parts: Sequence[Path]) -> None:
+        self.path, self.format, self.parts = path, layout, tuple(parts)
+        self.notices: list[str] = []
+        self._noticed: set[Path] = set()
+        self._document = lru_cache(KEPT_DOCUMENTS)(self._open)
+
+    def document(self, part: int) -> OpenDocument:
+        """The JSON file `parts[part]`, opened."""
+        return self._document(part)
+
+    def _open(self, part: int) -> OpenDocument:
+        path = self.parts[part]
+        content = Content(path)
+        found = detect_format(content)
+        if found not in (None, self.format):
+            raise FileError(
+                f"expected episodes of {self.format.name} as in the rest of {self.path}, got "
+                f"{found.name if found else found} in {path}; keep formats in folders of their own"
+            )
+        return OpenDocument(content, self.format, lambda text: self._notice(path, text))
+
+    def _notice(self, part: Path, text: str) -> None:
+        """Warn once for each JSON file."""
+        if part in self._noticed:
+            return
+        self._noticed.add(part)
+        self.notices.append(text)
+        warnings.warn(text, EpisodeFileWarning, stacklevel=2)
+
+    @cached_property
+    def scene_names(self) -> tuple[str, ...]:
+        """Names of the scenes, in order of appearance.
+
+        In a folder with one file for each scene they are the names of the files, and none is read.
+        """
+        if self._is_by_scene:
+            return tuple(_stem(part) for part in self._scene_parts)
+        return tuple(dict.fromkeys(scene_stem(scene) for scene in self._scenes_of(0)))
+
+    def of_scene(self, name: str) -> "tuple[Episode, ...]":
+        """The episodes of one scene of `scene_names`; only its own part is read."""
+        if name not in self.scene_names:
+            raise unknown_name(f"scene of {self.path}", name, self.scene_names)
+        if self._is_by_scene:
+            part = self.parts.index(self._scene_parts[self.scene_names.index(name)])
+            document = self.document(part)
+            return tuple(document.episode(row) for row in range(len(document)))
+        document = self.document(0)
+        rows = [row for row, scene in enumerate(self._scenes_of(0)) if scene_stem(scene) == name]
+        return tuple(document.episode(row) for row in rows)
+
+    @property
+    def _is_by_scene(self) -> bool:
+        return len(self.parts) > 1
+
+    @cached_property
+    def _scene_parts(self) -> tuple[Path, ...]:
+        return tuple(part for k, part in enumerate(self.parts) if k or part.parent != self.path.parent)
+
+    def _scenes_of(self, part: int) -> tuple[str, ...]:
+        return self.document(part).scene_ids
+
+    @cached_property
+    def episodes(self) -> "FileEpisodes":
+        """The episodes, ours, converted when they are read."""
+        return FileEpisodes(self)
+
+    def records(self) -> Iterator[Record]:
+        """The typed records of all parts, in order."""
+        for part in range(len(self.parts)):
+            yield from self.document(part).records()
+
+    @cached_property
+    def hash(self) -> str:
+        """16 hex digits of SHA-256 over the text of all parts, whatever their names and compression."""
+        digest = hashlib.sha256()
+        for part in self.parts:
+            digest.update(hashlib.sha256(read_json_bytes(part)).digest())
+        return digest.hexdigest()[:16]
+
+    def write(self, path: Path) -> None:
+        """Write a copy without loss: `path` is the file, or the stub of a data set in parts."""
+        for k, part in enumerate(self.parts):
+            target = path if k == 0 else path.parent / part.relative_to(self.parts[0].parent)
+            document: Document = self.document(k).read()
+            write_document(document, target)
+
+
+class FileEpisodes(Sequence[Episode]):
+    """The episodes of an EpisodeFile, each converted when it is read.
+
+    Iteration holds one part at a time. Lengths and indices need all parts to be opened once.
+    """
+
+    def __init__(self, file: EpisodeFile) -> None:
+        self._file = file
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Number of episodes up to and with each part."""
+        ends, total = [], 0
+        for part in range(len(self._file.parts)):
+            total += len(self._file.document(part))
+            ends.append(total)
+        return ends
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Episode: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Episode, ...]: ...
+    def __getitem__(self, index: int | slice) -> Episode | tuple[Episode, ...]:
+        if isinstance(index, slice):
+            return tuple(self[k] for k in range(*index.indices(len(self))))
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"expected an index below {len(self)}, got {index}")
+        row = index % len(self)
+        part = next(k for k, end in enumerate(self._ends) if row < end)
+        before = self._ends[part - 1] if part else 0
+        return self._file.document(part).episode(row - before)
+
+    def __iter__(self) -> Iterator[Episode]:
+        for part in range(len(self._file.parts)):
+            document = self._file.document(part)
+            for row in range(len(document)):
+                yield document.episode(row)
+
+
+def open_episode_file(path: Path | str) -> EpisodeFile:
+    """Open a data set of the community; nothing but its first episode is read.
+
+    Args:
+        path: a JSON file, compressed or not; a stub beside a folder `content/`; or a folder that holds
+            one file for each scene.
+
+    Raises FileError for a file that is missing, damaged or of another kind, naming file, episode and
+    field when an episode is read.
+    """
+    path = Path(path)
+    parts = _folder_parts(path) if path.is_dir() else [path]
+    content = Content(parts[0])
+    layout = detect_format(content)
+    if not path.is_dir() and not content.episodes:
+        parts += _files_in(path.parent / SCENE_FOLDERS[0])
+    for part in parts[1:]:
+        if layout is not None:
+            break
+        layout = detect_format(Content(part))
+    return EpisodeFile(path, require_format(content, layout), parts)
+
+
+def _folder_parts(folder: Path) -> list[Path]:
+    """The JSON files of a folder, or of its folder of scenes; raises FileError when there are none."""
+    for place in (folder, *(folder / name for name in SCENE_FOLDERS)):
+        files = _files_in(place)
+        if files:
+            return [*files, *(_files_in(folder / SCENE_FOLDERS[0]) if place == folder else [])]
+    raise FileError(f"expected a folder with episode files (.json, .json.gz), got none in {folder}")
+
+
+def _files_in(folder: Path) -> list[Path]:
+    return (
+        sorted(path for path in folder.glob("*") if path.name.endswith(SUFFIXES)) if folder.is_dir() else []
+    )
+
+
+def _stem(path: Path) -> str:
+    return path.name.removesuffix(".gz").removesuffix(".json")

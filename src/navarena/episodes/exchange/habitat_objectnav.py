@@ -1,0 +1,98 @@
+"""ObjectNav of Habitat: MP3D (2020, 2021) and HM3D (2022 v1, 2023 v2).
+
+`{"episodes": [...], "goals_by_category": {"<scene file>_<category>": [goal, ...]}, ...}`, either in one
+file, or as a stub without episodes beside a folder `content/` with one file for each scene. Files
+older than `goals_by_category` hold the goals in each episode; as in habitat-lab, the first episode of
+a scene and category then speaks for all of them.
+
+MP3D files also have `category_to_mp3d_category_id`, HM3D files
+`category_to_scene_annotation_category_id`; both `category_to_task_category_id`, the numbers that
+agents are told.
+"""
+
+from pathlib import PurePosixPath
+
+from msgspec import UNSET
+
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.format import EpisodeFormat, Row
+from navarena.episodes.exchange.habitat import (
+    HabitatEpisode,
+    Info,
+    ObjectGoalRecord,
+    as_position,
+    geodesic_distance,
+    make_instance,
+    scene_stem,
+)
+from navarena.episodes.exchange.records import Maybe, present
+from navarena.episodes.goals import ObjectGoal, ObjectInstance
+
+GOALS_KEY = "goals_by_category"
+
+
+class InlineGoal(ObjectGoalRecord, frozen=True, kw_only=True):
+    """A goal inside an episode (files older than `goals_by_category`)."""
+
+
+class ObjectNavRecord(HabitatEpisode, frozen=True, kw_only=True):
+    """An episode of ObjectNav.
+
+    Attributes:
+        object_category: such as "chair".
+        goals: empty, since goals stand in `goals_by_category`; filled in old files.
+    """
+
+    object_category: str
+    goals: Maybe[list[InlineGoal]] = UNSET
+
+
+def goals_key(scene_id: str, category: str) -> str:
+    """Key of the goals of an episode: "x8F5xyUWy9e.glb_towel"."""
+    return f"{PurePosixPath(scene_id).name}_{category}"
+
+
+def convert(record: ObjectNavRecord, row: Row) -> Episode:
+    """Our episode; its id is the scene and the index in the file, as the reference loader has it."""
+    key = goals_key(record.scene_id, record.object_category)
+
+    def make_instances() -> tuple[ObjectInstance, ...]:
+        inline = present(record.goals, ())
+        return tuple(make_instance(goal) for goal in inline or row.goals(key))
+
+    info = record.info
+    measured = info if isinstance(info, Info) else Info()
+    return Episode(
+        episode_id=f"{scene_stem(record.scene_id)}-{row.index}",
+        scene_id=record.scene_id,
+        start_position=as_position(record.start_position),
+        start_yaw=row.yaw(record.start_rotation),
+        goal=ObjectGoal(
+            record.object_category,
+            row.instances(key, make_instances),
+            str(present(measured.closest_goal_object_id, "")),
+        ),
+        geodesic_distance=geodesic_distance(info),
+        difficulty=present(measured.difficulty, ""),
+    )
+
+
+HABITAT_OBJECTNAV_MP3D = EpisodeFormat(
+    "habitat-objectnav-mp3d",
+    "ObjectNav of Habitat on MP3D (2020, 2021)",
+    "objectnav",
+    ObjectNavRecord,
+    convert,
+    goals_key=GOALS_KEY,
+    goal=ObjectGoalRecord,
+)
+
+HABITAT_OBJECTNAV_HM3D = EpisodeFormat(
+    "habitat-objectnav-hm3d",
+    "ObjectNav of Habitat on HM3D (2022 v1, 2023 v2)",
+    "objectnav",
+    ObjectNavRecord,
+    convert,
+    goals_key=GOALS_KEY,
+    goal=ObjectGoalRecord,
+)

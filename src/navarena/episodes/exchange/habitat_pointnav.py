@@ -1,0 +1,56 @@
+"""PointNav of Habitat (PointNav-v1): `{"episodes": [...]}`, each with one goal position."""
+
+from msgspec import UNSET
+
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.format import EpisodeFormat, Row
+from navarena.episodes.exchange.habitat import (
+    HabitatEpisode,
+    Info,
+    as_position,
+    geodesic_distance,
+    scene_stem,
+)
+from navarena.episodes.exchange.records import Item, Maybe, Number, Vector, present
+from navarena.episodes.goals import PointGoal
+
+
+class PointGoalRecord(Item, frozen=True, kw_only=True):
+    """A goal: metres, world frame. `radius` is null or, in older files, 0.2."""
+
+    position: Vector
+    radius: Maybe[Number] = UNSET
+
+
+class PointNavRecord(HabitatEpisode, frozen=True, kw_only=True):
+    """An episode of PointNav; exactly one goal.
+
+    Attributes:
+        goals: one.
+        scene_state: present in some files of generated scenes, as written.
+    """
+
+    goals: list[PointGoalRecord]
+    start_room: Maybe[str] = UNSET
+    scene_state: Maybe[dict[str, object]] = UNSET
+
+
+def convert(record: PointNavRecord, row: Row) -> Episode:
+    """Our episode; its id is the scene and the id of the file."""
+    if len(record.goals) != 1:
+        raise row.error("goals", f"expected one goal, got {len(record.goals)}; drop the episode")
+    info = record.info
+    return Episode(
+        episode_id=f"{scene_stem(record.scene_id)}-{record.episode_id}",
+        scene_id=record.scene_id,
+        start_position=as_position(record.start_position),
+        start_yaw=row.yaw(record.start_rotation),
+        goal=PointGoal(as_position(record.goals[0].position)),
+        geodesic_distance=geodesic_distance(info),
+        difficulty=present(info.difficulty, "") if isinstance(info, Info) else "",
+    )
+
+
+HABITAT_POINTNAV = EpisodeFormat(
+    "habitat-pointnav", "PointNav of Habitat", "pointnav", PointNavRecord, convert
+)

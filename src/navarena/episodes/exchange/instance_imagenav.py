@@ -1,0 +1,116 @@
+"""Instance-ImageNav of Habitat (2023): go to the object that a picture shows.
+
+`{"episodes": [...], "goals": {"<scene>_<object id>": goal}}`, as a stub beside `content/`. A goal is an
+object with view points and the cameras of its pictures (habitat-lab, InstanceImageNav-v1).
+"""
+
+import math
+
+from msgspec import UNSET
+
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.format import EpisodeFormat, Row
+from navarena.episodes.exchange.habitat import (
+    HabitatEpisode,
+    Info,
+    ObjectGoalRecord,
+    as_position,
+    geodesic_distance,
+    make_instance,
+    scene_stem,
+)
+from navarena.episodes.exchange.records import Item, Maybe, Number, Quaternion, Vector, present
+from navarena.episodes.goals import GoalImage, ImageGoal
+
+
+class ImageParameters(Item, frozen=True, kw_only=True):
+    """The camera of a goal's picture.
+
+    Attributes:
+        position, rotation: metres, world frame, [x, y, z, w].
+        hfov: degrees.
+        image_dimensions: (height, width) in pixels.
+        frame_coverage, object_coverage: shares, see GoalImage.
+    """
+
+    position: Vector
+    rotation: Quaternion
+    hfov: Number
+    image_dimensions: tuple[int, int]
+    frame_coverage: Maybe[Number] = UNSET
+    object_coverage: Maybe[Number] = UNSET
+
+
+class ImageGoalRecord(ObjectGoalRecord, frozen=True, kw_only=True):
+    """An object and its pictures; `object_surface_area` in square metres."""
+
+    image_goals: list[ImageParameters]
+    object_surface_area: Maybe[Number] = UNSET
+
+
+class ImageNavRecord(HabitatEpisode, frozen=True, kw_only=True):
+    """An episode of Instance-ImageNav.
+
+    Attributes:
+        goal_object_id: which object of the scene.
+        goal_image_id: index into its pictures.
+        object_category: such as "chair".
+        goals: empty; they stand in the map.
+    """
+
+    goal_object_id: str | int
+    goal_image_id: int
+    object_category: Maybe[str] = UNSET
+    goals: Maybe[list[ImageGoalRecord]] = UNSET
+
+
+def convert(record: ImageNavRecord, row: Row) -> Episode:
+    """Our episode; its id is the scene and the index in the file."""
+    goal = row.goals(f"{scene_stem(record.scene_id)}_{record.goal_object_id}")[0]
+    if not isinstance(goal, ImageGoalRecord):
+        raise row.error("goals", f"expected a goal with pictures, got {type(goal).__name__}")
+    if not 0 <= record.goal_image_id < len(goal.image_goals):
+        raise row.error(
+            "goal_image_id",
+            f"expected a picture below {len(goal.image_goals)}, got {record.goal_image_id}; drop the episode",
+        )
+    key = f"{scene_stem(record.scene_id)}_{record.goal_object_id}"
+    instance = row.instances(key, lambda: (make_instance(goal),))[0]
+    info = record.info
+    return Episode(
+        episode_id=f"{scene_stem(record.scene_id)}-{row.index}",
+        scene_id=record.scene_id,
+        start_position=as_position(record.start_position),
+        start_yaw=row.yaw(record.start_rotation),
+        goal=ImageGoal(instance, make_image(goal.image_goals[record.goal_image_id])),
+        geodesic_distance=geodesic_distance(info),
+        difficulty=present(info.difficulty, "") if isinstance(info, Info) else "",
+    )
+
+
+def make_image(camera: ImageParameters) -> GoalImage:
+    """Our camera, its rotation normalised."""
+    length = math.sqrt(sum(value * value for value in camera.rotation)) or 1.0
+    x, y, z, w = (value / length for value in camera.rotation)
+    height, width = camera.image_dimensions
+    return GoalImage(
+        position=as_position(camera.position),
+        rotation=(x, y, z, w),
+        hfov=math.radians(camera.hfov),
+        width_px=width,
+        height_px=height,
+        frame_coverage=present(camera.frame_coverage),
+        object_coverage=present(camera.object_coverage),
+    )
+
+
+INSTANCE_IMAGENAV = EpisodeFormat(
+    "instance-imagenav",
+    "Instance-ImageNav of Habitat",
+    "imagenav",
+    ImageNavRecord,
+    convert,
+    goals_key="goals",
+    goal=ImageGoalRecord,
+    goal_lists=False,
+)

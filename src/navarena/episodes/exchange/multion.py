@@ -1,0 +1,99 @@
+"""MultiON: several objects in order (saimwani/multiON; the challenges that followed add fields).
+
+`{"episodes": [...], "category_to_task_category_id": {...}, "category_to_mp3d_category_id": {...}}`, in one
+file or as a stub beside `content/`. `start_rotation` is not of unit length in published files.
+"""
+
+from msgspec import UNSET
+
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.format import EpisodeFormat, Row
+from navarena.episodes.exchange.habitat import (
+    HabitatEpisode,
+    ViewLocation,
+    as_position,
+    geodesic_distance,
+    header_map,
+    scene_stem,
+    yaw_of,
+)
+from navarena.episodes.exchange.records import Item, Maybe, Number, Vector, present
+from navarena.episodes.goals import MultiGoal, ObjectInstance, ViewPoint
+
+CYLINDERS = ("red", "green", "blue", "yellow", "white", "pink", "black", "cyan")
+"""Class id -> colour of the classes "cylinder_<colour>" in published files."""
+
+
+class MultiGoalRecord(Item, frozen=True, kw_only=True):
+    """An inserted object: its foot on the floor, metres, world frame.
+
+    The other fields are null in the files of the first challenge; later ones fill them.
+    """
+
+    position: Vector
+    object_category: str
+    object_id: Maybe[int | str] = UNSET
+    object_name: Maybe[str] = UNSET
+    object_name_id: Maybe[int | str] = UNSET
+    radius: Maybe[Number] = UNSET
+    room_id: Maybe[int | str] = UNSET
+    room_name: Maybe[str] = UNSET
+    view_points: Maybe[list[ViewLocation]] = UNSET
+
+
+class MultiONRecord(HabitatEpisode, frozen=True, kw_only=True):
+    """An episode of MultiON.
+
+    Attributes:
+        goals: in the order in which they are to be found, of distinct classes.
+        distractors: further objects, in files that have some.
+        object_category: absent, or as written.
+        object_index, currGoalIndex: 0 where a loader has written them back.
+    """
+
+    goals: list[MultiGoalRecord]
+    distractors: Maybe[list[MultiGoalRecord]] = UNSET
+    object_category: Maybe[str] = UNSET
+    object_index: Maybe[int] = UNSET
+    currGoalIndex: Maybe[int] = UNSET
+
+
+def convert(record: MultiONRecord, row: Row) -> Episode:
+    """Our episode; object ids are the numbers of the classes, where the file maps them."""
+    if not record.goals:
+        raise row.error("goals", "expected at least one goal, got none; drop the episode")
+    numbers = header_map(row.header, "category_to_task_category_id")
+    objects, distractors = (
+        tuple(_make_object(goal, numbers) for goal in goals)
+        for goals in (record.goals, present(record.distractors, ()))
+    )
+    return Episode(
+        episode_id=f"{scene_stem(record.scene_id)}-{row.index}",
+        scene_id=record.scene_id,
+        start_position=as_position(record.start_position),
+        start_yaw=row.yaw(record.start_rotation),
+        goal=MultiGoal(objects, distractors),
+        geodesic_distance=geodesic_distance(record.info),
+    )
+
+
+def _make_object(goal: MultiGoalRecord, numbers: dict[str, int]) -> ObjectInstance:
+    category = goal.object_category
+    points = tuple(
+        ViewPoint(
+            as_position(location.agent_state.position),
+            yaw_of(location.agent_state.rotation),
+            float(present(location.iou, 0.0)),
+        )
+        for location in present(goal.view_points, ())
+    )
+    return ObjectInstance(
+        str(numbers.get(category, category)),
+        category,
+        as_position(goal.position),
+        points,
+        present(goal.object_name, ""),
+    )
+
+
+MULTION = EpisodeFormat("multion", "MultiON", "multion", MultiONRecord, convert)
