@@ -9,6 +9,7 @@ import tyro
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.scenes.catalog import is_file_path, scene_hash
+from navarena.scenes.datasets.names import find_dataset_scene
 from navarena.scenes.summary import SceneSummary, summarise_scene
 from navarena.simulation.body_catalog import get_body
 from navarena.simulation.world import World, open_world
@@ -19,10 +20,16 @@ LISTED_CATEGORIES = 8
 
 @dataclass(frozen=True)
 class SceneImport:
-    """Compile a mesh file (glTF, OBJ, PLY) with its navmesh and its render mesh into the cache."""
+    """Compile a mesh file, or all scenes of a dataset, with navmesh and render mesh into the cache."""
 
     path: tyro.conf.Positional[str]
-    """The mesh file: .glb, .gltf, .obj or .ply."""
+    """The mesh file (.glb, .gltf, .obj or .ply); with --dataset its folder, or one scene of it."""
+    dataset: str | None = None
+    """What the folder holds: hm3d, mp3d, gibson, replica, procthor, habitat."""
+    only: str = ""
+    """With --dataset: import only scenes whose name begins with this, such as val/."""
+    workers: int = 0
+    """With --dataset: scenes compiled at once, each in a process of its own; 0 for one to a processor."""
     up: str = "y"
     """Axis of the file that points up: y, z, x, or one with a minus sign (--up=-z)."""
     scale: float = 1.0
@@ -34,7 +41,14 @@ class SceneImport:
 
     def run(self, console: Console) -> int:
         """Import, cut the navmesh, report; the exit code is 0."""
-        if not is_file_path(self.path):
+        if self.dataset is not None:
+            from navarena.cli.dataset_import import import_dataset
+
+            if self.workers < 0:
+                raise InputError(f"expected --workers of 0 or more, got {self.workers}")
+            path = Path(self.path).expanduser()
+            return import_dataset(console, self.dataset, path, self.body, self.only, self.workers)
+        if find_dataset_scene(self.path) is None and not is_file_path(self.path):
             raise InputError(f"expected a mesh file, got {self.path!r}; generate houses with: scene make")
         world = _compile(self.path, self.body, self.up, self.scale)
         return _report(console, world, self.body, self.up, self.scale)

@@ -1,7 +1,9 @@
 """Every scene there is, by id or by file, compiled once and mapped from the cache.
 
-A scene id reads "<set>/<split>/<index>", such as "houses-v0/val/00017". Anything else is the
-path of a mesh file.
+A scene id reads "<set>/<split>/<index>", such as "houses-v0/val/00017", or names a scene of a dataset
+that the user has, such as "hm3d/val/00800-TEEsavR23oF"; the names that episode files write, such as
+"hm3d_v0.2/val/00800-TEEsavR23oF/TEEsavR23oF.basis.glb", mean the same. Anything else is the path of a
+mesh file.
 """
 
 from collections.abc import Callable
@@ -15,6 +17,8 @@ from navarena.core.errors import UnknownNameError
 from navarena.core.registry import Registry
 from navarena.core.sources import source_fingerprint
 from navarena.core.suggest import unknown_name
+from navarena.scenes.datasets.compiling import dataset_builder, dataset_fingerprint
+from navarena.scenes.datasets.names import DatasetScene, find_dataset_scene
 from navarena.scenes.fingerprints import file_fingerprint
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
@@ -44,7 +48,7 @@ def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     """The scene with this id, or in this mesh file, from its pack; compiled first when there is none.
 
     Args:
-        scene_id_or_path: such as "houses-v0/val/00017" or "meshes/dungeon.obj".
+        scene_id_or_path: such as "houses-v0/val/00017", "mp3d/17DRP5sb8fy" or "meshes/dungeon.obj".
         up_axis: axis of the file that points up, as in `import_mesh`; without meaning for ids.
         scale: metres for one unit of the file; without meaning for ids.
 
@@ -53,7 +57,7 @@ def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     """
     text = str(scene_id_or_path)
     key = scene_hash(text, up_axis, scale)
-    build = _file_builder(text, up_axis, scale) if is_file_path(text) else _set_builder(text)
+    build = _builder(text, up_axis, scale)
 
     def compile_scene() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         scene = build()
@@ -73,6 +77,9 @@ def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     """
     text = str(scene_id_or_path)
     compiler = [source_fingerprint(file) for file in _COMPILER]
+    named = _named(text)
+    if named is not None:
+        return content_hash("dataset", *compiler, *dataset_fingerprint(named))
     if not is_file_path(text):
         return content_hash("set", *compiler, _set_of(text).fingerprint(text))
     from navarena.scenes.formats.references import referenced_files
@@ -86,8 +93,10 @@ def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
 
 
 def is_file_path(scene_id_or_path: str) -> bool:
-    """Whether this names a mesh file: it has a suffix, or exists and is no id of a known set."""
+    """Whether this names a mesh file: it has a suffix, or exists, and is no id of a set or dataset."""
     path = Path(scene_id_or_path)
+    if _named(scene_id_or_path) is not None:
+        return False
     if path.suffix:
         return True
     return bool(scene_id_or_path) and scene_id_or_path.split("/")[0] not in SCENE_SETS and path.exists()
@@ -102,6 +111,18 @@ def _set_of(scene_id: str) -> SceneSet:
     scene_set: SceneSet = SCENE_SETS.get(name)
     scene_set.require_scene(scene_id)
     return scene_set
+
+
+def _named(text: str) -> DatasetScene | None:
+    """The scene of a dataset that `text` names, or None."""
+    return None if text.split("/")[0] in SCENE_SETS else find_dataset_scene(text)
+
+
+def _builder(text: str, up_axis: str, scale: float) -> Callable[[], Scene]:
+    named = _named(text)
+    if named is not None:
+        return dataset_builder(named)
+    return _file_builder(text, up_axis, scale) if is_file_path(text) else _set_builder(text)
 
 
 def _set_builder(scene_id: str) -> Callable[[], Scene]:

@@ -1,6 +1,6 @@
 """The one door through which mesh files come in and go out: glTF, OBJ and PLY, by trimesh."""
 
 from navarena.scenes.formats.exporting import export_glb
-from navarena.scenes.formats.importing import SUFFIXES, import_mesh
+from navarena.scenes.formats.importing import SUFFIXES, import_mesh, read_mesh, read_ply_property
 
-__all__ = ["SUFFIXES", "export_glb", "import_mesh"]
+__all__ = ["SUFFIXES", "export_glb", "import_mesh", "read_mesh", "read_ply_property"]

@@ -3,8 +3,12 @@
 import logging
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
 
 from navarena.core.errors import FileError, InputError, NavarenaError
 from navarena.core.files import read_bytes
@@ -13,7 +17,7 @@ from navarena.scenes.formats.assembling import assemble_scene
 from navarena.scenes.formats.gltf import read_gltf
 from navarena.scenes.formats.obj import read_obj
 from navarena.scenes.formats.part import MeshFile
-from navarena.scenes.formats.ply import read_ply
+from navarena.scenes.formats.ply import read_face_property, read_ply
 from navarena.scenes.formats.references import referenced_files
 from navarena.scenes.scene import Scene
 from navarena.scenes.validation import validate_scene
@@ -63,6 +67,13 @@ def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Sce
     require_name("up axis", up_axis, UP_AXES)
     if not (scale > 0 and math.isfinite(scale)):
         raise InputError(f"expected a scale above 0 (metres for one unit of the file), got {scale}")
+    scene = assemble_scene(str(path), read_mesh(path), UP_AXES[up_axis], scale)
+    validate_scene(scene)
+    return scene
+
+
+def read_mesh(path: Path) -> MeshFile:
+    """The parts of a mesh file in its own frame and unit; raises FileError as `import_mesh` does."""
     suffix = path.suffix.lower()
     if suffix not in _READERS:
         if path.exists() and path.is_dir():
@@ -72,18 +83,37 @@ def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Sce
     missing = [name for name, file in referenced_files(path) if not file.is_file()]
     if missing:
         _log.warning("%s: %s not found; using plain colours", path, ", ".join(missing))
-    scene = assemble_scene(str(path), mesh, UP_AXES[up_axis], scale)
-    validate_scene(scene)
-    return scene
+    return mesh
+
+
+def read_ply_property(
+    path: Path, names: Sequence[str]
+) -> tuple[Float[np.ndarray, "v 3"], Int[np.ndarray, "t 3"], Int[np.ndarray, "t"]]:
+    """Geometry and one whole-number property of the faces of a PLY file.
+
+    Args:
+        path: the file.
+        names: of the property; the first that the faces have is read.
+
+    Returns (vertices (V, 3) in the file's frame and unit, triangles (T, 3) of vertex indices, the
+    value (T,) of the face that each triangle is a part of). Raises FileError when there is none.
+    """
+    return _translated(path, read_face_property, read_bytes(path, "mesh file"), path, names)
 
 
 def _read(path: Path, data: bytes) -> MeshFile:
-    """Let the reader of the file's kind have it; whatever goes wrong inside becomes FileError."""
+    """Let the reader of the file's kind have it."""
+    mesh: MeshFile = _translated(path, _READERS[path.suffix.lower()], data, path)
+    return mesh
+
+
+def _translated(path: Path, reader: Callable[..., Any], *arguments: Any) -> Any:
+    """What `reader` returns; whatever goes wrong inside becomes FileError."""
     kind = path.suffix[1:].upper()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _READERS[path.suffix.lower()](data, path)
+            return reader(*arguments)
     except NavarenaError as error:
         raise type(error)(f"cannot import {path}: {error}") from error
     except MemoryError as error:

@@ -6,7 +6,7 @@ for each triangle of its face.
 """
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +43,7 @@ def read_ply(data: bytes, path: Path) -> MeshFile:
     vertices, become vertex colours.
     """
     vertex, face = _read_columns(data, path)
-    missing = [axis for axis in "xyz" if axis not in vertex]
-    if missing:
-        raise FileError(f"expected vertices with x, y and z, got none of {', '.join(missing)}")
-    vertices = np.stack([np.asarray(vertex[axis], float) for axis in "xyz"], 1)
-    triangles, polygon, corner = split_polygons(_polygons(face))
-    require_indices(triangles, len(vertices), "PLY faces")
+    vertices, triangles, polygon, corner = _geometry(vertex, face)
     colors = _colors(vertex)
     uv = _coordinates(vertex, face, triangles, polygon, corner)
     look = PLAIN if uv is None else _look(path)
@@ -59,6 +54,34 @@ def read_ply(data: bytes, path: Path) -> MeshFile:
     keys, labels = _labels(face)
     part = Part(vertices, triangles, look, uv, colors, triangle_key=None if keys is None else keys[polygon])
     return MeshFile([part], labels)
+
+
+def read_face_property(
+    data: bytes, path: Path, names: Sequence[str]
+) -> tuple[Float[np.ndarray, "v 3"], Int[np.ndarray, "t 3"], Int[np.ndarray, "t"]]:
+    """(vertices (V, 3), triangles (T, 3) of vertex indices, (T,) the value of each triangle's face).
+
+    The value is that of the first of `names` that faces have; raises FileError when they have none.
+    """
+    vertex, face = _read_columns(data, path)
+    vertices, triangles, polygon, _ = _geometry(vertex, face)
+    values = next((face[name] for name in names if name in face), None)
+    if values is None:
+        raise FileError(f"expected faces with the property {names[0]!r}, got {', '.join(face)}")
+    return vertices, triangles, np.asarray(values).astype(np.int64)[polygon]
+
+
+def _geometry(
+    vertex: Columns, face: Columns
+) -> tuple[Float[np.ndarray, "v 3"], Int[np.ndarray, "t 3"], Int[np.ndarray, "t"], Int[np.ndarray, "t 3"]]:
+    """(vertices, triangles, face of each triangle, which corners of the face it took)."""
+    missing = [axis for axis in "xyz" if axis not in vertex]
+    if missing:
+        raise FileError(f"expected vertices with x, y and z, got none of {', '.join(missing)}")
+    vertices = np.stack([np.asarray(vertex[axis], float) for axis in "xyz"], 1)
+    triangles, polygon, corner = split_polygons(_polygons(face))
+    require_indices(triangles, len(vertices), "PLY faces")
+    return vertices, triangles, polygon, corner
 
 
 def _read_columns(data: bytes, path: Path) -> tuple[Columns, Columns]:

@@ -1,0 +1,19 @@
+"""Datasets of scans and houses that users have: their names, their folders, their readers."""
+
+from navarena.scenes.datasets.catalog import DATASETS, get_dataset
+from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
+from navarena.scenes.datasets.names import DatasetScene, find_dataset_scene, locate_scene
+from navarena.scenes.datasets.roots import DATA_VARIABLE, data_folder, register_root
+
+__all__ = [
+    "DATASETS",
+    "DATA_VARIABLE",
+    "DatasetScene",
+    "SceneDataset",
+    "SceneFiles",
+    "data_folder",
+    "find_dataset_scene",
+    "get_dataset",
+    "locate_scene",
+    "register_root",
+]

@@ -1,0 +1,74 @@
+"""A dataset of scans or houses that a user may have, with the files of one scene."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from navarena.core.errors import FileError
+from navarena.scenes.scene import Scene
+
+
+@dataclass(frozen=True)
+class SceneFiles:
+    """Where the parts of one scene are.
+
+    Attributes:
+        name: of the scene within its dataset, such as "val/00800-TEEsavR23oF".
+        paths: role, such as "mesh" -> file; all exist.
+        entry: which scene of a file that holds many, such as "12"; else empty.
+    """
+
+    name: str
+    paths: Mapping[str, Path]
+    entry: str = ""
+
+
+class SceneDataset(ABC):
+    """How the scenes of one dataset are named, found and read. Subclasses are final.
+
+    Attributes:
+        name: such as "hm3d", the first part of its scene ids.
+        title: what people call it.
+        offer: where its owner offers it, for messages.
+        layout: what its folder looks like, one line.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    offer: ClassVar[str]
+    layout: ClassVar[str]
+
+    @abstractmethod
+    def scene_name(self, rest: str) -> str | None:
+        """The scene that the end of an id or file name means, such as "val/00800-X/X.basis.glb".
+
+        None when it cannot be a name of this dataset. Nothing is looked up on disk.
+        """
+
+    @abstractmethod
+    def list_scenes(self, root: Path) -> list[str]:
+        """The names of the scenes below `root`, sorted."""
+
+    @abstractmethod
+    def locate(self, root: Path, name: str) -> SceneFiles:
+        """The files of a scene; raises FileError that names the exact missing one and its offer."""
+
+    @abstractmethod
+    def build(self, files: SceneFiles, scene_id: str) -> Scene:
+        """Read a scene; raises FileError or SceneError that names the file and the line or id."""
+
+    def sources(self) -> Sequence[str]:
+        """Modules whose source decides what `build` returns; their imports are followed."""
+        return (type(self).__module__,)
+
+    def missing(self, path: Path, what: str) -> FileError:
+        """The error for a file that is not where it should be."""
+        return FileError(f"{self.title}: expected the {what} {path}, found no such file; {self.offer}")
+
+    def require_file(self, path: Path, what: str) -> Path:
+        """Return `path` if it is a file, else raise FileError with where it is offered."""
+        if not path.is_file():
+            raise self.missing(path, what)
+        return path

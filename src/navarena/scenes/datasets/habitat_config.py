@@ -1,0 +1,195 @@
+"""Habitat's scene datasets: configuration files, and what a template's name means in them.
+
+`X.scene_dataset_config.json` says where stages, objects and scene instances are (`paths`: kind of file ->
+folders or patterns), gives defaults (`default_attributes`) and may define templates in place (`configs`).
+A scene instance names a stage and objects by template: the path of their configuration file without its
+suffix, or a part of it. The format is documented as "Using JSON Files to configure Attributes" by
+habitat-sim.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from navarena.core.errors import FileError
+from navarena.scenes.datasets.reading import read_json
+
+DATASET_SUFFIX = ".scene_dataset_config.json"
+INSTANCE_SUFFIX = ".scene_instance.json"
+STAGE_SUFFIX = ".stage_config.json"
+OBJECT_SUFFIX = ".object_config.json"
+MESH_SUFFIXES = (".glb", ".gltf", ".ply", ".obj")
+NO_STAGE = "NONE"
+"""Name of a stage that is empty."""
+
+OWN_NAME_TAGS = ("%%CONFIG_NAME_AS_ASSET_FILENAME%%", "%%USE_FILENAME%%")
+"""Stand in values for the name of the configuration file."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """Something that can be placed: its name, its attributes and the folder they are relative to."""
+
+    name: str
+    attributes: Mapping[str, Any]
+    folder: Path
+    path: Path
+
+    def asset(self, key: str = "render_asset") -> Path | None:
+        """The mesh file that an attribute names, or None when it names none."""
+        value = self.attributes.get(key)
+        if not isinstance(value, str) or not value:
+            return None
+        for tag in OWN_NAME_TAGS:
+            value = value.replace(tag, self.name.rpartition("/")[2])
+        return self.folder / value
+
+
+class DatasetConfig:
+    """A scene dataset configuration with everything it leads to; nothing is read before it is asked for.
+
+    Args:
+        path: the file `X.scene_dataset_config.json`.
+
+    Raises FileError when it is missing or no JSON.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.folder = path, path.parent
+        content = read_json(path, "scene dataset configuration")
+        if not isinstance(content, Mapping):
+            raise FileError(f"{path}: expected a JSON object, got {type(content).__name__}")
+        self._content = content
+
+    def section(self, key: str) -> Mapping[str, Any]:
+        """One part of the file, such as "stages"; empty when it is not there."""
+        found = self._content.get(key, {})
+        if not isinstance(found, Mapping):
+            raise FileError(f"{self.path}: expected an object as {key!r}, got {type(found).__name__}")
+        return found
+
+    def defaults(self, key: str) -> Mapping[str, Any]:
+        """The default attributes of a part."""
+        found = self.section(key).get("default_attributes", {})
+        return found if isinstance(found, Mapping) else {}
+
+    def files(self, key: str, suffix: str) -> dict[str, Path]:
+        """Name -> file of a part: configuration files with `suffix`, else bare meshes."""
+        found: dict[str, Path] = {}
+        paths = self.section(key).get("paths", {})
+        if not isinstance(paths, Mapping):
+            raise FileError(f"{self.path}: expected an object as {key}.paths, got {type(paths).__name__}")
+        for kind, patterns in paths.items():
+            ending = suffix if "json" in kind else kind
+            for pattern in patterns if isinstance(patterns, list) else [patterns]:
+                for file in self._matching(str(pattern), ending):
+                    name = _relative(file, self.folder).removesuffix(ending)
+                    found.setdefault(name, file)
+        return dict(sorted(found.items()))
+
+    def _matching(self, pattern: str, ending: str) -> Iterator[Path]:
+        """Files of a pattern; a folder means those in it."""
+        base = self.folder
+        while pattern.startswith("../"):
+            base, pattern = base.parent, pattern[3:]
+        for place in sorted(base.glob(pattern.strip("/"))) if pattern.strip("/.") else [base]:
+            if place.is_dir():
+                yield from sorted(file for file in place.iterdir() if file.name.endswith(ending))
+            elif place.name.endswith(ending):
+                yield place
+
+    def template(self, key: str, suffix: str, name: str, asked_by: Path) -> Template:
+        """The stage or object called `name`; raises FileError with the nearest name."""
+        entry = self._defined(key, name)
+        if entry is not None:
+            attributes = {**self.defaults(key), **_attributes(entry)}
+            original = entry.get("original_file")
+            if isinstance(original, str):
+                file = self.folder / original
+                base = _object(file, "configuration")
+                return Template(name, {**self.defaults(key), **base, **_attributes(entry)}, file.parent, file)
+            return Template(name, attributes, self.folder, self.path)
+        files = self.files(key, suffix)
+        found = _resolve(name, files)
+        if found is None:
+            close = get_close_matches(name, files, n=1, cutoff=0.4)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise FileError(
+                f"{asked_by}: expected a template of {key} in {self.path.name}, got {name!r}.{hint} "
+                f"{len(files)} files are known."
+            )
+        file = files[found]
+        if file.name.endswith(suffix):
+            return Template(found, {**self.defaults(key), **_object(file, key)}, file.parent, file)
+        return Template(found, {**self.defaults(key), "render_asset": file.name}, file.parent, file)
+
+    def _defined(self, key: str, name: str) -> Mapping[str, Any] | None:
+        entries = self.section(key).get("configs", [])
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, Mapping) and entry.get("template_handle") == name:
+                return entry
+        return None
+
+    def lexicon(self, instance: Mapping[str, Any]) -> Path | None:
+        """The file that names semantic ids in a scene instance, or None when there is none."""
+        section = self.section("semantic_scene_descriptor_instances")
+        defaults = self.defaults("scene_instances")
+        name = instance.get("semantic_scene_instance", defaults.get("semantic_scene_instance"))
+        value = section.get(name) if isinstance(name, str) else None
+        if not isinstance(value, str):
+            value = self.defaults("semantic_scene_descriptor_instances").get("semantic_descriptor_filename")
+            if not isinstance(value, str):
+                return None
+            folders = {
+                file.parent for file in self.files("semantic_scene_descriptor_instances", ".json").values()
+            }
+            candidates = [folder / value for folder in sorted(folders)] + [self.folder / value]
+            return next((file for file in candidates if file.is_file()), None)
+        return self.folder / value
+
+
+def _attributes(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = entry.get("attributes", {})
+    return found if isinstance(found, Mapping) else {}
+
+
+def _object(path: Path, what: str) -> Mapping[str, Any]:
+    content = read_json(path, f"{what} file")
+    if not isinstance(content, Mapping):
+        raise FileError(f"{path}: expected a JSON object, got {type(content).__name__}")
+    return content
+
+
+def _relative(file: Path, folder: Path) -> str:
+    try:
+        return file.relative_to(folder).as_posix()
+    except ValueError:
+        return file.name
+
+
+def _resolve(name: str, files: Mapping[str, Path]) -> str | None:
+    """The key of `files` that a template's name means: itself, its end, else the only one with it inside."""
+    for suffix in (STAGE_SUFFIX, OBJECT_SUFFIX, INSTANCE_SUFFIX, *MESH_SUFFIXES):
+        name = name.removesuffix(suffix)
+    if name in files:
+        return name
+    ends = [key for key in files if key.endswith("/" + name) or name.endswith("/" + key)]
+    inside = ends or [key for key in files if name in key]
+    return inside[0] if ends or len(inside) == 1 else None
+
+
+def find_config(path: Path) -> Path:
+    """The scene dataset configuration that a file belongs to: in its folder or the nearest above.
+
+    Raises FileError when there is none.
+    """
+    for folder in path.resolve().parents:
+        found = sorted(folder.glob(f"*{DATASET_SUFFIX}"))
+        if found:
+            return found[0]
+    raise FileError(
+        f"{path}: expected a file *{DATASET_SUFFIX} in its folder or one above, found none; a scene of "
+        "Habitat needs the configuration of its dataset"
+    )

@@ -1,0 +1,191 @@
+"""Habitat-Matterport 3D (HM3D), with the labels of HM3D-Semantics.
+
+A scene is a folder such as `val/00800-TEEsavR23oF` with `TEEsavR23oF.glb` or `TEEsavR23oF.basis.glb`
+(z up) and, where it is annotated, `TEEsavR23oF.semantic.glb`, whose texture is painted with one colour for
+each object, and `TEEsavR23oF.semantic.txt`:
+
+    HM3D Semantic Annotations
+    1,A1B2C3,"ceiling",0
+
+which gives object id, colour, category and region of each object. Objects are named "bed_16" in episode
+files: category and object id. Regions become rooms; their categories are not annotated.
+"""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, final
+
+import numpy as np
+from jaxtyping import Int32, UInt8
+
+from navarena.core.errors import FileError
+from navarena.core.files import read_bytes
+from navarena.scenes.datasets.categories import hm3d_goal_of, mpcat40_of
+from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
+from navarena.scenes.datasets.reading import Thing, label_scene, plain_mesh, semantic_parts, with_objects
+from navarena.scenes.datasets.rooms import rooms_from_objects
+from navarena.scenes.labelling import SurfacePart
+from navarena.scenes.scene import Scene
+
+HEADER = "HM3D Semantic Annotations"
+UP_AXIS = "z"
+
+_FOLDER = re.compile(r"\d{5}-[A-Za-z0-9]{11}")
+_FLOORS = ("floor", "rug", "carpet")
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """One line of a .semantic.txt file: object id, colour as 0xRRGGBB, category, region (None if < 0)."""
+
+    object_id: int
+    color: int
+    category: str
+    region: int | None
+
+
+@final
+class HM3D(SceneDataset):
+    """Habitat-Matterport 3D: 1,000 scanned buildings, 216 of them with labelled objects."""
+
+    name: ClassVar[str] = "hm3d"
+    title: ClassVar[str] = "HM3D"
+    offer: ClassVar[str] = (
+        "its owner offers it at https://matterport.com/habitat-matterport-3d-research-dataset (files: "
+        "https://github.com/matterport/habitat-matterport-3dresearch; pictures: hm3d-<split>-glb-v0.2.tar or "
+        "hm3d-<split>-habitat-v0.2.tar, labels: hm3d-<split>-semantic-annots-v0.2.tar)"
+    )
+    layout: ClassVar[str] = "{train,val,minival,example}/00800-TEEsavR23oF/TEEsavR23oF.glb (or .basis.glb)"
+
+    def scene_name(self, rest: str) -> str | None:
+        parts = [part for part in rest.split("/") if part]
+        if parts and parts[-1].endswith(".glb"):
+            stem = parts.pop()[: -len(".glb")].removesuffix(".basis")
+            if not parts or parts[-1].partition("-")[2] != stem:
+                return None
+        return "/".join(parts) if parts and _FOLDER.fullmatch(parts[-1]) else None
+
+    def list_scenes(self, root: Path) -> list[str]:
+        folders = [root, *(child for child in sorted(root.iterdir()) if child.is_dir())]
+        found = [
+            scene for folder in folders for scene in sorted(folder.iterdir()) if _FOLDER.fullmatch(scene.name)
+        ]
+        return [scene.relative_to(root).as_posix() for scene in found if scene.is_dir()]
+
+    def locate(self, root: Path, name: str) -> SceneFiles:
+        folder = self._folder(root, name)
+        stem = folder.name.partition("-")[2]
+        mesh, basis = folder / f"{stem}.glb", folder / f"{stem}.basis.glb"
+        if not mesh.is_file() and basis.is_file():
+            mesh = basis
+        if not mesh.is_file():
+            raise self.missing(mesh, f"mesh (or {basis.name} beside it)")
+        paths = {"mesh": mesh}
+        painted, table = folder / f"{stem}.semantic.glb", folder / f"{stem}.semantic.txt"
+        if painted.is_file() or table.is_file():
+            paths["painted"] = self.require_file(painted, f"mesh with labels, which {table.name} needs,")
+            paths["table"] = self.require_file(table, f"list of objects, which {painted.name} needs,")
+        return SceneFiles(name, paths)
+
+    def build(self, files: SceneFiles, scene_id: str) -> Scene:
+        scene = plain_mesh(files.paths["mesh"], UP_AXIS, scene_id)
+        if "table" not in files.paths:
+            return scene
+        table, painted = files.paths["table"], files.paths["painted"]
+        annotations = read_annotations(table)
+        scene = label_scene(scene, painted_surface(painted, annotations), files.paths["mesh"], painted)
+        scene = with_objects(scene, {line.object_id: _thing(line) for line in annotations if line.object_id})
+        rooms = {line.object_id: line.region for line in annotations if line.region is not None}
+        return rooms_from_objects(scene, rooms, _FLOORS)
+
+    def _folder(self, root: Path, name: str) -> Path:
+        """Where a scene is: as named, or in another split (`minival` repeats scenes of `val`)."""
+        folder = root / name
+        if folder.is_dir() or not root.is_dir():
+            return folder
+        scene = name.rpartition("/")[2]
+        others = (child / scene for child in sorted(root.iterdir()) if child.is_dir())
+        return next((other for other in others if other.is_dir()), folder)
+
+
+def read_annotations(path: Path) -> list[Annotation]:
+    """The objects of a .semantic.txt file; raises FileError that names the line."""
+    text = read_bytes(path, "list of objects").decode("utf-8", errors="replace")
+    lines = text.splitlines()
+    if lines[0].strip() != HEADER:
+        raise FileError(f"{path}:1: expected {HEADER!r}, got {lines[0][:60]!r}")
+    found: list[Annotation] = []
+    ids: dict[int, int] = {}
+    colors: dict[int, int] = {}
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        entry = _annotation(f"{path}:{number}", line)
+        for what, value, seen in (("object id", entry.object_id, ids), ("colour", entry.color, colors)):
+            if value in seen:
+                shown = f"{value:06X}" if what == "colour" else str(value)
+                raise FileError(
+                    f"{path}:{number}: expected another {what} than in line {seen[value]}: {shown}"
+                )
+            seen[value] = number
+        found.append(entry)
+    if not found:
+        raise FileError(f"{path}: expected objects after the first line, got none; the file is cut short")
+    return found
+
+
+def _annotation(where: str, line: str) -> Annotation:
+    fields = next(csv.reader([line], skipinitialspace=True))
+    form = 'expected id,RRGGBB,"category",region'
+    if len(fields) != 4 or line.count('"') % 2:
+        raise FileError(f"{where}: {form}, got {line!r}; the file is damaged or cut short")
+    key, color, category, region = (entry.strip() for entry in fields)
+    if not re.fullmatch(r"[0-9A-Fa-f]{6}", color) or not key.isdigit() or not re.fullmatch(r"-?\d+", region):
+        raise FileError(f"{where}: {form}, got {line!r}")
+    if not category:
+        raise FileError(f"{where}: {form}, got no category: {line!r}")
+    return Annotation(int(key), int(color, 16), category, int(region) if int(region) >= 0 else None)
+
+
+def painted_surface(path: Path, annotations: Sequence[Annotation]) -> list[SurfacePart]:
+    """The surface of a .semantic.glb, labelled by the colours of its texture or of its vertices.
+
+    Raises FileError when none of its colours is in the table: then the two are of different scenes.
+    """
+    ids = {line.color: line.object_id for line in annotations}
+    parts, known = [], 0
+    for part, corners in semantic_parts(path, UP_AXIS):
+        if part.look.image is not None and part.uv is not None:
+            labels = _labels_of_colors(part.look.image, ids)
+            parts.append(SurfacePart(corners, image=labels, uv=part.uv))
+        elif part.vertex_color is not None:
+            labels = _labels_of_colors(part.vertex_color[:, None], ids)[:, 0]
+            parts.append(SurfacePart(corners, of_corner=labels[part.triangles]))
+        else:
+            parts.append(SurfacePart(corners, of_triangle=np.zeros(len(corners), np.int64)))
+            continue
+        known += int((labels > 0).sum())
+    if not known:
+        raise FileError(
+            f"{path}: expected the colours listed in {path.with_suffix('.txt').name}, got none of them; are "
+            "both of the same scene and version?"
+        )
+    return parts
+
+
+def _labels_of_colors(pixels: UInt8[np.ndarray, "h w 3"], ids: Mapping[int, int]) -> Int32[np.ndarray, "h w"]:
+    """(H, W) object id of each colour, 0 for colours that are not in the table."""
+    codes = pixels[..., 0].astype(np.uint32) << 16 | pixels[..., 1].astype(np.uint32) << 8 | pixels[..., 2]
+    listed = np.array(sorted(ids), np.uint32)
+    place = np.minimum(np.searchsorted(listed, codes), len(listed) - 1)
+    values = np.array([ids[color] for color in sorted(ids)], np.int32)
+    return np.where(listed[place] == codes, values[place], 0).astype(np.int32)
+
+
+def _thing(line: Annotation) -> Thing:
+    attributes = {"name": f"{line.category}_{line.object_id}", "mpcat40": mpcat40_of(line.category)}
+    goal = hm3d_goal_of(line.category)
+    return Thing(line.category, attributes | ({"goal": goal} if goal else {}))

@@ -1,0 +1,168 @@
+"""What the readers of datasets share: meshes as scenes, JSON files, objects with boxes."""
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from navarena.core.errors import FileError, SceneError
+from navarena.core.files import read_bytes
+from navarena.scenes.formats import import_mesh, read_mesh, read_ply_property
+from navarena.scenes.formats.importing import UP_AXES
+from navarena.scenes.formats.part import Part
+from navarena.scenes.labelling import (
+    LabelledSurface,
+    LabelReport,
+    OrientedBox,
+    SurfacePart,
+    transfer_labels,
+    upright_box,
+)
+from navarena.scenes.scene import Scene, SceneObject
+
+MOST_AMBIGUOUS = 0.02
+"""Share of the area above which ambiguous labels are warned of."""
+
+MOST_FAR = 0.5
+"""Share of the area without labelled surface nearby above which two meshes are not of one place."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Thing:
+    """What a dataset says of one object: category, attributes, perhaps a box and a room."""
+
+    category: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    box: OrientedBox | None = None
+    room: int | None = None
+    level: int = 0
+
+
+def read_json(path: Path, what: str) -> Any:
+    """The content of a JSON file; raises FileError with line and column."""
+    data = read_bytes(path, what)
+    try:
+        return json.loads(data)
+    except ValueError as error:
+        raise FileError(f"{what} {path} is no JSON file, or only a part of one: {error}") from error
+
+
+def plain_mesh(path: Path, up_axis: str, scene_id: str) -> Scene:
+    """The mesh alone, under the scene's id; names of its parts are not taken for objects."""
+    scene = import_mesh(path, up_axis)
+    return replace(
+        scene, scene_id=scene_id, triangle_object=np.zeros(len(scene.triangles), np.int32), objects=()
+    )
+
+
+def semantic_parts(path: Path, up_axis: str) -> list[tuple[Part, Float[np.ndarray, "t 3 3"]]]:
+    """(part, its corners (T, 3, 3) in metres, world frame) of each part of a mesh with labels."""
+    parts = read_mesh(path).parts
+    return [(part, world_points(part.vertices, up_axis)[part.triangles]) for part in parts]
+
+
+def world_points(points: Float[np.ndarray, "*n 3"], up_axis: str) -> Float[np.ndarray, "*n 3"]:
+    """Points (..., 3) of a file with this up axis as world points, metres."""
+    return np.stack([points[..., axis] * sign for axis, sign in UP_AXES[up_axis]], -1)
+
+
+@dataclass(frozen=True)
+class LabelledMesh:
+    """Triangles (T, 3, 3), metres, world frame, with the value (T,) of one property of their faces."""
+
+    corners: Float[np.ndarray, "t 3 3"]
+    values: Int[np.ndarray, "t"]
+
+
+def read_labelled_ply(path: Path, properties: Sequence[str], up_axis: str) -> LabelledMesh:
+    """The triangles of a PLY file with the first of `properties` that its faces have.
+
+    Raises FileError when the file is damaged or its faces have none of them.
+    """
+    vertices, faces, values = read_ply_property(path, properties)
+    return LabelledMesh(world_points(vertices, up_axis)[faces], values)
+
+
+def label_scene(scene: Scene, parts: Sequence[SurfacePart], mesh: Path, labels: Path) -> Scene:
+    """The scene with object ids from the nearest labelled surface; warns of ambiguous area.
+
+    Args:
+        scene: of the picture mesh.
+        parts: the labelled surface.
+        mesh: file of the pictures, for messages.
+        labels: file of the labels, likewise.
+
+    Raises SceneError when the two meshes are not of the same place.
+    """
+    if not any(len(part.corners) for part in parts):
+        raise SceneError(f"{labels}: expected triangles with labels, got none")
+    labelled, report = transfer_labels(scene, LabelledSurface(parts))
+    _check_report(report, mesh, labels)
+    return labelled
+
+
+def _check_report(report: LabelReport, mesh: Path, labels: Path) -> None:
+    if report.far_share > MOST_FAR:
+        raise SceneError(
+            f"{labels} does not fit {mesh}: {report.far_share:.0%} of the surface has no labelled surface "
+            "nearby; are both of the same scene and the same version of the dataset?"
+        )
+    text = "%s: labels of %s are ambiguous on %.2f %% of the area, absent on %.2f %%"
+    level = logging.WARNING if report.ambiguous_share > MOST_AMBIGUOUS else logging.INFO
+    _log.log(level, text, mesh, labels.name, 100 * report.ambiguous_share, 100 * report.far_share)
+
+
+def with_objects(scene: Scene, things: Mapping[int, Thing]) -> Scene:
+    """The scene with an object for each of `things` (object id -> thing) that has triangles or a box.
+
+    Boxes that are not given are the smallest upright ones around the triangles. Triangles of ids
+    that are not among `things` become part of nothing.
+    """
+    known = np.zeros(max([*things, int(scene.triangle_object.max(initial=0))]) + 1, bool)
+    known[list(things)] = True
+    owner = np.where(known[scene.triangle_object], scene.triangle_object, 0).astype(np.int32)
+    order = np.argsort(owner, kind="stable")
+    ids, starts = np.unique(owner[order], return_index=True)
+    ends = dict(zip(ids.tolist(), zip(starts, [*starts[1:], len(order)])))
+    objects = []
+    for key in sorted(things):
+        thing, box = things[key], things[key].box
+        if box is None and key in ends:
+            first, last = ends[key]
+            corners = np.unique(scene.triangles[order[first:last]])
+            box = upright_box(scene.vertices[corners])
+        if box is None:
+            continue
+        objects.append(
+            SceneObject(
+                key,
+                thing.category,
+                box.center,
+                box.half_size,
+                box.yaw,
+                thing.room,
+                thing.level,
+                dict(thing.attributes),
+            )
+        )
+    held = {thing.object_id for thing in objects}
+    owner = np.where(np.isin(owner, sorted(held)), owner, 0).astype(np.int32)
+    return replace(scene, triangle_object=owner, objects=tuple(objects))
+
+
+def numbers(values: Iterable[Any], count: int, where: str) -> Float[np.ndarray, "k"]:
+    """(K,) finite floats out of a list of a file; raises FileError with `where` it stands."""
+    try:
+        found = np.array([float(value) for value in values])
+    except (TypeError, ValueError) as error:
+        raise FileError(f"{where}: expected {count} numbers, got {values!r}") from error
+    if len(found) != count or not np.isfinite(found).all():
+        raise FileError(f"{where}: expected {count} finite numbers, got {values!r}")
+    return found
