@@ -11,7 +11,7 @@ import navarena
 from .sources import PACKAGE, sources
 
 PINNED = Path(__file__).with_name("public_names.txt")
-"""For each package a line "[module]", then its names."""
+"""For each package a line "[module]", then its names. `scripts/pin-names` writes it anew."""
 
 
 def pinned_names() -> dict[str, list[str]]:
@@ -29,7 +29,7 @@ def listed_names(module: str) -> list[str]:
 
 def test_pinned_names() -> None:
     for module, names in NAMES.items():
-        assert sorted(listed_names(module)) == sorted(names), f"{module}: mend {PINNED.name} if this is meant"
+        assert sorted(listed_names(module)) == sorted(names), f"{module}: scripts/pin-names accepts it"
 
 
 def test_every_package_is_pinned() -> None:

@@ -19,9 +19,7 @@ def load_agent(name: str, task: Task, seed: int = 0) -> Agent:
 
     Raises UnknownNameError for an unknown name, InputError for what is no agent.
     """
-    target = load_target(name) if ":" in name else AGENTS.get(name)
-    if not callable(target):
-        raise InputError(f"expected {name!r} to be an Agent or SingleAgent class, got {target!r}")
+    target = find_agent(name)
     make = _bind(name, target, task, seed)
     if isinstance(target, type) and issubclass(target, SingleAgent):
         return wrap(make, sensors=target.sensors)
@@ -34,6 +32,17 @@ def load_agent(name: str, task: Task, seed: int = 0) -> Agent:
             "navarena.Agent or navarena.SingleAgent"
         )
     return agent
+
+
+def find_agent(name: str) -> Callable[..., Any]:
+    """What makes the agent `name`: a class, or a function that returns an agent. Nothing is made yet.
+
+    Raises UnknownNameError for an unknown name, InputError for what cannot make an agent.
+    """
+    target = load_target(name) if ":" in name else AGENTS.get(name)
+    if not callable(target):
+        raise InputError(f"expected {name!r} to be an Agent or SingleAgent class, got {target!r}")
+    return target
 
 
 def _bind(name: str, target: Callable[..., Any], task: Task, seed: int) -> Callable[[], Any]:

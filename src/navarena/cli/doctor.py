@@ -3,10 +3,12 @@
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
@@ -19,14 +21,7 @@ SUPPORTED_PYTHON = ((3, 11), (3, 14))
 """From the first version, up to but without the second."""
 TEST_DATA_VARIABLE = "NAVARENA_TEST_DATA"
 
-EXTRAS = {
-    "learn": ("torch",),
-    "cluster": ("ray",),
-    "server": ("fastapi", "sqlalchemy", "uvicorn"),
-    "docs": ("mkdocs",),
-    "test": ("pytest", "hypothesis", "beartype", "mypy", "ruff", "embreex"),
-}
-"""Extra -> the modules by which its presence is known."""
+_EXTRA = re.compile(r"([\w.-]+)[^;]*;.*extra == ['\"]([\w.-]+)['\"]")
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,8 @@ class Doctor:
 
     def run(self, console: Console) -> int:
         """Look at everything; the exit code is 1 when something must be mended, else 0."""
-        findings = [check() for check in CHECKS] + [check_extra(extra) for extra in EXTRAS]
+        findings = [check() for check in CHECKS]
+        findings += [check_extra(extra, needed) for extra, needed in list_extras().items()]
         console.table(
             "navarena doctor",
             ("what", "status", "found", "remedy"),
@@ -171,14 +167,34 @@ def check_test_data() -> Finding:
     return Finding("test data", "problem", f"{named} is no folder", f"correct or unset {TEST_DATA_VARIABLE}")
 
 
-def check_extra(extra: str) -> Finding:
-    """Whether the modules of an extra are installed."""
-    missing = [module for module in EXTRAS[extra] if importlib.util.find_spec(module) is None]
+def list_extras() -> dict[str, tuple[str, ...]]:
+    """Extra -> the distributions that it brings, as the installed package declares them."""
+    try:
+        requirements = metadata.requires("navarena") or []
+    except metadata.PackageNotFoundError:  # run from a source tree that was never installed
+        return {}
+    extras: dict[str, list[str]] = {}
+    for requirement in requirements:
+        if found := _EXTRA.match(requirement):
+            extras.setdefault(found[2], []).append(found[1])
+    return {extra: tuple(needed) for extra, needed in extras.items()}
+
+
+def check_extra(extra: str, needed: tuple[str, ...]) -> Finding:
+    """Whether the distributions `needed` by an extra are installed."""
+    missing = [name for name in needed if not _is_installed(name)]
     if not missing:
-        return Finding(f"extra {extra}", "ok", ", ".join(EXTRAS[extra]))
-    return Finding(
-        f"extra {extra}", "missing", f"without {', '.join(missing)}", f"pip install 'navarena[{extra}]'"
-    )
+        return Finding(f"extra {extra}", "ok", ", ".join(needed))
+    remedy = f"pip install 'navarena[{extra}]'"
+    return Finding(f"extra {extra}", "missing", f"without {', '.join(missing)}", remedy)
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 CHECKS: tuple[Callable[[], Finding], ...] = (

@@ -13,9 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from navarena.agents.agent import Agent, Start
-from navarena.agents.catalog import AGENTS
-from navarena.agents.loading import load_agent
-from navarena.core.registry import load_target
+from navarena.agents.loading import find_agent, load_agent
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
@@ -154,7 +152,7 @@ def _is_privileged(agent: str) -> bool:
 
     An agent that does not exist is noticed here, before anything is computed or written.
     """
-    target = load_target(agent) if ":" in agent else AGENTS.get(agent)
+    target = find_agent(agent)
     return isinstance(target, type) and issubclass(target, Agent) and target.privileged
 
 
