@@ -80,7 +80,7 @@ def outline_polygons(walkable: Sequence[WalkableSurface]) -> list[BaseGeometry]:
 
 
 def insert_points(area: BaseGeometry, points: Float[np.ndarray, "n 2"]) -> BaseGeometry:
-    """The area, its border led through those of the `points` that lie on it."""
+    """The area, its border led through those of the `points` (N, 2), metres in the plan, that lie on it."""
     polygons = []
     for polygon in shapely.get_parts(area):
         if polygon.geom_type == "Polygon":
