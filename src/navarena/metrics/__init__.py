@@ -3,10 +3,17 @@
 from navarena.metrics.alignment import dtw, dtw_alignment, euclidean_costs
 from navarena.metrics.catalog import METRICS, Metric, compute_metrics, get_metric
 from navarena.metrics.instruction import PathScores, coverage_length_score, ndtw, score_path
+from navarena.metrics.multi_goal import (
+    MultiGoalTrajectory,
+    distance_left,
+    ppl,
+    ppl_code,
+    progress,
+    raw_metrics,
+)
 from navarena.metrics.navigation import (
     collisions,
     distance_to_goal,
-    is_within,
     num_actions,
     path_length,
     soft_spl,
@@ -28,9 +35,15 @@ from navarena.metrics.tours import (
     tour_success,
     tour_weights,
 )
-from navarena.metrics.trajectory import Trajectory
+from navarena.metrics.trajectory import Trajectory, is_within
 
 __all__ = [
+    "raw_metrics",
+    "progress",
+    "ppl_code",
+    "ppl",
+    "distance_left",
+    "MultiGoalTrajectory",
     "METRICS",
     "Estimate",
     "Metric",

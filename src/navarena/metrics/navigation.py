@@ -1,10 +1,11 @@
-"""Numbers of one finished point- or object-goal episode.
+"""Numbers of one finished episode; those of several goals alone are in multi_goal.
 
 Each function maps a Trajectory to one float and looks at nothing else. Notation:
 
     S    1 if the agent called STOP within the protocol's success distance, else 0
-    d_0  geodesic distance from the start to the goal, metres (Trajectory.start_distance)
-    d_T  geodesic distance to the goal at the end, metres
+    d_0  geodesic distance from the start to the goal, metres (Trajectory.start_distance);
+         for several goals along all of them, in order
+    d_T  geodesic distance to the goal at the end, metres; likewise
     p    length of the path that the body travelled, metres
 
 Edge cases, decided once for all of them:
@@ -21,22 +22,12 @@ import numpy as np
 from navarena.metrics.trajectory import Trajectory
 
 
-def is_within(distance: float, success_distance: float) -> bool:
-    """Whether a STOP at `distance` metres from the goal counts.
-
-    Strictly nearer than `success_distance`, as in the Success measure of habitat-lab
-    (`distance_to_target < success_distance`), by which published numbers were computed.
-    """
-    return bool(distance < success_distance)
-
-
 def success(trajectory: Trajectory) -> float:
-    """S: 1.0 if the agent called STOP near enough to the goal, else 0.0.
+    """S: 1.0 if the agent called STOP near enough to the goal (found all goals, in order), else 0.0.
 
     Running out of steps at the goal is a failure, and so is STOP where the goal cannot be reached.
     """
-    near = is_within(float(trajectory.distance_to_goal[-1]), trajectory.success_distance)
-    return float(trajectory.stopped and near)
+    return float(trajectory.succeeded)
 
 
 def path_length(trajectory: Trajectory) -> float:
@@ -48,8 +39,8 @@ def path_length(trajectory: Trajectory) -> float:
     return float(np.sqrt((steps * steps).sum(1)).sum())
 
 
-def _path_factor(start_distance: float, travelled: float) -> float:
-    """d_0 / max(d_0, p) with the edge cases of the module's head; a finite d_0 is required."""
+def path_factor(start_distance: float, travelled: float) -> float:
+    """d_0 / max(d_0, p) of metres, with the edge cases of the module's head; a finite d_0 is required."""
     longer = max(start_distance, travelled)
     return 1.0 if longer == 0.0 else start_distance / longer
 
@@ -61,7 +52,7 @@ def spl(trajectory: Trajectory) -> float:
     """
     if not np.isfinite(trajectory.start_distance):
         return 0.0
-    return success(trajectory) * _path_factor(trajectory.start_distance, path_length(trajectory))
+    return success(trajectory) * path_factor(trajectory.start_distance, path_length(trajectory))
 
 
 def soft_spl(trajectory: Trajectory) -> float:
@@ -70,15 +61,15 @@ def soft_spl(trajectory: Trajectory) -> float:
     It needs no STOP (the SoftSPL measure of habitat-lab). A body born on the goal scores 1.0
     if it never moved, else 0.0.
     """
-    start, end = trajectory.start_distance, float(trajectory.distance_to_goal[-1])
+    start, end = trajectory.start_distance, trajectory.distance_left
     if not (np.isfinite(start) and np.isfinite(end)):
         return 0.0
     progress = max(0.0, 1.0 - end / start) if start > 0.0 else 1.0
-    return progress * _path_factor(start, path_length(trajectory))
+    return progress * path_factor(start, path_length(trajectory))
 
 
 def distance_to_goal(trajectory: Trajectory) -> float:
-    """d_T: geodesic distance to the goal at the end, metres; infinite where there is no way."""
+    """Geodesic distance to the (current) goal at the end, metres; infinite where there is no way."""
     return float(trajectory.distance_to_goal[-1])
 
 

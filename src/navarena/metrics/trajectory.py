@@ -8,6 +8,15 @@ from jaxtyping import Bool, Float, Int
 from navarena.core.errors import InputError
 
 
+def is_within(distance: float, success_distance: float) -> bool:
+    """Whether a STOP at `distance` metres from the goal counts.
+
+    Strictly nearer than `success_distance`, as in the Success measure of habitat-lab
+    (`distance_to_target < success_distance`), by which published numbers were computed.
+    """
+    return bool(distance < success_distance)
+
+
 @dataclass(frozen=True)
 class Trajectory:
     """The record of one episode with K steps, filled by the task.
@@ -35,6 +44,19 @@ class Trajectory:
     start_distance: float
     stopped: bool
     success_distance: float
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the agent called STOP near enough to the goal.
+
+        Running out of steps at the goal is a failure, and so is STOP where the goal cannot be reached.
+        """
+        return self.stopped and is_within(float(self.distance_to_goal[-1]), self.success_distance)
+
+    @property
+    def distance_left(self) -> float:
+        """Metres, geodesic, from the last position to the end of the task; infinite without a way."""
+        return float(self.distance_to_goal[-1])
 
     def __post_init__(self) -> None:
         steps = len(self.actions)
