@@ -106,6 +106,16 @@ def test_scenes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixtur
     check("scene preview", printed(capsys, "scene", "preview", mesh, "--out", folder / "p.png"))
 
 
+@pytest.mark.real_data
+def test_tours(folder: Path, real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The R2R data may not be copied into the project, so this needs the folder of real files."""
+    r2r, graphs = real_data / "r2r" / "R2R_val_seen.json.gz", real_data / "r2r" / "connectivity.tar.gz"
+    sources = ("--r2r", r2r, "--connectivity", graphs)
+    out = folder / "tours.json"
+    check("tours make", printed(capsys, "tours", "make", *sources, "--out", out, "--iterations", "1"))
+    check("tours stats", printed(capsys, "tours", "stats", out, *sources))
+
+
 def test_cache(
     folder: Path, dungeon_folder: Path, empty_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
