@@ -43,14 +43,17 @@ def floor_mesh(n=1):
     return grid_quad((-2, -2, 0), (4, 0, 0), (0, 4, 0), n)
 
 
-def walls_mesh(n=1):
-    sides = [
+def wall_sides(n=1):
+    return [
         grid_quad((-2, -2, 0), (0, 0, 2.5), (4, 0, 0), n),
         grid_quad((-2, 2, 0), (4, 0, 0), (0, 0, 2.5), n),
         grid_quad((-2, -2, 0), (0, 4, 0), (0, 0, 2.5), n),
         grid_quad((2, -2, 0), (0, 0, 2.5), (0, 4, 0), n),
     ]
-    return join(sides)
+
+
+def walls_mesh(n=1):
+    return join(wall_sides(n))
 
 
 def join(meshes):
@@ -61,9 +64,16 @@ def join(meshes):
     )
 
 
+def open_box(low, high):
+    """A box without its bottom, which no scanner sees."""
+    points, triangles = box_triangles(low, high)
+    below = (points[triangles][:, :, 2] == low[2]).all(1)
+    return points, triangles[~below]
+
+
 def room_meshes(n=1):
     """Floor, walls, bed and chair, each as (points, triangles), z up."""
-    return [floor_mesh(n), walls_mesh(n), box_triangles(*BED), box_triangles(*CHAIR)]
+    return [floor_mesh(n), walls_mesh(n), open_box(*BED), open_box(*CHAIR)]
 
 
 @dataclass
@@ -183,6 +193,24 @@ def write_hm3d(root, name="val/00800-TEEsavR23oF", basis=False, semantic=True):
         (folder / f"{stem}.semantic.glb").write_bytes(glb(painted_meshes()))
         (folder / f"{stem}.semantic.txt").write_text(HM3D_TABLE)
     return folder
+
+
+def ktx2(color, side=4):
+    """A KTX 2 file with one UASTC image of `side` x `side` pixels, all of this (red, green, blue)."""
+    block = 0b10111  # mode 8: one colour
+    for index, channel in enumerate((*color, 255)):
+        block |= channel << (5 + 8 * index)
+    blocks = block.to_bytes(16, "little") * (side // 4) ** 2
+    descriptor = struct.pack("<IIHHBBBB", 44, 0, 2, 40, 166, 1, 2, 0)
+    descriptor += bytes([3, 3, 0, 0, 16]) + bytes(7)
+    descriptor += struct.pack("<HBB4xII", 0, 127, 0, 0, 0xFFFFFFFF)
+    start = 12 + 36 + 32 + 24
+    head = b"\xabKTX 20\xbb\r\n\x1a\n" + struct.pack("<9I", 0, 1, side, side, 0, 0, 1, 1, 0)
+    head += struct.pack("<4I2Q", start, len(descriptor), 0, 0, 0, 0)
+    first = start + len(descriptor)
+    first += -first % 16
+    head += struct.pack("<3Q", first, len(blocks), len(blocks))
+    return (head + descriptor).ljust(first, b"\0") + blocks
 
 
 # MP3D
@@ -322,22 +350,22 @@ def replica_table():
 def write_replica(root, name="room_0", own_ids=False):
     folder = Path(root) / name
     (folder / "habitat").mkdir(parents=True)
-    values = [1, 0, 5, 9]
+    values = [1, 0, 0, 0, 0, 5, 9]
     boxes = [box_quads(BED), box_quads(CHAIR)]
     (folder / "mesh.ply").write_bytes(
-        quad_ply([floor_mesh(8), walls_mesh(8), *boxes], values, with_ids=own_ids)
+        quad_ply([floor_mesh(8), *wall_sides(8), *boxes], values, with_ids=own_ids)
     )
     (folder / "habitat" / "info_semantic.json").write_text(json.dumps(replica_table()))
     if not own_ids:
         (folder / "habitat" / "mesh_semantic.ply").write_bytes(
-            quad_ply([floor_mesh(3), walls_mesh(3), *boxes], values)
+            quad_ply([floor_mesh(3), *wall_sides(3), *boxes], values)
         )
     return folder
 
 
 def box_quads(bounds):
     """A box whose triangles come as `grid_quad` orders them: all first halves, then all second ones."""
-    points, triangles = box_triangles(*bounds)
+    points, triangles = open_box(*bounds)
     return points, np.concatenate([triangles[0::2], triangles[1::2]])
 
 

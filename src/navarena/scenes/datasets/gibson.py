@@ -37,6 +37,9 @@ UP_AXIS = "z"
 BOX_MARGIN = 0.01
 """Metres by which a triangle may stick out of the box of its object."""
 
+FLOOR_DEPTH = 0.03
+"""Metres above the bottom of a box up to which what lies flat is the floor under the object."""
+
 _NAME = re.compile(r"[A-Z][A-Za-z0-9_-]*")
 _log = logging.getLogger(__name__)
 
@@ -110,7 +113,8 @@ def label_by_boxes(scene: Scene, things: Mapping[int, Thing], table: Path) -> Sc
     owner = np.zeros(len(corners), np.int32)
     for key, box in sorted(boxes.items(), key=lambda item: -float(np.prod(item[1].half_size))):
         center, half = np.array(box.center), np.array(box.half_size) + BOX_MARGIN
-        owner[((low >= center - half) & (high <= center + half)).all(1)] = key
+        inside = ((low >= center - half) & (high <= center + half)).all(1)
+        owner[inside & (high[:, 1] > center[1] - half[1] + FLOOR_DEPTH)] = key
     _log.warning("%s: no mesh with labels beside it; objects are cut out of the scan by their boxes", table)
     return replace(scene, triangle_object=owner)
 

@@ -128,7 +128,7 @@ def read_annotations(path: Path) -> list[Annotation]:
             if value in seen:
                 shown = f"{value:06X}" if what == "colour" else str(value)
                 raise FileError(
-                    f"{path}:{number}: expected another {what} than in line {seen[value]}: {shown}"
+                    f"{path}:{number}: expected another {what} than in line {seen[value]}, got {shown}"
                 )
             seen[value] = number
         found.append(entry)

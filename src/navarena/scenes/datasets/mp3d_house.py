@@ -81,9 +81,7 @@ class _Line:
 
     def _fail(self, what: str, index: int) -> FileError:
         got = self._fields[index] if index < len(self._fields) else "the end of the line"
-        return FileError(
-            f"{self.where}: expected {what} as field {index + 1}, got {got}: {self.text[:100]!r}"
-        )
+        return FileError(f"{self.where}: expected {what} in field {index + 1}, got {got}: {self.text[:99]!r}")
 
     def text_at(self, index: int) -> str:
         if index >= len(self._fields):
@@ -109,7 +107,7 @@ class _Line:
         """The index in `table` at a field; -1 is allowed for nothing."""
         value = self.integer(index)
         if value not in table and not (none and value < 0):
-            raise FileError(f"{self.where}: expected the index of a {what} above, got {value}")
+            raise FileError(f"{self.where}: expected the index of {what} above, got {value}")
         return value
 
 
@@ -152,17 +150,17 @@ def _read_level(house: House, line: _Line) -> None:
 
 def _read_region(house: House, line: _Line) -> None:
     index = line.integer(1)
-    level = line.known(2, house.levels, "level")
+    level = line.known(2, house.levels, "a level")
     category = REGION_CATEGORIES.get(line.text_at(5)[0], "unlabeled")
     house.regions[index] = HouseRegion(index, max(level, 0), category, line.vector(9), line.vector(12))
 
 
 def _read_surface(house: House, line: _Line) -> None:
-    house.surfaces[line.integer(1)] = line.known(2, house.regions, "region")
+    house.surfaces[line.integer(1)] = line.known(2, house.regions, "a region")
 
 
 def _read_vertex(house: House, line: _Line) -> None:
-    surface = line.known(2, house.surfaces, "surface")
+    surface = line.known(2, house.surfaces, "a surface")
     house.outlines.setdefault(surface, []).append(line.vector(4))
 
 
@@ -172,8 +170,8 @@ def _read_category(house: House, line: _Line) -> None:
 
 def _read_object(house: House, line: _Line) -> None:
     index = line.integer(1)
-    region = line.known(2, house.regions, "region")
-    category = line.known(3, house.categories, "category")
+    region = line.known(2, house.regions, "a region")
+    category = line.known(3, house.categories, "a category")
     center, first, second, radii = (line.vector(at) for at in (4, 7, 10, 13))
     axes = np.stack([first, second, np.cross(first, second)]) * radii[:, None]
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
@@ -181,7 +179,7 @@ def _read_object(house: House, line: _Line) -> None:
 
 
 def _read_segment(house: House, line: _Line) -> None:
-    house.segments[line.integer(3)] = line.known(2, house.objects, "object")
+    house.segments[line.integer(3)] = line.known(2, house.objects, "an object")
 
 
 _READERS: Mapping[str, Callable[[House, _Line], None]] = {
