@@ -12,3 +12,17 @@ AGENTS = Registry(
     "navarena.agents",
 )
 """Name -> class, called as Class(task, seed) or Class(). Packages add theirs in the entry-point group."""
+
+GRAPH_AGENTS = Registry(
+    "graph agent",
+    {
+        "expert": "navarena.agents.graph_expert:GraphExpertAgent",
+        "explorer": "navarena.agents.graph_explorer:GraphExplorerAgent",
+        "forward": "navarena.agents.graph_simple:GraphForwardAgent",
+        "path": "navarena.agents.graph_expert:GraphPathAgent",
+        "random": "navarena.agents.graph_simple:GraphRandomAgent",
+        "stop": "navarena.agents.graph_simple:GraphStopAgent",
+    },
+    "navarena.graph_agents",
+)
+"""The same for the protocols on navigation graphs."""

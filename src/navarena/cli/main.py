@@ -51,6 +51,10 @@ COMMANDS: Mapping[str, Entry] = {
     "episodes make": Entry("navarena.cli.episodes:EpisodesMake", "generate episodes for scenes"),
     "episodes info": Entry("navarena.cli.episodes:EpisodesInfo", "describe an episode list"),
     "tours make": Entry("navarena.cli.tours:ToursMake", "order the paths of an R2R split into tours"),
+    "tours evaluate": Entry(
+        "navarena.cli.tours_scoring:ToursEvaluate", "run an agent over tours on navigation graphs"
+    ),
+    "tours score": Entry("navarena.cli.tours_scoring:ToursScore", "score a results file of R2R or IR2R"),
     "tours stats": Entry("navarena.cli.tours:ToursStats", "count tours and their episodes"),
     "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
     "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),

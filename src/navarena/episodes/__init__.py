@@ -13,6 +13,7 @@ from navarena.episodes.goals import (
     PointGoal,
     ViewPoint,
 )
+from navarena.episodes.graph_data import GraphData, open_graph_data
 from navarena.episodes.graph_episodes import (
     GraphEpisode,
     Tour,
@@ -27,6 +28,7 @@ __all__ = [
     "EpisodeDataset",
     "Goal",
     "GoalImage",
+    "GraphData",
     "GraphEpisode",
     "ImageGoal",
     "MultiGoal",
@@ -44,6 +46,7 @@ __all__ = [
     "make_episodes",
     "make_tours",
     "open_atlas",
+    "open_graph_data",
     "save_episodes",
     "save_tours",
     "single_tours",

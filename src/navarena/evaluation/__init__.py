@@ -2,6 +2,9 @@
 
 from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark, Setup, open_benchmark
 from navarena.evaluation.episode_table import read_table
+from navarena.evaluation.graph_results import Answers, load_results, save_results
+from navarena.evaluation.graph_runner import run_tours
+from navarena.evaluation.graph_scores import TourScore, TourScores, mean_scores, score_episodes, score_tours
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.journal import Row, read_rows
 from navarena.evaluation.record import RunRecord, read_record
@@ -17,6 +20,7 @@ from navarena.evaluation.runner import Evaluation, Run, evaluate, open_run
 from navarena.evaluation.settings import EvaluationSettings
 
 __all__ = [
+    "Answers",
     "Batch",
     "BatchAgent",
     "Benchmark",
@@ -31,9 +35,13 @@ __all__ = [
     "RunRecord",
     "Setup",
     "Summary",
+    "TourScore",
+    "TourScores",
     "estimate_metric",
     "evaluate",
     "execute_actions",
+    "load_results",
+    "mean_scores",
     "metric_values",
     "open_benchmark",
     "open_run",
@@ -42,4 +50,8 @@ __all__ = [
     "read_summary",
     "read_table",
     "replay_run",
+    "run_tours",
+    "save_results",
+    "score_episodes",
+    "score_tours",
 ]

@@ -3,15 +3,18 @@
 from navarena.reports.page import render_report, write_report
 from navarena.reports.tables import Table, metric_table
 from navarena.reports.topdown import PlanSource, ScenePlan, draw_episode, make_scene_plan, open_plans
+from navarena.reports.tour_alignment import draw_tour, write_tour_drawing
 
 __all__ = [
     "PlanSource",
     "ScenePlan",
     "Table",
     "draw_episode",
+    "draw_tour",
     "make_scene_plan",
     "metric_table",
     "open_plans",
     "render_report",
     "write_report",
+    "write_tour_drawing",
 ]

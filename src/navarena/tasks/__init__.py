@@ -1,18 +1,36 @@
 """The meaning of steps: goals, rewards, ends; and the environments that run them."""
 
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import TASKS, get_task
+from navarena.tasks.catalog import GRAPH_TASKS, TASKS, get_graph_task, get_task
 from navarena.tasks.env import NavigationEnv
 from navarena.tasks.task import StepResult, Task, TaskState
 from navarena.tasks.vector_env import NavigationVectorEnv
+from navarena.tasks.vln_graph import GraphTask, OracleRules, Phase
+from navarena.tasks.vln_graph_batch import GraphBatch, GraphStep, Walk
+from navarena.tasks.vln_graph_env import GraphEnv
+from navarena.tasks.vln_graph_teacher import path_actions, remaining_distances, teacher_actions
+from navarena.tasks.vln_graph_vector_env import GraphVectorEnv
 
 __all__ = [
+    "GRAPH_TASKS",
     "TASKS",
+    "GraphBatch",
+    "GraphEnv",
+    "GraphStep",
+    "GraphTask",
+    "GraphVectorEnv",
     "NavigationBatch",
     "NavigationEnv",
     "NavigationVectorEnv",
+    "OracleRules",
+    "Phase",
     "StepResult",
     "Task",
     "TaskState",
+    "Walk",
+    "get_graph_task",
     "get_task",
+    "path_actions",
+    "remaining_distances",
+    "teacher_actions",
 ]

@@ -1,0 +1,186 @@
+"""What a body on a navigation graph observes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from jaxtyping import Float32
+
+from navarena.core.errors import InputError
+from navarena.core.suggest import unknown_name
+from navarena.scenes.graphs.atlas import GraphAtlas
+from navarena.scenes.graphs.features import ViewFeatures
+from navarena.scenes.graphs.panorama import (
+    HEADINGS,
+    STEP,
+    VIEWS,
+    angle_feature,
+    panorama_angles,
+    relative_angle,
+)
+from navarena.tasks.vln_graph import Phase
+from navarena.tasks.vln_graph_state import GraphState
+
+MAX_TOKENS = 200
+"""Longest encoded instruction, as in VLN-CE; longer ones are cut, shorter ones end in zeros."""
+
+KEPT_PLACES = 4096
+"""Places whose features stay in memory."""
+
+LONGEST_EDGE = 1e3
+"""Metres, an upper bound for observation spaces."""
+
+
+@dataclass(frozen=True)
+class GraphSpec:
+    """Shape, type and bounds of one observation of one body; `shape` None stands for a text."""
+
+    shape: tuple[int, ...] | None
+    dtype: type
+    low: float = 0.0
+    high: float = 0.0
+
+
+class GraphObserver:
+    """Computes the observations of N bodies.
+
+    Args:
+        atlas: of the scans.
+        state: of the bodies.
+        names: of the observations.
+        features: of the views, if any.
+        shows_instruction: also in oracle phases.
+
+    Raises UnknownNameError for an unknown name, InputError where features are missing.
+    """
+
+    def __init__(
+        self,
+        atlas: GraphAtlas,
+        state: GraphState,
+        names: Sequence[str],
+        features: ViewFeatures | None = None,
+        shows_instruction: bool = False,
+    ) -> None:
+        self._atlas, self._state, self._features = atlas, state, features
+        self._shows = shows_instruction
+        self._panoramas = np.stack([panorama_angles(view) for view in range(HEADINGS)])
+        self._texts = np.full(len(state.node), "", object)
+        self._next_texts = np.full(len(state.node), "", object)
+        self._tokens = np.zeros((len(state.node), MAX_TOKENS), np.int32)
+        self._next_tokens = np.zeros((len(state.node), MAX_TOKENS), np.int32)
+        self._views_of = lru_cache(KEPT_PLACES)(self._load_views)
+        known = self._table()
+        for name in names:
+            if name not in known:
+                raise unknown_name("graph sensor", name, known)
+            if name in ("view_features", "candidate_features") and features is None:
+                raise InputError(f"expected features of the views for the sensor {name!r}, got none")
+        self.specs = {name: known[name][0] for name in names}
+        self._makers = {name: known[name][1] for name in names}
+
+    def begin_episode(self, slot: int) -> None:
+        """Take over the instruction of the episode that begins in `slot`."""
+        tour, position = self._state.tours[slot], int(self._state.position[slot])
+        if tour is None:
+            return
+        episodes = tour.episodes[position : position + 2]
+        self._texts[slot] = episodes[0].instruction
+        self._next_texts[slot] = episodes[-1].instruction
+        for table, episode in ((self._tokens, episodes[0]), (self._next_tokens, episodes[-1])):
+            kept = episode.tokens[:MAX_TOKENS]
+            table[slot] = 0
+            table[slot, : len(kept)] = kept
+
+    def observe(self) -> dict[str, np.ndarray]:
+        """Name -> (N, ...) values as of now."""
+        return {name: make() for name, make in self._makers.items()}
+
+    def _table(self) -> dict[str, tuple[GraphSpec, Callable[[], np.ndarray]]]:
+        state, candidates = self._state, self._atlas.candidates
+        columns, most = candidates.places.shape[1], len(self._atlas)
+        size = 0 if self._features is None else self._features.size
+        wide = float(np.finfo(np.float32).max)
+        return {
+            "instruction": (GraphSpec(None, str), lambda: self._shown(self._texts, self._next_texts, "")),
+            "instruction_tokens": (
+                GraphSpec((MAX_TOKENS,), np.int32, 0, np.iinfo(np.int32).max),
+                lambda: self._shown(self._tokens, self._next_tokens, 0),
+            ),
+            "viewpoint": (GraphSpec((), np.int64, 0, most - 1), state.node.copy),
+            "view_index": (GraphSpec((), np.int64, 0, VIEWS - 1), state.view.copy),
+            "action_mask": (GraphSpec((columns + 1,), np.bool_, 0, 1), self._action_mask),
+            "candidate_viewpoints": (
+                GraphSpec((columns,), np.int64, -1, most - 1),
+                lambda: candidates.places[state.node].astype(np.int64),
+            ),
+            "candidate_views": (GraphSpec((columns,), np.int64, -1, VIEWS - 1), self._candidate_views),
+            "candidate_angles": (GraphSpec((columns, 4), np.float32, -1, 1), self._candidate_angles),
+            "candidate_distances": (
+                GraphSpec((columns,), np.float32, 0, LONGEST_EDGE),
+                lambda: candidates.distances[state.node],
+            ),
+            "candidate_features": (
+                GraphSpec((columns, size), np.float32, -wide, wide),
+                self._candidate_features,
+            ),
+            "view_angles": (
+                GraphSpec((VIEWS, 4), np.float32, -1, 1),
+                lambda: self._panoramas[state.view % HEADINGS],
+            ),
+            "view_features": (GraphSpec((VIEWS, size), np.float32, -wide, wide), self._view_features),
+            "phase": (GraphSpec((), np.int64, 0, max(Phase)), state.phase.copy),
+            "tour_position": (GraphSpec((), np.int64, 0, 2**31 - 1), state.position.copy),
+        }
+
+    def _shown(self, current: np.ndarray, following: np.ndarray, hidden: str | int) -> np.ndarray:
+        phase = self._state.phase
+        shape = (-1, *([1] * (current.ndim - 1)))
+        if self._shows:
+            return np.where((phase == Phase.ORACLE_START).reshape(shape), following, current)
+        shown = np.full_like(current, hidden)
+        mine = phase == Phase.AGENT
+        shown[mine] = current[mine]
+        return shown
+
+    def _action_mask(self) -> np.ndarray:
+        there = self._atlas.candidates.places[self._state.node] >= 0
+        return np.concatenate([np.ones((len(there), 1), bool), there], 1)
+
+    def _candidate_views(self) -> np.ndarray:
+        node = self._state.node
+        candidates = self._atlas.candidates
+        return np.where(candidates.places[node] >= 0, candidates.views[node].astype(np.int64), -1)
+
+    def _candidate_angles(self) -> Float32[np.ndarray, "n c 4"]:
+        """Relative headings and true elevations of the neighbours; zeros beyond the last."""
+        state, candidates = self._state, self._atlas.candidates
+        heading = relative_angle(candidates.headings[state.node], (state.view % HEADINGS * STEP)[:, None])
+        angles = angle_feature(heading, candidates.elevations[state.node])
+        angles[candidates.places[state.node] < 0] = 0.0
+        return angles
+
+    def _load_views(self, node: int) -> Float32[np.ndarray, "36 d"]:
+        if self._features is None:
+            raise InputError("expected features of the views, got none")
+        scan = self._atlas.scans[int(self._atlas.scan_of_node[node])]
+        viewpoint = self._atlas.viewpoint(node)
+        values = self._features.views(scan, viewpoint)
+        if values.shape != (VIEWS, self._features.size):
+            raise InputError(
+                f"expected features of shape ({VIEWS}, {self._features.size}) for viewpoint {viewpoint} of "
+                f"scan {scan}, got {values.shape}"
+            )
+        return values
+
+    def _view_features(self) -> Float32[np.ndarray, "n 36 d"]:
+        return np.stack([self._views_of(int(node)) for node in self._state.node])
+
+    def _candidate_features(self) -> Float32[np.ndarray, "n c d"]:
+        """Features of the view nearest to each neighbour's direction; zeros beyond the last."""
+        state, candidates = self._state, self._atlas.candidates
+        views = candidates.views[state.node].astype(np.int64)
+        seen = self._view_features()[np.arange(len(views))[:, None], views]
+        seen[candidates.places[state.node] < 0] = 0.0
+        return seen

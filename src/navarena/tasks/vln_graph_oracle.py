@@ -1,0 +1,93 @@
+"""Where the oracle leads the body between two episodes of a tour."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int64
+
+from navarena.core.errors import SceneError
+from navarena.scenes.graphs.atlas import GraphAtlas
+from navarena.scenes.graphs.panorama import bearings, nearest_view
+from navarena.tasks.vln_graph import OracleRules, Phase
+
+
+@dataclass(frozen=True)
+class OraclePlan:
+    """Steps of the oracle, up to but without the arrival at the next start.
+
+    Attributes:
+        nodes: (K,) int64 node numbers, in order.
+        views: (K,) int64, 0 to 35, along which the body then looks.
+        phases: (K,) int64 values of Phase.
+    """
+
+    nodes: Int64[np.ndarray, "k"]
+    views: Int64[np.ndarray, "k"]
+    phases: Int64[np.ndarray, "k"]
+
+
+def plan_oracle(
+    atlas: GraphAtlas,
+    node: int,
+    view: int,
+    goal: int,
+    next_path: Int64[np.ndarray, "p"],
+    rules: OracleRules,
+) -> OraclePlan:
+    """The steps between the end of an agent phase and the start of the next.
+
+    Args:
+        atlas: of the scan.
+        node: where the agent ended.
+        view: along which it looks, 0 to 35.
+        goal: of the episode that ended.
+        next_path: (P,) node indices of the next episode's described path; its first is the next start.
+        rules: what to show.
+
+    Raises SceneError when the goal or the next start cannot be reached.
+    """
+    to_goal = _way(atlas, node, goal, rules)
+    at = int(to_goal[-1]) if len(to_goal) else node
+    start = int(next_path[0])
+    if rules.reveals_next_path and at == start:
+        to_start = next_path[1:-1] if rules.drops_last_node else next_path[1:]
+    elif rules.drops_last_node:
+        to_start = _shortest(atlas, at, start)[:-1]
+    elif at == start:  # the goal is the next start: its arrival is that of the next episode
+        to_goal, to_start = to_goal[:-1], to_goal[:0]
+    else:
+        to_start = _shortest(atlas, at, start)[1:-1]
+    nodes = np.concatenate([to_goal, to_start]).astype(np.int64)
+    phases = np.repeat([int(Phase.ORACLE_GOAL), int(Phase.ORACLE_START)], [len(to_goal), len(to_start)])
+    return OraclePlan(nodes, _views_along(atlas, node, view, nodes), phases.astype(np.int64))
+
+
+def _way(atlas: GraphAtlas, node: int, goal: int, rules: OracleRules) -> Int64[np.ndarray, "k"]:
+    """Nodes after `node` on the way to the goal; none where the body stands on it."""
+    if node == goal:
+        return np.zeros(0, np.int64)
+    return _shortest(atlas, node, goal)[1 : -1 if rules.drops_last_node else None]
+
+
+def _shortest(atlas: GraphAtlas, start: int, goal: int) -> Int64[np.ndarray, "k"]:
+    path = atlas.shortest_path(start, goal)
+    if not len(path):
+        raise SceneError(
+            f"expected a way from viewpoint {atlas.viewpoint(start)} to {atlas.viewpoint(goal)}, got none; "
+            "make the tours again with: navarena tours make"
+        )
+    return path
+
+
+def _views_along(
+    atlas: GraphAtlas, node: int, view: int, nodes: Int64[np.ndarray, "k"]
+) -> Int64[np.ndarray, "k"]:
+    """(K,) view after each step: the one nearest to its direction, or the last where nothing moved."""
+    if not len(nodes):
+        return np.zeros(0, np.int64)
+    before = np.concatenate([[node], nodes[:-1]])
+    heading, elevation, _ = bearings(atlas.positions[before], atlas.positions[nodes])
+    views = nearest_view(heading, elevation)
+    for k in np.flatnonzero(before == nodes):
+        views[k] = views[k - 1] if k else view
+    return views
