@@ -114,7 +114,8 @@ class DatasetConfig:
         files = self.files(key, suffix)
         found = _resolve(name, files)
         if found is None:
-            close = get_close_matches(name, files, n=1, cutoff=0.4)
+            known = [*files, *(key.rpartition("/")[2] for key in files)]
+            close = get_close_matches(name, known, n=1, cutoff=0.5)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise FileError(
                 f"{asked_by}: expected a template of {key} in {self.path.name}, got {name!r}.{hint} "
