@@ -11,7 +11,7 @@ from navarena.cli.console import Console
 from navarena.core.errors import NavarenaError
 from navarena.core.registry import Registry
 
-Kind = Literal["protocols", "agents", "sensors", "scenes", "metrics", "corruptions"]
+Kind = Literal["protocols", "agents", "graph-agents", "sensors", "scenes", "metrics", "corruptions"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ def list_items(kind: Kind) -> list[dict[str, Any]]:
     listers: dict[Kind, Callable[[], list[dict[str, Any]]]] = {
         "protocols": _list_protocols,
         "agents": _list_agents,
+        "graph-agents": _list_graph_agents,
         "sensors": _list_sensors,
         "scenes": _list_scenes,
         "metrics": _list_metrics,
@@ -73,11 +74,12 @@ def first_line(thing: object) -> str:
 
 
 def _list_protocols() -> list[dict[str, Any]]:
-    from navarena.tasks.catalog import TASKS, get_task
+    from navarena.tasks.catalog import GRAPH_TASKS, TASKS, get_graph_task, get_task
 
-    rows = _describe(TASKS)
+    rows = _describe(TASKS) + _describe(GRAPH_TASKS)
     for row in rows:
-        task = get_task(row["name"])
+        name = row["name"]
+        task = get_graph_task(name) if name in GRAPH_TASKS else get_task(name)
         row.update(
             dataset=task.default_dataset,
             max_steps=task.max_steps,
@@ -92,6 +94,12 @@ def _list_agents() -> list[dict[str, Any]]:
     from navarena.agents.catalog import AGENTS
 
     return _describe(AGENTS)
+
+
+def _list_graph_agents() -> list[dict[str, Any]]:
+    from navarena.agents.catalog import GRAPH_AGENTS
+
+    return _describe(GRAPH_AGENTS)
 
 
 def _list_sensors() -> list[dict[str, Any]]:

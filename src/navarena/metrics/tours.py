@@ -49,7 +49,9 @@ def constrain_costs(costs: Costs, is_first: bool, is_last: bool) -> Costs:
     return table
 
 
-def _episode_costs(costs: Sequence[Costs], reading: Reading) -> list[Costs]:
+def _episode_costs(
+    costs: Sequence[Float[np.ndarray, "_ _"]], reading: Reading
+) -> list[Float[np.ndarray, "_ _"]]:
     if not costs:
         raise InputError("expected at least one episode in a tour, got none")
     tables = [require_costs(table) for table in costs]

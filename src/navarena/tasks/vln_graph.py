@@ -1,9 +1,9 @@
 """Vision-and-language navigation on graphs: the episodic protocol and the iterative one."""
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from navarena.metrics.instruction import SUCCESS_DISTANCE, SplReference
+from navarena.metrics.instruction import SUCCESS_DISTANCE, PathScores, SplReference
 from navarena.scenes.graphs.candidates import MAX_CANDIDATES
 
 STOP = 0
@@ -53,6 +53,8 @@ class GraphTask:
         success_distance: metres along the graph, strict, within which STOP succeeds.
         spl_reference: the reading of SPL.
         iterative: whether episodes come in tours, led from one to the next by an oracle.
+        default_dataset: name of the episodes it is evaluated on; the user brings the files.
+        metrics: names of the numbers it reports.
     """
 
     protocol_id: str
@@ -73,6 +75,8 @@ class GraphTask:
     success_distance: float = SUCCESS_DISTANCE
     spl_reference: SplReference = "shortest"
     iterative: bool = False
+    default_dataset: str = "r2r"
+    metrics: tuple[str, ...] = tuple(field.name for field in fields(PathScores))
 
 
 class R2R(GraphTask):
@@ -173,3 +177,4 @@ class IR2R(GraphTask):
     protocol_id = "ir2r-v1"
     spl_reference: SplReference = "path"
     iterative = True
+    metrics: tuple[str, ...] = ("t_ndtw", "t_sr", "t_spl", *GraphTask.metrics)

@@ -64,7 +64,8 @@ def bearings(
     offset = np.asarray(target, float) - np.asarray(origin, float)
     level = np.hypot(offset[..., 0], offset[..., 2])
     heading = normalize_heading(np.arctan2(offset[..., 0], -offset[..., 2]))
-    return heading, np.arctan2(offset[..., 1], level), np.hypot(level, offset[..., 1])
+    elevation, distance = np.arctan2(offset[..., 1], level), np.hypot(level, offset[..., 1])
+    return heading, np.asarray(elevation), np.asarray(distance)
 
 
 def nearest_view(heading: Angle, elevation: Angle) -> Int[np.ndarray, "..."]:
