@@ -6,7 +6,7 @@ import pytest
 from dataset_samples import OFFER_HM3D, write_gibson, write_habitat, write_hm3d, write_mp3d, write_procthor
 
 from navarena.core.errors import FileError, UnknownNameError
-from navarena.scenes import catalog, load_scene, scene_hash
+from navarena.scenes import catalog, load_scene, scene_hash, scene_ids
 from navarena.scenes.catalog import is_file_path
 from navarena.scenes.datasets import find_dataset_scene, register_root
 from navarena.scenes.datasets.roots import registered_roots
@@ -132,6 +132,23 @@ def test_habitat_scenes_by_file_and_by_the_name_of_their_dataset(home):
     register_root("tiny", "habitat", root)
     assert scene_hash("tiny/one") == first
     assert len(load_scene("tiny/scenes/one").objects) == 2
+
+
+def test_scenes_of_a_split(home, tmp_path):
+    for name in ("val/00800-TEEsavR23oF", "train/00001-UVdNNRcVyV1", "val/00801-HaxA7YrQdEC"):
+        write_hm3d(home / "hm3d", name)
+    wanted = ["hm3d/val/00800-TEEsavR23oF", "hm3d/val/00801-HaxA7YrQdEC"]
+    assert scene_ids("hm3d", "val") == wanted
+    assert len(scene_ids("hm3d_v0.2", "all")) == 3
+    with pytest.raises(UnknownNameError, match="unknown split of hm3d 'vall'. Did you mean"):
+        scene_ids("hm3d", "vall")
+    with pytest.raises(FileError, match="folder of MP3D .* nothing says where"):
+        scene_ids("mp3d", "all")
+    with pytest.raises(UnknownNameError, match="unknown scene set 'houses'"):
+        scene_ids("houses", "val")
+    root = write_habitat(tmp_path / "tiny")
+    register_root("tiny", "habitat", root)
+    assert scene_ids("tiny", "scenes") == ["tiny/scenes/one"]
 
 
 def test_paths_of_no_dataset_stay_mesh_files(home, tmp_path):

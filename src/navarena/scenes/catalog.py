@@ -18,7 +18,7 @@ from navarena.core.registry import Registry
 from navarena.core.sources import source_fingerprint
 from navarena.core.suggest import unknown_name
 from navarena.scenes.datasets.compiling import dataset_builder, dataset_fingerprint
-from navarena.scenes.datasets.names import DatasetScene, find_dataset_scene
+from navarena.scenes.datasets.names import DatasetScene, dataset_scene_ids, find_dataset_scene
 from navarena.scenes.fingerprints import file_fingerprint
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
@@ -39,7 +39,15 @@ def scene_sets() -> dict[str, SceneSet]:
 
 
 def scene_ids(set_name: str, split: str) -> list[str]:
-    """The ids of the scenes of `split`, in order; raises UnknownNameError with the nearest name."""
+    """The ids of the scenes of `split`, in order; raises UnknownNameError with the nearest name.
+
+    Of a dataset of the user's, such as "hm3d", these are the scenes that are there; "all" is a split of
+    every dataset. Raises FileError when nothing says where it is.
+    """
+    if set_name not in SCENE_SETS:
+        found = dataset_scene_ids(set_name, split)
+        if found is not None:
+            return found
     scene_set: SceneSet = SCENE_SETS.get(set_name)
     return scene_set.scene_ids(split)
 

@@ -2,7 +2,12 @@
 
 from navarena.scenes.datasets.catalog import DATASETS, get_dataset
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
-from navarena.scenes.datasets.names import DatasetScene, find_dataset_scene, locate_scene
+from navarena.scenes.datasets.names import (
+    DatasetScene,
+    dataset_scene_ids,
+    find_dataset_scene,
+    locate_scene,
+)
 from navarena.scenes.datasets.roots import DATA_VARIABLE, data_folder, register_root
 
 __all__ = [
@@ -12,6 +17,7 @@ __all__ = [
     "SceneDataset",
     "SceneFiles",
     "data_folder",
+    "dataset_scene_ids",
     "find_dataset_scene",
     "get_dataset",
     "locate_scene",

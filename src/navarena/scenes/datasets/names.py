@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from navarena.core.errors import FileError
+from navarena.core.suggest import require_name
 from navarena.scenes.datasets.catalog import dataset_of_folder, get_dataset
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
 from navarena.scenes.datasets.roots import (
@@ -130,6 +131,32 @@ def locate_scene(named: DatasetScene) -> tuple[SceneDataset, SceneFiles]:
         f"scene {named.text!r}: {first}; if it is elsewhere, set {DATA_VARIABLE} to the folder that holds "
         f"{named.folder}/, or run: navarena scene import --dataset {dataset.name} FOLDER"
     ) from first
+
+
+def dataset_scene_ids(folder: str, split: str) -> list[str] | None:
+    """The ids of a dataset's scenes that the user has, or None when `folder` is no name of a dataset.
+
+    Args:
+        folder: first part of the ids, such as "hm3d" or "mp3d".
+        split: their second part; "all" takes every scene, for datasets without splits.
+
+    Raises FileError when the dataset is nowhere, UnknownNameError when it has no such split.
+    """
+    roots = registered_roots()
+    name = dataset_of_folder(folder) or (roots[folder].dataset if folder in roots else None)
+    if name is None:
+        return None
+    dataset = get_dataset(name)
+    existing = [root for root in candidate_roots(folder, name) if root.exists()]
+    if not existing:
+        raise FileError(
+            f"expected the folder of {dataset.title} ({dataset.layout}), and nothing says where it is; "
+            f"{dataset.offer}; then run: navarena scene import --dataset {dataset.name} FOLDER"
+        )
+    names = dataset.list_scenes(existing[0])
+    splits = {"all", *(scene.split("/")[0] for scene in names if "/" in scene)}
+    require_name(f"split of {folder}", split, splits)
+    return [f"{folder}/{scene}" for scene in names if split in ("all", scene.split("/")[0])]
 
 
 def _roots(named: DatasetScene) -> list[Path]:
