@@ -96,6 +96,8 @@ def test_episodes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixt
     )
     check("episodes make", made)
     check("episodes info", printed(capsys, "episodes", "info", file))
+    check("episodes stats", printed(capsys, "episodes", "stats", file))
+    check("episodes audit", printed(capsys, "episodes", "audit", file))
 
 
 def test_scenes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,7 +42,8 @@ def test_info_describes_the_file(made, capsys):
     told = json.loads(capsys.readouterr().out)
     assert set(told) == {
         *("file", "protocol", "dataset", "split", "seed", "hash", "dropped", "scenes", "episodes"),
-        *("geodesic", "euclidean", "ratio"),
+        *("geodesic", "euclidean", "ratio", "categories", "objects", "difficulties", "hidden"),
+        *("unreachable", "format", "files", "unknown_fields", "notices"),
     }
     assert (told["episodes"], told["scenes"], told["protocol"]) == (12, 1, "pointnav-v1")
     assert 1 <= told["geodesic"]["least"] <= told["geodesic"]["most"] <= 30

@@ -1,5 +1,8 @@
 """`navarena episodes make` and `navarena episodes info`."""
 
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,8 +12,9 @@ import tyro
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.episodes.catalog import make_episodes
-from navarena.episodes.dataset import EpisodeDataset, load_episode_file, save_episodes
-from navarena.episodes.summary import summarise
+from navarena.episodes.dataset import FORMAT, EpisodeDataset, is_own_file, load_episode_file, save_episodes
+from navarena.episodes.exchange import EpisodeFile, EpisodeFileWarning, open_episode_file
+from navarena.episodes.statistics import Statistics, compute_statistics
 from navarena.scenes.catalog import scene_ids
 
 DEFAULT_SCENES = "houses-v0"
@@ -65,46 +69,129 @@ class EpisodesMake:
                 progress.advance,
             )
         save_episodes(dataset, self.out)
-        summary = summarise(dataset)
-        console.text(f"{summary.episodes} episodes in {summary.scenes} scenes written to {self.out}")
+        numbers = compute_statistics(dataset.episodes)
+        console.text(f"{numbers.episodes} episodes in {numbers.scenes} scenes written to {self.out}")
         console.text(f"hash {dataset.hash}, {dataset.dropped} unsolvable candidates dropped")
-        console.result(describe(dataset, self.out))
+        console.result(describe(dataset, self.out, numbers))
         return 0
 
 
 @dataclass(frozen=True)
 class EpisodesInfo:
-    """Describe an episode file."""
+    """Describe an episode file: one of navarena's, or one of the community's formats."""
 
     file: Annotated[Path, tyro.conf.Positional]
-    """File written by `navarena episodes make`."""
+    """Episode file (.json, .json.gz), the stub of a data set in parts, or a folder of such files."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
     def run(self, console: Console) -> int:
         """Read, check and summarise the file; the exit code is 0."""
+        if self.file.is_dir() or not is_own_file(self.file):
+            with quiet_notices(console):
+                file = open_episode_file(self.file)
+                numbers = compute_statistics(file.episodes, file.listed_objects())
+            _print_community_file(console, file, numbers)
+            console.result(self._document(numbers, **_describe_community_file(file)))
+            return 0
         dataset = load_episode_file(self.file)
-        summary = summarise(dataset)
+        numbers = compute_statistics(dataset.episodes)
         console.text(f"{dataset.protocol_id}@{dataset.name}/{dataset.split}#{dataset.hash}")
         console.text(
-            f"{summary.episodes} episodes in {summary.scenes} scenes, seed {dataset.seed}, "
+            f"{numbers.episodes} episodes in {numbers.scenes} scenes, seed {dataset.seed}, "
             f"{dataset.dropped} unsolvable candidates dropped"
         )
-        rows = [
-            (label, spread.least, spread.mean, spread.median, spread.most)
-            for label, spread in (
-                ("geodesic distance, m", summary.geodesic),
-                ("Euclidean distance, m", summary.euclidean),
-                ("geodesic / Euclidean", summary.ratio),
-            )
-        ]
-        console.table(str(self.file), ("start to goal", "least", "mean", "median", "most"), rows)
-        console.result(describe(dataset, self.file))
+        _print_distances(console, str(self.file), numbers)
+        console.result(self._document(numbers, **describe(dataset, self.file, numbers)))
         return 0
 
+    def _document(self, numbers: Statistics, **known: Any) -> dict[str, Any]:
+        """The same keys for every kind of file; null for what a kind does not have."""
+        return {
+            "file": str(self.file),
+            "format": FORMAT,
+            "files": 1,
+            "protocol": None,
+            "dataset": None,
+            "split": None,
+            "seed": None,
+            "dropped": None,
+            "unknown_fields": {},
+            "notices": [],
+            "categories": numbers.categories,
+            "objects": numbers.instances_by_category,
+            "difficulties": numbers.difficulties,
+            "hidden": numbers.hidden,
+            "unreachable": numbers.unreachable,
+            **_counts(numbers),
+            **known,
+        }
 
-def describe(dataset: EpisodeDataset, file: Path) -> dict[str, Any]:
-    """What the commands print with --json."""
+
+def _print_community_file(console: Console, file: EpisodeFile, numbers: Statistics) -> None:
+    rows: list[tuple[str, object]] = [
+        ("format", f"{file.format.title} ({file.format.name})"),
+        ("files", len(file.parts)),
+        ("hash", file.hash),
+        ("scenes", numbers.scenes),
+        ("episodes", numbers.episodes),
+        ("categories", shorten(numbers.categories)),
+        ("objects", sum(numbers.instances_by_category.values()) or None),
+        ("goals in an episode", None if set(numbers.goals) == {1} else shorten(numbers.goals)),
+        ("difficulties", shorten(numbers.difficulties)),
+        ("without a distance", numbers.hidden or None),
+        ("unreachable in the file", numbers.unreachable or None),
+        ("undocumented fields (kept)", ", ".join(file.notices.unknown_fields) or None),
+    ]
+    console.table(str(file.path), ("what", "value"), [row for row in rows if row[1] is not None])
+    _print_distances(console, "distances", numbers)
+
+
+def _describe_community_file(file: EpisodeFile) -> dict[str, Any]:
+    return {
+        "format": file.format.name,
+        "files": len(file.parts),
+        "split": file.split,
+        "hash": file.hash,
+        "unknown_fields": file.notices.unknown_fields,
+        "notices": list(file.notices.mended.values()),
+    }
+
+
+@contextmanager
+def quiet_notices(console: Console) -> Iterator[None]:
+    """Say what was mended in a file as one line on stderr each, and not as a Python warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EpisodeFileWarning)
+        yield
+    for one in caught:
+        console.note(f"note: {one.message}")
+
+
+def shorten(counts: Mapping[Any, int], listed: int = 12) -> str | None:
+    """Counts as one line, such as "bed 3, chair 5"; None for no counts."""
+    parts = [f"{name} {count}" for name, count in counts.items()]
+    more = f", ... ({len(parts)} in all)" if len(parts) > listed else ""
+    return ", ".join(parts[:listed]) + more or None
+
+
+def _print_distances(console: Console, title: str, numbers: Statistics) -> None:
+    """The table of distances; nothing for files that hide them all."""
+    rows = [
+        (label, spread.least, spread.mean, spread.median, spread.most)
+        for label, spread in (
+            ("geodesic distance, m", numbers.geodesic.spread),
+            ("Euclidean distance, m", numbers.euclidean.spread),
+            ("geodesic / Euclidean", numbers.ratio.spread),
+        )
+        if spread is not None
+    ]
+    if rows:
+        console.table(title, ("start to goal", "least", "mean", "median", "most"), rows)
+
+
+def describe(dataset: EpisodeDataset, file: Path, numbers: Statistics) -> dict[str, Any]:
+    """What the commands print with --json for navarena's own files."""
     return {
         "file": str(file),
         "protocol": dataset.protocol_id,
@@ -113,5 +200,26 @@ def describe(dataset: EpisodeDataset, file: Path) -> dict[str, Any]:
         "seed": dataset.seed,
         "hash": dataset.hash,
         "dropped": dataset.dropped,
-        **asdict(summarise(dataset)),
+        **_counts(numbers),
     }
+
+
+def _counts(numbers: Statistics) -> dict[str, Any]:
+    """Scenes, episodes and the spreads of the distances; null where files hide them."""
+    spreads = {
+        "geodesic": numbers.geodesic.spread,
+        "euclidean": numbers.euclidean.spread,
+        "ratio": numbers.ratio.spread,
+    }
+    return {
+        "scenes": numbers.scenes,
+        "episodes": numbers.episodes,
+        **{name: asdict(spread) if spread else None for name, spread in spreads.items()},
+    }
+
+
+def describe_statistics(numbers: Statistics) -> dict[str, Any]:
+    """All numbers for --json; `goals` is keyed by text, as JSON wants it."""
+    described = asdict(numbers)
+    described["goals"] = {str(count): episodes for count, episodes in numbers.goals.items()}
+    return described

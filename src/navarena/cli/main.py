@@ -49,7 +49,9 @@ COMMANDS: Mapping[str, Entry] = {
     "scene info": Entry("navarena.cli.scene:SceneInfo", "describe a scene"),
     "scene preview": Entry("navarena.cli.scene:ScenePreview", "draw a scene into a PNG"),
     "episodes make": Entry("navarena.cli.episodes:EpisodesMake", "generate episodes for scenes"),
-    "episodes info": Entry("navarena.cli.episodes:EpisodesInfo", "describe an episode list"),
+    "episodes info": Entry("navarena.cli.episodes:EpisodesInfo", "describe an episode file"),
+    "episodes stats": Entry("navarena.cli.episode_stats:EpisodesStats", "count and measure episodes"),
+    "episodes audit": Entry("navarena.cli.episode_audit:EpisodesAudit", "check episodes in their scenes"),
     "tours make": Entry("navarena.cli.tours:ToursMake", "order the paths of an R2R split into tours"),
     "tours evaluate": Entry(
         "navarena.cli.tours_scoring:ToursEvaluate", "run an agent over tours on navigation graphs"

@@ -6,15 +6,24 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from navarena.core.errors import InputError
+from navarena.core.protocol_ids import base_protocol
 from navarena.core.registry import Registry
 from navarena.core.suggest import require_name, unknown_name
-from navarena.episodes.dataset import EpisodeDataset, load_episode_file
+from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_file, require_unique_ids
+from navarena.episodes.exchange.episode_file import open_episode_file
 from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import EpisodeRecipe, Stream
 from navarena.scenes.catalog import SCENE_SETS, scene_ids
 
 RECIPES = Registry(
-    "protocol with episodes", {"pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1"}, "navarena.episodes"
+    "protocol with episodes",
+    {
+        "multion-1on-v1": "navarena.episodes.multi_on:MULTION_1ON_V1",
+        "multion-2on-v1": "navarena.episodes.multi_on:MULTION_2ON_V1",
+        "multion-3on-v1": "navarena.episodes.multi_on:MULTION_3ON_V1",
+        "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
+    },
+    "navarena.episodes",
 )
 """Protocol id -> EpisodeRecipe. Packages add theirs in the entry-point group."""
 
@@ -58,17 +67,20 @@ def load_episodes(
     Args:
         task: a protocol id, or a task.
         split: of the data set; of a file, which holds one split, it is ignored.
-        dataset: name of a set of scenes such as "houses-v0" (the default), or an episode file.
+        dataset: name of a set of scenes such as "houses-v0" (the default), or an episode file: ours, or
+            one in a format of the community (a folder with one file for each scene, too).
 
     Lists that come with navarena are read; others are made by the protocol's recipe once and kept
     in the cache. Episodes of the training split are made scene by scene, when they are read.
 
     Raises UnknownNameError for an unknown protocol, data set or split, FileError for a bad file.
     """
-    protocol_id = task if isinstance(task, str) else task.protocol_id
+    protocol_id = base_protocol(task if isinstance(task, str) else task.protocol_id)
     name = DEFAULT_DATASET if dataset is None else str(dataset)
     if _is_file(name):
         return _load_file(Path(name), protocol_id)
+    if Path(name).is_dir():
+        return load_community_file(Path(name), protocol_id)
     if name not in SCENE_SETS:
         raise unknown_name("dataset", name, SCENE_SETS.names())
     scenes = scene_ids(name, split)
@@ -120,12 +132,12 @@ def make_episodes(
         lazy.scene_batch(index)
         if progress is not None:
             progress(1)
-    return EpisodeDataset(protocol_id, name, split, tuple(lazy), seed, lazy.dropped)
+    return EpisodeDataset(base_protocol(protocol_id), name, split, tuple(lazy), seed, lazy.dropped)
 
 
 def get_recipe(protocol_id: str) -> EpisodeRecipe:
-    """How the episodes of a protocol are made; raises UnknownNameError with the nearest choice."""
-    recipe: EpisodeRecipe = RECIPES.get(protocol_id)
+    """How the episodes of a protocol are made, whatever its options; raises UnknownNameError."""
+    recipe: EpisodeRecipe = RECIPES.get(base_protocol(protocol_id))
     return recipe
 
 
@@ -133,7 +145,26 @@ def _is_file(name: str) -> bool:
     return name.endswith((".json", ".json.gz")) or Path(name).is_file()
 
 
+def load_community_file(path: Path, protocol_id: str) -> EpisodeDataset:
+    """The episodes of a file (or folder) in a format of the community, read when they are asked for.
+
+    Raises FileError for a bad file, InputError when its task is not the protocol's or ids repeat.
+    """
+    file = open_episode_file(path)
+    if protocol_id.split("-")[0] != file.format.task:
+        raise InputError(
+            f"expected episodes of {protocol_id!r}, got those of {file.format.title} in {path}; name a "
+            f"protocol whose id begins with {file.format.task}-"
+        )
+    dataset = EpisodeDataset(protocol_id, file.format.name, file.split, file.episodes, recipe_hash=file.hash)
+    if len(file.parts) == 1:
+        require_unique_ids(dataset)
+    return dataset
+
+
 def _load_file(path: Path, protocol_id: str) -> EpisodeDataset:
+    if not is_own_file(path):
+        return load_community_file(path, protocol_id)
     dataset = load_episode_file(path)
     if dataset.protocol_id != protocol_id:
         raise InputError(

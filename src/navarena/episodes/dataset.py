@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,8 +30,8 @@ class EpisodeDataset:
         episodes: in evaluation order. The training split makes its episodes when they are read.
         seed: of the generator.
         dropped: candidates that were navigable and in range, but that the planner could not solve.
-        recipe_hash: for lazily generated splits, the hash of what determines the episodes;
-            empty for lists.
+        recipe_hash: for episodes that are made or read when they are asked for, the hash of what
+            determines them; empty for lists.
     """
 
     protocol_id: str
@@ -100,6 +101,17 @@ def save_episodes(dataset: EpisodeDataset, path: Path) -> None:
     )
     data = msgspec.json.format(msgspec.json.encode(stored), indent=1)
     write_atomic(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+
+
+def is_own_file(path: Path) -> bool:
+    """Whether `path` holds what `save_episodes` writes: its text begins with the format's name."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(2)
+        with gzip.open(path) if start == b"\x1f\x8b" else path.open("rb") as text:
+            return b'"format"' in text.read(64)
+    except (OSError, EOFError, zlib.error):
+        return True  # reading it will say what is wrong
 
 
 def load_episode_file(path: Path) -> EpisodeDataset:

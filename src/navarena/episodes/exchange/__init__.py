@@ -1,8 +1,15 @@
 """Episode files of other projects, read and written without loss."""
 
 from navarena.episodes.exchange.detection import FORMATS
-from navarena.episodes.exchange.document import Document, OpenDocument, encode_document, write_document
-from navarena.episodes.exchange.episode_file import EpisodeFile, EpisodeFileWarning, open_episode_file
+from navarena.episodes.exchange.document import (
+    Document,
+    EpisodeFileWarning,
+    Notices,
+    OpenDocument,
+    encode_document,
+    write_document,
+)
+from navarena.episodes.exchange.episode_file import EpisodeFile, open_episode_file
 from navarena.episodes.exchange.format import EpisodeFormat
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath, load_r2r, save_r2r, split_of
 from navarena.episodes.exchange.vocabulary import (
@@ -19,6 +26,7 @@ __all__ = [
     "EpisodeFile",
     "EpisodeFileWarning",
     "EpisodeFormat",
+    "Notices",
     "OpenDocument",
     "R2RFile",
     "R2RPath",

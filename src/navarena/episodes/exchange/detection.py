@@ -97,6 +97,8 @@ def detect_format(content: Content) -> EpisodeFormat | None:
 
     Raises FileError for another kind of file, with the formats that are read.
     """
+    if "format" in content.top and "protocol_id" in content.top:
+        raise FileError(f"{content.path} is a list of navarena's own; read it with load_episode_file")
     episode = content.first_episode()
     for field, title in _OTHERS.items():
         if field in episode:

@@ -1,5 +1,7 @@
 """One JSON file of episodes: read piece by piece, or whole; written without loss."""
 
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,8 +24,38 @@ from navarena.episodes.goals import ObjectInstance
 UNIT_TOLERANCE = 1e-3
 """By which the length of a quaternion may differ from 1: files round to five decimals."""
 
-Notice = Callable[[str], None]
-"""Told once per file of what was mended."""
+_ROW_NUMBER = re.compile(r"/\d+(?=/|$)")
+
+
+class Notices:
+    """What reading a data set brought to light.
+
+    Attributes:
+        unknown_fields: name, such as "goals[].colour" -> where it was first seen, for every field
+            met up to now that the format does not document. All of them are kept.
+        mended: what was mended, one text for each JSON file.
+    """
+
+    def __init__(self) -> None:
+        self.unknown_fields: dict[str, str] = {}
+        self.mended: dict[Path, str] = {}
+
+    def add_unknown(self, record: Record, prefix: str, where: Callable[[], str]) -> None:
+        """Remember the unknown fields of a record."""
+        for place in record.unknown:
+            name = prefix + _ROW_NUMBER.sub("[]", place)[1:].replace("/", ".")
+            if name not in self.unknown_fields:
+                self.unknown_fields[name] = where()
+
+    def mend(self, path: Path, text: str) -> None:
+        """Warn, once for each JSON file."""
+        if path not in self.mended:
+            self.mended[path] = text
+            warnings.warn(text, EpisodeFileWarning, stacklevel=2)
+
+
+class EpisodeFileWarning(UserWarning):
+    """Something in an episode file was mended while it was read."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +106,18 @@ class OpenDocument:
     Args:
         content: the file, taken apart.
         layout: its format.
-        notice: told what was mended.
+        notices: takes note of what is mended and what is unknown.
     """
 
-    def __init__(self, content: Content, layout: EpisodeFormat, notice: Notice) -> None:
-        self.path, self.format = content.path, layout
-        self._content, self._notice = content, notice
+    def __init__(self, content: Content, layout: EpisodeFormat, notices: Notices) -> None:
+        self.path, self.format, self.notices = content.path, layout, notices
+        self._content = content
         self._goals: dict[str, tuple[Record, ...]] = {}
         self._instances: dict[str, tuple[ObjectInstance, ...]] = {}
+        known = {"episodes", layout.goals_key, *layout.header}
+        for key in content.keys:
+            if key not in known:
+                notices.unknown_fields.setdefault(f"(top level) {key}", f"episode file {self.path}")
 
     def __len__(self) -> int:
         return len(self._content.episodes)
@@ -129,9 +165,12 @@ class OpenDocument:
     def record(self, index: int) -> Record:
         """The typed record of row `index`; raises FileError naming file, episode and field."""
         try:
-            return decode_record(self._content.episodes[index], self.format.record, "")
-        except FileError:
+            record = decode_record(self._content.episodes[index], self.format.record, "")
+        except FileError:  # naming the episode costs time that good ones need not pay
             return decode_record(self._content.episodes[index], self.format.record, self.where(index))
+        if record.unknown:
+            self.notices.add_unknown(record, "", lambda: self.where(index))
+        return record
 
     def records(self) -> Iterator[Record]:
         """All typed records, in order."""
@@ -140,19 +179,21 @@ class OpenDocument:
     def goals(self, key: str) -> tuple[Record, ...]:
         """The typed goals of one key; raises FileError naming file, key and field."""
         if key not in self._goals:
-            assert_kind = self.format.goal or Record
+            kind = self.format.goal or Record
             where = f"episode file {self.path}, {self.format.goals_key}[{key!r}]"
             text = self.goal_keys[key]
             if not self.format.goal_lists:
-                self._goals[key] = (decode_record(text, assert_kind, where),)
+                self._goals[key] = (decode_record(text, kind, where),)
             else:
                 try:
                     texts = msgspec.json.decode(text, type=list[Raw])
                 except msgspec.ValidationError as error:
                     raise FileError(f"{where}: {error}; mend the file or download it again") from error
                 self._goals[key] = tuple(
-                    decode_record(one, assert_kind, f"{where}[{k}]") for k, one in enumerate(texts)
+                    decode_record(one, kind, f"{where}[{k}]") for k, one in enumerate(texts)
                 )
+            for goal in self._goals[key]:
+                self.notices.add_unknown(goal, f"{self.format.goals_key}[].", lambda: where)
         return self._goals[key]
 
     def read(self) -> Document:
@@ -171,10 +212,6 @@ class OpenDocument:
         if key not in self._instances:
             self._instances[key] = make()
         return self._instances[key]
-
-    def note(self, text: str) -> None:
-        """Tell of something that was mended."""
-        self._notice(text)
 
 
 class _OpenRow(Row):
@@ -207,9 +244,10 @@ class _OpenRow(Row):
         if length < 1e-9:
             raise self.error("start_rotation", f"expected a rotation, got {list(rotation)} of length zero")
         if abs(length - 1) > UNIT_TOLERANCE:
-            self._document.note(
+            self._document.notices.mend(
+                self._document.path,
                 f"rotations in {self._document.path} are not of unit length (episode {self.index}: "
-                f"{length:.3g}); they are normalised"
+                f"{length:.3g}); they are normalised",
             )
         return yaw_of(rotation)
 

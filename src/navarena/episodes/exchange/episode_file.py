@@ -1,7 +1,6 @@
 """Episode files of the community, opened without reading more than is asked for."""
 
 import hashlib
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -11,9 +10,9 @@ from navarena.core.errors import FileError
 from navarena.core.suggest import unknown_name
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.detection import Content, detect_format
-from navarena.episodes.exchange.document import Document, OpenDocument, require_format, write_document
+from navarena.episodes.exchange.document import Notices, OpenDocument, require_format, write_document
 from navarena.episodes.exchange.format import EpisodeFormat
-from navarena.episodes.exchange.habitat import scene_stem
+from navarena.episodes.exchange.habitat import ObjectGoalRecord, scene_stem
 from navarena.episodes.exchange.json_files import read_json_bytes
 from navarena.episodes.exchange.records import Record
 
@@ -26,10 +25,6 @@ SCENE_FOLDERS = ("content", "episodes")
 """Folders with one file for each scene: Habitat's and RoboTHOR's."""
 
 
-class EpisodeFileWarning(UserWarning):
-    """Something in an episode file was mended while it was read."""
-
-
 class EpisodeFile:
     """A data set of the community: one JSON file, a stub with its folder, or a folder of files.
 
@@ -37,13 +32,12 @@ class EpisodeFile:
         path: what was opened.
         format: its layout, told by the content.
         parts: the JSON files, in order.
-        notices: what was mended up to now; each was also a warning.
+        notices: unknown fields and what was mended, as far as has been read.
     """
 
     def __init__(self, path: Path, layout: EpisodeFormat, parts: Sequence[Path]) -> None:
         self.path, self.format, self.parts = path, layout, tuple(parts)
-        self.notices: list[str] = []
-        self._noticed: set[Path] = set()
+        self.notices = Notices()
         self._document = lru_cache(KEPT_DOCUMENTS)(self._open)
 
     def document(self, part: int) -> OpenDocument:
@@ -59,15 +53,7 @@ class EpisodeFile:
                 f"expected episodes of {self.format.name} as in the rest of {self.path}, got "
                 f"{found.name if found else found} in {path}; keep formats in folders of their own"
             )
-        return OpenDocument(content, self.format, lambda text: self._notice(path, text))
-
-    def _notice(self, part: Path, text: str) -> None:
-        """Warn once for each JSON file."""
-        if part in self._noticed:
-            return
-        self._noticed.add(part)
-        self.notices.append(text)
-        warnings.warn(text, EpisodeFileWarning, stacklevel=2)
+        return OpenDocument(content, self.format, self.notices)
 
     @cached_property
     def scene_names(self) -> tuple[str, ...]:
@@ -112,6 +98,28 @@ class EpisodeFile:
         for part in range(len(self.parts)):
             yield from self.document(part).records()
 
+    def listed_objects(self) -> dict[tuple[str, str], set[str]]:
+        """(scene, category) -> object ids of the goals that the files list, asked for or not.
+
+        The scene is the name of its file, as in "x8F5xyUWy9e.glb". Empty for formats without goals.
+        """
+        found: dict[tuple[str, str], set[str]] = {}
+        for part in range(len(self.parts) if self.format.goals_key else 0):
+            document = self.document(part)
+            for key in document.goal_keys:
+                for goal in document.goals(key):
+                    if isinstance(goal, ObjectGoalRecord):
+                        scene = key.removesuffix(f"_{goal.object_category}").removesuffix(
+                            f"_{goal.object_id}"
+                        )
+                        found.setdefault((scene, goal.object_category), set()).add(str(goal.object_id))
+        return found
+
+    @property
+    def split(self) -> str:
+        """The name of the file or folder: "val" of "val.json.gz"."""
+        return _stem(self.path)
+
     @cached_property
     def hash(self) -> str:
         """16 hex digits of SHA-256 over the text of all parts, whatever their names and compression."""
@@ -124,8 +132,7 @@ class EpisodeFile:
         """Write a copy without loss: `path` is the file, or the stub of a data set in parts."""
         for k, part in enumerate(self.parts):
             target = path if k == 0 else path.parent / part.relative_to(self.parts[0].parent)
-            document: Document = self.document(k).read()
-            write_document(document, target)
+            write_document(self.document(k).read(), target)
 
 
 class FileEpisodes(Sequence[Episode]):

@@ -58,6 +58,7 @@ class EpisodeFormat:
         goal: type of one goal in that map.
         goal_lists: whether the map holds lists of goals (else single ones).
         is_list: whether the file is a bare list of episodes.
+        header: documented fields at the top level, beside episodes and goals.
         scene_field: field of an episode that names its scene.
         id_field: field of an episode that names it.
     """
@@ -71,5 +72,6 @@ class EpisodeFormat:
     goal: type[Record] | None = None
     goal_lists: bool = True
     is_list: bool = False
+    header: tuple[str, ...] = ()
     scene_field: str = "scene_id"
     id_field: str = "episode_id"

@@ -85,6 +85,7 @@ HABITAT_OBJECTNAV_MP3D = EpisodeFormat(
     convert,
     goals_key=GOALS_KEY,
     goal=ObjectGoalRecord,
+    header=("category_to_task_category_id", "category_to_mp3d_category_id"),
 )
 
 HABITAT_OBJECTNAV_HM3D = EpisodeFormat(
@@ -95,4 +96,5 @@ HABITAT_OBJECTNAV_HM3D = EpisodeFormat(
     convert,
     goals_key=GOALS_KEY,
     goal=ObjectGoalRecord,
+    header=("category_to_task_category_id", "category_to_scene_annotation_category_id"),
 )

@@ -96,4 +96,11 @@ def _make_object(goal: MultiGoalRecord, numbers: dict[str, int]) -> ObjectInstan
     )
 
 
-MULTION = EpisodeFormat("multion", "MultiON", "multion", MultiONRecord, convert)
+MULTION = EpisodeFormat(
+    "multion",
+    "MultiON",
+    "multion",
+    MultiONRecord,
+    convert,
+    header=("category_to_task_category_id", "category_to_mp3d_category_id"),
+)

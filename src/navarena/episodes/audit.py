@@ -1,0 +1,255 @@
+"""The audit: does a list of episodes mean, in its scenes and for its body, what it says?"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.episodes.episode import Episode
+from navarena.episodes.goals import ImageGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
+from navarena.episodes.instance_audit import find_wrong_instances
+from navarena.episodes.stages import GoalPoints
+from navarena.simulation.world import World
+
+CHECKS = {
+    "start": "the body can stand at the start",
+    "goal": "the body can stand at the goal, or at a view point of it",
+    "reachable": "there is a way from the start to the goal, and on to the next",
+    "distance": "the distance in the file is ours, within the tolerance",
+    "duplicate": "no other episode has the id, or the scene, start and goal",
+    "instances": "the objects of the category are those of the scene",
+    "spl": "the distance in the file gives an SPL in [0, 1]",
+    "expert": "the expert succeeds",
+}
+"""Name -> what must hold."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """By how much a distance in the file may differ from ours: the larger of both counts.
+
+    Attributes:
+        absolute: metres. Files of Habitat round to five decimals; navmeshes differ by more.
+        relative: share of ours.
+    """
+
+    absolute: float = 0.05
+    relative: float = 0.01
+
+    def allows(self, said: float, measured: float) -> bool:
+        """Whether `said` (metres) is near enough to `measured`."""
+        return abs(said - measured) <= max(self.absolute, self.relative * measured)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with one episode, or (episode_id empty) with the goals of a scene."""
+
+    episode_id: str
+    scene_id: str
+    check: str
+    message: str
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """The outcome of an audit.
+
+    Attributes:
+        scenes, episodes: that were looked at.
+        findings: everything that is wrong, by scene in order of appearance.
+    """
+
+    scenes: int
+    episodes: int
+    findings: tuple[Finding, ...] = field(default=())
+
+    @property
+    def bad_episodes(self) -> tuple[str, ...]:
+        """Ids of episodes with a finding, in order, each once."""
+        return tuple(dict.fromkeys(one.episode_id for one in self.findings if one.episode_id))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Check -> findings, zeros included."""
+        counted = Counter(one.check for one in self.findings)
+        return {check: counted[check] for check in CHECKS}
+
+
+def audit_episodes(
+    episodes: Iterable[Episode],
+    open_scene: Callable[[str], World],
+    tolerance: Tolerance | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> AuditReport:
+    """Check all that a scene and its navmesh can tell; the expert runs elsewhere.
+
+    Args:
+        episodes: of any task.
+        open_scene: scene id -> world, cut for the body that the episodes are for. What it raises
+            for a scene that is not there passes through.
+        tolerance: for distances.
+        progress: called with the number of episodes done since the last call.
+    """
+    by_scene: defaultdict[str, list[Episode]] = defaultdict(list)
+    for episode in episodes:
+        by_scene[episode.scene_id].append(episode)
+    findings: list[Finding] = list(_find_repeated_ids(by_scene))
+    for scene_id, members in by_scene.items():
+        findings += _audit_scene(members, open_scene(scene_id), tolerance or Tolerance())
+        if progress is not None:
+            progress(len(members))
+    return AuditReport(len(by_scene), sum(map(len, by_scene.values())), tuple(findings))
+
+
+def _audit_scene(episodes: Sequence[Episode], world: World, tolerance: Tolerance) -> Iterator[Finding]:
+    yield from _find_duplicates(episodes)
+    yield from _find_unfit_places(episodes, world)
+    yield from _find_wrong_distances(episodes, world, tolerance)
+    lists = {
+        (one.goal.category, id(one.goal.instances)): one.goal.instances
+        for one in episodes
+        if isinstance(one.goal, ObjectGoal) and one.goal.instances
+    }
+    for (category, _), instances in lists.items():
+        for message in find_wrong_instances(world, category, instances):
+            yield Finding("", episodes[0].scene_id, "instances", message)
+
+
+def _find_repeated_ids(by_scene: dict[str, list[Episode]]) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for episode in (one for members in by_scene.values() for one in members):
+        if episode.episode_id in seen:
+            yield Finding(episode.episode_id, episode.scene_id, "duplicate", "another episode has this id")
+        seen.add(episode.episode_id)
+
+
+def _find_duplicates(episodes: Sequence[Episode]) -> Iterator[Finding]:
+    first: dict[Hashable, str] = {}
+    for episode in episodes:
+        key = (episode.start_position, episode.start_yaw, episode.start_tilt, _goal_key(episode))
+        if key in first:
+            yield Finding(
+                episode.episode_id,
+                episode.scene_id,
+                "duplicate",
+                f"start and goal are those of {first[key]!r}",
+            )
+        first.setdefault(key, episode.episode_id)
+
+
+def _goal_key(episode: Episode) -> Hashable:
+    goal = episode.goal
+    if isinstance(goal, ObjectGoal):
+        return goal.category, goal.closest if not goal.instances else ""
+    if isinstance(goal, MultiGoal):
+        return tuple((one.category, one.position) for one in goal.objects)
+    if isinstance(goal, ImageGoal):
+        return goal.instance.object_id, goal.image
+    return goal.places
+
+
+def _find_unfit_places(episodes: Sequence[Episode], world: World) -> Iterator[Finding]:
+    """Starts and goals at which the body cannot stand."""
+    starts = np.array([episode.start_position for episode in episodes], float)
+    for episode, fits in zip(episodes, world.navmesh.is_navigable(starts)):
+        if not fits:
+            yield _finding(episode, "start", f"the body cannot stand at {_text(episode.start_position)}")
+    known: dict[int, bool] = {}
+    for episode in episodes:
+        goal = episode.goal
+        if isinstance(goal, PointGoal | MultiGoal):
+            fits = world.navmesh.is_navigable(np.array(goal.places, float))
+            for place in (goal.places[k] for k in np.flatnonzero(~fits)):
+                yield _finding(episode, "goal", f"the body cannot stand at {_text(place)}")
+            continue
+        instances = _instances_of(episode)
+        if id(instances) not in known:
+            known[id(instances)] = _any_view_point_fits(world, instances)
+        if not known[id(instances)]:
+            yield _finding(episode, "goal", "the body can stand at none of the view points")
+
+
+def _instances_of(episode: Episode) -> tuple[ObjectInstance, ...]:
+    goal = episode.goal
+    if isinstance(goal, ImageGoal):
+        return (goal.instance,)
+    return goal.instances if isinstance(goal, ObjectGoal) else ()
+
+
+def _any_view_point_fits(world: World, instances: tuple[ObjectInstance, ...]) -> bool:
+    """Also for objects without view points, which only the distance can judge."""
+    points = [point.position for one in instances for point in one.view_points]
+    return not points or bool(world.navmesh.is_navigable(np.array(points, float)).any())
+
+
+def _find_wrong_distances(
+    episodes: Sequence[Episode], world: World, tolerance: Tolerance
+) -> Iterator[Finding]:
+    for episode, measured in zip(episodes, measure_distances(episodes, world).tolist()):
+        said = episode.geodesic_distance
+        if not episode.goal.places:
+            continue  # a test split: there is nothing to measure
+        if not np.isfinite(measured):
+            yield _finding(episode, "reachable", "the goal cannot be reached from the start")
+        elif said is not None and np.isfinite(said) and not tolerance.allows(said, measured):
+            yield _finding(episode, "distance", f"the file says {said:.3f} m, ours is {measured:.3f} m")
+        if said is not None and not 0 < said < np.inf:
+            yield _finding(episode, "spl", f"a distance of {said} m gives no SPL")
+
+
+def measure_distances(episodes: Sequence[Episode], world: World) -> Float[np.ndarray, "n"]:
+    """(N,) float64 metres along the floor, to the nearest point of each stage in turn.
+
+    The episodes are all of `world`. Infinite where there is no way, or the file hides the goal.
+    """
+    points = GoalPoints()
+    groups: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    kept = [points.stages(episode.goal) for episode in episodes]
+    for row, stages in enumerate(kept):
+        is_plain = all(len(stage) == 1 for stage in stages)
+        groups[(-len(stages),) if is_plain else tuple(id(stage) for stage in stages)].append(row)
+    distances = np.full(len(episodes), np.inf)
+    for rows in groups.values():
+        starts = np.array([episodes[row].start_position for row in rows], float)
+        stages = kept[rows[0]]
+        if all(len(stage) == 1 for stage in stages):
+            distances[rows] = _chain(world, starts, np.array([np.concatenate(kept[row]) for row in rows]))
+        elif len(stages) == 1 and len(stages[0]):
+            distances[rows] = world.navmesh.geodesic_to_nearest(starts, stages[0])
+        elif all(len(stage) for stage in stages):
+            distances[rows] = [_chain_of_sets(world, start, stages) for start in starts]
+    return distances
+
+
+def _chain(
+    world: World, starts: Float[np.ndarray, "n 3"], goals: Float[np.ndarray, "n s 3"]
+) -> Float[np.ndarray, "n"]:
+    """(N,) metres from starts (N, 3) through goals (N, S, 3) in order."""
+    total, here = np.zeros(len(starts)), starts
+    for stage in range(goals.shape[1]):
+        there = np.ascontiguousarray(goals[:, stage])
+        total += world.navmesh.geodesic_distance(here, there)
+        here = there
+    return total
+
+
+def _chain_of_sets(world: World, start: np.ndarray, stages: Sequence[np.ndarray]) -> float:
+    """Metres from `start` (3,) to the nearest point of each set (K, 3) in turn."""
+    total, here = 0.0, start
+    for points in stages:
+        ways = world.navmesh.geodesic_distance(np.repeat(here[None], len(points), 0), points)
+        nearest = int(ways.argmin())
+        total += float(ways[nearest])
+        here = points[nearest]
+    return total
+
+
+def _finding(episode: Episode, check: str, message: str) -> Finding:
+    return Finding(episode.episode_id, episode.scene_id, check, message)
+
+
+def _text(place: Sequence[float]) -> str:
+    return f"({', '.join(f'{value:.3f}' for value in place)})"

@@ -1,0 +1,65 @@
+"""Whether the objects that a file lists for a category are those that the scene has."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from navarena.core.geometry import episode_frame
+from navarena.episodes.goals import ObjectInstance
+from navarena.scenes.scene import SceneObject
+from navarena.simulation.world import World
+
+NEAR = 0.5
+"""Metres: a listed object within this of an object's box is that object, whatever it is called."""
+
+REACH = 1.0
+"""Metres from an object's box within which view points lie (ObjectNav 2020; Habitat's generators)."""
+
+
+def find_wrong_instances(world: World, category: str, instances: Sequence[ObjectInstance]) -> Iterator[str]:
+    """What is wrong with the list of the objects of a category; nothing where the scene has no objects.
+
+    An object that is not listed is no error when no floor is near it: generators drop objects that are
+    seen from nowhere.
+    """
+    unseen = [one for one in instances if one.view_points and not _fits_somewhere(world, one)]
+    for one in unseen:
+        yield f"{category} {one.object_id}: the body can stand at none of its view points"
+    there = [one for one in world.scene.objects if one.category == category]
+    if not world.scene.objects:
+        return
+    for one in instances:
+        if not any(_is_same(one, other) for other in there):
+            yield f"{category} {one.object_id} at {_text(one.position)} is none of the scene's {len(there)}"
+    for other in there:
+        if not any(_is_same(one, other) for one in instances) and _is_near_floor(world, other):
+            yield f"{category} {other.object_id} of the scene at {_text(other.center)} is not listed"
+
+
+def _fits_somewhere(world: World, instance: ObjectInstance) -> bool:
+    points = np.array([point.position for point in instance.view_points], float)
+    return bool(world.navmesh.is_navigable(points).any())
+
+
+def _is_same(instance: ObjectInstance, other: SceneObject) -> bool:
+    return box_distance(other, np.array(instance.position, float)) <= NEAR
+
+
+def _is_near_floor(world: World, other: SceneObject) -> bool:
+    """Whether the navmesh comes within reach of the object's box, seen from above."""
+    foot = np.array(other.center, float) - (0.0, other.half_size[1], 0.0)
+    snapped = world.navmesh.snap_point(foot[None])[0]
+    if not np.isfinite(snapped).all():
+        return False
+    level = np.array([snapped[0], other.center[1], snapped[2]])
+    return box_distance(other, level) <= REACH
+
+
+def box_distance(other: SceneObject, point: np.ndarray) -> float:
+    """Metres from `point` (3,), world frame, to the oriented box of an object; 0 inside."""
+    local = episode_frame(point, np.array(other.center, float), other.yaw)
+    return float(np.linalg.norm(np.maximum(np.abs(local) - np.array(other.half_size), 0.0)))
+
+
+def _text(place: Sequence[float]) -> str:
+    return f"({', '.join(f'{value:.2f}' for value in place)})"

@@ -1,0 +1,68 @@
+"""What an episode asks for, as points: one set for each stage, any of which ends the stage."""
+
+from collections import OrderedDict
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.episodes.goals import Goal, ImageGoal, MultiGoal, ObjectGoal, ObjectInstance
+
+KEPT_SETS = 64
+"""Sets of instances whose points are kept: episodes of one scene and category share theirs."""
+
+
+class GoalPoints:
+    """Turns goals into arrays, and keeps those that episodes share."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, tuple[object, np.ndarray]] = OrderedDict()
+
+    def stages(self, goal: Goal) -> tuple[Float[np.ndarray, "k 3"], ...]:
+        """One (K, 3) float64 array for each stage, metres, world frame; K = 0 where a file hides it.
+
+        A point is one stage of one point, a category one stage of all view points of all instances,
+        several objects are as many stages. An object without view points stands for itself.
+        """
+        if isinstance(goal, MultiGoal):
+            return tuple(_points_of((one,)) for one in goal.objects)
+        if isinstance(goal, ImageGoal):
+            return (self._shared(goal.instance, (goal.instance,)),)
+        if isinstance(goal, ObjectGoal) and goal.instances:
+            return (self._shared(goal.instances, goal.instances),)
+        return (np.array(goal.places, float).reshape(-1, 3),)
+
+    def _shared(self, owner: object, instances: tuple[ObjectInstance, ...]) -> Float[np.ndarray, "k 3"]:
+        """The points of `instances`, known by the identity of `owner`, which is kept as long as they are."""
+        key = id(owner)
+        if key not in self._kept:
+            self._kept[key] = (owner, _points_of(instances))
+            if len(self._kept) > KEPT_SETS:
+                self._kept.popitem(last=False)
+        return self._kept[key][1]
+
+
+def _points_of(instances: tuple[ObjectInstance, ...]) -> Float[np.ndarray, "k 3"]:
+    points = [
+        place
+        for one in instances
+        for place in ([point.position for point in one.view_points] or [one.position])
+    ]
+    return np.array(points, float).reshape(-1, 3)
+
+
+def euclidean_distance(
+    start: Float[np.ndarray, "3"], stages: tuple[Float[np.ndarray, "k 3"], ...]
+) -> float | None:
+    """Metres from `start` (3,), world frame, as the crow flies, to the nearest point of each stage in turn.
+
+    None when a stage has no point.
+    """
+    total, here = 0.0, np.asarray(start, float)
+    for points in stages:
+        if not len(points):
+            return None
+        distances = np.linalg.norm(points - here, axis=1)
+        nearest = int(distances.argmin())
+        total += float(distances[nearest])
+        here = points[nearest]
+    return total
