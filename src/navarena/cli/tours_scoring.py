@@ -191,7 +191,7 @@ def identify(data: GraphData, ids: Iterable[str], departs: bool) -> Identity:
 def report(
     console: Console,
     data: GraphData,
-    walks: Mapping[str, Int[np.ndarray, "k"]],
+    walks: Mapping[str, Int[np.ndarray, "_"]],
     options: ScoreOptions,
     values: dict[str, Any],
     departs: bool = False,

@@ -38,7 +38,7 @@ class Answers:
         ignored: how many further instructions of the split the file answers.
     """
 
-    walks: dict[str, Int[np.ndarray, "k"]]
+    walks: dict[str, Int[np.ndarray, "_"]]
     ignored: int
 
 

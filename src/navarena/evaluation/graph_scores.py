@@ -70,7 +70,7 @@ class TourScores:
 
 
 def score_episodes(
-    walks: Mapping[str, Int[np.ndarray, "k"]],
+    walks: Mapping[str, Int[np.ndarray, "_"]],
     episodes: Mapping[str, GraphEpisode],
     atlas: GraphAtlas,
     spl_reference: SplReference = "shortest",

@@ -11,8 +11,9 @@ Two readings:
 * "code": as the reference's window. At every border between episodes k and k + 1, the last
   reference point of k is matched by the last walked point of k alone, and the first reference point
   of k + 1 by the first walked point of k + 1 alone. It equals "paper" for a perfect path, one that
-  stops early, and a body that never moves, and is stricter otherwise. Between two others, an episode
-  with one reference point and two walked ones, or two and three, has no such alignment: InputError.
+  stops early, and a body that never moves, and is stricter otherwise. Some episodes have no such
+  alignment (InputError): in a tour of several, one reference point and two walked ones or more;
+  between two others, two reference points and three walked ones or more.
 
 Two weightings of tours with n_i episodes: "episodes" n_i (paper, discrete code), "changes" n_i - 1
 (continuous code, which counts the changes of the episode id along a tour).
@@ -32,6 +33,9 @@ from navarena.metrics.instruction import SUCCESS_DISTANCE
 Reading = Literal["code", "paper"]
 Weighting = Literal["episodes", "changes"]
 
+TourCosts = Sequence[Float[np.ndarray, "_ _"]]
+"""For each episode, (N, M) metres from walked to reference points."""
+
 
 def constrain_costs(costs: Costs, is_first: bool, is_last: bool) -> Costs:
     """(N, M) metres of one episode with what the "code" reading forbids made infinite.
@@ -49,9 +53,7 @@ def constrain_costs(costs: Costs, is_first: bool, is_last: bool) -> Costs:
     return table
 
 
-def _episode_costs(
-    costs: Sequence[Float[np.ndarray, "_ _"]], reading: Reading
-) -> list[Float[np.ndarray, "_ _"]]:
+def _episode_costs(costs: TourCosts, reading: Reading) -> list[Float[np.ndarray, "_ _"]]:
     if not costs:
         raise InputError("expected at least one episode in a tour, got none")
     tables = [require_costs(table) for table in costs]
@@ -68,7 +70,7 @@ def _episode_costs(
     return bound
 
 
-def tour_dtw(costs: Sequence[Costs], reading: Reading = "code") -> float:
+def tour_dtw(costs: TourCosts, reading: Reading = "code") -> float:
     """Metres: cost of the best alignment of a whole tour; infinite where points cannot be reached.
 
     Args:
@@ -79,7 +81,7 @@ def tour_dtw(costs: Sequence[Costs], reading: Reading = "code") -> float:
 
 
 def tour_ndtw(
-    costs: Sequence[Costs],
+    costs: TourCosts,
     reading: Reading = "code",
     threshold: float = SUCCESS_DISTANCE,
     reference_points: int | None = None,
@@ -97,7 +99,7 @@ def tour_ndtw(
     return float(np.exp(-tour_dtw(costs, reading) / (threshold * points)))
 
 
-def tour_alignment(costs: Sequence[Costs], reading: Reading = "code") -> list[Int[np.ndarray, "k 2"]]:
+def tour_alignment(costs: TourCosts, reading: Reading = "code") -> list[Int[np.ndarray, "k 2"]]:
     """For each episode, (K, 2) indices (walked, reference) of a best alignment within the episode.
 
     Args:

@@ -34,7 +34,7 @@ _STYLE = (
 
 def draw_tour(
     tour: Tour,
-    walks: Mapping[str, Int[np.ndarray, "k"]],
+    walks: Mapping[str, Int[np.ndarray, "_"]],
     atlas: GraphAtlas,
     reading: Reading = "code",
 ) -> str:
@@ -75,7 +75,7 @@ def draw_tour(
 
 def write_tour_drawing(
     tour: Tour,
-    walks: Mapping[str, Int[np.ndarray, "k"]],
+    walks: Mapping[str, Int[np.ndarray, "_"]],
     atlas: GraphAtlas,
     folder: Path,
     reading: Reading = "code",
