@@ -245,10 +245,11 @@ def ply(meshes, properties, values, quads=False, colors=None):
     head = ["ply", "format binary_little_endian 1.0", f"element vertex {len(points)}"]
     head += ["property float x", "property float y", "property float z"]
     head += ["property float nx", "property float ny", "property float nz"]
+    head += ["property float tx", "property float ty"]
     head += ["property uchar red", "property uchar green", "property uchar blue"]
     head += [f"element face {len(triangles)}", "property list uchar int vertex_indices"]
     head += [f"property int {name}" for name in properties] + ["end_header", ""]
-    vertex = np.zeros(len(points), [("p", "<f4", 3), ("n", "<f4", 3), ("c", "u1", 3)])
+    vertex = np.zeros(len(points), [("p", "<f4", 3), ("n", "<f4", 5), ("c", "u1", 3)])
     vertex["p"], vertex["c"] = points, 200 if colors is None else colors
     face = np.zeros(len(triangles), [("k", "u1"), ("v", "<i4", 3), *((name, "<i4") for name in properties)])
     face["k"], face["v"] = 3, triangles

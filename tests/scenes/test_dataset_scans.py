@@ -206,6 +206,15 @@ def test_hm3d_truncated_meshes_are_errors(tmp_path):
         assert path.name in str(error.value)
 
 
+def test_a_texture_that_cannot_be_decoded_is_an_error(tmp_path):
+    folder = write_hm3d(tmp_path)
+    points, triangles = grid_quad((-2, -2, 0), (4, 0, 0), (0, 4, 0))
+    mesh = GlbMesh(points, triangles, points[:, :2], b"not a picture", name="floor")
+    (folder / f"{STEM}.glb").write_bytes(glb([mesh]))
+    with pytest.raises(FileError, match=f"{STEM}.glb: cannot decode the images of floor"):
+        _build("hm3d", tmp_path, HM3D_NAME)
+
+
 def test_categories_of_hm3d():
     assert len(MPCAT40) == 42 and MPCAT40[22] == "tv_monitor"
     for raw, name, goal in (

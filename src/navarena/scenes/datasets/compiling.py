@@ -15,6 +15,8 @@ def dataset_fingerprint(named: DatasetScene) -> list[str]:
 
     Raises FileError that names the exact missing file.
     """
+    from navarena.scenes.formats.references import referenced_files
+
     dataset, files = locate_scene(named)
     parts = [dataset.name, files.entry]
     for module in dataset.sources():
@@ -23,6 +25,8 @@ def dataset_fingerprint(named: DatasetScene) -> list[str]:
             parts.append(source_fingerprint(Path(found.origin)))
     for role, path in sorted(files.paths.items()):
         parts += [role, file_fingerprint(path)]
+        for name, file in referenced_files(path):
+            parts += [name, file_fingerprint(file) if file.is_file() else "missing"]
     return parts
 
 

@@ -27,8 +27,7 @@ from navarena.scenes.datasets.habitat_config import (
     Template,
     find_config,
 )
-from navarena.scenes.datasets.reading import Thing, numbers, read_json, with_objects
-from navarena.scenes.formats import read_mesh
+from navarena.scenes.datasets.reading import Thing, numbers, read_json, whole_mesh, with_objects
 from navarena.scenes.formats.assembling import assemble_scene
 from navarena.scenes.formats.importing import UP_AXES
 from navarena.scenes.formats.part import MeshFile, Part
@@ -184,7 +183,7 @@ def _thing(template: Template, names: Mapping[int, str], index: int) -> Thing:
 def _build(assembly: _Assembly, scene_id: str) -> Scene:
     @cache
     def parts_of(asset: Path) -> tuple[list[Part], Float[np.ndarray, "3"]]:
-        parts = [part for part in read_mesh(asset).parts if len(part.triangles)]
+        parts = [part for part in whole_mesh(asset).parts if len(part.triangles)]
         if not parts:
             raise SceneError(f"{asset}: expected triangles, got none")
         low = np.min([part.vertices.min(0) for part in parts], axis=0)

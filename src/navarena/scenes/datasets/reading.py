@@ -12,9 +12,10 @@ from jaxtyping import Float, Int
 
 from navarena.core.errors import FileError, SceneError
 from navarena.core.files import read_bytes
-from navarena.scenes.formats import import_mesh, read_mesh, read_ply_property
+from navarena.scenes.formats import read_mesh, read_ply_property
+from navarena.scenes.formats.assembling import assemble_scene
 from navarena.scenes.formats.importing import UP_AXES
-from navarena.scenes.formats.part import Part
+from navarena.scenes.formats.part import MeshFile, Part
 from navarena.scenes.labelling import (
     LabelledSurface,
     LabelReport,
@@ -24,6 +25,7 @@ from navarena.scenes.labelling import (
     upright_box,
 )
 from navarena.scenes.scene import Scene, SceneObject
+from navarena.scenes.validation import validate_scene
 
 MOST_AMBIGUOUS = 0.02
 """Share of the area above which ambiguous labels are warned of."""
@@ -55,16 +57,27 @@ def read_json(path: Path, what: str) -> Any:
 
 
 def plain_mesh(path: Path, up_axis: str, scene_id: str) -> Scene:
-    """The mesh alone, under the scene's id; names of its parts are not taken for objects."""
-    scene = import_mesh(path, up_axis)
-    return replace(
-        scene, scene_id=scene_id, triangle_object=np.zeros(len(scene.triangles), np.int32), objects=()
-    )
+    """The mesh alone, under the scene's id; names of its parts are not taken for objects.
+
+    Raises FileError also when an image of it is missing or cannot be decoded.
+    """
+    mesh = whole_mesh(path)
+    scene = assemble_scene(scene_id, mesh, UP_AXES[up_axis], 1.0)
+    validate_scene(scene)
+    return replace(scene, triangle_object=np.zeros(len(scene.triangles), np.int32), objects=())
+
+
+def whole_mesh(path: Path) -> MeshFile:
+    """The content of a mesh file; raises FileError when it, or an image of it, cannot be had."""
+    mesh = read_mesh(path)
+    if mesh.lost:
+        raise FileError(f"{path}: {'; '.join(mesh.lost)}; a scene of a dataset needs all of its textures")
+    return mesh
 
 
 def semantic_parts(path: Path, up_axis: str) -> list[tuple[Part, Float[np.ndarray, "t 3 3"]]]:
     """(part, its corners (T, 3, 3) in metres, world frame) of each part of a mesh with labels."""
-    parts = read_mesh(path).parts
+    parts = whole_mesh(path).parts
     return [(part, world_points(part.vertices, up_axis)[part.triangles]) for part in parts]
 
 

@@ -2,7 +2,6 @@
 
 import importlib.util
 import io
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,6 @@ CATEGORY_KEY, OBJECT_KEY = "category", "object_id"
 """The `extras` of a node or mesh that hold a category make it a labelled object; parts with the
 same object id belong together, and other text values become attributes. `export_glb` writes them."""
 
-_log = logging.getLogger(__name__)
 _NO_ATTRIBUTES = (CATEGORY_KEY, OBJECT_KEY, "units", "name", "node")
 
 
@@ -74,8 +72,7 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
             key = keys.setdefault(extras.get(OBJECT_KEY, ("node", holder)), len(keys) + 1)
             labels[key] = label
         parts.append(_part(mesh, transform, looks, key, materials))
-    _warn_of_lost_images(materials, looks.values(), path)
-    return MeshFile(parts, labels)
+    return MeshFile(parts, labels, _lost_images(materials, looks.values()))
 
 
 def _resolver(path: Path) -> Any:
@@ -98,12 +95,11 @@ def _require_extensions(header: Mapping[str, Any]) -> None:
         raise FileError("Draco-compressed glTF needs one more package; run: pip install DracoPy")
 
 
-def _warn_of_lost_images(materials: Sequence[GltfMaterial], looks: Iterable[Look], path: Path) -> None:
-    """Log the materials whose image could not be decoded; they become plain."""
+def _lost_images(materials: Sequence[GltfMaterial], looks: Iterable[Look]) -> tuple[str, ...]:
+    """One sentence that names the materials whose image could not be decoded, if there are any."""
     textured = {material.name for material in materials if material.textured}
     lost = sorted({look.name for look in looks if look.image is None and look.name in textured})
-    if lost:
-        _log.warning("%s: cannot decode the images of %s; using plain colours", path, ", ".join(lost))
+    return (f"cannot decode the images of {', '.join(lost)}",) if lost else ()
 
 
 def _rank(scene: Any, node: str, order: Mapping[str, int]) -> tuple[int, str, str]:

@@ -4,6 +4,7 @@ import logging
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,13 +68,19 @@ def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Sce
     require_name("up axis", up_axis, UP_AXES)
     if not (scale > 0 and math.isfinite(scale)):
         raise InputError(f"expected a scale above 0 (metres for one unit of the file), got {scale}")
-    scene = assemble_scene(str(path), read_mesh(path), UP_AXES[up_axis], scale)
+    mesh = read_mesh(path)
+    for what in mesh.lost:
+        _log.warning("%s: %s; using plain colours", path, what)
+    scene = assemble_scene(str(path), mesh, UP_AXES[up_axis], scale)
     validate_scene(scene)
     return scene
 
 
 def read_mesh(path: Path) -> MeshFile:
-    """The parts of a mesh file in its own frame and unit; raises FileError as `import_mesh` does."""
+    """The parts of a mesh file in its own frame and unit; raises FileError as `import_mesh` does.
+
+    Materials and images that are missing, or cannot be decoded, are told in `lost`.
+    """
     suffix = path.suffix.lower()
     if suffix not in _READERS:
         if path.exists() and path.is_dir():
@@ -82,7 +89,7 @@ def read_mesh(path: Path) -> MeshFile:
     mesh = _read(path, read_bytes(path, "mesh file"))
     missing = [name for name, file in referenced_files(path) if not file.is_file()]
     if missing:
-        _log.warning("%s: %s not found; using plain colours", path, ", ".join(missing))
+        mesh = replace(mesh, lost=(f"{', '.join(missing)} not found", *mesh.lost))
     return mesh
 
 

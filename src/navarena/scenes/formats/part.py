@@ -66,10 +66,12 @@ class MeshFile:
     Attributes:
         parts: at least one.
         labels: object key (positive) -> what the thing is.
+        lost: what of its looks could not be had, as in "cannot decode the images of cloth".
     """
 
     parts: Sequence[Part]
     labels: Mapping[int, Label] = field(default_factory=dict)
+    lost: Sequence[str] = ()
 
 
 def split_polygons(
