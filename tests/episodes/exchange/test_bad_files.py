@@ -1,0 +1,123 @@
+"""Broken files are refused by one sentence: file, episode, field, expected, got."""
+
+import copy
+import gzip
+import json
+
+import pytest
+
+from navarena.core.errors import FileError, InputError, UnknownNameError
+from navarena.episodes.exchange import open_episode_file
+
+from .samples import HM3D, IMAGENAV, LAYOUTS, MULTION, POINTNAV, ROBOTHOR_2021, changed, store
+
+
+def read_all(path):
+    return list(open_episode_file(path).episodes)
+
+
+def drop(*path):
+    def change(episode):
+        *way, last = path
+        for step in way:
+            episode = episode[step]
+        del episode[last]
+
+    return change
+
+
+def put(**fields):
+    return lambda episode: episode.update(fields)
+
+
+@pytest.mark.parametrize(
+    ("content", "change", "message"),
+    [
+        (HM3D, drop("start_position"), r"episode 0 \(id '7'\), field start_position: .* missing"),
+        (HM3D, put(start_position=[1, 2]), r"episode 0 .*field start_position: .*length 3"),
+        (HM3D, put(start_position="a"), r"field start_position: expected array, got str"),
+        (HM3D, put(info={"geodesic_distance": "far"}), r"field info.geodesic_distance: .* got str"),
+        (HM3D, put(start_rotation=[0, 0, 0, 0]), r"field start_rotation: .*length zero"),
+        (HM3D, put(object_category="sofa"), r"goals_by_category: .*glb_sofa.*basis.glb_bed"),
+        (POINTNAV, put(goals=[]), r"episode 0 \(id 3\), field goals: expected one goal, got 0"),
+        (POINTNAV, drop("goals", 0, "position"), r"field goals\[0\].position: .* missing"),
+        (MULTION, drop("goals", 1, "position"), r"field goals\[1\].position: .* missing"),
+        (IMAGENAV, put(goal_image_id=1), r"field goal_image_id: expected a picture below 1, got 1"),
+        (IMAGENAV, put(goal_object_id="9"), r"field goals: expected goals under 'TEEsavR23oF_9'"),
+        (ROBOTHOR_2021, drop("initial_position", "z"), r"field initial_position.z: .* missing"),
+        (ROBOTHOR_2021, put(initial_orientation=None), r"field initial_orientation: .*null"),
+    ],
+)
+def test_file_episode_and_field_are_named(tmp_path, content, change, message):
+    path = store(tmp_path / "file.json", changed(content, change))
+    with pytest.raises(FileError, match=message) as caught:
+        read_all(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_later_episode_and_a_goal_are_named(tmp_path):
+    content = copy.deepcopy(HM3D)
+    content["episodes"][1]["start_rotation"] = [0, 1, 0]
+    with pytest.raises(FileError, match=r"episode 1 \(id '8'\), field start_rotation"):
+        read_all(store(tmp_path / "file.json", content))
+    content = copy.deepcopy(HM3D)
+    content["goals_by_category"]["TEEsavR23oF.basis.glb_bed"][1]["position"] = None
+    with pytest.raises(FileError, match=r"goals_by_category\['.*glb_bed'\]\[1\], field position"):
+        read_all(store(tmp_path / "file.json", content))
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_python_writes_numbers_that_are_none(tmp_path, word):
+    text = json.dumps(POINTNAV).replace("2.5, ", f"{word}, ")
+    path = tmp_path / "file.json"
+    path.write_text(text)
+    with pytest.raises(
+        FileError, match=r"episodes\[0\].info.geodesic_distance: expected a number, got NaN or Inf"
+    ):
+        open_episode_file(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "empty"),
+        (b"nothing", "no JSON"),
+        (b'{"episodes": [', "no JSON"),
+        (b'"text"', "expected a list of episodes"),
+        (b'{"episodes": 3}', "expected a list of episodes"),
+        (b"[1, 2]", "JSON objects, got int"),
+        (b'{"faces": []}', "expected an episode file of one of the formats .*got fields faces"),
+        (b'{"episodes": []}', "expected episodes in .* got none"),
+        (b"[]", "expected episodes in .* got none"),
+        (b'[{"scene": "a"}]', "got fields scene"),
+        (b'{"episodes": [{"tasks": []}]}', "GOAT-Bench"),
+        (b'{"format": "navarena-episodes-v1", "protocol_id": "x"}', "navarena's own"),
+        (gzip.compress(json.dumps(HM3D).encode())[:-30], "damaged"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, data, message):
+    path = tmp_path / "file.json"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=message) as caught:
+        read_all(path)
+    assert str(path) in str(caught.value)
+
+
+def test_missing_files_and_empty_folders(tmp_path):
+    with pytest.raises(FileError, match="does not exist"):
+        open_episode_file(tmp_path / "none.json")
+    with pytest.raises(FileError, match="folder with episode files"):
+        open_episode_file(tmp_path)
+
+
+def test_a_folder_of_two_formats_is_refused(tmp_path):
+    store(tmp_path / "a.json", ROBOTHOR_2021)
+    store(tmp_path / "b.json", LAYOUTS["robustnav pointnav"][1])
+    with pytest.raises(FileError, match=r"of robothor-2021 .* got robustnav-pointnav in .*b\.json"):
+        read_all(tmp_path)
+
+
+def test_an_unknown_scene_is_answered_with_the_nearest(tmp_path):
+    file = open_episode_file(store(tmp_path / "file.json", HM3D))
+    with pytest.raises(UnknownNameError, match="Did you mean 'TEEsavR23oF'"):
+        file.of_scene("TEEsavR23o")

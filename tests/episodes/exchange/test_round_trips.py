@@ -1,0 +1,119 @@
+"""What is written is what was read: every number, every null, every field nobody knows."""
+
+import copy
+import gzip
+import json
+import warnings
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from navarena.episodes.exchange import FORMATS, EpisodeFileWarning, encode_document, open_episode_file
+from navarena.episodes.exchange.records import decode_record, encode_record
+
+from .samples import HM3D, LAYOUTS, POINTNAV, episodes_of, exact, store
+
+
+def read_back(path):
+    """The content of what is written from what is read at `path`."""
+    return json.loads(encode_document(open_episode_file(path).document(0).read()))
+
+
+def list_episodes(file):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EpisodeFileWarning)
+        return list(file.episodes)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+def test_every_layout_is_told_by_its_content_and_comes_back(tmp_path, name, suffix):
+    layout, content = LAYOUTS[name]
+    path = store(tmp_path / f"whatever{suffix}", content)
+    file = open_episode_file(path)
+    assert file.format is FORMATS[layout]
+    copied = tmp_path / f"copy{suffix}"
+    file.write(copied)
+    written = copied.read_bytes()
+    assert exact(json.loads(gzip.decompress(written) if suffix.endswith("gz") else written)) == exact(content)
+    file.write(copied)
+    assert copied.read_bytes() == written
+    assert len(list_episodes(file)) == len(episodes_of(content)) == len(file.episodes)
+    assert not file.notices.unknown_fields
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_unknown_fields_are_kept_and_named(tmp_path, name):
+    content = copy.deepcopy(LAYOUTS[name][1])
+    wanted = {"author", "deep"}
+    first = episodes_of(content)[0]
+    first["author"] = {"a/b": [1, 2.0, {"~": None}]}
+    first["deep"] = "x"
+    if isinstance(first.get("info"), dict):
+        first["info"]["per/cent"] = 1e-7
+        wanted.add("info.per~1cent")
+    if isinstance(content, dict):
+        content["version"] = 3
+        wanted.add("(top level) version")
+    for key in ("goals", "goals_by_category"):
+        for goals in content.get(key, {}).values() if isinstance(content, dict) else ():
+            one = goals if isinstance(goals, dict) else goals[0]
+            one["colour"] = "red"
+            one["view_points"][1]["agent_state"]["tilt"] = 0
+            wanted |= {f"{key}[].colour", f"{key}[].view_points[].agent_state.tilt"}
+    path = store(tmp_path / "file.json", content)
+    assert exact(read_back(path)) == exact(content)
+    file = open_episode_file(path)
+    list_episodes(file)
+    assert set(file.notices.unknown_fields) == wanted
+    assert all(str(path) in place for place in file.notices.unknown_fields.values())
+
+
+def test_a_stub_and_its_folder_come_back(tmp_path):
+    stub = {**HM3D, "episodes": [], "goals_by_category": {}}
+    path = store(tmp_path / "val" / "val.json.gz", stub)
+    for scene in ("b", "a"):
+        content = copy.deepcopy(HM3D)
+        for episode in content["episodes"]:
+            episode["scene_id"] = f"hm3d/val/{scene}/{scene}.glb"
+        content["goals_by_category"] = {
+            f"{scene}.glb_bed": HM3D["goals_by_category"]["TEEsavR23oF.basis.glb_bed"]
+        }
+        store(tmp_path / "val" / "content" / f"{scene}.json.gz", content)
+    file = open_episode_file(path)
+    assert file.scene_names == ("a", "b") and file.split == "val"
+    file.write(tmp_path / "copy" / "val.json.gz")
+    again = open_episode_file(tmp_path / "copy" / "val.json.gz")
+    assert [part.name for part in again.parts] == ["val.json.gz", "a.json.gz", "b.json.gz"]
+    assert again.hash == open_episode_file(tmp_path / "copy" / "val.json.gz").hash
+    assert list(again.episodes) == list(file.episodes)
+    assert exact(read_back(tmp_path / "copy" / "content" / "a.json.gz")) == exact(
+        read_back(tmp_path / "val" / "content" / "a.json.gz")
+    )
+
+
+def test_the_hash_knows_the_text_and_not_the_file(tmp_path):
+    plain = open_episode_file(store(tmp_path / "one.json", POINTNAV))
+    packed = open_episode_file(store(tmp_path / "two.json.gz", POINTNAV))
+    other = open_episode_file(store(tmp_path / "three.json", {**POINTNAV, "more": 1}))
+    assert plain.hash == packed.hash != other.hash
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | FINITE | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+NUMBER = st.integers(-1000, 1000) | st.floats(-1e6, 1e6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(more=st.dictionaries(st.text(min_size=1), JSON, max_size=3), place=st.tuples(NUMBER, NUMBER, NUMBER))
+def test_any_number_and_any_unknown_field_survives(more, place):
+    kind = FORMATS["habitat-pointnav"].record
+    known = POINTNAV["episodes"][0]
+    content = {**more, **known, "start_position": list(place), "info": {**more, **known["info"]}}
+    record = decode_record(json.dumps(content).encode(), kind, "here")
+    assert exact(json.loads(encode_record(record))) == exact(content)
