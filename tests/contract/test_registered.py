@@ -26,7 +26,7 @@ from navarena.tasks.catalog import TASKS, get_task
 from navarena.tasks.env import NavigationEnv
 from navarena.tasks.sensors.catalog import GOAL_SENSORS
 from navarena.tasks.vector_env import NavigationVectorEnv
-from tasks.small import EPISODES
+from tasks.small import EPISODES, episodes_for
 from worlds import HALL, ROOMS, draw_world
 
 STEPS = 60
@@ -50,7 +50,7 @@ def make_cache(task):
 
 def make_env(protocol_id, sensors=None):
     task = small_task(protocol_id)
-    return NavigationEnv(task, episodes=EPISODES, sensors=sensors, worlds=make_cache(task))
+    return NavigationEnv(task, episodes=episodes_for(task), sensors=sensors, worlds=make_cache(task))
 
 
 @pytest.fixture(params=TASKS.names())
@@ -127,7 +127,8 @@ def test_observations_share_no_memory(protocol_id):
 
 
 def test_no_sensor_of_a_protocol_is_dead(protocol_id):
-    seen = [observations for observations, *_ in rollout(make_env(protocol_id), 2)]
+    env = make_env(protocol_id)
+    seen = [observations for seed in range(4) for observations, *_ in rollout(env, seed)]
     for name in seen[0]:
         assert any(not np.array_equal(seen[0][name], later[name]) for later in seen[1:]), name
 
@@ -135,7 +136,7 @@ def test_no_sensor_of_a_protocol_is_dead(protocol_id):
 def test_a_batch_equals_single_environments_bit_for_bit(protocol_id):
     count = 3
     task = small_task(protocol_id)
-    envs = NavigationVectorEnv(count, task, episodes=EPISODES, worlds=make_cache(task))
+    envs = NavigationVectorEnv(count, task, episodes=episodes_for(task), worlds=make_cache(task))
     singles = [make_env(protocol_id) for _ in range(count)]
     seen, _ = envs.reset(seed=9)
     own = [env.reset(seed=9 + k)[0] for k, env in enumerate(singles)]
@@ -159,7 +160,7 @@ def test_closing_twice(protocol_id):
     task = small_task(protocol_id)
     for env in (
         make_env(protocol_id),
-        NavigationVectorEnv(2, task, episodes=EPISODES, worlds=make_cache(task)),
+        NavigationVectorEnv(2, task, episodes=episodes_for(task), worlds=make_cache(task)),
     ):
         env.reset(seed=0)
         env.close()
@@ -180,8 +181,9 @@ def test_a_protocol_names_what_exists(protocol_id):
     assert set(task.metrics) <= set(METRICS.names())
     assert set(task.sensors) <= {*SENSORS.names(), *GOAL_SENSORS.names()}
     assert task.max_steps > 0 and task.actions
+    card = "".join(kind.__doc__ or "" for kind in type(task).__mro__)
     for heading in ("Body", "Actions", "Observations", "Reward", "Start", "End", "Versions"):
-        assert f"## {heading}" in (type(task).__doc__ or ""), f"the card of {protocol_id} lacks {heading}"
+        assert f"## {heading}" in card, f"the card of {protocol_id} lacks {heading}"
     space = make_env(protocol_id).observation_space
     assert isinstance(space, gymnasium.spaces.Dict) and set(space) == set(task.sensors)
 
@@ -213,8 +215,7 @@ def test_every_sensor_is_of_a_known_kind(sensor_name):
     assert SENSORS.get(sensor_name).name == sensor_name
 
 
-def run_agent(name, episodes, seed):
-    task = small_task("pointnav-v1")
+def run_agent(name, task, episodes, seed):
     agent = load_agent(name, task, seed)
     batch = NavigationBatch(task, len(episodes), sensors=agent.sensors, worlds=make_cache(task))
     agent.attach(batch)
@@ -233,9 +234,12 @@ def run_agent(name, episodes, seed):
     return [batch.trajectory(k).actions.tolist() for k in range(len(episodes))]
 
 
-def test_every_agent_repeats_itself_in_any_batch(agent_name):
-    together = run_agent(agent_name, EPISODES, 4)
-    assert together == run_agent(agent_name, EPISODES, 4)
-    assert together == [run_agent(agent_name, [episode], 4)[0] for episode in EPISODES]
-    backwards = run_agent(agent_name, EPISODES[::-1], 4)
+@pytest.mark.parametrize("protocol_id", ["pointnav-v1", "multion-2on-v1"])
+def test_every_agent_repeats_itself_in_any_batch(agent_name, protocol_id):
+    task = small_task(protocol_id)
+    episodes = episodes_for(task)
+    together = run_agent(agent_name, task, episodes, 4)
+    assert together == run_agent(agent_name, task, episodes, 4)
+    assert together == [run_agent(agent_name, task, [episode], 4)[0] for episode in episodes]
+    backwards = run_agent(agent_name, task, episodes[::-1], 4)
     assert together == backwards[::-1]

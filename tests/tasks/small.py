@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from navarena.episodes.episode import Episode, PointGoal
+from navarena.episodes.episode import Episode, MultiGoal, ObjectInstance, PointGoal
+from navarena.episodes.multi_on import CYLINDERS
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import WorldCache
+from navarena.tasks.multi_on import MultiOn
 from navarena.tasks.point_nav import PointNav
 from worlds import HALL, ROOMS, draw_world
 
@@ -39,3 +41,28 @@ ROUND = make_episode("round", (3.5, 0.0, 2.5), (3.5, 0.0, 4.5), scene="rooms", d
 FAR = make_episode("far", (2.0, 0.0, 1.0), (8.0, 0.0, 6.0), yaw=2.0, scene="rooms", distance=8.0)
 CUT_OFF = make_episode("cut-off", (5.0, 0.0, 1.0), (5.0, 0.0, 9.0), scene="rooms", distance=8.0)
 EPISODES = (AHEAD, LEFT, ROUND, FAR)
+
+
+def as_objects(episode, *more, first=0):
+    """The episode with a cylinder of class `first` at its goal, and the next classes at `more` places."""
+    objects = tuple(
+        ObjectInstance(str(number), category, place)
+        for number, (category, place) in enumerate(
+            zip(CYLINDERS[first:], (*episode.goal.places, *more)), first
+        )
+    )
+    return replace(episode, goal=MultiGoal(objects))
+
+
+MULTI_GOALS = {
+    1: tuple(as_objects(one, first=k) for k, one in enumerate(EPISODES)),
+    2: tuple(as_objects(one, (3.0, 0.0, 1.0), first=k) for k, one in enumerate(EPISODES)),
+    3: tuple(as_objects(one, (3.0, 0.0, 1.0), (7.0, 0.0, 1.5), first=k) for k, one in enumerate(EPISODES)),
+}
+
+
+def episodes_for(task):
+    """Episodes of a kind that `task` understands, in the worlds above."""
+    if isinstance(task, MultiOn):
+        return MULTI_GOALS[task.goals]
+    return EPISODES

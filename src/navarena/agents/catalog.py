@@ -8,6 +8,7 @@ AGENTS = Registry(
         "expert": "navarena.agents.expert:ExpertAgent",
         "forward": "navarena.agents.forward:ForwardAgent",
         "random": "navarena.agents.random:RandomAgent",
+        "random-oracle-found": "navarena.agents.oracle_found:RandomOracleFoundAgent",
     },
     "navarena.agents",
 )

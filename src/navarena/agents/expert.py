@@ -13,10 +13,11 @@ from navarena.tasks.task import Task
 
 
 class ExpertAgent(Agent):
-    """Plans every action of an episode at its start, on the navmesh, and carries them out.
+    """Plans the actions to the goal on the navmesh, carries them out, and declares that it has arrived.
 
-    When a plan has come to its end and the goal is still too far (the body did not execute its
-    actions exactly), it plans again from where it is; where no plan exists it stops. It is
+    When a plan has come to its end and the current goal is too far (it is the next of several, or the
+    body did not execute its actions exactly), it plans again from where it is; where no plan exists it
+    declares at once. It is
     privileged: it looks at true poses, goals and the navmesh, and observes nothing.
     """
 
@@ -26,13 +27,13 @@ class ExpertAgent(Agent):
         self._task = task
         self._planner = ActionPlanner(task.embodiment, task.success_distance, task.max_steps)
         self._index = {name: index for index, name in enumerate(task.actions)}
-        self._stop = self._index["stop"]
+        self._declare = self._index[task.declaration]
         self._batch: NavigationBatch | None = None
 
     def attach(self, batch: NavigationBatch) -> None:
         """Keep the batch, to look at its bodies and goals."""
         self._batch = batch
-        self._plans = np.full((batch.slots, self._task.max_steps), self._stop, np.int64)
+        self._plans = np.full((batch.slots, self._task.max_steps), self._declare, np.int64)
         self._next = np.zeros(batch.slots, np.int64)
 
     def reset(self, starts: Sequence[Start]) -> None:
@@ -44,10 +45,10 @@ class ExpertAgent(Agent):
         batch = self._require_batch()
         slots = np.flatnonzero(active)
         far = batch.state.distance[slots] >= self._task.success_distance
-        lost = slots[(self._plans[slots, self._next[slots]] == self._stop) & far & (self._next[slots] > 0)]
+        lost = slots[(self._plans[slots, self._next[slots]] == self._declare) & far & (self._next[slots] > 0)]
         if len(lost):
             self._plan(lost)
-        actions = np.full(batch.slots, self._stop, np.int64)
+        actions = np.full(batch.slots, self._declare, np.int64)
         actions[slots] = self._plans[slots, self._next[slots]]
         self._next[slots] += 1
         return actions
@@ -60,13 +61,13 @@ class ExpertAgent(Agent):
             [simulator.navmesh(slot) for slot in slots.tolist()],
             simulator.positions[slots],
             simulator.yaws[slots],
-            batch.state.goal_position[slots],
+            [batch.state.goal_places[slot] for slot in slots.tolist()],
         )
         self._next[slots] = 0
-        self._plans[slots] = self._stop
+        self._plans[slots] = self._declare
         for slot, plan in zip(slots, self._planner.plan(query)):
             if plan is not None:
-                self._plans[slot, : len(plan)] = [self._index[name] for name in plan]
+                self._plans[slot, : len(plan) - 1] = [self._index[name] for name in plan[:-1]]
 
     def _require_batch(self) -> NavigationBatch:
         if self._batch is None:

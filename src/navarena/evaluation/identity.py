@@ -3,6 +3,8 @@
 import hashlib
 from dataclasses import dataclass
 
+from navarena.core.protocol_ids import CUSTOM, OPTION_MARK
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -25,8 +27,8 @@ class Identity:
 
     @property
     def is_custom(self) -> bool:
-        """Whether it departs from the named splits; such a result compares with no published one."""
-        return self.split.split("-")[0] == "custom"
+        """Whether rules or episodes are nobody else's; such a result compares with no published one."""
+        return OPTION_MARK in self.protocol or self.split.split("-")[0] == CUSTOM
 
     def first(self, count: int) -> "Identity":
         """The identity of the first `count` episodes alone."""

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from navarena.core.arrays import Points, Triangles
 from navarena.core.geometry import forward_from_yaw
-from navarena.episodes.episode import Episode
+from navarena.episodes.episode import Episode, MultiGoal, ObjectGoal
 from navarena.evaluation.benchmark import Benchmark
 from navarena.metrics.trajectory import Trajectory
 from navarena.reports.floor_plan import select_floor, trace_outlines
@@ -70,15 +70,15 @@ def open_plans(benchmark: Benchmark) -> PlanSource:
 def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> Markup:
     """The SVG of one episode: floor, rooms, shortest path, walked path, collisions, start and goal."""
     positions = np.asarray(trajectory.positions, float)
-    start, goal = positions[0], np.asarray(episode.goal.places[-1], float)
-    shortest = np.asarray(plan.shortest_path(start, goal), float).reshape(-1, 3)
-    heights = np.concatenate([positions[:, 1], [goal[1]], shortest[:, 1]])
+    start, goals = positions[0], _find_goals(episode)
+    shortest = _find_shortest(plan, np.concatenate([start[None], goals]))
+    heights = np.concatenate([positions[:, 1], goals[:, 1], shortest[:, 1]])
     selected = select_floor(plan.vertices, plan.triangles, heights.min(), heights.max())
     outlines = trace_outlines(plan.vertices, plan.triangles, plan.neighbors, selected)
     others = trace_outlines(plan.vertices, plan.triangles, plan.neighbors, ~selected)
     rooms = [room for room in plan.rooms if heights.min() - 1 <= room.floor_height <= heights.max() + 1]
     floor = [*outlines, *others, *(np.asarray(room.polygon, float) for room in rooms)]
-    walk = np.concatenate([_plan_points(positions), _plan_points(shortest), _plan_points(goal[None])])
+    walk = np.concatenate([_plan_points(positions), _plan_points(shortest), _plan_points(goals)])
     low, high = _choose_view(walk, floor)
     size = float((high - low).max())
     parts = [
@@ -89,7 +89,7 @@ def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> M
         _polyline("shortest", _plan_points(shortest)),
         *_draw_walk(_plan_points(positions)),
         *_draw_collisions(positions[1:][trajectory.collided], size),
-        _draw_goal(goal, trajectory.success_distance, size),
+        *(_draw_goal(goal, trajectory.success_distance, size) for goal in goals),
         _draw_start(start, float(trajectory.yaws[0]), size),
         _draw_scale(low, high, size),
     ]
@@ -98,6 +98,21 @@ def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> M
     return Markup(
         f'<svg class="topdown" viewBox="{box}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
     )
+
+
+def _find_goals(episode: Episode) -> Float[np.ndarray, "g 3"]:
+    """(G, 3) metres: the goals in order; of an object goal the place where the shortest path ends."""
+    goal = episode.goal
+    if isinstance(goal, ObjectGoal) and goal.arrival is not None:
+        return np.array([goal.arrival], float)
+    places = goal.places if isinstance(goal, MultiGoal) else goal.places[-1:]
+    return np.array(places, float).reshape(-1, 3)
+
+
+def _find_shortest(plan: ScenePlan, points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "p 3"]:
+    """(P, 3) metres: corners of the shortest path from the first of `points` (K, 3) along all of them."""
+    legs = [np.asarray(plan.shortest_path(*pair), float) for pair in itertools.pairwise(points)]
+    return np.concatenate([leg.reshape(-1, 3) for leg in legs]) if legs else np.zeros((0, 3))
 
 
 def _choose_view(

@@ -25,11 +25,11 @@ Actuation = Callable[[Int64[np.ndarray, "n"], Float[np.ndarray, "n 4"]], Float[n
 def movement_table(body: Embodiment, actions: Sequence[str]) -> Float[np.ndarray, "a 4"]:
     """(A, 4) the movement [along, across, turn, tilt] of each action of `body`; metres and radians.
 
-    Names that move nothing ("stop", and the declarations of a task such as "found") must be
-    among ACTIONS or start with no movement at all; unknown names raise UnknownNameError.
+    "stop" and "found" are declarations: they move nothing. Unknown names raise UnknownNameError.
     """
     movements = {
         "stop": (0.0, 0.0, 0.0, 0.0),
+        "found": (0.0, 0.0, 0.0, 0.0),
         "move_forward": (body.forward_step, 0.0, 0.0, 0.0),
         "turn_left": (0.0, 0.0, body.turn_angle, 0.0),
         "turn_right": (0.0, 0.0, -body.turn_angle, 0.0),

@@ -151,7 +151,8 @@ class NavigationBatch:
     def trajectory(self, slot: int) -> Trajectory:
         """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
         self.episode(slot)
-        return self._recorder.trajectory(slot, self.state, self.task.success_distance)
+        track = self._recorder.trajectory(slot, self.state, self.task.success_distance)
+        return self.task.complete(track, self.state, slot)
 
 
 def _goal_sensor(task: Task, name: str) -> GoalSensor | None:

@@ -1,17 +1,39 @@
 """The protocols, by id."""
 
 from navarena.core.errors import InputError
+from navarena.core.protocol_ids import split_protocol
 from navarena.core.registry import Registry
+from navarena.tasks.options import read_options
 from navarena.tasks.task import Task
 from navarena.tasks.vln_graph import GraphTask
 
-TASKS = Registry("protocol", {"pointnav-v1": "navarena.tasks.point_nav:PointNav"}, "navarena.tasks")
-"""Protocol id -> Task class (called without arguments). Packages add theirs in the entry-point group."""
+TASKS = Registry(
+    "protocol",
+    {
+        "multion-1on-v1": "navarena.tasks.multi_on:MultiOn1",
+        "multion-2on-v1": "navarena.tasks.multi_on:MultiOn2",
+        "multion-3on-v1": "navarena.tasks.multi_on:MultiOn3",
+        "pointnav-v1": "navarena.tasks.point_nav:PointNav",
+    },
+    "navarena.tasks",
+)
+"""Protocol id -> Task class, called without arguments or with its options.
+
+Packages add theirs in the entry-point group."""
 
 
 def get_task(protocol_id: str) -> Task:
-    """The task of a protocol; raises UnknownNameError with the nearest choice."""
-    task = TASKS.get(protocol_id)()
+    """The task of a protocol, with options if the id has some: "multion-3on-v1+found_budget=5".
+
+    Raises UnknownNameError with the nearest choice, InputError for an option that does not fit.
+    """
+    base, texts = split_protocol(protocol_id)
+    make = TASKS.get(base)
+    task = make()
+    if isinstance(task, Task) and texts:
+        if task.options_type is None:
+            raise InputError(f"expected no options of {base!r}, got {protocol_id!r}")
+        task = make(read_options(task.options_type, texts))
     if not isinstance(task, Task):
         raise InputError(f"expected protocol {protocol_id!r} to name a Task, got {type(task).__name__}")
     return task

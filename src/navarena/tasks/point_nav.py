@@ -110,9 +110,9 @@ class PointNav(Task):
     ) -> None:
         """Take the goals from the episodes and measure the way to them."""
         for slot, episode in zip(slots.tolist(), episodes):
-            state.goal_position[slot] = require_point_goal(episode).position
-            state.goal_fields.set_goals(slot, simulator.navmesh(slot), state.goal_position[slot][None])
-        state.distance[slots] = state.goal_fields.distance(slots, simulator.positions[slots])
+            goal = np.array([require_point_goal(episode).position])
+            state.set_goal(slot, simulator.navmesh(slot), goal)
+        state.measure(slots, simulator)
         state.start_distance[slots] = state.distance[slots]
 
     def judge(
@@ -123,22 +123,10 @@ class PointNav(Task):
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
         """Reward progress, end at STOP, truncate at the step limit."""
-        progress = self._update_distance(simulator, state)
+        progress = state.measure_moved(simulator)
         stopped = active & (actions == self.actions.index("stop"))
         state.stopped |= stopped
         succeeded = stopped & (state.distance < self.success_distance)
         reward = np.where(active, progress + SLACK_REWARD, 0.0) + SUCCESS_REWARD * succeeded
         truncated = active & ~stopped & (state.steps >= self.max_steps)
         return StepResult(reward, stopped, truncated)
-
-    def _update_distance(self, simulator: Simulator, state: TaskState) -> np.ndarray:
-        """Measure the distances of bodies that moved; (N,) metres by which they have shrunk."""
-        progress = np.zeros(len(state.distance))
-        moved = np.flatnonzero(simulator.bodies.moved)
-        if len(moved):
-            now = state.goal_fields.distance(moved, simulator.positions[moved])
-            before = state.distance[moved]
-            reachable = np.isfinite(now) & np.isfinite(before)
-            progress[moved[reachable]] = before[reachable] - now[reachable]
-            state.distance[moved] = now
-        return progress

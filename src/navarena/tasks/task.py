@@ -8,9 +8,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
 
 from navarena.episodes.episode import Episode
+from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body import Embodiment
 from navarena.simulation.motion import Actuation
 from navarena.simulation.navmesh.goal_fields import GoalFields
+from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 
@@ -34,7 +36,8 @@ class TaskState:
     """What a task remembers of the episodes in N slots. Tasks with more to remember derive from it.
 
     Attributes:
-        goal_position: (N, 3) float64 metres, world frame: the current goal.
+        goal_position: (N, 3) float64 metres, world frame: the current goal, or the first of its places.
+        goal_places: for each slot (G, 3) float64 metres: every place that fulfils the current goal.
         goal_fields: the distances to the current goals, and what is already known of them.
         distance: (N,) float64 metres, geodesic to the current goal.
         start_distance: (N,) float64 metres, at the start of the episode.
@@ -44,25 +47,55 @@ class TaskState:
 
     def __init__(self, slots: int) -> None:
         self.goal_position = np.zeros((slots, 3))
+        self.goal_places = [np.zeros((0, 3))] * slots
         self.goal_fields = GoalFields(slots)
         self.distance = np.full(slots, np.inf)
         self.start_distance = np.full(slots, np.inf)
         self.stopped = np.zeros(slots, bool)
         self.steps = np.zeros(slots, np.int64)
 
+    def set_goal(self, slot: int, navmesh: NavMesh, places: Float[np.ndarray, "g 3"]) -> None:
+        """Let `places` (G, 3), metres, be what fulfils the current goal of `slot`; measures nothing."""
+        self.goal_position[slot] = places[0]
+        self.goal_places[slot] = places
+        self.goal_fields.set_goals(slot, navmesh, places)
+
+    def measure(self, slots: Int64[np.ndarray, "k"], simulator: Simulator) -> None:
+        """Write the geodesic distances of the bodies in `slots` (K,) to their current goals, metres."""
+        self.distance[slots] = self.goal_fields.distance(slots, simulator.positions[slots])
+
+    def measure_moved(self, simulator: Simulator) -> Float[np.ndarray, "n"]:
+        """Measure the bodies that moved; (N,) metres by which they came nearer.
+
+        A step from or to where the goal cannot be reached makes no progress.
+        """
+        progress = np.zeros(len(self.distance))
+        moved = np.flatnonzero(simulator.bodies.moved)
+        if len(moved):
+            before = self.distance[moved]
+            self.measure(moved, simulator)
+            now = self.distance[moved]
+            reachable = np.isfinite(now) & np.isfinite(before)
+            progress[moved[reachable]] = before[reachable] - now[reachable]
+        return progress
+
 
 class Task(ABC):
     """The rules of one protocol. A task holds settings only; what changes lives in a TaskState.
 
     Attributes:
-        protocol_id: names the rules; a change that can move a result makes a new id.
+        protocol_id: names the rules; a change that can move a result makes a new id. With options
+            that depart from them it names these, too (see core.protocol_ids).
         embodiment: the body.
         actions: names; an action is an index into them.
         sensors: names of the observations the protocol offers.
         metrics: names of the numbers it reports.
         max_steps: actions after which an episode is truncated.
-        success_distance: metres, geodesic, within which STOP succeeds.
+        success_distance: metres, geodesic, within which the declaration succeeds.
+        declaration: the action by which the agent says that it has arrived.
         default_dataset: name of the episodes it is evaluated on.
+        options_type: frozen dataclass of the protocol's options, whose defaults are the protocol; the
+            task is then called with one. None when there are no options.
         actuation: turns commanded movements into executed ones; None means exactly.
     """
 
@@ -74,6 +107,8 @@ class Task(ABC):
     max_steps: int
     success_distance: float
     default_dataset: str
+    declaration: str = "stop"
+    options_type: type | None = None
     actuation: Actuation | None = None
 
     def make_state(self, slots: int) -> TaskState:
@@ -112,3 +147,7 @@ class Task(ABC):
 
         actions: (N,) indices into `self.actions`; active: (N,) bool, the slots that acted.
         """
+
+    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+        """The record of `slot` with what only this task knows of it; metrics read nothing else."""
+        return trajectory

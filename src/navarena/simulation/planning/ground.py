@@ -12,6 +12,9 @@ from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.table import NavMeshTable
 from navarena.simulation.planning.headings import headings_after, turns_of
 
+Goals = Float[np.ndarray, "k 3"] | Sequence[Float[np.ndarray, "_ 3"]]
+"""One place to go for each of K bodies, or any number for each: the nearest counts."""
+
 
 @dataclass(frozen=True)
 class Places:
@@ -55,7 +58,7 @@ class Ground:
     Args:
         embodiment: the body; a whole turn must be a multiple of its turn angle.
         meshes: K navmeshes, the same one any number of times.
-        goals: (K, 3) float64 metres, world frame.
+        goals: (K, 3) float64 metres, world frame; or K times (G, 3): the nearest of G places.
 
     Attributes:
         turns: (H,) int64: turns to the left (negative: to the right) of each move, the fewest first.
@@ -63,9 +66,7 @@ class Ground:
 
     turns: Int64[np.ndarray, "h"]
 
-    def __init__(
-        self, embodiment: Embodiment, meshes: Sequence[NavMesh], goals: Float[np.ndarray, "k 3"]
-    ) -> None:
+    def __init__(self, embodiment: Embodiment, meshes: Sequence[NavMesh], goals: Goals) -> None:
         self.embodiment = embodiment
         self.turns = turns_of(embodiment)
         different = list({id(mesh): mesh for mesh in meshes}.values())
@@ -74,7 +75,7 @@ class Ground:
         self._rows = np.array([row_of[id(mesh)] for mesh in meshes], np.int64)
         self._fields = GoalFields(len(meshes))
         for body, (mesh, goal) in enumerate(zip(meshes, goals)):
-            self._fields.set_goals(body, mesh, goal[None])
+            self._fields.set_goals(body, mesh, goal.reshape(-1, 3))
 
     def distance(
         self, bodies: Int64[np.ndarray, "m"], positions: Float[np.ndarray, "m 3"]

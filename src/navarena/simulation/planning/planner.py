@@ -9,7 +9,7 @@ from jaxtyping import Float
 from navarena.simulation.body import Embodiment
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.planning.greedy import Course, follow_greedily
-from navarena.simulation.planning.ground import Ground
+from navarena.simulation.planning.ground import Goals, Ground
 from navarena.simulation.planning.lattice import search_lattice
 
 STOP_MARGIN = 1e-3
@@ -24,13 +24,13 @@ class Query:
         meshes: K navmeshes, the same one any number of times.
         positions: (K, 3) float64 metres, world frame.
         yaws: (K,) float64 radians.
-        goals: (K, 3) float64 metres, world frame.
+        goals: (K, 3) float64 metres, world frame; or K times (G, 3): the nearest of G places.
     """
 
     meshes: Sequence[NavMesh]
     positions: Float[np.ndarray, "k 3"]
     yaws: Float[np.ndarray, "k"]
-    goals: Float[np.ndarray, "k 3"]
+    goals: Goals
 
 
 class ActionPlanner:

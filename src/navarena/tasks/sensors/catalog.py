@@ -4,7 +4,10 @@ from navarena.core.registry import Registry
 
 GOAL_SENSORS = Registry(
     "goal sensor",
-    {"pointgoal_with_gps_compass": "navarena.tasks.sensors.point_goal:PointGoalWithGpsCompass"},
+    {
+        "multiobjectgoal": "navarena.tasks.sensors.class_goal:MultiObjectGoal",
+        "pointgoal_with_gps_compass": "navarena.tasks.sensors.point_goal:PointGoalWithGpsCompass",
+    },
     "navarena.goal_sensors",
 )
 """Name -> class (called without arguments). Packages add theirs in the entry-point group."""

@@ -1,0 +1,376 @@
+"""MultiON: find several objects in a given order, and declare each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Int64
+
+from navarena.core.errors import InputError
+from navarena.core.protocol_ids import join_protocol
+from navarena.core.seeding import make_generator
+from navarena.episodes.episode import Episode
+from navarena.episodes.multi_on import CYLINDERS, require_multi_goal
+from navarena.episodes.point_nav import scene_name
+from navarena.metrics.multi_goal import MultiGoalTrajectory
+from navarena.metrics.trajectory import Trajectory
+from navarena.simulation.body_catalog import MULTION
+from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.sensor import Sensor
+from navarena.simulation.simulator import Simulator
+from navarena.tasks.goal_objects import CYLINDER_COLORS, RADII, GoalObjects, class_id, cylinder_templates
+from navarena.tasks.options import find_departures
+from navarena.tasks.sensors.class_goal import ClassGoalState, MultiObjectGoal, OneHotMultiObjectGoal
+from navarena.tasks.task import StepResult, Task, TaskState
+
+GOAL_REWARD = 3.0
+"""For each goal found (paper, section 4.1; multiON, SUB_SUCCESS_REWARD)."""
+
+SLACK_REWARD = -0.01
+"""Each step (paper, section 4.1)."""
+
+MAX_STEPS = 2500
+"""Paper, section 4.1; multiON, MAX_EPISODE_STEPS."""
+
+FOUND_DISTANCE = 1.5
+"""Metres, geodesic (multiON, SUCCESS_DISTANCE); the paper only says "threshold distance"."""
+
+DEPTH_RANGES = {"near": (0.5, 5.0), "far": (0.0, 10.0)}
+"""Metres: of the oracle and no-map agents of multiON, and of its others."""
+
+
+@dataclass(frozen=True)
+class MultiOnOptions:
+    """The knobs of the paper and of its code; the defaults are the protocol.
+
+    Attributes:
+        found_budget: wrong FOUND calls that do not end the episode (paper, table 9: 0 to 50).
+        oracle_found: a goal counts as found as soon as a step ends near it, and the agent's own FOUND
+            calls mean nothing (paper, table 9, last row).
+        found_distance: metres, geodesic, within which FOUND succeeds.
+        goal: the goal as class id (code) or one-hot vector (paper).
+        late_goal: whether the observation of a correct FOUND still shows the old goal (code).
+        depth: "near" is clipped to 0.5 to 5 m, "far" to 0 to 10 m.
+        hidden: whether goal objects are left out of the pictures (paper, appendix A.4).
+        distractors: whether the other classes are inserted, too: those of the episode, or else each at
+            a random place of the same floor.
+        cylinder: radius of the authors' files (0.10 m) or of the paper (0.05 m).
+        sliding: whether blocked steps slide along obstacles.
+        max_steps: actions after which the episode is truncated.
+        step_limit: "proportional" takes a third of `max_steps` for every goal (paper, appendix A.4).
+        wrong_found_penalty: taken from the reward at a wrong FOUND (code: 2.5, but off).
+    """
+
+    found_budget: int = 0
+    oracle_found: bool = False
+    found_distance: float = FOUND_DISTANCE
+    goal: Literal["id", "one_hot"] = "id"
+    late_goal: bool = False
+    depth: Literal["near", "far"] = "near"
+    hidden: bool = False
+    distractors: bool = False
+    cylinder: Literal["files", "paper"] = "files"
+    sliding: bool = False
+    max_steps: int = MAX_STEPS
+    step_limit: Literal["full", "proportional"] = "full"
+    wrong_found_penalty: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.found_budget < 0 or self.max_steps < 1 or not self.found_distance > 0:
+            raise InputError(
+                "expected found_budget of at least 0, max_steps of at least 1 and a positive found_distance, "
+                f"got {self.found_budget}, {self.max_steps} and {self.found_distance:g}"
+            )
+
+
+class MultiOnState(ClassGoalState):
+    """What MultiON remembers of the episodes in N slots.
+
+    Attributes:
+        goals: for each slot (n, 3) float64 metres: the objects, in order.
+        classes: for each slot (n,) int64 class ids.
+        legs: for each slot (n,) float64 metres: start to first goal, first to second, ...
+        found_after: for each slot, number of actions taken when each goal was found.
+        wrong_found: (N,) int64, FOUND calls away from the goal.
+        shown: what is drawn into the pictures.
+    """
+
+    def __init__(self, slots: int, shown: GoalObjects) -> None:
+        super().__init__(slots)
+        self.goals: list[Float[np.ndarray, "m 3"]] = [np.zeros((0, 3))] * slots
+        self.classes: list[Int64[np.ndarray, m]] = [np.zeros(0, np.int64)] * slots
+        self.legs: list[Float[np.ndarray, m]] = [np.zeros(0)] * slots
+        self.found_after: list[list[int]] = [[] for _ in range(slots)]
+        self.wrong_found = np.zeros(slots, np.int64)
+        self.shown = shown
+
+    def current(self, slot: int) -> int:
+        """Index of the goal that is to be found now; the last one when all are found."""
+        return min(len(self.found_after[slot]), len(self.goals[slot]) - 1)
+
+
+class MultiOn(Task):
+    """Find objects in order: the protocols `multion-1on-v1`, `multion-2on-v1` and `multion-3on-v1`.
+
+    ## Body
+
+    A cylinder of radius 0.1 m and height 1.5 m with one camera of 256 x 256 pixels and 79 degrees at
+    0.88 m. A blocked step does not slide.
+
+    ## Actions
+
+    | index | name         | effect |
+    |-------|--------------|--------|
+    | 0     | found        | declares that the current goal is near |
+    | 1     | move_forward | 0.25 m along the heading; cut short by obstacles |
+    | 2     | turn_left    | 30 degrees |
+    | 3     | turn_right   | 30 degrees |
+
+    ## Observations
+
+    | key             | shape, dtype          | bounds    | meaning |
+    |-----------------|-----------------------|-----------|---------|
+    | rgb             | (256, 256, 3) uint8   | 0 to 255  | sRGB bytes |
+    | depth           | (256, 256, 1) float32 | 0 to 1    | (d - 0.5) / 4.5, d in metres clipped to 0.5 to 5 |
+    | multiobjectgoal | (1,) int64            | 0 to 7    | class of the current goal |
+    | gps             | (2,) float32          | unbounded | metres ahead of and right of the start pose |
+    | compass         | (1,) float32          | -pi to pi | radians turned left since the start |
+
+    Classes are red, green, blue, yellow, white, pink, black, cyan. `heading` and `position`, by which
+    oracle agents read global maps, are computed when they are asked for; they are outside the protocol.
+
+    ## Goal objects
+
+    Cylinders of 0.75 m height and 0.10 m radius stand at the goals of the episode, those found
+    included; nothing else is inserted, and bodies pass through them. Semantic pictures show them as
+    1000 + class, instance pictures as 1000000 + class.
+
+    ## Goal and success
+
+    FOUND within 1.5 m of the current goal, measured along the floor (geodesic, 1.5 m included), finds
+    it; the next one becomes current, and the next observation tells its class. The episode succeeds
+    when all are found.
+
+    ## Reward
+
+    Progress - 0.01 each step, and 3 for each goal found: progress is the decrease of the geodesic
+    distance to the current goal in metres; a step from or to where it cannot be reached makes none.
+
+    ## Start
+
+    Position and yaw of the episode: level, 2 to 20 m (geodesic) from the first goal; so far are the
+    goals from one another. All lie on one floor.
+
+    ## End
+
+    FOUND of the last goal terminates, and so does FOUND away from the current goal. The 2500th action
+    truncates, unless it terminates.
+
+    ## Metrics
+
+    success, progress, spl, ppl (the paper's reading), ppl_code (the code's: the path ends with the last
+    goal found), distance_to_goal (to the current goal), distance_left (along all that are left),
+    path_length, collisions, num_actions.
+
+    ## Options
+
+    found_budget, oracle_found, found_distance, goal, late_goal, depth, hidden, distractors, cylinder,
+    sliding, max_steps, step_limit, wrong_found_penalty: see `MultiOnOptions`. They are written behind
+    the id, as in `multion-3on-v1+found_budget=5`; the result then shows as custom.
+
+    ## Versions
+
+    * v1: first version, after Wani et al. 2020 and saimwani/multiON. Where these differ, the threshold
+      and the objects are the code's, the goal changes at once (paper), and both PPL are reported.
+
+    Args:
+        options: the knobs; a value that departs from the protocol makes the id custom.
+    """
+
+    goals: int
+    embodiment = MULTION
+    actions = ("found", "move_forward", "turn_left", "turn_right")
+    sensors = ("rgb", "depth", "multiobjectgoal", "gps", "compass")
+    metrics = (
+        "success",
+        "progress",
+        "spl",
+        "ppl",
+        "ppl_code",
+        "distance_to_goal",
+        "distance_left",
+        "path_length",
+        "collisions",
+        "num_actions",
+    )
+    default_dataset = "houses-v0"
+    declaration = "found"
+    options_type = MultiOnOptions
+
+    def __init__(self, options: MultiOnOptions = MultiOnOptions()) -> None:
+        self.options = options
+        self.protocol_id = join_protocol(type(self).protocol_id, find_departures(options))
+        self.success_distance = options.found_distance
+        share = self.goals / 3 if options.step_limit == "proportional" else 1.0
+        self.max_steps = max(1, round(options.max_steps * share))
+        if options.sliding:
+            self.embodiment = replace(self.embodiment, slides=True)
+
+    def make_state(self, slots: int) -> MultiOnState:
+        """Fresh memory for `slots` slots; nothing is shown."""
+        templates = cylinder_templates(RADII[self.options.cylinder])
+        return MultiOnState(slots, GoalObjects(slots, templates, CYLINDER_COLORS))
+
+    def make_sensor(self, name: str) -> Sensor | None:
+        """Depth and goal as the options say."""
+        if name == "depth":
+            nearest, farthest = DEPTH_RANGES[self.options.depth]
+            return Depth(nearest, farthest, normalize=True)
+        if name == "multiobjectgoal":
+            one_hot = self.options.goal == "one_hot"
+            return OneHotMultiObjectGoal(len(CYLINDERS)) if one_hot else MultiObjectGoal(len(CYLINDERS))
+        return None
+
+    def begin(
+        self,
+        simulator: Simulator,
+        state: TaskState,
+        slots: Int64[np.ndarray, "k"],
+        episodes: Sequence[Episode],
+    ) -> None:
+        """Take the goals from the episodes, measure the ways between them, and show the objects."""
+        state = require_state(state)
+        for slot, episode in zip(slots.tolist(), episodes):
+            objects = require_multi_goal(episode).objects
+            state.goals[slot] = np.array([one.position for one in objects], float)
+            state.classes[slot] = np.array([class_id(one.category) for one in objects], np.int64)
+            state.found_after[slot] = []
+            state.wrong_found[slot] = 0
+            self._face_goal(simulator, state, slot)
+            state.goal_class[slot] = state.classes[slot][0]
+            state.legs[slot] = self._measure_legs(simulator, state, slot)
+            state.start_distance[slot] = state.legs[slot].sum()
+            self._show(simulator, state, slot, episode)
+        state.measure(slots, simulator)
+        simulator.show(state.shown.extras())
+
+    def _face_goal(self, simulator: Simulator, state: MultiOnState, slot: int) -> None:
+        """Make the goal that is to be found now the one that distances are measured to."""
+        state.set_goal(slot, simulator.navmesh(slot), state.goals[slot][state.current(slot)][None])
+
+    def _measure_legs(self, simulator: Simulator, state: MultiOnState, slot: int) -> Float[np.ndarray, "m"]:
+        """(M,) metres from start to first goal, from first to second, and so on."""
+        points = np.concatenate([simulator.positions[slot][None], state.goals[slot]])
+        rows = np.full(len(points) - 1, slot, np.int64)
+        return simulator.stage.geodesic_distance(rows, points[:-1], points[1:])
+
+    def _show(self, simulator: Simulator, state: MultiOnState, slot: int, episode: Episode) -> None:
+        """Place the objects that pictures of this episode show."""
+        classes, positions = state.classes[slot], state.goals[slot]
+        if self.options.hidden:
+            classes, positions = classes[:0], positions[:0]
+        if self.options.distractors:
+            others, places = self._find_distractors(simulator, state, slot, episode)
+            classes, positions = np.append(classes, others), np.concatenate([positions, places])
+        state.shown.place(slot, classes, positions)
+
+    def _find_distractors(
+        self, simulator: Simulator, state: MultiOnState, slot: int, episode: Episode
+    ) -> tuple[Int64[np.ndarray, "d"], Float[np.ndarray, "d 3"]]:
+        """Classes (D,) ids and places (D, 3) metres of what is no goal: the episode's, or random ones."""
+        given = require_multi_goal(episode).distractors
+        if given:
+            classes = np.array([class_id(one.category) for one in given], np.int64)
+            return classes, np.array([one.position for one in given], float)
+        classes = np.setdiff1d(np.arange(len(CYLINDERS)), state.classes[slot])
+        scene = scene_name(episode.scene_id)
+        generator = make_generator("multion", "distractors", scene, episode.episode_id)
+        navmesh = simulator.navmesh(slot)
+        island = int(navmesh.island(simulator.positions[slot][None])[0])
+        return classes, navmesh.random_point(generator, len(classes), island)
+
+    def judge(
+        self,
+        simulator: Simulator,
+        state: TaskState,
+        actions: Int[np.ndarray, "n"],
+        active: Bool[np.ndarray, "n"],
+    ) -> StepResult:
+        """Reward progress and goals, go on to the next goal, end when all are found or FOUND was wrong."""
+        state = require_state(state)
+        progress = state.measure_moved(simulator)
+        near = active & (state.distance <= self.success_distance)
+        called = active & (actions == self.actions.index("found"))
+        found = near if self.options.oracle_found else called & near
+        wrong = np.zeros_like(called) if self.options.oracle_found else called & ~near
+        state.wrong_found += wrong
+        if self.options.late_goal:
+            self._tell_goals(state, active)
+        done = self._count_goals(simulator, state, found)
+        if not self.options.late_goal:
+            self._tell_goals(state, found)
+        terminated = done | (wrong & (state.wrong_found > self.options.found_budget))
+        state.stopped |= terminated
+        reward = np.where(active, progress + SLACK_REWARD, 0.0) + GOAL_REWARD * found
+        reward -= self.options.wrong_found_penalty * wrong
+        truncated = active & ~terminated & (state.steps >= self.max_steps)
+        return StepResult(reward, terminated, truncated)
+
+    def _count_goals(
+        self, simulator: Simulator, state: MultiOnState, found: Bool[np.ndarray, "n"]
+    ) -> Bool[np.ndarray, "n"]:
+        """Note the goals `found` (N,) in this step and turn to the next; (N,) bool, which were the last."""
+        done = np.zeros_like(found)
+        slots = np.flatnonzero(found)
+        for slot in slots.tolist():
+            state.found_after[slot].append(int(state.steps[slot]))
+            done[slot] = len(state.found_after[slot]) == len(state.goals[slot])
+            if not done[slot]:
+                self._face_goal(simulator, state, slot)
+        following = slots[~done[slots]]
+        if len(following):
+            state.measure(following, simulator)
+        return done
+
+    def _tell_goals(self, state: MultiOnState, slots: Bool[np.ndarray, "n"]) -> None:
+        """Let the agents in the marked slots (N,) bool see the class of the goal that is current."""
+        for slot in np.flatnonzero(slots).tolist():
+            state.goal_class[slot] = state.classes[slot][state.current(slot)]
+
+    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+        """The record with the ways between the goals, and when each was found."""
+        state = require_state(state)
+        return MultiGoalTrajectory(
+            **vars(trajectory),
+            legs=state.legs[slot].copy(),
+            found_after=np.array(state.found_after[slot], np.int64),
+        )
+
+
+class MultiOn1(MultiOn):
+    """MultiON with one goal: `multion-1on-v1`; the card is that of MultiOn."""
+
+    protocol_id = "multion-1on-v1"
+    goals = 1
+
+
+class MultiOn2(MultiOn):
+    """MultiON with two goals: `multion-2on-v1`; the card is that of MultiOn."""
+
+    protocol_id = "multion-2on-v1"
+    goals = 2
+
+
+class MultiOn3(MultiOn):
+    """MultiON with three goals: `multion-3on-v1`; the card is that of MultiOn."""
+
+    protocol_id = "multion-3on-v1"
+    goals = 3
+
+
+def require_state(state: TaskState) -> MultiOnState:
+    """`state`, which must be one that MultiOn made; raises InputError."""
+    if not isinstance(state, MultiOnState):
+        raise InputError(f"expected the state of MultiON, got {type(state).__name__}; use make_state")
+    return state

@@ -1,0 +1,65 @@
+"""Generated episodes of MultiON keep the rules of the paper."""
+
+import math
+
+import numpy as np
+import pytest
+
+from navarena.core.errors import InputError, SceneError
+from navarena.episodes.catalog import get_recipe, load_episodes
+from navarena.episodes.multi_on import CYLINDERS, MultiOnRecipe, make_recipe
+from navarena.episodes.recipe import Stream
+from navarena.simulation.body_catalog import MULTION
+from navarena.tasks.catalog import get_task
+from worlds import ROOMS, draw_world
+
+STREAM = Stream("drawn", "test")
+
+
+def test_recipe_and_protocol_agree():
+    for goals in (1, 2, 3):
+        task, recipe = get_task(f"multion-{goals}on-v1"), get_recipe(f"multion-{goals}on-v1")
+        assert (recipe.protocol_id, recipe.embodiment, recipe.goals) == (
+            task.protocol_id,
+            task.embodiment,
+            task.goals,
+        )
+
+
+@pytest.mark.parametrize("goals", [1, 3, 8])
+def test_the_rules(goals):
+    world = draw_world(ROOMS, scene_id="rooms")
+    batch = make_recipe(goals).make(world, 20, STREAM)
+    assert len(batch.episodes) == 20 and len({one.episode_id for one in batch.episodes}) == 20
+    for episode in batch.episodes:
+        points = np.array([episode.start_position, *episode.goal.places])
+        legs = world.navmesh.geodesic_distance(points[:-1], points[1:])
+        assert ((legs >= 2) & (legs <= 20)).all()
+        assert episode.geodesic_distance == pytest.approx(legs.sum())
+        classes = [one.category for one in episode.goal.objects]
+        assert len(set(classes)) == goals and set(classes) <= set(CYLINDERS)
+        assert [CYLINDERS[int(one.object_id)] for one in episode.goal.objects] == classes
+        assert -math.pi <= episode.start_yaw < math.pi
+
+
+def test_episodes_do_not_depend_on_their_number():
+    world = draw_world(ROOMS, scene_id="rooms")
+    few, many = (make_recipe(2).make(world, count, STREAM).episodes for count in (3, 7))
+    assert few == many[:3]
+    assert make_recipe(2).make(world, 3, Stream("drawn", "other")).episodes != few
+
+
+def test_no_room():
+    with pytest.raises(SceneError, match="expected room for episodes in 'tiny' .*choose a larger scene"):
+        make_recipe(1).make(draw_world(["."], scene_id="tiny"), 1, STREAM)
+
+
+def test_too_many_goals():
+    with pytest.raises(InputError, match="expected 1 to 8 goals of distinct classes, got 9"):
+        MultiOnRecipe("many", MULTION, 9)
+
+
+def test_the_options_of_a_task_leave_the_episodes_alone():
+    plain = load_episodes("multion-1on-v1", "mini")
+    assert load_episodes(get_task("multion-1on-v1+found_budget=3"), "mini").hash == plain.hash
+    assert len(plain) == 40
