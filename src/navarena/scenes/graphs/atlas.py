@@ -13,6 +13,9 @@ from navarena.core.suggest import unknown_name
 from navarena.scenes.graphs.candidates import MAX_CANDIDATES, Candidates, build_candidates
 from navarena.scenes.graphs.graph import NavGraph
 
+Nodes = Int[np.ndarray, "..."] | np.integer | int
+"""Node numbers, one or an array of them."""
+
 
 class GraphAtlas:
     """The graphs of some scans, side by side.
@@ -73,19 +76,19 @@ class GraphAtlas:
         graph = self.graphs[self.scans[scan]]
         return graph.viewpoints[node - int(self._first[scan])]
 
-    def _cells(self, a: Int[np.ndarray, "..."], b: Int[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
+    def _cells(self, a: Nodes, b: Nodes) -> Int[np.ndarray, "..."]:
         scan = self.scan_of_node[a]
         first = self._first[scan]
         return np.asarray(self._corner[scan] + (a - first) * self._sizes[scan] + (b - first))
 
-    def distance(self, a: Int[np.ndarray, "..."], b: Int[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    def distance(self, a: Nodes, b: Nodes) -> Float[np.ndarray, "..."]:
         """(...,) metres along the edges between nodes (...,) of the same scan; infinite without a way.
 
         Both in the same scan is the caller's promise.
         """
         return np.asarray(self._distances[self._cells(a, b)])
 
-    def next_node(self, a: Int[np.ndarray, "..."], b: Int[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
+    def next_node(self, a: Nodes, b: Nodes) -> Int[np.ndarray, "..."]:
         """(...,) index of the node after `a` on a shortest way to `b` (same scans); -1 without a way."""
         return np.asarray(self._next[self._cells(a, b)])
 
