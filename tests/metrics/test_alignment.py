@@ -12,6 +12,7 @@ from navarena.core.errors import InputError
 from navarena.metrics.alignment import dtw, dtw_alignment, euclidean_costs
 from navarena.metrics.tours import (
     constrain_costs,
+    mean_over_tours,
     tour_alignment,
     tour_dtw,
     tour_ndtw,
@@ -167,9 +168,10 @@ def test_reference_points_can_count_turns():
 
 
 def test_weights_by_hand():
-    assert tour_weights([1, 3]).tolist() == [0.25, 0.75]
-    assert tour_weights([1, 3], "changes").tolist() == [0.0, 1.0]
-    assert tour_weights([3, 5], "changes").tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert tour_weights([1, 3]).tolist() == [1, 3] and tour_weights([1, 3], "changes").tolist() == [0, 2]
+    assert mean_over_tours([1.0, 0.0], [1, 3]) == 0.25
+    assert mean_over_tours([1.0, 0.0], [3, 5], "changes") == pytest.approx(1 / 3)
+    assert mean_over_tours([1.0] * 3, [7, 11, 13]) == 1.0
     with pytest.raises(InputError, match="changes"):
         tour_weights([1, 1], "changes")
     with pytest.raises(InputError, match="0 tours"):

@@ -9,7 +9,7 @@ from jaxtyping import Int
 from navarena.core.errors import InputError
 from navarena.episodes.graph_episodes import GraphEpisode, Tour
 from navarena.metrics.instruction import PathScores, SplReference
-from navarena.metrics.tours import Reading, Weighting, tour_ndtw, tour_success, tour_weights
+from navarena.metrics.tours import Reading, Weighting, mean_over_tours, tour_ndtw, tour_success
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.tasks.vln_graph_scoring import ScoredWalk, score_walk
 
@@ -123,11 +123,10 @@ def score_tours(
         )
         rows.append(TourScore(tour.tour_id, tour.scan, len(own), ndtw, whole.success, whole.spl))
     sizes = [row.episodes for row in rows]
-    by_size, weights = tour_weights(sizes), tour_weights(sizes, weighting)
     return TourScores(
-        float(weights @ [row.ndtw for row in rows]),
-        float(by_size @ [row.success for row in rows]),
-        float(by_size @ [row.spl for row in rows]),
+        mean_over_tours([row.ndtw for row in rows], sizes, weighting),
+        mean_over_tours([row.success for row in rows], sizes),
+        mean_over_tours([row.spl for row in rows], sizes),
         reading,
         weighting,
         tuple(rows),

@@ -29,6 +29,7 @@ from navarena.metrics.statistics import (
 )
 from navarena.metrics.tours import (
     TourSuccess,
+    mean_over_tours,
     tour_alignment,
     tour_dtw,
     tour_ndtw,
@@ -58,6 +59,7 @@ __all__ = [
     "euclidean_costs",
     "get_metric",
     "is_within",
+    "mean_over_tours",
     "ndtw",
     "num_actions",
     "path_length",

@@ -110,7 +110,7 @@ def tour_alignment(costs: TourCosts, reading: Reading = "code") -> list[Int[np.n
 
 
 def tour_weights(episodes: Sequence[int], weighting: Weighting = "episodes") -> Float[np.ndarray, "t"]:
-    """(T,) weights of tours with that many episodes, of sum 1.
+    """(T,) weights, not normalised, of tours with that many episodes.
 
     Raises InputError when all are 0 (no tour, or "changes" with single episodes only).
     """
@@ -120,7 +120,18 @@ def tour_weights(episodes: Sequence[int], weighting: Weighting = "episodes") -> 
             f"expected tours whose weights ({weighting}) have a positive sum, got {len(episodes)} tours of "
             f"{list(episodes)[:5]} episodes; use the weighting 'episodes'"
         )
-    return counts / counts.sum()
+    return counts
+
+
+def mean_over_tours(
+    values: Sequence[float], episodes: Sequence[int], weighting: Weighting = "episodes"
+) -> float:
+    """Weighted mean of one value per tour, such as its nDTW; t-nDTW is this over `tour_ndtw`.
+
+    Raises InputError as `tour_weights`.
+    """
+    weights = tour_weights(episodes, weighting)
+    return float(weights @ np.asarray(values, np.float64) / weights.sum())
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,236 @@
+"""Results files and scores on navigation graphs, through the commands."""
+
+import json
+import xml.etree.ElementTree as tree
+
+import numpy as np
+import pytest
+
+from graph_world import r2r_items, write_files
+from navarena.cli.main import main
+from navarena.core.errors import FileError, InputError
+from navarena.episodes.graph_data import open_graph_data
+from navarena.evaluation import load_results, score_episodes, score_tours
+
+
+@pytest.fixture
+def folder(tmp_path, capsys):
+    write_files(tmp_path)
+    options = flags(tmp_path)
+    assert main(["tours", "make", *options, "--out", str(tmp_path / "tours.json"), "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert (made["tours"], made["episodes"], made["split"]) == (3, 12, "val_seen")
+    return tmp_path
+
+
+def flags(folder, tours=False):
+    named = ["--r2r", str(folder / "R2R_val_seen.json.gz"), "--connectivity", str(folder / "connectivity")]
+    return [*named, "--tours", str(folder / "tours.json")] if tours else named
+
+
+def call(capsys, *arguments):
+    """(exit code, JSON document or None, stderr) of a command."""
+    code = main([*map(str, arguments), "--json"])
+    captured = capsys.readouterr()
+    return code, json.loads(captured.out) if captured.out else None, captured.err
+
+
+def answers(walks):
+    return [{"instr_id": k, "trajectory": [[v, 0.0, 0.0] for v in walk]} for k, walk in walks.items()]
+
+
+def perfect_answers(instructions=3):
+    return {f"{i['path_id']}_{k}": i["path"] for i in r2r_items() for k in range(instructions)}
+
+
+def score(capsys, folder, rows, *more, tours=False):
+    (folder / "results.json").write_text(json.dumps(rows))
+    return call(capsys, "tours", "score", folder / "results.json", *flags(folder, tours), *more)
+
+
+def test_the_path_agent_is_perfect_in_files_too(folder, capsys):
+    out, drawings = folder / "out" / "results.json", folder / "drawings"
+    details = folder / "details.json"
+    code, ran, _ = call(
+        capsys, "tours", "evaluate", "ir2r-v1", "--agent", "path", *flags(folder, True), "--out", out,
+        "--drawings", drawings, "--details", details,
+    )  # fmt: skip
+    assert code == 0 and ran["privileged"] and ran["tours"]["t_ndtw"] == 1.0 and ran["metrics"]["ndtw"] == 1.0
+    code, scored, _ = call(capsys, "tours", "score", out, *flags(folder, True))
+    assert code == 0 and scored["ignored"] == 0
+    for key in ("identity", "episodes", "metrics", "tours"):
+        assert scored[key] == ran[key]
+    assert ran["identity"].startswith("ir2r-v1@r2r/val_seen#")
+    assert len(json.loads(details.read_text())["episodes"]) == 12
+    files = sorted(drawings.iterdir())
+    assert [file.name for file in files] == [f"tour-{k}-scan1.svg" for k in range(3)]
+    picture = tree.fromstring(files[0].read_text())
+    assert "tour nDTW 1.000" in "".join(picture.itertext())
+
+
+def test_departures_are_custom(folder, capsys):
+    for option in ("--oracle-reveals-next-path", "--oracle-shows-instruction", "--oracle-drops-last-node"):
+        _, ran, _ = call(
+            capsys, "tours", "evaluate", "ir2r-v1", "--agent", "random", *flags(folder, True),
+            "--out", folder / "r.json", option,
+        )  # fmt: skip
+        assert "custom-val_seen" in ran["identity"]
+
+
+def test_official_numbers_by_hand(folder, capsys):
+    """Path 1 (a b c d) is answered once by stopping at b, 4 m from d; all else is perfect."""
+    walks = perfect_answers() | {"1_0": ["a", "b"]}
+    code, scored, _ = score(capsys, folder, answers(walks))
+    assert code == 0 and scored["identity"].startswith("r2r-v1@r2r/val_seen#") and "tours" not in scored
+    metrics = scored["metrics"]
+    assert metrics["success"] == metrics["spl"] == pytest.approx(11 / 12)
+    assert metrics["navigation_error"] == pytest.approx(4 / 12)
+    assert metrics["ndtw"] == pytest.approx((11 + np.exp(-(2 + 4) / 12)) / 12)
+    assert metrics["length"] == pytest.approx((3 * (6 + 7 + 5 + 4) - 4) / 12)
+
+
+def test_turns_on_the_spot_add_nothing(folder, capsys):
+    walks = perfect_answers()
+    turning = {name: [v for v in walk for _ in range(3)] for name, walk in walks.items()}
+    assert score(capsys, folder, answers(turning))[1] == score(capsys, folder, answers(walks))[1]
+
+
+def test_trajectories_may_be_plain_ids(folder, capsys):
+    rows = [{"instr_id": k, "trajectory": list(walk)} for k, walk in perfect_answers().items()]
+    assert score(capsys, folder, rows)[1]["metrics"]["success"] == 1
+
+
+def test_fourth_instructions(tmp_path, capsys):
+    write_files(tmp_path, r2r_items(instructions=4))
+    code, scored, note = score(capsys, tmp_path, answers(perfect_answers(4)))
+    assert code == 0 and scored["episodes"] == 12 and scored["ignored"] == 4 and "4 answers" in note
+    code, scored, _ = score(capsys, tmp_path, answers(perfect_answers(4)), "--all-instructions")
+    assert code == 0 and scored["episodes"] == 16
+    code, scored, error = score(capsys, tmp_path, answers(perfect_answers(3)), "--all-instructions")
+    assert code == 2 and scored is None and "got none to 4 of them (1_3, 2_3, 3_3, ...)" in error
+
+
+def without(name):
+    walks = perfect_answers()
+    del walks[name]
+    return answers(walks)
+
+
+def changed(walk):
+    return answers(perfect_answers() | {"2_1": walk})
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (without("2_1"), "to 1 of them (2_1); nothing was scored"),
+        (answers(perfect_answers()) + answers({"2_1": ["d"]}), "each instruction once, got '2_1' twice"),
+        (answers(perfect_answers() | {"99_0": ["d"]}), "'99_0' is not in the R2R file"),
+        (changed(["c", "h"]), "instruction 2_1: expected to begin at viewpoint d, got c"),
+        (changed([]), "instruction 2_1: expected to begin at viewpoint d, got an empty trajectory"),
+        (changed(["d", "q"]), "viewpoint q is not in the graph of scan scan1"),
+        (changed(["d", "b"]), "from d to b (entries 0 and 1), which no edge joins in scan scan1"),
+        ([{"instr_id": "2_1", "trajectory": [[3, 0, 0]]}], "to 11 of them"),
+        ([{"instr_id": "2_1"}], "missing required field `trajectory`"),
+        ({"2_1": []}, "expected a list of"),
+    ],
+)
+@pytest.mark.parametrize("tours", [False, True])
+def test_incomplete_or_broken_results_are_refused(folder, capsys, rows, message, tours):
+    code, scored, error = score(capsys, folder, rows, tours=tours)
+    assert code == 2 and scored is None and message in error and "results.json" in error
+
+
+def test_entries_must_be_viewpoints(folder, capsys):
+    rows = answers(perfect_answers())
+    rows[0]["trajectory"] = [[3, 0, 0]]
+    assert "entry 0: expected [viewpoint" in score(capsys, folder, rows)[2]
+
+
+def test_readings_and_weights(folder, capsys):
+    """Overshoots in one tour: code is not above paper; weights of equal tours agree."""
+    ways = {
+        1: ["a", "b", "c", "d", "c", "d"],
+        2: ["d", "c", "h", "g"],
+        3: ["g", "f", "a"],
+        4: ["e", "d", "c"],
+    }
+    rows = answers({f"{path}_{k}": walk for path, walk in ways.items() for k in range(3)})
+    values = {
+        (reading, weighting): score(
+            capsys, folder, rows, "--reading", reading, "--weighting", weighting, tours=True
+        )[1]["tours"]
+        for reading in ("code", "paper")
+        for weighting in ("episodes", "changes")
+    }
+    assert values["code", "episodes"]["t_ndtw"] <= values["paper", "episodes"]["t_ndtw"] < 1
+    for reading in ("code", "paper"):
+        assert values[reading, "episodes"]["t_ndtw"] == pytest.approx(values[reading, "changes"]["t_ndtw"])
+        assert values[reading, "episodes"]["reading"] == reading
+    _, other, _ = score(capsys, folder, rows, "--spl", "shortest", tours=True)
+    assert "custom" in other["identity"]
+
+
+def test_exploring_first_pays_by_episode_but_not_by_tour(folder, capsys):
+    """In one tour the first episode walks about before it goes to its goal; all others are perfect."""
+    data = open_graph_data(folder / "R2R_val_seen.json.gz", folder / "connectivity", folder / "tours.json")
+    walks = {k: data.atlas.nodes("scan1", e.path) for k, e in data.episodes.items()}
+    for tour in data.tours:
+        path = tour.episodes[0].path
+        first = data.atlas.nodes("scan1", [*path[:2] * 40, *path])
+        walks[tour.episodes[0].episode_id] = first
+    scored = score_episodes(walks, data.episodes, data.atlas, "path")
+    episodic = np.mean([one.scores.ndtw for one in scored.values()])
+    assert episodic > 0.74, "one episode of four is spoilt"
+    for reading in ("code", "paper"):
+        assert score_tours(data.tours, scored, reading).t_ndtw < 0.2
+    del scored[data.tours[0].episodes[0].episode_id]
+    with pytest.raises(InputError, match="expected a score of every episode of tour 0"):
+        score_tours(data.tours, scored)
+
+
+def test_commands_refuse_what_does_not_fit(folder, capsys):
+    out = ["--out", folder / "r.json"]
+    cases = [
+        (["evaluate", "ir2r-v1", "--agent", "stop", *flags(folder), *out], "navarena tours make"),
+        (["evaluate", "r2r-v1", "--agent", "stop", *flags(folder, True), *out], "use ir2r-v1"),
+        (["evaluate", "r2r-v3", "--agent", "stop", *flags(folder), *out], "Did you mean 'r2r-v1'"),
+        (["evaluate", "r2r-v1", "--agent", "stp", *flags(folder), *out], "Did you mean 'stop'"),
+        (["evaluate", "r2r-v1", "--agent", "stop", *flags(folder), *out, "--slots", "0"], "at least 1"),
+        (["make", *flags(folder), "--out", folder / "t.txt"], "end in .json"),
+        (["stats", folder / "tours.json", "--r2r", folder / "R2R_val_seen.json.gz"], "together"),
+    ]
+    for arguments, message in cases:
+        code, document, error = call(capsys, "tours", *arguments)
+        assert code == 2 and document is None and message in error, arguments
+    assert not (folder / "r.json").exists()
+
+
+def test_stats(folder, capsys):
+    code, document, _ = call(capsys, "tours", "stats", folder / "tours.json", *flags(folder))
+    row = document["splits"]["val_seen"]
+    assert code == 0 and (row["scenes"], row["tours"], row["episodes"]) == (1, 3, 12)
+    assert (row["mean"], row["min"], row["max"], row["sd"], row["tours_per_scene"]) == (4, 4, 4, 0, 3)
+    assert set(row["gaps"]) == {"mean", "at_start", "within_3m"}
+
+
+def test_results_are_checked_against_the_split(folder):
+    data = open_graph_data(folder / "R2R_val_seen.json.gz", folder / "connectivity")
+    (folder / "r.json").write_text("[]")
+    with pytest.raises(FileError, match="expected answers to 12 instructions"):
+        load_results(folder / "r.json", list(data.episodes), data.episodes, data.atlas)
+
+
+@pytest.mark.real_data
+def test_the_real_split_end_to_end(real_data, tmp_path, capsys):
+    """The described paths of val_seen, run as tours, are perfect; standing still is not."""
+    named = ["--r2r", real_data / "r2r" / "R2R_val_seen.json.gz"]
+    named += ["--connectivity", real_data / "r2r" / "connectivity.tar.gz"]
+    tours = tmp_path / "tours.json"
+    assert call(capsys, "tours", "make", *named, "--out", tours, "--iterations", 20)[0] == 0
+    options = [*named, "--tours", tours, "--out", tmp_path / "r.json"]
+    _, perfect, _ = call(capsys, "tours", "evaluate", "ir2r-v1", "--agent", "path", *options)
+    assert perfect["episodes"] == 1011 and perfect["tours"]["t_ndtw"] == 1 == perfect["metrics"]["cls"]
+    _, still, _ = call(capsys, "tours", "evaluate", "ir2r-v1", "--agent", "stop", *options)
+    assert still["metrics"]["navigation_error"] == pytest.approx(10.18, abs=0.01)
+    assert still["tours"]["t_ndtw"] < 0.2 and still["metrics"]["success"] == 0
