@@ -84,6 +84,16 @@ def test_procthor_closed_doors_block(tmp_path):
     assert door.attributes["state"] == "closed" and (scene.triangle_object == door.object_id).sum() == 12
 
 
+def test_procthor_empty_walls_are_not_built(tmp_path):
+    house = procthor_house()
+    house["walls"][1]["empty"] = True
+    names = {
+        thing.attributes["name"]
+        for thing in _build("procthor", write_procthor(tmp_path, house), "mine").objects
+    }
+    assert "wall|2|1" not in names and "wall|2|0" in names
+
+
 def test_procthor_lists_and_names(tmp_path):
     dataset = get_dataset("procthor")
     write_procthor(tmp_path)

@@ -162,9 +162,8 @@ def test_hm3d_borders_painted_inside_a_triangle_are_followed(tmp_path, caplog):
         (HM3D_TABLE[:-8], ":5: expected id,RRGGBB"),
         (HM3D_TABLE[: HM3D_TABLE.index(",1\n")], ":5: expected id,RRGGBB"),
         (HM3D_TABLE + '16,123456,"chair",0\n', ":6: expected another object id than in line 4, got 16"),
-        (HM3D_TABLE + f'17,{BED_COLOR:06X},"chair",0\n', ":6: expected another colour than in line 4"),
-        (HM3D_TABLE + '17,12345G,"chair",0\n', ":6: expected id,RRGGBB"),
-        (HM3D_TABLE + '17,123456,"",0\n', ':6: expected id,RRGGBB,"category",region, got no category'),
+        (HM3D_TABLE + '-17,123456,"chair",0\n', ":6: expected id,RRGGBB"),
+        (HM3D_TABLE + '17,123456,"chair",one\n', ":6: expected id,RRGGBB"),
     ],
 )
 def test_hm3d_tables_that_are_broken_name_the_line(tmp_path, text, message):
@@ -177,9 +176,20 @@ def test_hm3d_tables_that_are_broken_name_the_line(tmp_path, text, message):
 
 def test_hm3d_categories_may_hold_commas(tmp_path):
     path = tmp_path / "a.semantic.txt"
-    path.write_text('HM3D Semantic Annotations\n3,0000FF,"table, round",-1\n')
-    (line,) = read_annotations(path)
-    assert (line.object_id, line.color, line.category, line.region) == (3, 255, "table, round", None)
+    path.write_text('HM3D Semantic Annotations\n3,0000FF,"table, round",-1\n4,F0,"",2\n')
+    first, second = read_annotations(path)
+    assert (first.object_id, first.color, first.category, first.region) == (3, 255, "table, round", None)
+    assert (second.color, second.category, second.region) == (0xF0, "unlabeled", 2)
+
+
+def test_hm3d_colours_that_are_wrong_cost_one_object_and_are_told(tmp_path, caplog):
+    folder = write_hm3d(tmp_path)
+    path = folder / f"{STEM}.semantic.txt"
+    path.write_text(HM3D_TABLE + f'17,{BED_COLOR:06X},"sofa",0\n18,C9G373,"radiator",0\n')
+    scene = _build("hm3d", tmp_path, HM3D_NAME)
+    assert set(_things(scene)) == {1, 2, 16, 30}
+    assert f"{path}:6: the colour is that of line 4" in caplog.text
+    assert f"{path}:7: expected a colour RRGGBB, got 'C9G373'; object 18 has no triangles" in caplog.text
 
 
 def test_hm3d_labels_of_another_scene_are_refused(tmp_path):
@@ -307,12 +317,16 @@ def _without(prefix):
         ("ASCII 9\n", ":1: expected 'ASCII 1.1'"),
         ("ASCII 1.1\n", "begins with H"),
         (_without("E 3"), "expected 4 segments, as its H line says, got 3"),
-        (_without("L"), "expected the index of a level above, got 0"),
-        (_without("C 1"), "expected the index of a category above, got 1"),
+        (_without("L"), "expected the index of a level of the file, got 0"),
+        (_without("C 1"), "expected 3 categories, as its H line says, got 2"),
         (MP3D_HOUSE.replace("R 0 0", "R zero 0"), ":4: expected a whole number in field 2, got zero"),
         (MP3D_HOUSE.replace("-0.8 -1.05 0.25", "-0.8 nan 0.25"), "expected three finite numbers in field 5"),
-        (MP3D_HOUSE[: MP3D_HOUSE.index("O 2 0 1") + 20], "expected three"),
-        (MP3D_HOUSE.replace("E 3 3 1003", "E 3 9 1003"), "expected the index of an object above, got 9"),
+        (MP3D_HOUSE[: MP3D_HOUSE.index("O 2 0 1") + 20], "as its H line says, got"),
+        (MP3D_HOUSE[: MP3D_HOUSE.index("E 3 3 ") + 4], ":20: expected a whole number in field 3"),
+        (
+            MP3D_HOUSE.replace("E 3 3 1003", "E 3 9 1003"),
+            "the index of an object of the file, got 9",
+        ),
     ],
 )
 def test_mp3d_houses_that_are_broken_name_the_line(tmp_path, text, message):
@@ -321,6 +335,15 @@ def test_mp3d_houses_that_are_broken_name_the_line(tmp_path, text, message):
     with pytest.raises(FileError) as error:
         read_house(path)
     assert message in str(error.value) and str(path) in str(error.value)
+
+
+def test_mp3d_houses_may_come_in_any_order_and_without_labels_of_vertices(tmp_path):
+    lines = MP3D_HOUSE.replace(" 0 v  ", " 0  ").splitlines()
+    path = tmp_path / "a.house"
+    path.write_text("\n".join([lines[0], *reversed(lines[1:])]))
+    house = read_house(path)
+    assert sorted(house.objects) == [0, 1, 2, 3] and house.segments[1002] == 2
+    assert [point.tolist() for point in house.outlines[0]][-1] == [-2, -2, 0]
 
 
 def test_mp3d_meshes_that_disagree_with_the_house(tmp_path):

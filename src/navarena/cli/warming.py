@@ -21,6 +21,7 @@ from navarena.episodes.catalog import load_episodes
 from navarena.evaluation.runner import evaluate
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.scenes.catalog import load_scene, scene_ids
+from navarena.scenes.labelling import TriangleTree
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
 from navarena.simulation.rendering.engine import VisibilityRenderer
@@ -98,7 +99,12 @@ def warm_protocols() -> None:
             evaluate(EvaluationSettings(protocol, "expert", episodes=1, out=Path(folder) / "run"))
 
 
-SIDE_BY_SIDE: tuple[Callable[[], None], ...] = (warm_pictures, warm_paths, warm_voxels)
+def warm_labels() -> None:
+    """The kernels that carry labels from one mesh to another."""
+    TriangleTree(np.zeros((1, 3, 3))).nearest(np.zeros((1, 3)))
+
+
+SIDE_BY_SIDE: tuple[Callable[[], None], ...] = (warm_pictures, warm_paths, warm_voxels, warm_labels)
 
 
 def warm_kernels(console: Console) -> float:

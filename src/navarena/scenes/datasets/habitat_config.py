@@ -62,6 +62,7 @@ class DatasetConfig:
         if not isinstance(content, Mapping):
             raise FileError(f"{path}: expected a JSON object, got {type(content).__name__}")
         self._content = content
+        self._files: dict[tuple[str, str], dict[str, Path]] = {}
 
     def section(self, key: str) -> Mapping[str, Any]:
         """One part of the file, such as "stages"; empty when it is not there."""
@@ -77,6 +78,11 @@ class DatasetConfig:
 
     def files(self, key: str, suffix: str) -> dict[str, Path]:
         """Name -> file of a part: configuration files with `suffix`, else bare meshes."""
+        if (key, suffix) not in self._files:
+            self._files[key, suffix] = self._find_files(key, suffix)
+        return self._files[key, suffix]
+
+    def _find_files(self, key: str, suffix: str) -> dict[str, Path]:
         found: dict[str, Path] = {}
         paths = self.section(key).get("paths", {})
         if not isinstance(paths, Mapping):

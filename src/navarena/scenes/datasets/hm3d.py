@@ -12,9 +12,10 @@ files: category and object id. Regions become rooms; their categories are not an
 """
 
 import csv
+import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, final
 
@@ -23,7 +24,7 @@ from jaxtyping import Int32, UInt8
 
 from navarena.core.errors import FileError
 from navarena.core.files import read_bytes
-from navarena.scenes.datasets.categories import hm3d_goal_of, mpcat40_of
+from navarena.scenes.datasets.categories import UNLABELED, hm3d_goal_of, mpcat40_of
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
 from navarena.scenes.datasets.reading import Thing, label_scene, plain_mesh, semantic_parts, with_objects
 from navarena.scenes.datasets.rooms import rooms_from_objects
@@ -33,16 +34,27 @@ from navarena.scenes.scene import Scene
 HEADER = "HM3D Semantic Annotations"
 UP_AXIS = "z"
 
+_log = logging.getLogger(__name__)
 _FOLDER = re.compile(r"\d{5}-[A-Za-z0-9]{11}")
+_BAND = 256
+"""Rows of a picture that are looked up at once, to bound memory."""
+
 _FLOORS = ("floor", "rug", "carpet")
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """One line of a .semantic.txt file: object id, colour as 0xRRGGBB, category, region (None if < 0)."""
+    """One line of a .semantic.txt file.
+
+    Attributes:
+        object_id: 1 or more; 0 stands for nothing.
+        color: 0xRRGGBB, or None when it cannot be told.
+        category: as the annotator wrote it.
+        region: of the object, or None.
+    """
 
     object_id: int
-    color: int
+    color: int | None
     category: str
     region: int | None
 
@@ -112,9 +124,12 @@ class HM3D(SceneDataset):
 
 
 def read_annotations(path: Path) -> list[Annotation]:
-    """The objects of a .semantic.txt file; raises FileError that names the line."""
-    text = read_bytes(path, "list of objects").decode("utf-8", errors="replace")
-    lines = text.splitlines()
+    """The objects of a .semantic.txt file; raises FileError that names the line.
+
+    One of the published files has a colour that is none (a radiator of nS8T59Aw3sf): an object with an
+    unreadable colour, or with that of an object before it, is warned of and keeps no triangles.
+    """
+    lines = read_bytes(path, "list of objects").decode("utf-8", errors="replace").split("\n")
     if lines[0].strip() != HEADER:
         raise FileError(f"{path}:1: expected {HEADER!r}, got {lines[0][:60]!r}")
     found: list[Annotation] = []
@@ -123,14 +138,19 @@ def read_annotations(path: Path) -> list[Annotation]:
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
-        entry = _annotation(f"{path}:{number}", line)
-        for what, value, seen in (("object id", entry.object_id, ids), ("colour", entry.color, colors)):
-            if value in seen:
-                shown = f"{value:06X}" if what == "colour" else str(value)
-                raise FileError(
-                    f"{path}:{number}: expected another {what} than in line {seen[value]}, got {shown}"
-                )
-            seen[value] = number
+        where = f"{path}:{number}"
+        entry = _annotation(where, line.strip())
+        if entry.object_id in ids:
+            raise FileError(
+                f"{where}: expected another object id than in line {ids[entry.object_id]}, "
+                f"got {entry.object_id}"
+            )
+        ids[entry.object_id] = number
+        if entry.color is not None and entry.color in colors:
+            _log.warning("%s: the colour is that of line %d; using that", where, colors[entry.color])
+            entry = replace(entry, color=None)
+        elif entry.color is not None:
+            colors[entry.color] = number
         found.append(entry)
     if not found:
         raise FileError(f"{path}: expected objects after the first line, got none; the file is cut short")
@@ -143,11 +163,13 @@ def _annotation(where: str, line: str) -> Annotation:
     if len(fields) != 4 or line.count('"') % 2:
         raise FileError(f"{where}: {form}, got {line!r}; the file is damaged or cut short")
     key, color, category, region = (entry.strip() for entry in fields)
-    if not re.fullmatch(r"[0-9A-Fa-f]{6}", color) or not key.isdigit() or not re.fullmatch(r"-?\d+", region):
+    if not key.isdigit() or not re.fullmatch(r"-?\d+", region):
         raise FileError(f"{where}: {form}, got {line!r}")
-    if not category:
-        raise FileError(f"{where}: {form}, got no category: {line!r}")
-    return Annotation(int(key), int(color, 16), category, int(region) if int(region) >= 0 else None)
+    known = re.fullmatch(r"[0-9A-Fa-f]{1,6}", color)
+    if not known:
+        _log.warning("%s: expected a colour RRGGBB, got %r; object %s has no triangles", where, color, key)
+    room = int(region) if int(region) >= 0 else None
+    return Annotation(int(key), int(color, 16) if known else None, category or UNLABELED, room)
 
 
 def painted_surface(path: Path, annotations: Sequence[Annotation]) -> list[SurfacePart]:
@@ -155,11 +177,14 @@ def painted_surface(path: Path, annotations: Sequence[Annotation]) -> list[Surfa
 
     Raises FileError when none of its colours is in the table: then the two are of different scenes.
     """
-    ids = {line.color: line.object_id for line in annotations}
+    ids = {line.color: line.object_id for line in annotations if line.color is not None}
     parts, known = [], 0
+    images: dict[int, Int32[np.ndarray, "h w"]] = {}  # by identity of the look: parts share them
     for part, corners in semantic_parts(path, UP_AXIS):
         if part.look.image is not None and part.uv is not None:
-            labels = _labels_of_colors(part.look.image, ids)
+            if id(part.look) not in images:
+                images[id(part.look)] = _labels_of_colors(part.look.image, ids)
+            labels = images[id(part.look)]
             parts.append(SurfacePart(corners, image=labels, uv=part.uv))
         elif part.vertex_color is not None:
             labels = _labels_of_colors(part.vertex_color[:, None], ids)[:, 0]
@@ -178,11 +203,15 @@ def painted_surface(path: Path, annotations: Sequence[Annotation]) -> list[Surfa
 
 def _labels_of_colors(pixels: UInt8[np.ndarray, "h w 3"], ids: Mapping[int, int]) -> Int32[np.ndarray, "h w"]:
     """(H, W) object id of each colour, 0 for colours that are not in the table."""
-    codes = pixels[..., 0].astype(np.uint32) << 16 | pixels[..., 1].astype(np.uint32) << 8 | pixels[..., 2]
     listed = np.array(sorted(ids), np.uint32)
-    place = np.minimum(np.searchsorted(listed, codes), len(listed) - 1)
     values = np.array([ids[color] for color in sorted(ids)], np.int32)
-    return np.where(listed[place] == codes, values[place], 0).astype(np.int32)
+    labels = np.zeros(pixels.shape[:2], np.int32)
+    for row in range(0, len(pixels), _BAND):
+        red, green, blue = np.moveaxis(pixels[row : row + _BAND].astype(np.uint32), -1, 0)
+        codes = red << 16 | green << 8 | blue
+        place = np.minimum(np.searchsorted(listed, codes), len(listed) - 1)
+        labels[row : row + _BAND] = np.where(listed[place] == codes, values[place], 0)
+    return labels
 
 
 def _thing(line: Annotation) -> Thing:

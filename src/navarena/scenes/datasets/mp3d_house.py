@@ -83,6 +83,10 @@ class _Line:
         got = self._fields[index] if index < len(self._fields) else "the end of the line"
         return FileError(f"{self.where}: expected {what} in field {index + 1}, got {got}: {self.text[:99]!r}")
 
+    @property
+    def length(self) -> int:
+        return len(self._fields)
+
     def text_at(self, index: int) -> str:
         if index >= len(self._fields):
             raise self._fail("a name", index)
@@ -107,7 +111,7 @@ class _Line:
         """The index in `table` at a field; -1 is allowed for nothing."""
         value = self.integer(index)
         if value not in table and not (none and value < 0):
-            raise FileError(f"{self.where}: expected the index of {what} above, got {value}")
+            raise FileError(f"{self.where}: expected the index of {what} of the file, got {value}")
         return value
 
 
@@ -116,28 +120,27 @@ def read_house(path: Path) -> House:
     lines = read_bytes(path, "house file").decode("utf-8", errors="replace").splitlines()
     if lines[0].strip() != HEADER:
         raise FileError(f"{path}:1: expected {HEADER!r}, got {lines[0][:60]!r}")
-    house, promised = House(), None
+    house = House()
+    by_letter: dict[str, list[_Line]] = {}
     for number, text in enumerate(lines[1:], 2):
-        line = _Line(path, number, text)
-        letter = text[:1]
-        if letter == "H":
-            promised = {what: line.integer(index) for what, index in _COUNTS.items()}
-        elif letter in _READERS:
-            _READERS[letter](house, line)
-    if promised is None:
+        by_letter.setdefault(text[:1], []).append(_Line(path, number, text))
+    if "H" not in by_letter:
         raise FileError(f"{path}: expected a line that begins with H, got none; the file is cut short")
-    _check_counts(path, house, promised)
+    _check_counts(path, by_letter["H"][0], {letter: len(found) for letter, found in by_letter.items()})
+    for letter, reader in _READERS.items():  # what others refer to comes first, wherever it stands
+        for line in by_letter.get(letter, []):
+            reader(house, line)
     return house
 
 
-_COUNTS = {"segments": 7, "objects": 8, "categories": 9, "regions": 10, "levels": 12}
-"""What the H line promises -> its field."""
+_COUNTS = {"E": ("segments", 7), "O": ("objects", 8), "C": ("categories", 9), "R": ("regions", 10)}
+"""Letter of a line -> (what the H line calls it, the field of H that says how many there are)."""
 
 
-def _check_counts(path: Path, house: House, promised: Mapping[str, int]) -> None:
-    for what, count in promised.items():
-        found = len(getattr(house, what))
-        if found != count:
+def _check_counts(path: Path, header: "_Line", found_lines: Mapping[str, int]) -> None:
+    for letter, (what, index) in _COUNTS.items():
+        count, found = header.integer(index), found_lines.get(letter, 0)
+        if found < count:
             raise FileError(
                 f"{path}: expected {count} {what}, as its H line says, got {found}; the file is damaged or "
                 "cut short"
@@ -161,7 +164,8 @@ def _read_surface(house: House, line: _Line) -> None:
 
 def _read_vertex(house: House, line: _Line) -> None:
     surface = line.known(2, house.surfaces, "a surface")
-    house.outlines.setdefault(surface, []).append(line.vector(4))
+    # Counted from the end: the label before the position may be missing.
+    house.outlines.setdefault(surface, []).append(line.vector(line.length - 9))
 
 
 def _read_category(house: House, line: _Line) -> None:

@@ -31,13 +31,14 @@ class PlanRoom:
 
 @dataclass(frozen=True)
 class PlanWall:
-    """A wall: id, id of its room, start and end on the floor, height in metres."""
+    """A wall: id, id of its room, start and end on the floor, height in metres; empty ones are not built."""
 
     key: str
     room: str
     start: Float[np.ndarray, "3"]
     end: Float[np.ndarray, "3"]
     height: float
+    is_empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def _wall(entry: Mapping[str, Any], where: str) -> PlanWall:
     start, end = world_from_unity(foot[:2])
     parts = entry["id"].split("|")
     room = EXTERIOR if EXTERIOR in parts else str(entry.get("roomId", EXTERIOR))
-    return PlanWall(entry["id"], room, start, end, height)
+    return PlanWall(entry["id"], room, start, end, height, entry.get("empty") is True)
 
 
 def _opening(entry: Mapping[str, Any], where: str, kind: str, walls: set[str]) -> PlanOpening:

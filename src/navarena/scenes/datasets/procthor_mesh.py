@@ -92,6 +92,8 @@ def build_scene(house: PlanHouse, assets: Assets, scene_id: str, path: Path) -> 
             builder.add(thing, _facing(corners, np.array([0.0, 1.0 if category == "floor" else -1.0, 0.0])))
     walls = {wall.key: wall for wall in house.walls}
     for wall in house.walls:
+        if wall.is_empty:
+            continue
         holes = [_hole_on(wall, opening, walls) for opening in house.openings if wall.key in opening.walls]
         thing = Thing("wall", {"name": wall.key}, None, number.get(wall.room))
         builder.add(thing, _wall_triangles(wall, holes, house.rooms))
