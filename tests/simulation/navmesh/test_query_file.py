@@ -13,7 +13,7 @@ from navarena.simulation.navmesh import NavMesh, load_habitat_navmesh
 from navarena.simulation.navmesh.polygons import cut_ground, triangulate
 from simulation.navmesh.conftest import Dungeon
 
-HEADER_BYTES = 104
+HEADER_BYTES, SETTINGS_AT = 104, 40
 
 
 def test_ground_is_that_of_the_file(dungeon: Dungeon) -> None:
@@ -80,6 +80,8 @@ def write(folder: Path, data: bytes) -> Path:
             lambda data: replace(data, HEADER_BYTES + 4, struct.pack("<i", 6)),
             "version 7",
         ),
+        (lambda data: replace(data, SETTINGS_AT + 8, struct.pack("<f", -1.0)), "damaged: .*positive height"),
+        (lambda data: replace(data, SETTINGS_AT + 24, struct.pack("<f", np.inf)), "is damaged"),
     ],
 )
 def test_broken_files_are_named(dungeon: Dungeon, tmp_path: Path, change: object, message: str) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shapely.geometry import LineString
 
@@ -26,6 +26,10 @@ STEP_TABLE = [
     ((2, 0, 3), (2, 0, 3.2), (2, 0, 3.2), (2, 0, 3.2)),  # along it
     ((2, 0, 3), (2.2, 0, 3.1), (2, 0, 3.1), (2, 0, 3)),  # into it
     ((1.95, 0, 1.9), (2.1, 0, 2.05), (2.1, 0, 2), (2.05, 0, 2)),  # past a corner of the hole
+    ((1.9, 0, 2), (2.2, 0, 2), (2.2, 0, 2), (2.2, 0, 2)),  # from its corner along its side
+    ((3.9, 0, 2), (4.2, 0, 2), (4.2, 0, 2), (4.2, 0, 2)),  # along its side past its corner
+    ((1.9, 0, 2.1), (2.1, 0, 1.9), (2.1, 0, 1.9), (2.1, 0, 1.9)),  # touching its corner
+    ((1.9, 0, 1.89), (2.1, 0, 2.11), (2, 0, 2.11), (2, 0, 2)),  # straight on to its corner
 ]
 
 
@@ -108,6 +112,8 @@ def test_bodies_off_the_mesh_collide_and_resting_ones_do_not() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), aligned=st.booleans(), slide=st.booleans(), length=st.floats(0.01, 0.6))
+@example(seed=248, aligned=True, slide=False, length=0.5)  # the way round a corner that is not free
+@example(seed=402_789, aligned=True, slide=False, length=0.5)  # along a side between two triangles
 def test_steps_never_leave_the_mesh(seed: int, aligned: bool, slide: bool, length: float) -> None:
     polygon = random_floor(seed, aligned)
     mesh, rng = mesh_from_polygon(polygon), np.random.default_rng([seed, 7])

@@ -84,12 +84,12 @@ def load_habitat_navmesh(path: str | Path) -> NavMesh:
     if tiles != 1:
         raise FileError(f"expected one tile in {path}, as habitat-sim writes, got {tiles}")
     reader.take(GRID_BYTES, "tile grid")
-    settings = _read_settings(reader) if version == 2 else None
-    reader.integers(2, "tile size")
     try:
         with np.errstate(all="ignore"):  # damaged numbers overflow before they are noticed
+            settings = _read_settings(reader) if version == 2 else None
+            reader.integers(2, "tile size")
             return _read_tile(reader, settings)
-    except (SceneError, InputError, IndexError, ValueError) as error:
+    except (SceneError, InputError, IndexError, ValueError, OverflowError) as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{KIND} {path} is damaged: {error}; copy it again") from error

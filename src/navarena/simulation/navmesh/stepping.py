@@ -41,32 +41,45 @@ MOST_CROSSINGS = 4096
 
 @kernel
 def walk_straight(corners, links, triangle, sx, sz, ex, ez):
-    """(triangle, x, z, blocked) at the end e of a straight walk from s, or where it meets the border."""
+    """(triangle, x, z, blocked) at the end e of a straight walk from s, or where it meets the border.
+
+    A walk through a corner may leave a triangle by two sides at once, or along a third side. It goes
+    round the corner on one of them, and where that way meets the border there it takes the spare one:
+    a corner of the border that is only touched does not block.
+    """
     t, entry = triangle, np.int64(-1)
+    walked, same = 0.0, TOUCH / max(TOUCH, np.sqrt((ex - sx) ** 2 + (ez - sz) ** 2))
+    spare, spare_share = np.int64(-1), 0.0
     for _ in range(MOST_CROSSINGS):
         base = 6 * t
-        exit_side, exit_share = -1, np.inf
+        exit_side, exit_share, along, tied = -1, np.inf, np.int64(-1), False
         for k in range(3):
             if k == entry:
                 continue
             i, j = base + 2 * k, base + 2 * wrap3(k + 1)
             ax, az, bx, bz = corners[i], corners[i + 1], corners[j], corners[j + 1]
             end = turn(ax, az, bx, bz, ex, ez)
-            if end >= 0.0:
-                continue
-            length2 = (bx - ax) ** 2 + (bz - az) ** 2
-            if end * end <= TOUCH * TOUCH * length2:
-                continue
             begin = turn(ax, az, bx, bz, sx, sz)
-            share = begin / (begin - end) if begin > 0.0 else 0.0
-            if share < exit_share:
+            touching2 = TOUCH * TOUCH * ((bx - ax) ** 2 + (bz - az) ** 2)
+            if end >= 0.0 or end * end <= touching2:
+                if end * end <= touching2 and begin * begin <= touching2:
+                    along = np.int64(links[3 * t + k])
+                continue
+            share = max(walked, begin / (begin - end) if begin > 0.0 else 0.0)
+            if abs(share - exit_share) <= same:
+                spare, spare_share, tied = np.int64(links[3 * t + k]), share, True
+            elif share < exit_share:
                 exit_side, exit_share = k, share
         if exit_side < 0:
             return t, ex, ez, False
-        across = links[3 * t + exit_side]
+        if along >= 0 and not tied:
+            spare, spare_share = along, exit_share
+        across = np.int64(links[3 * t + exit_side])
         if across < 0:
-            return t, sx + exit_share * (ex - sx), sz + exit_share * (ez - sz), True
-        t, entry = np.int64(across // 3), np.int64(across % 3)
+            if spare < 0 or exit_share > spare_share + same:
+                return t, sx + exit_share * (ex - sx), sz + exit_share * (ez - sz), True
+            across, exit_share, spare = spare, spare_share, np.int64(-1)
+        t, entry, walked = across // 3, across % 3, exit_share
     return triangle, sx, sz, True
 
 
