@@ -30,7 +30,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Float[np.ndarray, "n"]) -> "Spread":
-        """The spread of `values` (N >= 1), in their own unit."""
+        """The spread of `values` (N,), N >= 1, metres or a ratio."""
         return cls(float(values.min()), float(values.mean()), float(np.median(values)), float(values.max()))
 
 
@@ -48,7 +48,7 @@ class Histogram:
 
     @classmethod
     def of(cls, values: Float[np.ndarray, "n"]) -> "Histogram":
-        """Up to MOST_BINS bins of a round width over `values` (N >= 1), in their own unit."""
+        """Bins of a round width, about MOST_BINS, over `values` (N,), N >= 1, metres or a ratio."""
         low, tail, high = float(values.min()), float(np.percentile(values, TAIL)), float(values.max())
         width = _round_width((tail - low) / MOST_BINS)
         first = int(np.floor(low / width + 1e-9))

@@ -10,6 +10,7 @@ from navarena.episodes.exchange.document import (
     write_document,
 )
 from navarena.episodes.exchange.episode_file import EpisodeFile, open_episode_file
+from navarena.episodes.exchange.export import EXPORTS, make_document
 from navarena.episodes.exchange.format import EpisodeFormat
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath, load_r2r, save_r2r, split_of
 from navarena.episodes.exchange.vocabulary import (
@@ -21,6 +22,7 @@ from navarena.episodes.exchange.vocabulary import (
 )
 
 __all__ = [
+    "EXPORTS",
     "FORMATS",
     "Document",
     "EpisodeFile",
@@ -35,6 +37,7 @@ __all__ = [
     "encode_document",
     "load_r2r",
     "load_vocabulary",
+    "make_document",
     "open_episode_file",
     "save_r2r",
     "save_vocabulary",

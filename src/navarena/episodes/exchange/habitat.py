@@ -161,13 +161,17 @@ def make_view_location(point: ViewPoint) -> ViewLocation:
     return ViewLocation(agent_state=state, iou=point.coverage)
 
 
+def as_number(object_id: str) -> int | str:
+    """An object id as files write it: a number where it is one."""
+    return int(object_id) if object_id.isdecimal() else object_id
+
+
 def make_goal_record(instance: ObjectInstance) -> ObjectGoalRecord:
-    """Habitat's goal from our object; a number stays a number."""
-    number = instance.object_id
+    """Habitat's goal from our object."""
     return ObjectGoalRecord(
         position=instance.position,
         radius=None,
-        object_id=int(number) if number.isdecimal() else number,
+        object_id=as_number(instance.object_id),
         object_name=instance.name or None,
         object_name_id=None,
         object_category=instance.category,

@@ -1,0 +1,163 @@
+"""Our episodes in the community's layouts, so that other tools can read what is generated here."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import UNSET
+
+from navarena.core.errors import InputError
+from navarena.core.suggest import unknown_name
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.document import Document
+from navarena.episodes.exchange.habitat import Info, ObjectGoalRecord, as_number, make_goal_record
+from navarena.episodes.exchange.habitat_objectnav import (
+    GOALS_KEY,
+    HABITAT_OBJECTNAV_HM3D,
+    ObjectNavRecord,
+    goals_key,
+)
+from navarena.episodes.exchange.habitat_pointnav import HABITAT_POINTNAV, PointGoalRecord, PointNavRecord
+from navarena.episodes.exchange.multion import MULTION, MultiGoalRecord, MultiONRecord
+from navarena.episodes.exchange.records import Quaternion
+from navarena.episodes.goals import MultiGoal, ObjectGoal, ObjectInstance, PointGoal
+from navarena.episodes.stages import GoalPoints, euclidean_distance
+
+
+def make_document(layout: str, episodes: Iterable[Episode], categories: Sequence[str] = ()) -> Document:
+    """A file of our episodes in one of the layouts that `EXPORTS` names.
+
+    Args:
+        layout: "habitat-pointnav", "habitat-objectnav-hm3d" or "multion".
+        episodes: of that task; ids are written, although readers of ObjectNav and MultiON count anew.
+        categories: in the order of the numbers that agents are told; by default sorted by name.
+
+    Raises UnknownNameError for another layout, InputError for an episode of another task.
+    """
+    if layout not in EXPORTS:
+        raise unknown_name("layout to write", layout, EXPORTS)
+    return EXPORTS[layout](list(episodes), categories)
+
+
+def _pointnav(episodes: Sequence[Episode], categories: Sequence[str]) -> Document:
+    records = []
+    for episode in episodes:
+        if not isinstance(episode.goal, PointGoal):
+            raise _wrong_goal(episode, "a point")
+        records.append(
+            PointNavRecord(
+                **_common(episode),
+                goals=[PointGoalRecord(position=episode.goal.position, radius=None)],
+                info=Info(
+                    geodesic_distance=episode.geodesic_distance, difficulty=episode.difficulty or UNSET
+                ),
+            )
+        )
+    return Document(HABITAT_POINTNAV, records, {}, {"episodes": None})
+
+
+def _objectnav(episodes: Sequence[Episode], categories: Sequence[str]) -> Document:
+    points = GoalPoints()
+    records = []
+    listed: dict[str, tuple[ObjectInstance, ...]] = {}
+    for episode in episodes:
+        goal = episode.goal
+        if not isinstance(goal, ObjectGoal) or not goal.instances:
+            raise _wrong_goal(episode, "a category with its objects")
+        key = goals_key(episode.scene_id, goal.category)
+        if listed.setdefault(key, goal.instances) != goal.instances:
+            raise InputError(
+                f"expected one list of objects for {key}, got another in episode {episode.episode_id!r}; "
+                "scenes whose files have equal names need files of their own"
+            )
+        straight = euclidean_distance(np.array(episode.start_position), points.stages(goal))
+        records.append(
+            ObjectNavRecord(
+                **_common(episode),
+                goals=[],
+                object_category=goal.category,
+                info=Info(
+                    geodesic_distance=episode.geodesic_distance,
+                    euclidean_distance=straight,
+                    closest_goal_object_id=as_number(goal.closest) if goal.closest else UNSET,
+                    difficulty=episode.difficulty or UNSET,
+                ),
+            )
+        )
+    goals: Mapping[str, list[ObjectGoalRecord]] = {
+        key: [make_goal_record(one) for one in instances] for key, instances in listed.items()
+    }
+    numbers = _number(categories or sorted({record.object_category for record in records}))
+    header = {
+        GOALS_KEY: None,
+        "episodes": None,
+        "category_to_task_category_id": numbers,
+        "category_to_scene_annotation_category_id": numbers,
+    }
+    return Document(HABITAT_OBJECTNAV_HM3D, records, goals, header)
+
+
+def _multion(episodes: Sequence[Episode], categories: Sequence[str]) -> Document:
+    records = []
+    for episode in episodes:
+        goal = episode.goal
+        if not isinstance(goal, MultiGoal):
+            raise _wrong_goal(episode, "several objects in order")
+        records.append(
+            MultiONRecord(
+                **{**_common(episode), "shortest_paths": [[]]},
+                goals=[_make_goal(one) for one in goal.objects],
+                info=Info(geodesic_distance=episode.geodesic_distance),
+                distractors=[_make_goal(one) for one in goal.distractors] or UNSET,
+            )
+        )
+    named = {goal.object_category for record in records for goal in record.goals}
+    numbers = _number(categories or sorted(named))
+    header = {
+        "category_to_task_category_id": numbers,
+        "category_to_mp3d_category_id": numbers,
+        "episodes": None,
+    }
+    return Document(MULTION, records, {}, header)
+
+
+EXPORTS: dict[str, Callable[[Sequence[Episode], Sequence[str]], Document]] = {
+    HABITAT_POINTNAV.name: _pointnav,
+    HABITAT_OBJECTNAV_HM3D.name: _objectnav,
+    MULTION.name: _multion,
+}
+"""Layout -> what writes our episodes in it."""
+
+
+def _common(episode: Episode) -> dict[str, Any]:
+    """The fields of every layout of Habitat."""
+    return {
+        "episode_id": episode.episode_id,
+        "scene_id": episode.scene_id,
+        "start_position": episode.start_position,
+        "start_rotation": _rotation(episode.start_yaw),
+        "start_room": None,
+        "shortest_paths": None,
+    }
+
+
+def _rotation(yaw: float) -> Quaternion:
+    return (0.0, math.sin(yaw / 2), 0.0, math.cos(yaw / 2))
+
+
+def _make_goal(one: ObjectInstance) -> MultiGoalRecord:
+    return MultiGoalRecord(
+        position=one.position, object_category=one.category, radius=None, room_id=None, room_name=None
+    )
+
+
+def _number(categories: Sequence[str]) -> dict[str, int]:
+    return {name: index for index, name in enumerate(categories)}
+
+
+def _wrong_goal(episode: Episode, wanted: str) -> InputError:
+    return InputError(
+        f"expected {wanted} as the goal of episode {episode.episode_id!r}, got "
+        f"{type(episode.goal).__name__}; choose the layout of its task"
+    )

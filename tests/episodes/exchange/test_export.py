@@ -1,0 +1,60 @@
+"""Episodes made here, written for others, read back as they were."""
+
+from dataclasses import replace
+
+import pytest
+
+from navarena.core.errors import InputError, UnknownNameError
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange import make_document, open_episode_file, write_document
+from navarena.episodes.goals import MultiGoal, ObjectGoal, ObjectInstance, PointGoal, ViewPoint
+
+POINT = Episode("rooms-7", "set/rooms", (1.0, 0.0, 2.5), 0.75, PointGoal((3.0, 0.0, 1.0)), 2.625)
+BED = ObjectInstance("4", "bed", (1.0, 0.5, 2.0), (ViewPoint((0.5, 0.0, 2.0), -0.5, 1.25),), "bed_4")
+COT = ObjectInstance("crib", "bed", (2.0, 0.5, 2.0))
+OBJECT = replace(POINT, episode_id="rooms-0", goal=ObjectGoal("bed", (BED, COT), "4"), difficulty="easy")
+MANY = replace(
+    POINT,
+    episode_id="rooms-0",
+    goal=MultiGoal(
+        (ObjectInstance("1", "red", (0.0, 0.0, 0.0)), ObjectInstance("0", "blue", (1.0, 0.0, 0.0))),
+        distractors=(ObjectInstance("2", "tan", (2.0, 0.0, 0.0)),),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("layout", "episode", "categories"),
+    [
+        ("habitat-pointnav", POINT, ()),
+        ("habitat-pointnav", replace(POINT, difficulty="hard"), ()),
+        ("habitat-objectnav-hm3d", OBJECT, ()),
+        ("multion", MANY, ("blue", "red", "tan")),
+    ],
+)
+def test_what_is_written_is_read(tmp_path, layout, episode, categories):
+    path = tmp_path / "file.json.gz"
+    write_document(make_document(layout, [episode], categories), path)
+    file = open_episode_file(path)
+    assert file.format.name == layout
+    (found,) = file.episodes
+    assert found.start_yaw == pytest.approx(0.75)
+    named = episode if layout != "habitat-pointnav" else replace(episode, episode_id="rooms-rooms-7")
+    points = {"start_yaw": found.start_yaw}
+    if isinstance(episode.goal, ObjectGoal):
+        yaw = found.goal.instances[0].view_points[0].yaw
+        assert yaw == pytest.approx(-0.5)
+        seen = (replace(BED.view_points[0], yaw=yaw),)
+        points["goal"] = replace(episode.goal, instances=(replace(BED, view_points=seen), COT))
+    assert found == replace(named, **points)
+
+
+def test_wrong_tasks_are_named():
+    with pytest.raises(InputError, match="expected a point as the goal of episode 'rooms-0', got ObjectGoal"):
+        make_document("habitat-pointnav", [OBJECT])
+    with pytest.raises(InputError, match="got PointGoal"):
+        make_document("multion", [POINT])
+    with pytest.raises(InputError, match="one list of objects for rooms_bed"):
+        make_document("habitat-objectnav-hm3d", [OBJECT, replace(OBJECT, goal=ObjectGoal("bed", (COT,)))])
+    with pytest.raises(UnknownNameError, match="Did you mean 'multion'"):
+        make_document("multon", [MANY])
