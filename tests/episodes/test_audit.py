@@ -1,0 +1,162 @@
+"""The audit finds every fault that is put into good episodes, and no other."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from navarena.episodes.audit import CHECKS, Tolerance, audit_episodes, measure_distances
+from navarena.episodes.goals import GoalImage, ImageGoal, MultiGoal, ObjectGoal, ObjectInstance, ViewPoint
+from navarena.episodes.instance_audit import box_distance
+from navarena.evaluation.expert_audit import find_expert_failures
+from navarena.scenes.scene import SceneObject
+from navarena.simulation.world import World
+from tasks.small import AHEAD, CUT_OFF, EPISODES, SmallPointNav, make_cache, make_episode
+from worlds import HALL, draw_navmesh, draw_scene
+
+WALL = ObjectInstance("2", "wall", (5.0, 1.0, 5.0), (ViewPoint((5.0, 0.0, 4.0), 0.0),))
+
+
+def true_distances(episodes):
+    cache = make_cache()
+    return [
+        replace(one, geodesic_distance=float(measure_distances([one], cache.get(one.scene_id))[0]))
+        for one in episodes
+    ]
+
+
+GOOD = true_distances(EPISODES)
+
+
+def audit(episodes, **more):
+    return audit_episodes(episodes, make_cache().get, **more)
+
+
+def checks_of(report):
+    return [(one.episode_id, one.check) for one in report.findings]
+
+
+def test_good_episodes_pass():
+    seen = []
+    report = audit(GOOD, progress=seen.append)
+    assert not report.findings and (report.scenes, report.episodes) == (2, len(GOOD))
+    assert sum(seen) == len(GOOD) and report.counts == dict.fromkeys(CHECKS, 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"start_position": (50.0, 0.0, 5.0)}, {"start", "reachable"}),
+        ({"start_position": (5.0, 3.0, 5.0)}, {"start", "distance"}),
+        ({"geodesic_distance": 1.2}, {"distance"}),
+        ({"geodesic_distance": 1.04}, set()),
+        ({"geodesic_distance": np.inf}, {"spl"}),
+        ({"geodesic_distance": 0.0}, {"distance", "spl"}),
+        ({"geodesic_distance": -1.0}, {"distance", "spl"}),
+        ({"geodesic_distance": None}, set()),
+    ],
+)
+def test_a_fault_is_found_and_named(changes, found):
+    bad = replace(AHEAD, episode_id="bad", **changes)
+    if "start_position" not in changes:
+        bad = replace(bad, start_yaw=0.5)
+    report = audit([*GOOD, bad])
+    assert {one.check for one in report.findings} == found
+    assert set(report.bad_episodes) == ({"bad"} if found else set())
+
+
+def test_goals_off_the_floor_and_cut_off_ones():
+    outside = make_episode("outside", (5.0, 0.0, 5.0), (5.0, 0.0, 40.0))
+    assert {"goal"} <= {one.check for one in audit([outside]).findings}
+    assert checks_of(audit([CUT_OFF])) == [("cut-off", "reachable")]
+
+
+def test_duplicates_by_id_and_by_content():
+    report = audit([*GOOD, replace(GOOD[0], episode_id="again"), replace(GOOD[1], start_yaw=1.0)])
+    assert sorted(checks_of(report)) == [("again", "duplicate"), (GOOD[1].episode_id, "duplicate")]
+    assert repr(GOOD[0].episode_id) in report.findings[1].message
+
+
+def test_objects_are_measured_to_the_nearest_view_point():
+    far = replace(WALL, object_id="9", view_points=(ViewPoint((5.0, 0.0, 9.0), 0.0),))
+    good = replace(AHEAD, goal=ObjectGoal("wall", (WALL, far)))
+    cache = make_cache()
+    assert measure_distances([good], cache.get("hall"))[0] == pytest.approx(1.0)
+    picture = GoalImage((0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0), 1.5, 32, 32)
+    several = replace(AHEAD, goal=MultiGoal((WALL, replace(far, position=(5.0, 0.0, 9.0)))))
+    kinds = [
+        good,
+        replace(AHEAD, goal=ImageGoal(far, picture)),
+        several,
+        replace(AHEAD, goal=ObjectGoal("x")),
+    ]
+    assert measure_distances(kinds, cache.get("hall")).tolist() == pytest.approx([1.0, 4.0, 6.0, np.inf])
+    assert not audit([replace(AHEAD, goal=ObjectGoal("x"), geodesic_distance=None)]).findings
+
+
+def test_distances_are_the_same_alone_and_together():
+    cache = make_cache()
+    for scene in ("hall", "rooms"):
+        members = [one for one in EPISODES if one.scene_id == scene]
+        together = measure_distances(members, cache.get(scene))
+        assert together.tolist() == [measure_distances([one], cache.get(scene))[0] for one in members]
+
+
+def box_world(*objects):
+    scene = replace(draw_scene(HALL, scene_id="hall"), objects=objects)
+    return World.of(scene, draw_navmesh(HALL))
+
+
+BOX = SceneObject(3, "bed", (5.0, 0.25, 5.0), (0.5, 0.25, 0.5))
+BED = ObjectInstance("3", "bed", (5.0, 0.25, 5.0), (ViewPoint((5.0, 0.0, 4.0), 0.0),))
+
+
+@pytest.mark.parametrize(
+    ("objects", "instances", "message"),
+    [
+        ((BOX,), (BED,), None),
+        ((), (BED,), None),  # a scene without objects cannot tell
+        ((replace(BOX, category="sofa"),), (BED,), "none of the scene's 0"),
+        (
+            (BOX,),
+            (BED, replace(BED, object_id="4", position=(8.0, 0.2, 8.0))),
+            "bed 4 .* none of the scene's 1",
+        ),
+        (
+            (BOX, replace(BOX, object_id=4, center=(2.0, 0.25, 2.0))),
+            (BED,),
+            "bed 4 of the scene .* not listed",
+        ),
+        ((BOX, replace(BOX, object_id=4, center=(2.0, 9.0, 99.0))), (BED,), None),  # no floor is near it
+        ((BOX,), (replace(BED, view_points=(ViewPoint((50.0, 0.0, 4.0), 0.0),)),), "none of its view points"),
+    ],
+)
+def test_lists_of_objects_are_compared_with_the_scene(objects, instances, message):
+    world = box_world(*objects)
+    episode = replace(AHEAD, goal=ObjectGoal("bed", instances), geodesic_distance=None)
+    found = [one for one in audit_episodes([episode], lambda _: world).findings if one.check == "instances"]
+    assert [bool(re.search(message, one.message)) for one in found] == [True] if message else not found
+
+
+def test_distance_to_a_turned_box():
+    turned = SceneObject(1, "bed", (1.0, 0.0, 1.0), (2.0, 1.0, 0.5), yaw=np.pi / 2)
+    assert box_distance(turned, np.array([1.0, 0.0, 2.9])) == pytest.approx(0.0)
+    assert box_distance(turned, np.array([2.0, 0.0, 1.0])) == pytest.approx(0.5)
+    assert box_distance(turned, np.array([1.0, 3.0, 1.0])) == pytest.approx(2.0)
+
+
+def test_tolerance_is_absolute_or_relative():
+    rule = Tolerance(0.05, 0.01)
+    assert rule.allows(1.04, 1.0) and not rule.allows(1.06, 1.0)
+    assert rule.allows(20.19, 20.0) and not rule.allows(20.3, 20.0)
+
+
+def test_the_expert_runs_on_every_episode(monkeypatch):
+    from navarena.evaluation import expert_audit
+
+    monkeypatch.setattr(expert_audit, "SLOTS", 3)
+    task, seen = SmallPointNav(), []
+    assert not list(find_expert_failures(task, GOOD, make_cache(), seen.append)) and sum(seen) == len(GOOD)
+    (found,) = find_expert_failures(task, [*GOOD, CUT_OFF], make_cache())
+    assert (found.episode_id, found.check) == ("cut-off", "expert")

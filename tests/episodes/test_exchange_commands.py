@@ -1,0 +1,140 @@
+"""`navarena episodes info`, `stats` and `audit` on files of the community, and an evaluation on one."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import pytest
+
+from navarena.cli.main import main
+from navarena.core.errors import FileError, InputError
+from navarena.episodes.catalog import load_episodes, make_episodes
+from navarena.episodes.exchange import make_document, write_document
+from navarena.episodes.scene_places import place_scenes
+
+from .exchange.samples import HM3D, MULTION, ROBOTHOR_TEST, store
+
+
+@pytest.fixture(scope="module")
+def dungeon(dungeon_folder):
+    return dungeon_folder / "dungeon.obj"
+
+
+@pytest.fixture(scope="module")
+def pointnav_file(dungeon, tmp_path_factory):
+    """Eight episodes in the dungeon in the layout of Habitat, whose scene has the path of a data set."""
+    made = make_episodes("pointnav-v1", [str(dungeon)], 8).episodes
+    named = [replace(one, scene_id="meshes/dungeon.obj") for one in made]
+    path = tmp_path_factory.mktemp("habitat") / "val.json.gz"
+    write_document(make_document("habitat-pointnav", named), path)
+    return path
+
+
+def printed(capsys, *arguments, code=0):
+    assert main([*map(str, arguments), "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def test_info_and_stats(tmp_path, capsys):
+    file = store(tmp_path / "val.json.gz", {**HM3D, "license": "MIT"})
+    told = printed(capsys, "episodes", "info", file)
+    assert (told["format"], told["episodes"], told["objects"]) == ("habitat-objectnav-hm3d", 2, {"bed": 2})
+    assert list(told["unknown_fields"]) == ["(top level) license"]
+    numbers = printed(capsys, "episodes", "stats", file)
+    assert numbers["categories"] == {"bed": 2} and numbers["path_length"] == pytest.approx(2 * 5.40846)
+    assert main(["episodes", "info", str(file)]) == 0
+    assert main(["episodes", "stats", str(file), "--plot", str(tmp_path / "plot.svg")]) == 0
+    out = capsys.readouterr().out
+    assert "ObjectNav of Habitat on HM3D" in out and "####" in out and "license" in out
+    drawn = ElementTree.fromstring((tmp_path / "plot.svg").read_text())
+    assert drawn.tag.endswith("svg") and len(drawn.findall(".//{*}rect[@class='bar']")) >= 3
+
+
+def test_files_that_hide_their_distances(tmp_path, capsys):
+    file = store(tmp_path / "test.json", ROBOTHOR_TEST)
+    told = printed(capsys, "episodes", "info", file)
+    assert told["hidden"] == 1 and told["geodesic"] is None
+    assert main(["episodes", "stats", str(file)]) == 0
+
+
+def test_what_is_mended_is_one_note(tmp_path, capsys):
+    file = store(tmp_path / "val.json", {**MULTION, "episodes": MULTION["episodes"] * 3})
+    assert main(["episodes", "info", str(file)]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.count("note: ") == 1 and "normalised" in captured.err
+    assert "goals in an episode" in captured.out
+
+
+def test_splits_have_statistics(capsys, tmp_path):
+    assert printed(capsys, "episodes", "stats", "houses-v0/mini")["scenes"] == 10
+    assert main(["episodes", "stats", "mini", "--plot", str(tmp_path / "a.png")]) == 2
+    assert "end in .svg" in capsys.readouterr().err
+
+
+def test_an_audit_passes_and_fails(pointnav_file, dungeon, tmp_path, capsys):
+    told = printed(capsys, "episodes", "audit", pointnav_file, "--scenes", dungeon)
+    assert told["expert"] and told["episodes"] == 8 and not told["findings"]
+    assert told["protocol"] == "pointnav-v1" and told["body"] == "locobot"
+    bad = [
+        replace(one, geodesic_distance=99.0)
+        for one in load_episodes("pointnav-v1", "", pointnav_file).episodes[:2]
+    ]
+    path = tmp_path / "bad.json"
+    write_document(make_document("habitat-pointnav", bad), path)
+    arguments = ("episodes", "audit", path, "--scenes", dungeon, "--body", "locobot")
+    told = printed(capsys, *arguments, code=1)
+    assert told["checks"]["distance"] == 2 and len(told["bad_episodes"]) == 2 and not told["expert"]
+    assert main([*map(str, arguments)]) == 1
+    out = capsys.readouterr().out
+    assert "2 of 2 episodes are bad" in out and "99.000" in out
+
+
+def test_the_embedded_episodes_pass_the_audit(capsys):
+    told = printed(capsys, "episodes", "audit", "houses-v0/mini")
+    assert told["expert"] and told["episodes"] == 40 and not told["findings"]
+
+
+def test_an_evaluation_runs_on_a_file_of_habitat(pointnav_file, dungeon, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes" / "dungeon.obj").symlink_to(dungeon)
+    told = printed(
+        capsys, "evaluate", "pointnav-v1", "--dataset", pointnav_file, "--agent", "expert", "--out", "run"
+    )
+    assert told["identity"].startswith("pointnav-v1@habitat-pointnav/val#")
+    assert told["metrics"]["success"]["mean"] == 1 and told["episodes"] == 8
+
+
+def test_an_evaluation_names_what_does_not_fit(tmp_path, pointnav_file, capsys):
+    file = store(tmp_path / "val.json", HM3D)
+    with pytest.raises(InputError, match="expected episodes of 'pointnav-v1', got those of ObjectNav"):
+        load_episodes("pointnav-v1", "val", file)
+    assert (
+        main(["evaluate", "pointnav-v1", "--dataset", str(pointnav_file), "--out", str(tmp_path / "o")]) == 2
+    )
+    assert "meshes/dungeon.obj" in capsys.readouterr().err
+
+
+def test_repeated_ids_are_refused(pointnav_file, tmp_path):
+    episode = load_episodes("pointnav-v1", "", pointnav_file).episodes[0]
+    path = tmp_path / "twice.json"
+    write_document(make_document("habitat-pointnav", [episode, episode]), path)
+    with pytest.raises(InputError, match="expected unique episode ids"):
+        load_episodes("pointnav-v1", "", path)
+
+
+def test_scenes_are_found_or_their_path_is_told(tmp_path):
+    (tmp_path / "deep").mkdir()
+    scene = tmp_path / "deep" / "a.glb"
+    scene.write_bytes(b"x")
+    found = place_scenes(["data/scene_datasets/mp3d/deep/a.glb", "deep/a.glb"], str(tmp_path))
+    assert set(found.values()) == {str(scene)}
+    with pytest.raises(FileError) as caught:
+        place_scenes(["data/scene_datasets/mp3d/b/b.glb"], str(tmp_path))
+    assert f"expected the file {tmp_path / 'mp3d' / 'b' / 'b.glb'}, got none" in str(caught.value)
+    assert place_scenes(["a", "b"], None) == {"a": "a", "b": "b"}
+    assert place_scenes(["a"], str(scene)) == {"a": str(scene)}
+    with pytest.raises(InputError, match="expected episodes of one scene for .*got 2 scenes"):
+        place_scenes(["a", "b"], str(scene))
+    with pytest.raises(FileError, match="folder, a mesh file or a scene id, got 'nowhere'"):
+        place_scenes(["a"], "nowhere")
