@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from graph_world import write_files
 from navarena.cli.main import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,14 +109,17 @@ def test_scenes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixtur
     check("scene preview", printed(capsys, "scene", "preview", mesh, "--out", folder / "p.png"))
 
 
-@pytest.mark.real_data
-def test_tours(folder: Path, real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The R2R data may not be copied into the project, so this needs the folder of real files."""
-    r2r, graphs = real_data / "r2r" / "R2R_val_seen.json.gz", real_data / "r2r" / "connectivity.tar.gz"
+def test_tours(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On a drawn scan: R2R's own data may not be copied into the project."""
+    r2r, graphs = write_files(folder)
     sources = ("--r2r", r2r, "--connectivity", graphs)
     out = folder / "tours.json"
     check("tours make", printed(capsys, "tours", "make", *sources, "--out", out, "--iterations", "1"))
     check("tours stats", printed(capsys, "tours", "stats", out, *sources))
+    run, rules = folder / "results.json", (*sources, "--tours", out)
+    arguments = ("ir2r-v1", "--agent", "random", *rules, "--out", run)
+    check("tours evaluate", printed(capsys, "tours", "evaluate", *arguments))
+    check("tours score", printed(capsys, "tours", "score", run, *rules))
 
 
 def test_cache(

@@ -11,13 +11,13 @@ import tyro
 from navarena.cli.benchmarks.measurement import Measurement
 from navarena.cli.console import Console
 
-Benchmark = Literal["render", "step", "geodesic", "navmesh", "load"]
-BENCHMARKS: tuple[Benchmark, ...] = ("render", "step", "geodesic", "navmesh", "load")
+Benchmark = Literal["render", "step", "geodesic", "navmesh", "load", "graphs"]
+BENCHMARKS: tuple[Benchmark, ...] = ("render", "step", "geodesic", "navmesh", "load", "graphs")
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure speed on this machine: pictures, steps, path queries, navmesh building, loading.
+    """Measure speed on this machine: pictures, steps, path queries, navmesh building, loading, graphs.
 
     The marks are those of the project on one core of a 2-core server CPU; compare ratios, not
     figures, across machines.
