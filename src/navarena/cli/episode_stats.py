@@ -21,7 +21,7 @@ BAR_WIDTH = 40
 class EpisodesStats:
     """Count and measure episodes, as the papers' tables and figures do."""
 
-    source: Annotated[str, tyro.conf.Positional]
+    source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE")]
     """Episode file or folder of any format, or a split such as val or houses-v0/val."""
     protocol: str = DEFAULT_PROTOCOL
     """Whose episodes a split is read as; files say it themselves."""

@@ -24,7 +24,7 @@ DEFAULT_SCENES = "houses-v0"
 class EpisodesMake:
     """Make the episodes of a protocol in one scene or in all scenes of a split."""
 
-    protocol: Annotated[str, tyro.conf.Positional]
+    protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
     """Protocol id, such as pointnav-v1."""
     out: Path
     """File to write, .json or .json.gz."""
@@ -80,7 +80,7 @@ class EpisodesMake:
 class EpisodesInfo:
     """Describe an episode file: one of navarena's, or one of the community's formats."""
 
-    file: Annotated[Path, tyro.conf.Positional]
+    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
     """Episode file (.json, .json.gz), the stub of a data set in parts, or a folder of such files."""
     json: bool = False
     """Print one JSON document instead of a table."""

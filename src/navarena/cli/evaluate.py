@@ -23,7 +23,7 @@ class Evaluate:
     seconds, notices, out and report.
     """
 
-    protocol: Annotated[str, tyro.conf.Positional]
+    protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
     """Protocol id, such as pointnav-v1; `navarena list protocols` names them."""
     agent: str = "random"
     """Registered name (`navarena list agents`), or module:Class of your own."""

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from navarena.cli.console import Console
 from navarena.core.errors import NavarenaError
@@ -91,15 +91,11 @@ def split_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def parse_command(name: str, arguments: Sequence[str]) -> Command:
-    """The dataclass of subcommand `name` filled from `arguments`; exits with 2 when they are wrong."""
-    import tyro
-
+    """The dataclass of subcommand `name` filled from `arguments`; raises InputError when they are wrong."""
+    from navarena.cli.flags import read_flags
     from navarena.core.registry import load_target
 
-    command: Any = load_target(COMMANDS[name].target)
-    parsed: Command = tyro.cli(
-        command, prog=f"navarena {name}", args=list(arguments), config=(tyro.conf.FlagCreatePairsOff,)
-    )
+    parsed: Command = read_flags(load_target(COMMANDS[name].target), name, arguments)
     return parsed
 
 

@@ -19,7 +19,7 @@ class Replay:
     exact, equal and differences (for each: episode_id, name, logged, replayed).
     """
 
-    folder: Annotated[Path, tyro.conf.Positional]
+    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
     """Folder of the run, as `navarena evaluate` printed it."""
     json: bool = False
     """Print one JSON document instead of text."""

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 
@@ -22,7 +22,7 @@ LISTED_CATEGORIES = 8
 class SceneImport:
     """Compile a mesh file, or all scenes of a dataset, with navmesh and render mesh into the cache."""
 
-    path: tyro.conf.Positional[str]
+    path: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PATH")]
     """The mesh file (.glb, .gltf, .obj or .ply); with --dataset its folder, or one scene of it."""
     dataset: str | None = None
     """What the folder holds: hm3d, mp3d, gibson, replica, procthor, habitat."""
@@ -58,7 +58,7 @@ class SceneImport:
 class SceneMake:
     """Generate a scene of a set, such as houses-v0/val/00017, and compile it into the cache."""
 
-    scene: tyro.conf.Positional[str]
+    scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id: set, split and index."""
     out: Path | None = None
     """Also write it as a binary glTF file (.glb) with colours, textures, objects and baked light."""
@@ -81,7 +81,7 @@ class SceneMake:
 class SceneInfo:
     """Describe a scene: geometry, looks, objects, rooms, and how much of it a body can reach."""
 
-    scene: tyro.conf.Positional[str]
+    scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file."""
     up: str = "y"
     """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
@@ -102,7 +102,7 @@ class SceneInfo:
 class ScenePreview:
     """Draw a scene into one PNG: the plan from above and four views from inside."""
 
-    scene: tyro.conf.Positional[str]
+    scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file."""
     out: Path
     """The picture to write, .png."""

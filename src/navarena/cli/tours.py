@@ -70,7 +70,7 @@ class ToursMake:
 class ToursStats:
     """Count tours and their episodes."""
 
-    file: Annotated[Path, tyro.conf.Positional]
+    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
     """Tour file."""
     split: str | None = None
     """Only this split."""

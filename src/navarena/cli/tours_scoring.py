@@ -58,7 +58,7 @@ class ScoreOptions:
 class ToursScore:
     """Score a results file: the official R2R numbers, and with a tour file t-nDTW, t-SR and t-SPL."""
 
-    results: Annotated[Path, tyro.conf.Positional]
+    results: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
     """JSON list of {instr_id, trajectory: [[viewpoint, heading, elevation], ...]}."""
     r2r: Path
     """R2R file of the split, .json or .json.gz."""
@@ -100,7 +100,7 @@ class ToursScore:
 class ToursEvaluate:
     """Run an agent over tours (ir2r-v1) or episodes (r2r-v1), write its results and score them."""
 
-    protocol: Annotated[str, tyro.conf.Positional]
+    protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
     """ir2r-v1 or r2r-v1."""
     agent: str
     """Name of an agent, or module:Class."""

@@ -1,0 +1,78 @@
+"""Reads the flags of a subcommand; wrong ones become one line, as every other error of ours.
+
+tyro draws a box around what it refuses. Its text is taken out of the box here, and the flags
+that it knows are read from its help, so that an unknown one is answered with the nearest.
+"""
+
+import contextlib
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from navarena.core.errors import InputError
+from navarena.core.suggest import unknown_name
+
+_FRAME = re.compile("\x1b\\[[0-9;]*m|[\u2500-\u257f]|^[|+]|[|+]$")
+_RULE = re.compile("[\u2500-]{8,}")
+_FLAG = re.compile(r"^\W*(?:-h, )?(--[a-z][a-z0-9-]*)", re.MULTILINE)
+
+
+def read_flags(kind: Any, name: str, arguments: Sequence[str]) -> Any:
+    """An instance of the dataclass `kind`, the subcommand `name`, filled from `arguments`.
+
+    `--help` prints the help and exits with 0. Raises UnknownNameError for a flag that does not
+    exist, InputError for a value that is missing or does not fit.
+    """
+    refusal = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(refusal):
+            return _call_tyro(kind, name, arguments)
+    except SystemExit as stop:
+        if stop.code in (None, 0):
+            raise
+    known = _known_flags(kind, name)
+    for argument in arguments:
+        flag = argument.split("=")[0]
+        if flag.startswith("--") and flag not in known:
+            raise unknown_name(f"flag of `navarena {name}`", flag, known)
+    raise InputError(f"{_unframe(refusal.getvalue())}; `navarena {name} --help` explains the flags")
+
+
+def _call_tyro(kind: Any, name: str, arguments: Sequence[str]) -> Any:
+    import tyro
+
+    return tyro.cli(
+        kind, prog=f"navarena {name}", args=list(arguments), config=(tyro.conf.FlagCreatePairsOff,)
+    )
+
+
+def _known_flags(kind: Any, name: str) -> list[str]:
+    """The flags of `kind`, as its help lists them."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
+        _call_tyro(kind, name, ["--help"])
+    return _FLAG.findall(text.getvalue())
+
+
+def _unframe(box: str) -> str:
+    """What the box says is wrong, on one line: neither its title nor the help that follows.
+
+    The frame is drawn with lines, or with dashes where the stream knows no Unicode.
+    """
+    words: list[str] = []
+    for line in box.splitlines()[1:]:
+        if words and (_RULE.search(line) or "Got errors:" in line):
+            break
+        words += _FRAME.sub("", _RULE.sub("", line)).split()
+    text = " ".join(words).removesuffix(".")
+    text = re.sub(r"^Missing from navarena [a-z -]+:", "expected", text)
+    text = (
+        text.replace(". (required)", ";")
+        .removesuffix(";")
+        .replace("{None}|", "")
+        .replace("Unrecognized options:", "unexpected")
+    )
+    if text.startswith("Missing value"):
+        text += " (one that starts with a dash is written --flag=-value)"
+    return text[:1].lower() + text[1:]
