@@ -34,9 +34,11 @@ def dungeon_folder() -> Path:
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """The folder named by NAVARENA_TEST_DATA; skips the test when it is not set."""
+    """The folder named by NAVARENA_TEST_DATA; without it the test is skipped, or fails where CI wants it."""
     named = os.environ.get("NAVARENA_TEST_DATA")
     if not named:
+        if os.environ.get("NAVARENA_REQUIRE_DATA"):
+            pytest.fail("NAVARENA_TEST_DATA is not set, and NAVARENA_REQUIRE_DATA wants these tests to run")
         pytest.skip("NAVARENA_TEST_DATA is not set")
     return Path(named)
 
