@@ -143,8 +143,9 @@ def test_incomplete_or_broken_results_are_refused(folder, capsys, rows, message,
 
 def test_entries_must_be_viewpoints(folder, capsys):
     rows = answers(perfect_answers())
-    rows[0]["trajectory"] = [[3, 0, 0]]
-    assert "entry 0: expected [viewpoint" in score(capsys, folder, rows)[2]
+    for entry in ([3, 0, 0], ["a", "b"], [], 7):
+        rows[0]["trajectory"] = [entry]
+        assert "entry 0: expected [viewpoint" in score(capsys, folder, rows)[2]
 
 
 def test_readings_and_weights(folder, capsys):

@@ -91,6 +91,7 @@ def test_folder_and_tarball_agree(tmp_path):
     deep.mkdir(parents=True)
     for scan in ("scan1", "scan2"):
         (deep / f"{scan}_connectivity.json").write_text(json.dumps(connectivity_items()))
+    (deep / "._scan1_connectivity.json").write_bytes(b"\x00")
     (deep / "scans.txt").write_text("scan1\nscan2\n")
     write_tarball(tmp_path / "c.tar.gz", connectivity_items())
     for source in (Connectivity(tmp_path / "folder"), Connectivity(tmp_path / "c.tar.gz")):

@@ -1,5 +1,6 @@
 """r2r-v1 and ir2r-v1: moves, phases, what is seen, teachers, and both Gymnasium environments."""
 
+import pickle
 from dataclasses import replace
 
 import gymnasium
@@ -372,6 +373,19 @@ def test_the_vector_environment_is_the_single_one(files, protocol):
                 assert infos["metrics"]["ndtw"][k] == info["metrics"]["ndtw"]
                 assert infos["ended"][k] == info["ended"]
     assert finished > 10
+
+
+def test_environments_can_be_copied_at_any_time(files):
+    env = GraphEnv("ir2r-v1", **files)
+    env.reset(seed=1)
+    env.step(1)
+    twin = pickle.loads(pickle.dumps(env))
+    for action in (1, 0, 2, 2, 0, 1, 1):
+        first, second = env.step(action), twin.step(action)
+        assert first[1:4] == second[1:4] and first[4] == second[4]
+        assert all(np.array_equal(first[0][key], second[0][key]) for key in first[0])
+        if first[2] or first[3]:
+            break
 
 
 def test_environments_refuse_the_wrong_files(files):

@@ -102,8 +102,8 @@ def _check(path: Path, answer: _Answer, episode: GraphEpisode, atlas: GraphAtlas
     where = f"{KIND} {path}, instruction {answer.instr_id}"
     viewpoints = []
     for row, entry in enumerate(answer.trajectory):
-        first = entry[0] if isinstance(entry, list) and entry else entry
-        if not isinstance(first, str):
+        first, *angles = entry if isinstance(entry, list) and entry else [entry]
+        if not isinstance(first, str) or not all(isinstance(angle, int | float) for angle in angles):
             raise FileError(f"{where}, entry {row}: expected [viewpoint, heading, elevation], got {entry!r}")
         viewpoints.append(first)
     if not viewpoints or viewpoints[0] != episode.path[0]:

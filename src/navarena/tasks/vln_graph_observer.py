@@ -1,8 +1,7 @@
 """What a body on a navigation graph observes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float32
@@ -25,7 +24,7 @@ from navarena.tasks.vln_graph_state import GraphState
 MAX_TOKENS = 200
 """Longest encoded instruction, as in VLN-CE; longer ones are cut, shorter ones end in zeros."""
 
-KEPT_PLACES = 4096
+KEPT_PLACES = 512
 """Places whose features stay in memory."""
 
 LONGEST_EDGE = 1e3
@@ -70,15 +69,14 @@ class GraphObserver:
         self._next_texts = np.full(len(state.node), "", object)
         self._tokens = np.zeros((len(state.node), MAX_TOKENS), np.int32)
         self._next_tokens = np.zeros((len(state.node), MAX_TOKENS), np.int32)
-        self._views_of = lru_cache(KEPT_PLACES)(self._load_views)
-        known = self._table()
+        self._kept: dict[int, Float32[np.ndarray, "36 d"]] = {}
+        known = self._known_specs()
         for name in names:
             if name not in known:
                 raise unknown_name("graph sensor", name, known)
             if name in ("view_features", "candidate_features") and features is None:
                 raise InputError(f"expected features of the views for the sensor {name!r}, got none")
-        self.specs = {name: known[name][0] for name in names}
-        self._makers = {name: known[name][1] for name in names}
+        self.specs = {name: known[name] for name in names}
 
     def begin_episode(self, slot: int) -> None:
         """Take over the instruction of the episode that begins in `slot`."""
@@ -95,44 +93,56 @@ class GraphObserver:
 
     def observe(self) -> dict[str, np.ndarray]:
         """Name -> (N, ...) values as of now."""
-        return {name: make() for name, make in self._makers.items()}
+        return {name: getattr(self, f"_see_{name}")() for name in self.specs}
 
-    def _table(self) -> dict[str, tuple[GraphSpec, Callable[[], np.ndarray]]]:
-        state, candidates = self._state, self._atlas.candidates
-        columns, most = candidates.places.shape[1], len(self._atlas)
+    def _known_specs(self) -> dict[str, GraphSpec]:
+        """Every observation; the method `_see_{name}` computes it."""
+        columns, most = self._atlas.candidates.places.shape[1], len(self._atlas)
         size = 0 if self._features is None else self._features.size
-        wide = float(np.finfo(np.float32).max)
+        wide, large = float(np.finfo(np.float32).max), float(np.iinfo(np.int32).max)
         return {
-            "instruction": (GraphSpec(None, str), lambda: self._shown(self._texts, self._next_texts, "")),
-            "instruction_tokens": (
-                GraphSpec((MAX_TOKENS,), np.int32, 0, np.iinfo(np.int32).max),
-                lambda: self._shown(self._tokens, self._next_tokens, 0),
-            ),
-            "viewpoint": (GraphSpec((), np.int64, 0, most - 1), state.node.copy),
-            "view_index": (GraphSpec((), np.int64, 0, VIEWS - 1), state.view.copy),
-            "action_mask": (GraphSpec((columns + 1,), np.bool_, 0, 1), self._action_mask),
-            "candidate_viewpoints": (
-                GraphSpec((columns,), np.int64, -1, most - 1),
-                lambda: candidates.places[state.node].astype(np.int64),
-            ),
-            "candidate_views": (GraphSpec((columns,), np.int64, -1, VIEWS - 1), self._candidate_views),
-            "candidate_angles": (GraphSpec((columns, 4), np.float32, -1, 1), self._candidate_angles),
-            "candidate_distances": (
-                GraphSpec((columns,), np.float32, 0, LONGEST_EDGE),
-                lambda: candidates.distances[state.node],
-            ),
-            "candidate_features": (
-                GraphSpec((columns, size), np.float32, -wide, wide),
-                self._candidate_features,
-            ),
-            "view_angles": (
-                GraphSpec((VIEWS, 4), np.float32, -1, 1),
-                lambda: self._panoramas[state.view % HEADINGS],
-            ),
-            "view_features": (GraphSpec((VIEWS, size), np.float32, -wide, wide), self._view_features),
-            "phase": (GraphSpec((), np.int64, 0, max(Phase)), state.phase.copy),
-            "tour_position": (GraphSpec((), np.int64, 0, 2**31 - 1), state.position.copy),
+            "instruction": GraphSpec(None, str),
+            "instruction_tokens": GraphSpec((MAX_TOKENS,), np.int32, 0, large),
+            "viewpoint": GraphSpec((), np.int64, 0, most - 1),
+            "view_index": GraphSpec((), np.int64, 0, VIEWS - 1),
+            "action_mask": GraphSpec((columns + 1,), np.bool_, 0, 1),
+            "candidate_viewpoints": GraphSpec((columns,), np.int64, -1, most - 1),
+            "candidate_views": GraphSpec((columns,), np.int64, -1, VIEWS - 1),
+            "candidate_angles": GraphSpec((columns, 4), np.float32, -1, 1),
+            "candidate_distances": GraphSpec((columns,), np.float32, 0, LONGEST_EDGE),
+            "candidate_features": GraphSpec((columns, size), np.float32, -wide, wide),
+            "view_angles": GraphSpec((VIEWS, 4), np.float32, -1, 1),
+            "view_features": GraphSpec((VIEWS, size), np.float32, -wide, wide),
+            "phase": GraphSpec((), np.int64, 0, max(Phase)),
+            "tour_position": GraphSpec((), np.int64, 0, large),
         }
+
+    def _see_instruction(self) -> np.ndarray:
+        return self._shown(self._texts, self._next_texts, "")
+
+    def _see_instruction_tokens(self) -> np.ndarray:
+        return self._shown(self._tokens, self._next_tokens, 0)
+
+    def _see_viewpoint(self) -> np.ndarray:
+        return self._state.node.copy()
+
+    def _see_view_index(self) -> np.ndarray:
+        return self._state.view.copy()
+
+    def _see_phase(self) -> np.ndarray:
+        return self._state.phase.copy()
+
+    def _see_tour_position(self) -> np.ndarray:
+        return self._state.position.copy()
+
+    def _see_candidate_viewpoints(self) -> np.ndarray:
+        return self._atlas.candidates.places[self._state.node].astype(np.int64)
+
+    def _see_candidate_distances(self) -> np.ndarray:
+        return self._atlas.candidates.distances[self._state.node]
+
+    def _see_view_angles(self) -> Float32[np.ndarray, "n 36 4"]:
+        return self._panoramas[self._state.view % HEADINGS]
 
     def _shown(self, current: np.ndarray, following: np.ndarray, hidden: str | int) -> np.ndarray:
         phase = self._state.phase
@@ -144,22 +154,30 @@ class GraphObserver:
         shown[mine] = current[mine]
         return shown
 
-    def _action_mask(self) -> np.ndarray:
+    def _see_action_mask(self) -> np.ndarray:
         there = self._atlas.candidates.places[self._state.node] >= 0
         return np.concatenate([np.ones((len(there), 1), bool), there], 1)
 
-    def _candidate_views(self) -> np.ndarray:
+    def _see_candidate_views(self) -> np.ndarray:
         node = self._state.node
         candidates = self._atlas.candidates
         return np.where(candidates.places[node] >= 0, candidates.views[node].astype(np.int64), -1)
 
-    def _candidate_angles(self) -> Float32[np.ndarray, "n c 4"]:
+    def _see_candidate_angles(self) -> Float32[np.ndarray, "n c 4"]:
         """Relative headings and true elevations of the neighbours; zeros beyond the last."""
         state, candidates = self._state, self._atlas.candidates
         heading = relative_angle(candidates.headings[state.node], (state.view % HEADINGS * STEP)[:, None])
         angles = angle_feature(heading, candidates.elevations[state.node])
         angles[candidates.places[state.node] < 0] = 0.0
         return angles
+
+    def _views_of(self, node: int) -> Float32[np.ndarray, "36 d"]:
+        """The features of a node; the last KEPT_PLACES that were loaded stay in memory."""
+        if node not in self._kept:
+            if len(self._kept) >= KEPT_PLACES:
+                del self._kept[next(iter(self._kept))]
+            self._kept[node] = self._load_views(node)
+        return self._kept[node]
 
     def _load_views(self, node: int) -> Float32[np.ndarray, "36 d"]:
         if self._features is None:
@@ -174,13 +192,13 @@ class GraphObserver:
             )
         return values
 
-    def _view_features(self) -> Float32[np.ndarray, "n 36 d"]:
+    def _see_view_features(self) -> Float32[np.ndarray, "n 36 d"]:
         return np.stack([self._views_of(int(node)) for node in self._state.node])
 
-    def _candidate_features(self) -> Float32[np.ndarray, "n c d"]:
+    def _see_candidate_features(self) -> Float32[np.ndarray, "n c d"]:
         """Features of the view nearest to each neighbour's direction; zeros beyond the last."""
         state, candidates = self._state, self._atlas.candidates
         views = candidates.views[state.node].astype(np.int64)
-        seen = self._view_features()[np.arange(len(views))[:, None], views]
+        seen = self._see_view_features()[np.arange(len(views))[:, None], views]
         seen[candidates.places[state.node] < 0] = 0.0
         return seen

@@ -45,7 +45,8 @@ class Connectivity:
         self._packed: dict[str, bytes] = {}
         self._files: dict[str, Path] = {}
         if self.path.is_dir():
-            self._files = {scan_of(file.name): file for file in sorted(self.path.rglob(f"*{SUFFIX}"))}
+            files = sorted(self.path.rglob(f"[!.]*{SUFFIX}"))  # archives of some systems add "._" files
+            self._files = {scan_of(file.name): file for file in files}
         else:
             self._packed = _read_tarball(self.path)
         if not (self._packed or self._files):
