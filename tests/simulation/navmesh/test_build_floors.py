@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from navarena.core.errors import SceneError
@@ -195,16 +195,55 @@ def test_bad_plans_are_explained(walkable, message):
         compute_floor_parts(walkable, BODY)
 
 
+def turned(surface: WalkableSurface, turn: float, shift: float) -> WalkableSurface:
+    """A level surface turned about the origin and then shifted along x."""
+    c, s = math.cos(turn), math.sin(turn)
+
+    def moved(corners: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+        return tuple((shift + c * x - s * z, s * x + c * z) for x, z in corners)
+
+    obstacles = tuple(Footprint(moved(o.polygon), o.low, o.high) for o in surface.obstacles)
+    return WalkableSurface(moved(surface.outline), (), surface.plane, obstacles)
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.floats(0, 2 * math.pi), st.floats(-20, 20))
+@example(3.5268, 0.0)
 def test_turned_rooms_are_linked_as_straight_ones(turn, shift):
-    def turned(surface: WalkableSurface) -> WalkableSurface:
-        c, s = math.cos(turn), math.sin(turn)
-        outline = tuple((shift + c * x - s * z, s * x + c * z) for x, z in surface.outline)
-        return WalkableSurface(outline, (), (0.0, 0.0, 0.0), ())
-
     rooms = [floor(0, 0, 3, 3), floor(3, 1, 6, 2), floor(6, -1, 9, 4)]
     straight = compute_floor_parts(rooms, BODY)
-    parts = compute_floor_parts([turned(room) for room in rooms], BODY)
+    parts = compute_floor_parts([turned(room, turn, shift) for room in rooms], BODY)
     require_sound(parts)
     assert island_areas(parts) == pytest.approx(island_areas(straight), abs=0.02)
+
+
+def furnished_row(draw: np.random.Generator) -> list[WalkableSurface]:
+    """Two to five rooms side by side, with things in them, half of which stand across their walls."""
+    rooms, x = [], 0.0
+    for _ in range(draw.integers(2, 6)):
+        width, near, far = (round(float(v), int(draw.integers(1, 7))) for v in draw.uniform(0.5, 3, 3))
+        things = []
+        for _ in range(draw.integers(0, 4)):
+            across = x + width * draw.integers(0, 2) if draw.random() < 0.5 else draw.uniform(x, x + width)
+            turn = draw.uniform(0, 6) * draw.integers(0, 2)
+            things.append(thing(across, draw.uniform(-near, far), draw.uniform(0.05, 0.3), 0, 2, turn))
+        rooms.append(floor(x, -near, x + width, far, obstacles=tuple(things)))
+        x += width
+    return rooms
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 100_000))
+@example(3)
+@example(209)
+def test_turned_rooms_with_things_are_those_not_turned(seed):
+    """Borders that no longer run along the axes have corners beside their line, by the grid's rounding."""
+    draw = np.random.default_rng(seed)
+    rooms, turn, shift = furnished_row(draw), draw.uniform(0, 2 * math.pi), draw.uniform(-20, 20)
+    try:
+        straight = compute_floor_parts(rooms, BODY)
+    except SceneError:
+        return  # no room for a body
+    parts = compute_floor_parts([turned(room, turn, shift) for room in rooms], BODY)
+    require_sound(parts)
+    assert sorted(island_areas(parts)) == pytest.approx(sorted(island_areas(straight)), abs=0.02)

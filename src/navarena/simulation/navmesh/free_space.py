@@ -203,14 +203,15 @@ def eroded_area(
 
     Beyond a portal the other surface counts as free.
     """
-    area = unblocked[index]
+    pieces = [unblocked[index]]
     for portal in portals:
         if index in (portal.first, portal.second):
             other = portal.second if index == portal.first else portal.first
             beyond = portal.line.buffer(PORTAL_REACH * settings.radius + GRID)
-            ground = _areas_only(shapely.intersection(unblocked[other], beyond, grid_size=GRID))
-            area = shapely.union(area, ground, grid_size=GRID)
-    area = area.buffer(-settings.radius, quad_segs=ARC_SEGMENTS)
+            pieces.append(shapely.intersection(unblocked[other], beyond))
+    # points on the grid lie beside the line of a turned border: grow over the slits between pieces
+    grown = [_areas_only(piece).buffer(2 * GRID, join_style="mitre") for piece in pieces]
+    area = shapely.union_all(grown).buffer(-settings.radius - 2 * GRID, quad_segs=ARC_SEGMENTS)
     area = area.simplify(SIMPLIFY_TOLERANCE)
     area = _areas_only(shapely.intersection(area, outline, grid_size=GRID))
     return shapely.remove_repeated_points(area, NEAR)
