@@ -3,6 +3,7 @@
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset, load_episode_file, save_episodes
 from navarena.episodes.episode import Episode
+from navarena.episodes.floor_graph import FloorGraphSettings, build_floor_graph
 from navarena.episodes.goals import (
     Goal,
     GoalImage,
@@ -26,6 +27,7 @@ from navarena.episodes.tours import build_tours, count_tours, load_tours, make_t
 __all__ = [
     "Episode",
     "EpisodeDataset",
+    "FloorGraphSettings",
     "Goal",
     "GoalImage",
     "GraphData",
@@ -37,6 +39,7 @@ __all__ = [
     "PointGoal",
     "Tour",
     "ViewPoint",
+    "build_floor_graph",
     "build_tours",
     "count_tours",
     "list_episodes",

@@ -3,6 +3,7 @@
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import GRAPH_TASKS, TASKS, get_graph_task, get_task
 from navarena.tasks.env import NavigationEnv
+from navarena.tasks.rendered_features import RenderedFeatures
 from navarena.tasks.task import StepResult, Task, TaskState
 from navarena.tasks.vector_env import NavigationVectorEnv
 from navarena.tasks.vln_graph import GraphTask, OracleRules, Phase
@@ -24,6 +25,7 @@ __all__ = [
     "NavigationVectorEnv",
     "OracleRules",
     "Phase",
+    "RenderedFeatures",
     "StepResult",
     "Task",
     "TaskState",

@@ -1,0 +1,75 @@
+"""Features of the 36 views of a place, from pictures that are drawn where the place is."""
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from navarena.core.geometry import rotation_from_yaw_pitch
+from navarena.scenes.graphs.atlas import GraphAtlas
+from navarena.scenes.graphs.candidates import SIMULATOR_VFOV
+from navarena.scenes.graphs.features import require_features
+from navarena.scenes.graphs.panorama import VIEW_ELEVATIONS, VIEW_HEADINGS, VIEWS
+from navarena.simulation.body import Camera
+from navarena.simulation.rendering.engine import VisibilityRenderer
+from navarena.simulation.rendering.render_mesh import RenderMesh
+from navarena.simulation.rendering.views import Frames, Views
+
+VIEW_CAMERA = Camera(
+    width_px=640, height_px=480, hfov=2 * float(np.arctan(np.tan(SIMULATOR_VFOV / 2) * 640 / 480))
+)
+"""R2R's feature protocol: 640 x 480 pixels, vertical view 60 degrees (pinhole)."""
+
+Encoder = Callable[[np.ndarray], np.ndarray]
+"""(36, H, W, 3) uint8 pictures, in the order of the views -> (36, D) values."""
+
+
+class RenderedFeatures:
+    """View features of scenes that can be drawn, such as generated houses.
+
+    A scan's id names the scene; viewpoints are those of its graph in the atlas, whose positions are
+    where the camera stands. Pictures and features are made when asked for; the batch keeps the last.
+
+    Args:
+        atlas: graphs of the scenes.
+        open_mesh: scan id -> what the renderer draws, such as `open_world(scan, body).render_mesh`.
+        encode: pictures -> features.
+        size: D, numbers per view that `encode` returns.
+        camera: of the views; its mount and angles are not used.
+        threads: of the renderer; None for all processors this process may use.
+    """
+
+    def __init__(
+        self,
+        atlas: GraphAtlas,
+        open_mesh: Callable[[str], RenderMesh],
+        encode: Encoder,
+        size: int,
+        camera: Camera = VIEW_CAMERA,
+        threads: int | None = None,
+    ) -> None:
+        self.size = size
+        self._atlas, self._open, self._encode = atlas, open_mesh, encode
+        self._camera, self._threads = camera, threads
+        self._rotations = np.stack(
+            [rotation_from_yaw_pitch(-h, e) for h, e in zip(VIEW_HEADINGS.tolist(), VIEW_ELEVATIONS.tolist())]
+        )
+        self._renderers: dict[str, VisibilityRenderer] = {}
+
+    def pictures(self, scan: str, viewpoint: str) -> UInt8[np.ndarray, "36 h w 3"]:
+        """(36, H, W, 3) uint8 sRGB, one picture per view; raises UnknownNameError for another place."""
+        node = int(self._atlas.nodes(scan, [viewpoint])[0])
+        if scan not in self._renderers:
+            self._renderers[scan] = VisibilityRenderer([self._open(scan)], threads=self._threads)
+        frames = Frames.allocate(VIEWS, self._camera, ("rgb",))
+        position = np.repeat(self._atlas.positions[node][None], VIEWS, 0)
+        views = Views(self._camera, np.zeros(VIEWS, np.int32), position, self._rotations)
+        self._renderers[scan].render(views, frames)
+        pictures: UInt8[np.ndarray, "36 h w 3"] = np.asarray(frames.rgb)
+        return pictures
+
+    def views(self, scan: str, viewpoint: str) -> Float32[np.ndarray, "36 d"]:
+        """(36, D) float32 values; raises FileError when the encoder returns something else."""
+        encoded = np.asarray(self._encode(self.pictures(scan, viewpoint)))
+        where = f"features of viewpoint {viewpoint} in scan {scan}"
+        return require_features(encoded, self.size, where)
