@@ -234,7 +234,7 @@ def run_agent(name, task, episodes, seed):
     return [batch.trajectory(k).actions.tolist() for k in range(len(episodes))]
 
 
-@pytest.mark.parametrize("protocol_id", ["pointnav-v1", "multion-2on-v1"])
+@pytest.mark.parametrize("protocol_id", ["pointnav-v1", "multion-2on-v1", "objectnav-hm3d2022-v1"])
 def test_every_agent_repeats_itself_in_any_batch(agent_name, protocol_id):
     task = small_task(protocol_id)
     episodes = episodes_for(task)

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from navarena.episodes.episode import Episode, MultiGoal, ObjectInstance, PointGoal
+from navarena.episodes.episode import Episode, MultiGoal, ObjectGoal, ObjectInstance, PointGoal, ViewPoint
 from navarena.episodes.multi_on import CYLINDERS
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import WorldCache
 from navarena.tasks.multi_on import MultiOn
+from navarena.tasks.object_nav import ObjectNav
 from navarena.tasks.point_nav import PointNav
 from worlds import HALL, ROOMS, draw_world
 
@@ -61,8 +62,21 @@ MULTI_GOALS = {
 }
 
 
+def as_object(episode, category):
+    """The episode with one object of `category`, which is seen from the goal's place."""
+    (place,) = episode.goal.places
+    return replace(
+        episode, goal=ObjectGoal(category, (ObjectInstance("2", category, place, (ViewPoint(place, 0.0),)),))
+    )
+
+
+OBJECT_GOALS = tuple(map(as_object, EPISODES, ("chair", "bed", "plant", "toilet")))
+
+
 def episodes_for(task):
     """Episodes of a kind that `task` understands, in the worlds above."""
+    if isinstance(task, ObjectNav):
+        return OBJECT_GOALS
     if isinstance(task, MultiOn):
         return MULTI_GOALS[task.goals]
     return EPISODES

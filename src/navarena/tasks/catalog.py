@@ -13,6 +13,8 @@ TASKS = Registry(
         "multion-1on-v1": "navarena.tasks.multi_on:MultiOn1",
         "multion-2on-v1": "navarena.tasks.multi_on:MultiOn2",
         "multion-3on-v1": "navarena.tasks.multi_on:MultiOn3",
+        "objectnav-habitat2020-v1": "navarena.tasks.object_nav:ObjectNavHabitat2020",
+        "objectnav-hm3d2022-v1": "navarena.tasks.object_nav:ObjectNavHm3d2022",
         "pointnav-v1": "navarena.tasks.point_nav:PointNav",
     },
     "navarena.tasks",

@@ -6,6 +6,7 @@ GOAL_SENSORS = Registry(
     "goal sensor",
     {
         "multiobjectgoal": "navarena.tasks.sensors.class_goal:MultiObjectGoal",
+        "objectgoal": "navarena.tasks.sensors.class_goal:ObjectGoalSensor",
         "pointgoal_with_gps_compass": "navarena.tasks.sensors.point_goal:PointGoalWithGpsCompass",
     },
     "navarena.goal_sensors",

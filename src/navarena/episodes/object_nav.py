@@ -1,0 +1,244 @@
+"""Episodes of ObjectNav: a random start, and a category of which the scene has something to be seen."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.errors import InputError, SceneError
+from navarena.core.seeding import make_generator
+from navarena.episodes.episode import Episode
+from navarena.episodes.goals import ObjectGoal
+from navarena.episodes.point_nav import as_tuple, scene_name
+from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, find_view_points
+from navarena.scenes.scene import Scene
+from navarena.simulation.body import Embodiment
+from navarena.simulation.body_catalog import LOCOBOT
+from navarena.simulation.navmesh.goal_fields import GoalFields
+from navarena.simulation.planning import ActionPlanner, Query
+from navarena.simulation.world import World
+
+MP3D_CATEGORIES = (
+    "chair", "table", "picture", "cabinet", "cushion", "sofa", "bed", "chest_of_drawers", "plant", "sink",
+    "toilet", "stool", "towel", "tv_monitor", "shower", "bathtub", "counter", "fireplace", "gym_equipment",
+    "seating", "clothes",
+)  # fmt: skip
+"""Task category id -> category of the challenges of 2020 and 2021."""
+
+HM3D_CATEGORIES = ("chair", "bed", "plant", "toilet", "tv_monitor", "sofa")
+"""Task category id -> category of the challenges of 2022 and 2023."""
+
+DRAWN_TOGETHER = 32
+"""Candidates drawn from an episode's stream at a time."""
+
+MAX_ROUNDS = 100
+"""Draws of DRAWN_TOGETHER candidates after which a category counts as out of reach."""
+
+SLACK = 0.05
+"""Metres by which a straight line may seem longer than the way along the floor: snapping."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A start that fulfils the rules for a category; metres and radians, world frame."""
+
+    start: Float[np.ndarray, "3"]
+    yaw: float
+    distance: float
+    arrival: Float[np.ndarray, "3"]
+    closest: int
+
+
+@dataclass(frozen=True)
+class ObjectNavRecipe(EpisodeRecipe):
+    """Rules of the generators of the Habitat challenges, for objects (see view_points for the goals).
+
+    Categories take turns: each round goes once through those of which the scene has a view point, in
+    random order. The start is uniform over the navigable floor, on an island of a radius of at least
+    `min_island_radius`; the geodesic distance to the nearest view point of the category lies in
+    [min_distance, max_distance]. Nearly straight ways are thinned out: with geodesic / Euclidean
+    distance r < `min_ratio`, a candidate is kept with probability 20 (r - 0.98)^2 (which is 1 below 0.76:
+    the rule is that of the challenge). The yaw is uniform. A candidate that the planner cannot solve in
+    `max_steps` actions is dropped and counted; the challenge of 2020 allowed plans of 750 actions.
+
+    Attributes:
+        protocol_id: whose episodes they are.
+        embodiment: the body.
+        categories: by task category id.
+        success_distance: metres, geodesic, from a view point, within which the planner must arrive.
+        max_steps: actions within which it must.
+        ratio_to: whether the Euclidean distance leads to the view point where the path ends (2020) or
+            to the centre of its object (2022).
+        min_distance, max_distance: metres, geodesic.
+        min_ratio: below it, candidates are thinned out.
+        min_island_radius: metres.
+        max_rise: metres of height between start and view point.
+    """
+
+    protocol_id: str
+    embodiment: Embodiment
+    categories: tuple[str, ...]
+    success_distance: float = 0.1
+    max_steps: int = 500
+    ratio_to: Literal["view_point", "center"] = "view_point"
+    min_distance: float = 1.0
+    max_distance: float = 30.0
+    min_ratio: float = 1.05
+    min_island_radius: float = 1.5
+    max_rise: float = math.inf
+
+    @property
+    def view_points(self) -> ViewPointSettings:
+        """How the view points of its goals are found."""
+        return ViewPointSettings(self.categories, self.embodiment, min_island_radius=self.min_island_radius)
+
+    def make(self, world: World, count: int, stream: Stream) -> SceneBatch:
+        """`count` solvable episodes; raises SceneError for a scene without labels, goals or room."""
+        scene = scene_name(world.scene_id)
+        stem = (self.protocol_id, stream.dataset, stream.split, stream.seed, scene)
+        ground = _Ground(world, find_view_points(world, self.view_points))
+        chosen = self._choose_categories(ground, count, stem)
+        candidates = [
+            self._candidates(ground, category, make_generator(*stem, index, "pose"))
+            for index, category in enumerate(chosen)
+        ]
+        found, dropped = self._solvable(ground, chosen, candidates)
+        episodes = tuple(
+            Episode(
+                episode_id=f"{scene}-{index:04d}",
+                scene_id=world.scene_id,
+                start_position=as_tuple(candidate.start),
+                start_yaw=candidate.yaw,
+                goal=ObjectGoal(
+                    category, closest=str(candidate.closest), arrival=as_tuple(candidate.arrival)
+                ),
+                geodesic_distance=candidate.distance,
+            )
+            for index, (category, candidate) in enumerate(zip(chosen, found))
+        )
+        return SceneBatch(episodes, dropped)
+
+    def _choose_categories(self, ground: "_Ground", count: int, stem: tuple[str | int, ...]) -> list[str]:
+        """The category of each of `count` episodes."""
+        present = [name for name in self.categories if name in ground.views.categories]
+        if not present:
+            raise SceneError(
+                f"expected an object of a category of {self.protocol_id} that can be seen in "
+                f"{ground.world.scene_id!r}, got none ({', '.join(self.categories)}); choose another scene"
+            )
+        chosen: list[str] = []
+        while len(chosen) < count:
+            generator = make_generator(*stem, len(chosen) // len(present), "categories")
+            chosen += [present[k] for k in generator.permutation(len(present))]
+        return chosen[:count]
+
+    def _solvable(
+        self, ground: "_Ground", chosen: list[str], candidates: list[Iterator[Candidate]]
+    ) -> tuple[list[Candidate], int]:
+        """The first candidate of each stream that the planner solves, and how many it did not."""
+        planner = ActionPlanner(self.embodiment, self.success_distance, self.max_steps)
+        solved: dict[int, Candidate] = {}
+        dropped = 0
+        open_rows = list(range(len(candidates)))
+        while open_rows:
+            tried = {row: next(candidates[row]) for row in open_rows}
+            query = Query(
+                [ground.world.navmesh] * len(tried),
+                np.stack([candidate.start for candidate in tried.values()]),
+                np.array([candidate.yaw for candidate in tried.values()]),
+                [ground.places(chosen[row]) for row in tried],
+            )
+            plans = planner.plan(query)
+            solved.update({row: tried[row] for row, plan in zip(tried, plans) if plan is not None})
+            open_rows = [row for row, plan in zip(tried, plans) if plan is None]
+            dropped += len(open_rows)
+        return [solved[row] for row in range(len(candidates))], dropped
+
+    def _candidates(
+        self, ground: "_Ground", category: str, generator: np.random.Generator
+    ) -> Iterator[Candidate]:
+        """Candidates of one episode's stream that fulfil the rules, without end."""
+        navmesh = ground.world.navmesh
+        for _ in range(MAX_ROUNDS):
+            starts = navmesh.random_point(generator, DRAWN_TOGETHER)
+            yaws = generator.uniform(-np.pi, np.pi, DRAWN_TOGETHER)
+            luck = generator.random(DRAWN_TOGETHER)
+            large = navmesh.island_radius(starts) >= self.min_island_radius
+            distances = ground.distance(category, starts)
+            in_range = large & (distances >= self.min_distance) & (distances <= self.max_distance)
+            for row in np.flatnonzero(in_range).tolist():
+                arrival, closest = ground.nearest(category, starts[row], float(distances[row]))
+                level = abs(starts[row, 1] - arrival[1]) <= self.max_rise
+                target = arrival if self.ratio_to == "view_point" else ground.center(closest)
+                ratio = distances[row] / max(float(np.linalg.norm(target - starts[row])), 1e-9)
+                if level and (ratio >= self.min_ratio or luck[row] < 20 * (ratio - 0.98) ** 2):
+                    yield Candidate(starts[row], float(yaws[row]), float(distances[row]), arrival, closest)
+        raise SceneError(
+            f"expected starts for {category!r} in {ground.world.scene_id!r} (geodesic distance "
+            f"{self.min_distance:g} to {self.max_distance:g} m on an island of radius "
+            f"{self.min_island_radius:g} m), got too few among {MAX_ROUNDS * DRAWN_TOGETHER} draws; choose a "
+            "larger scene, or check its scale"
+        )
+
+
+class _Ground:
+    """One scene, its view points, and the distances to those of each category."""
+
+    def __init__(self, world: World, views: SceneViewPoints) -> None:
+        self.world, self.views = world, views
+        self._rows = {name: views.rows_of(name) for name in dict.fromkeys(views.categories)}
+        self._slot = {name: slot for slot, name in enumerate(self._rows)}
+        self._fields = GoalFields(max(1, len(self._slot)))
+        for name, slot in self._slot.items():
+            self._fields.set_goals(slot, world.navmesh, self.places(name))
+
+    def places(self, category: str) -> Float[np.ndarray, "g 3"]:
+        """(G, 3) metres: all view points of a category."""
+        return self.views.positions[self._rows[category]]
+
+    def distance(self, category: str, points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "k"]:
+        """(K,) metres to the nearest view point."""
+        return self._fields.distance([self._slot[category]] * len(points), points)
+
+    def nearest(
+        self, category: str, start: Float[np.ndarray, "3"], distance: float
+    ) -> tuple[Float[np.ndarray, "3"], int]:
+        """(3,) metres: the view point at a geodesic `distance` in metres from `start`; its object's id."""
+        rows = self._rows[category]
+        straight = np.linalg.norm(self.views.positions[rows] - start, axis=1)
+        rows = rows[straight <= distance + SLACK]
+        places = self.views.positions[rows]
+        row = int(
+            rows[np.argmin(self.world.navmesh.geodesic_distance(np.tile(start, (len(rows), 1)), places))]
+        )
+        return self.views.positions[row], self.views.owner_of(row)
+
+    def center(self, object_id: int) -> Float[np.ndarray, "3"]:
+        """(3,) metres: the centre of an object's box."""
+        return object_center(self.world.scene, object_id)
+
+
+def object_center(scene: Scene, object_id: int) -> Float[np.ndarray, "3"]:
+    """(3,) metres, world frame: the centre of an object's box; raises InputError for an unknown id."""
+    for thing in scene.objects:
+        if thing.object_id == object_id:
+            return np.array(thing.center, float)
+    raise InputError(f"expected an object of {scene.scene_id!r}, got the id {object_id}")
+
+
+def require_object_goal(episode: Episode) -> ObjectGoal:
+    """The goal of an ObjectNav episode; raises InputError when it asks for something else."""
+    if not isinstance(episode.goal, ObjectGoal):
+        raise InputError(
+            f"expected a category as the goal of episode {episode.episode_id!r}, got "
+            f"{type(episode.goal).__name__}; choose episodes of the protocol's own task"
+        )
+    return episode.goal
+
+
+OBJECTNAV_HABITAT2020_V1 = ObjectNavRecipe("objectnav-habitat2020-v1", LOCOBOT, MP3D_CATEGORIES)
+OBJECTNAV_HM3D2022_V1 = ObjectNavRecipe("objectnav-hm3d2022-v1", LOCOBOT, HM3D_CATEGORIES, ratio_to="center")

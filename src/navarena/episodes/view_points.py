@@ -1,0 +1,269 @@
+"""View points: where a body that stops has an object before it, found by rendering.
+
+The rules are those of the episode sets of the Habitat challenges, as far as they are known (the
+generator was never published; its descendants and the published files agree on them):
+
+1. a grid over the object's axis-aligned box, 1 m wider on all sides, at the height of its centre,
+   with a spacing of half the body's radius;
+2. kept where the oriented box is at most 1 m away, and where a floor is found within 2 m below, on an
+   island of a radius of at least 1.5 m;
+3. the body looks at the object's centre; its coverage is the sum over three renders of the share of
+   pixels that show the object. In the original the camera's tilt was reset between the renders, so all
+   three look level; `tilts` gives other views;
+4. kept where coverage is above `least_coverage`. Objects without a view point are no goals.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from jaxtyping import Float, Float32, Int, Int32, Int64
+
+from navarena.core.errors import SceneError
+from navarena.core.sources import source_fingerprint
+from navarena.scenes.packs import Pack, content_hash, load_or_build
+from navarena.scenes.scene import SceneObject
+from navarena.simulation.bodies import Bodies
+from navarena.simulation.body import Camera, Embodiment
+from navarena.simulation.camera_pose import world_from_camera
+from navarena.simulation.rendering.engine import VisibilityRenderer
+from navarena.simulation.rendering.views import Frames, Views
+from navarena.simulation.world import World
+
+VIEWS_TOGETHER = 256
+"""Views that are rendered in one call."""
+
+PROBED_BELOW = 2.0
+"""Metres below the centre of an object within which a floor is looked for."""
+
+
+@dataclass(frozen=True)
+class ViewPointSettings:
+    """The rules above, in numbers.
+
+    Attributes:
+        categories: of the objects that are looked for.
+        embodiment: the body; its first camera is the one that looks.
+        reach: metres from the oriented box.
+        min_island_radius: metres.
+        width_px, height_px: of the pictures whose pixels are counted. The published sets counted at
+            640 x 480; the share of pixels hardly depends on it, but smaller things are missed here.
+        tilts: radians, upwards, of the three renders.
+        least_coverage: coverage must be above it.
+    """
+
+    categories: tuple[str, ...]
+    embodiment: Embodiment
+    reach: float = 1.0
+    min_island_radius: float = 1.5
+    width_px: int = 160
+    height_px: int = 120
+    tilts: tuple[float, ...] = (0.0, 0.0, 0.0)
+    least_coverage: float = 0.0
+
+
+@dataclass(frozen=True)
+class SceneViewPoints:
+    """The view points of all goals of a scene.
+
+    Attributes:
+        objects: (O,) int32 object ids, rising, of those with a view point.
+        categories: of each of them.
+        first: (O + 1,) int64: the view points of object k are rows first[k] to first[k + 1] - 1.
+        positions: (V, 3) float64 metres, world frame, on the floor.
+        yaws: (V,) float64 radians, towards the object's centre.
+        coverage: (V,) float32, falling within each object.
+        hash: 16 hex digits of all that.
+    """
+
+    objects: Int32[np.ndarray, "o"]
+    categories: tuple[str, ...]
+    first: Int64[np.ndarray, "o1"]
+    positions: Float[np.ndarray, "v 3"]
+    yaws: Float[np.ndarray, "v"]
+    coverage: Float32[np.ndarray, "v"]
+    hash: str
+
+    def rows_of(self, category: str) -> Int64[np.ndarray, "k"]:
+        """(K,) int64 indices of the view points of all objects of `category`."""
+        chosen = [k for k, name in enumerate(self.categories) if name == category]
+        ranges = [np.arange(self.first[k], self.first[k + 1]) for k in chosen]
+        return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+
+    def owner_of(self, row: int) -> int:
+        """The id of the object that view point `row` belongs to."""
+        return int(self.objects[np.searchsorted(self.first, row, side="right") - 1])
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Poses that may turn out to be view points: (C,) each; positions (C, 3)."""
+
+    owner: Int32[np.ndarray, "c"]
+    positions: Float[np.ndarray, "c 3"]
+    yaws: Float[np.ndarray, "c"]
+
+
+_KEPT: WeakKeyDictionary[World, dict[ViewPointSettings, SceneViewPoints]] = WeakKeyDictionary()
+
+
+def find_view_points(world: World, settings: ViewPointSettings) -> SceneViewPoints:
+    """The view points of a world, computed once and kept in the cache folder.
+
+    Raises SceneError for a scene whose triangles are not labelled with objects.
+    """
+    kept = _KEPT.setdefault(world, {})
+    if settings not in kept:
+        kept[settings] = _from_pack(_load(world, settings))
+    return kept[settings]
+
+
+def _load(world: World, settings: ViewPointSettings) -> Pack:
+    scene, navmesh = world.scene, world.navmesh
+    if not scene.has_semantics:
+        raise SceneError(
+            f"expected labelled objects for object goals, got scene {world.scene_id!r} without semantics; "
+            "use a generated house, or a scan with its annotation"
+        )
+    key = content_hash(
+        scene.vertices,
+        scene.triangles,
+        scene.triangle_object,
+        repr(scene.objects),
+        navmesh.vertices,
+        navmesh.triangles,
+        repr(settings),
+        source_fingerprint(Path(__file__)),
+    )
+    return load_or_build("view-points", key, lambda: (compute_view_points(world, settings), {}))
+
+
+def compute_view_points(world: World, settings: ViewPointSettings) -> dict[str, np.ndarray]:
+    """Arrays `objects`, `first`, `positions` (metres), `yaws` and `coverage` of SceneViewPoints, anew."""
+    things = [thing for thing in world.scene.objects if thing.category in settings.categories]
+    candidates = _find_candidates(world, things, settings)
+    coverage = _measure_coverage(world, candidates, settings)
+    seen = np.flatnonzero(coverage > settings.least_coverage)
+    order = seen[np.lexsort((seen, -coverage[seen], candidates.owner[seen]))]
+    objects, counts = np.unique(candidates.owner[order], return_counts=True)
+    return {
+        "objects": objects.astype(np.int32),
+        "first": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        "positions": candidates.positions[order],
+        "yaws": candidates.yaws[order],
+        "coverage": coverage[order],
+        "names": np.frombuffer("\n".join(_names(things, objects)).encode(), np.uint8),
+    }
+
+
+def _names(things: Sequence[SceneObject], objects: Int[np.ndarray, "o"]) -> list[str]:
+    category = {thing.object_id: thing.category for thing in things}
+    return [category[number] for number in objects.tolist()]
+
+
+def _from_pack(pack: Pack) -> SceneViewPoints:
+    arrays = {name: np.asarray(array) for name, array in pack.arrays.items()}
+    text = arrays.pop("names").tobytes().decode()
+    digest = content_hash(*(arrays[name] for name in sorted(arrays)), text)[:16]
+    return SceneViewPoints(categories=tuple(text.split("\n")) if text else (), hash=digest, **arrays)
+
+
+def _find_candidates(world: World, things: Sequence[SceneObject], settings: ViewPointSettings) -> _Candidates:
+    """Rules 1 and 2, and the yaw of rule 3, for all `things`."""
+    spacing = settings.embodiment.radius / 2
+    grids = [_grid_around(thing, settings.reach, spacing) for thing in things]
+    owner = np.repeat(
+        np.array([thing.object_id for thing in things], np.int32), [len(grid) for grid in grids]
+    )
+    points = np.concatenate([np.zeros((0, 3)), *grids])
+    centers = np.repeat(
+        np.array([thing.center for thing in things], float).reshape(-1, 3), [len(grid) for grid in grids], 0
+    )
+    probes = points - [0.0, PROBED_BELOW / 2, 0.0]
+    floor = np.flatnonzero(world.navmesh.is_navigable(probes, PROBED_BELOW / 2))
+    feet = world.navmesh.snap_point(probes[floor])
+    large = world.navmesh.island_radius(feet) >= settings.min_island_radius
+    floor, feet = floor[large], feet[large]
+    towards = centers[floor] - feet
+    return _Candidates(owner[floor], feet, np.arctan2(-towards[:, 0], -towards[:, 2]))
+
+
+def _grid_around(thing: SceneObject, reach: float, spacing: float) -> Float[np.ndarray, "g 3"]:
+    """(G, 3) metres: the grid points at the height of the centre whose box is at most `reach` away."""
+    cosine, sine = np.cos(thing.yaw), np.sin(thing.yaw)
+    half_x, _, half_z = thing.half_size
+    extent_x = abs(cosine) * half_x + abs(sine) * half_z + reach
+    extent_z = abs(sine) * half_x + abs(cosine) * half_z + reach
+    east, south = np.meshgrid(
+        np.arange(-extent_x, extent_x + spacing / 2, spacing),
+        np.arange(-extent_z, extent_z + spacing / 2, spacing),
+        indexing="ij",
+    )
+    plan = np.stack([east.reshape(-1), south.reshape(-1)], 1)
+    away = box_distance(thing, np.insert(plan, 1, 0.0, axis=1) + thing.center)
+    plan = plan[away <= reach]
+    return np.insert(plan, 1, 0.0, axis=1) + thing.center
+
+
+def box_distance(thing: SceneObject, points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "k"]:
+    """(K,) metres from `points` (K, 3), world frame, to the oriented box of an object; 0 inside."""
+    offset = np.asarray(points, float) - thing.center
+    cosine, sine = np.cos(thing.yaw), np.sin(thing.yaw)
+    own = np.stack(
+        [
+            cosine * offset[:, 0] - sine * offset[:, 2],
+            offset[:, 1],
+            sine * offset[:, 0] + cosine * offset[:, 2],
+        ],
+        1,
+    )
+    outside = np.maximum(np.abs(own) - thing.half_size, 0.0)
+    return np.linalg.norm(outside, axis=1)
+
+
+def _measure_coverage(
+    world: World, candidates: _Candidates, settings: ViewPointSettings
+) -> Float32[np.ndarray, "c"]:
+    """(C,) the sum over the renders of the share of pixels that show each candidate's object."""
+    camera = replace(
+        settings.embodiment.cameras[0],
+        width_px=settings.width_px,
+        height_px=settings.height_px,
+        channels=("instance",),
+    )
+    count = len(candidates.owner)
+    tilts, times = np.unique(settings.tilts, return_counts=True)
+    shares = np.zeros(count)
+    for tilt, weight in zip(tilts.tolist(), times.tolist()):
+        for first, last, pictures in _render_instances(world, candidates, camera, tilt):
+            shown = pictures == candidates.owner[first:last, None, None]
+            shares[first:last] += weight * shown.mean((1, 2))
+    return shares.astype(np.float32)
+
+
+def _render_instances(
+    world: World, candidates: _Candidates, camera: Camera, tilt: float
+) -> Iterator[tuple[int, int, Int32[np.ndarray, "n h w"]]]:
+    """First and last row and instance pictures of the candidates, some at a time; arrays are reused."""
+    renderer = VisibilityRenderer([world.render_mesh])
+    count = len(candidates.owner)
+    frames = Frames.allocate(min(VIEWS_TOGETHER, count), camera, ("instance",))
+    for first in range(0, count, VIEWS_TOGETHER):
+        last = min(first + VIEWS_TOGETHER, count)
+        bodies = Bodies(last - first)
+        bodies.positions[:] = candidates.positions[first:last]
+        bodies.yaws[:], bodies.tilts[:] = candidates.yaws[first:last], tilt
+        poses = world_from_camera(bodies, camera)
+        views = Views(
+            camera,
+            np.zeros(last - first, np.int32),
+            np.ascontiguousarray(poses[:, :3, 3]),
+            np.ascontiguousarray(poses[:, :3, :3]),
+        )
+        if frames.instance is None:
+            raise RuntimeError("instance pictures were allocated")
+        pictures = frames.instance[: last - first]
+        renderer.render(views, Frames(instance=pictures))
+        yield first, last, pictures

@@ -1,0 +1,131 @@
+"""The rules of ObjectNav in drawn worlds: success, rewards, options, and where goals come from."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from navarena.agents.agent import Boundary, Start
+from navarena.agents.loading import load_agent
+from navarena.core.errors import InputError, SceneError, UnknownNameError
+from navarena.episodes.episode import ObjectGoal, ObjectInstance, ViewPoint
+from navarena.metrics import compute_metrics, success
+from navarena.scenes.scene import SceneObject
+from navarena.simulation.world import World, WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_task
+from tasks.small import AHEAD, OBJECT_GOALS, as_object, make_cache
+from worlds import HALL, draw_navmesh, draw_scene
+
+STOP, FORWARD, LEFT, RIGHT, UP, DOWN = range(6)
+CHAIR = as_object(AHEAD, "chair")
+"""One metre straight ahead is a view point of a chair."""
+
+
+def begin(protocol_id="objectnav-habitat2020-v1", episode=CHAIR, sensors=("objectgoal",), cache=None):
+    batch = NavigationBatch(get_task(protocol_id), 1, sensors=sensors, worlds=cache or make_cache())
+    batch.start([0], [episode])
+    return batch
+
+
+def act(batch, *actions):
+    return [batch.step(np.array([action])) for action in actions][-1]
+
+
+def test_the_protocols():
+    for name, count, television in (("objectnav-habitat2020-v1", 21, 13), ("objectnav-hm3d2022-v1", 6, 4)):
+        task = get_task(name)
+        assert len(task.categories) == count and task.categories[television] == "tv_monitor"
+        assert (task.max_steps, task.success_distance, task.embodiment.name) == (500, 0.1, "locobot")
+        assert task.actions[4:] == ("look_up", "look_down")
+
+
+def test_an_episode_by_hand():
+    batch = begin()
+    assert batch.observations["objectgoal"].tolist() == [[0]]
+    assert act(batch, UP).reward[0] == pytest.approx(-0.001)
+    assert batch.simulator.tilts[0] == pytest.approx(np.pi / 6)
+    assert act(batch, FORWARD).reward[0] == pytest.approx(0.249)
+    result = act(batch, FORWARD, FORWARD, FORWARD, STOP)
+    assert result.reward[0] == pytest.approx(2.499) and result.terminated[0]
+    scores = compute_metrics(batch.task.metrics, batch.trajectory(0))
+    assert scores["success"] == scores["spl"] == 1 and scores["num_actions"] == 6
+
+
+def test_stop_too_early():
+    batch = begin()
+    result = act(batch, FORWARD, FORWARD, FORWARD, STOP)
+    assert result.terminated[0] and success(batch.trajectory(0)) == 0
+
+
+def test_any_view_point_of_any_instance_counts():
+    far, near = ((8.0, 0.0, 8.0), (5.0, 0.0, 4.5))
+    instances = tuple(
+        ObjectInstance(str(k), "sofa", place, (ViewPoint((1.0, 0.0, 1.0), 0.0), ViewPoint(place, 0.0)))
+        for k, place in enumerate((far, near))
+    )
+    batch = begin(episode=replace(AHEAD, goal=ObjectGoal("sofa", instances)))
+    assert batch.state.distance[0] == pytest.approx(0.5)
+    assert len(batch.state.goal_places[0]) == 4
+    assert batch.observations["objectgoal"].tolist() == [[5]]
+
+
+def test_options():
+    task = get_task("objectnav-habitat2020-v1+track=rgb+sliding=true+max_steps=9")
+    assert "depth" not in task.sensors and task.embodiment.slides and task.max_steps == 9
+    filed = begin("objectnav-habitat2020-v1+start_distance=file", replace(CHAIR, geodesic_distance=7.0))
+    assert filed.trajectory(0).start_distance == 7.0
+    with pytest.raises(InputError, match="its file hides it; take start_distance=measured"):
+        begin("objectnav-habitat2020-v1+start_distance=file", replace(CHAIR, geodesic_distance=None))
+    with pytest.raises(InputError, match="positive success_distance, got 500 and 0"):
+        get_task("objectnav-habitat2020-v1+success_distance=0")
+    near = begin("objectnav-habitat2020-v1+success_distance=0.3")
+    act(near, FORWARD, FORWARD, FORWARD, STOP)
+    assert success(near.trajectory(0)) == 1
+
+
+def test_bad_episodes():
+    with pytest.raises(InputError, match="expected a category as the goal of episode 'ahead', got PointGoal"):
+        begin(episode=AHEAD)
+    with pytest.raises(UnknownNameError, match="Did you mean 'chair'"):
+        begin(episode=as_object(AHEAD, "chairs"))
+    with pytest.raises(UnknownNameError, match="unknown object category 'towel'"):
+        begin("objectnav-hm3d2022-v1", as_object(AHEAD, "towel"))
+
+
+def make_furnished(labelled=True):
+    """The hall with a chest of 1 m by 1 m by 0.8 m in its middle, which nobody can stand in."""
+    rows = list(HALL)
+    rows[5] = ".....#...."
+    scene = draw_scene(rows, scene_id="furnished")
+    chest = SceneObject(2, "bed", (5.5, 1.0, 5.5), (0.5, 1.0, 0.5))
+    scene = replace(scene, objects=(scene.objects[0], chest) if labelled else ())
+    cache = WorldCache(get_task("objectnav-hm3d2022-v1").embodiment)
+    cache.add(World.of(scene, draw_navmesh(rows)))
+    return cache
+
+
+def test_goals_that_an_episode_does_not_list_are_found_in_the_scene():
+    episode = replace(CHAIR, scene_id="furnished", start_position=(5.5, 0.0, 9.0), goal=ObjectGoal("bed"))
+    batch = begin(episode=episode, cache=make_furnished())
+    assert batch.state.distance[0] == pytest.approx(2.0, abs=0.09)
+    act(batch, *[FORWARD] * 9, STOP)
+    assert success(batch.trajectory(0)) == 1
+    with pytest.raises(InputError, match="expected a view point of 'chair' for episode 'ahead'"):
+        begin(episode=replace(episode, goal=ObjectGoal("chair")), cache=make_furnished())
+    with pytest.raises(SceneError, match="got scene 'furnished' without semantics"):
+        begin(episode=episode, cache=make_furnished(labelled=False))
+
+
+def test_the_expert_arrives():
+    task = get_task("objectnav-hm3d2022-v1")
+    agent = load_agent("expert", task, 0)
+    batch = NavigationBatch(task, len(OBJECT_GOALS), sensors=(), worlds=make_cache())
+    agent.attach(batch)
+    batch.start(range(len(OBJECT_GOALS)), OBJECT_GOALS)
+    agent.reset(
+        [Start(k, one.episode_id, one.scene_id, Boundary.SCENE, 0) for k, one in enumerate(OBJECT_GOALS)]
+    )
+    while (active := batch.running).any():
+        batch.step(agent.act(batch.observations, active), active)
+    assert [success(batch.trajectory(k)) for k in range(len(OBJECT_GOALS))] == [1] * len(OBJECT_GOALS)
