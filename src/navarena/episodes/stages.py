@@ -1,11 +1,14 @@
 """What an episode asks for, as points: one set for each stage, any of which ends the stage."""
 
+import math
 from collections import OrderedDict
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float
 
-from navarena.episodes.goals import Goal, ImageGoal, MultiGoal, ObjectGoal, ObjectInstance
+from navarena.episodes.episode import Episode
+from navarena.episodes.goals import Goal, ImageGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 
 KEPT_SETS = 64
 """Sets of instances whose points are kept: episodes of one scene and category share theirs."""
@@ -50,19 +53,23 @@ def _points_of(instances: tuple[ObjectInstance, ...]) -> Float[np.ndarray, "k 3"
     return np.array(points, float).reshape(-1, 3)
 
 
-def euclidean_distance(
-    start: Float[np.ndarray, "3"], stages: tuple[Float[np.ndarray, "k 3"], ...]
-) -> float | None:
-    """Metres from `start` (3,), world frame, as the crow flies, to the nearest point of each stage in turn.
+def euclidean_distance(episode: Episode, points: GoalPoints) -> float | None:
+    """Metres from the start as the crow flies, to the nearest point of each stage in turn.
 
-    None when a stage has no point.
+    None when the file hides the goal.
     """
-    total, here = 0.0, np.asarray(start, float)
-    for points in stages:
-        if not len(points):
+    goal = episode.goal
+    if isinstance(goal, PointGoal):
+        return math.dist(episode.start_position, goal.position)
+    if isinstance(goal, MultiGoal) and not any(one.view_points for one in goal.objects):
+        places = (episode.start_position, *goal.places)
+        return math.fsum(math.dist(here, there) for here, there in pairwise(places))
+    total, here = 0.0, np.array(episode.start_position)
+    for stage in points.stages(goal):
+        if not len(stage):
             return None
-        distances = np.linalg.norm(points - here, axis=1)
+        distances = np.linalg.norm(stage - here, axis=1)
         nearest = int(distances.argmin())
         total += float(distances[nearest])
-        here = points[nearest]
+        here = stage[nearest]
     return total

@@ -164,7 +164,7 @@ class _Tally:
             self.instances[scene, category].update(one.object_id for one in instances)
 
     def _measure(self, episode: Episode) -> None:
-        straight = euclidean_distance(np.array(episode.start_position), self.points.stages(episode.goal))
+        straight = euclidean_distance(episode, self.points)
         way = episode.geodesic_distance
         if straight is not None:
             self.euclidean.append(straight)

@@ -63,7 +63,7 @@ class EpisodeFile:
         """
         if self._is_by_scene:
             return tuple(_stem(part) for part in self._scene_parts)
-        return tuple(dict.fromkeys(scene_stem(scene) for scene in self._scenes_of(0)))
+        return tuple(self._rows_by_scene)
 
     def of_scene(self, name: str) -> "tuple[Episode, ...]":
         """The episodes of one scene of `scene_names`; only its own part is read."""
@@ -74,8 +74,7 @@ class EpisodeFile:
             document = self.document(part)
             return tuple(document.episode(row) for row in range(len(document)))
         document = self.document(0)
-        rows = [row for row, scene in enumerate(self._scenes_of(0)) if scene_stem(scene) == name]
-        return tuple(document.episode(row) for row in rows)
+        return tuple(document.episode(row) for row in self._rows_by_scene[name])
 
     @property
     def _is_by_scene(self) -> bool:
@@ -85,8 +84,13 @@ class EpisodeFile:
     def _scene_parts(self) -> tuple[Path, ...]:
         return tuple(part for k, part in enumerate(self.parts) if k or part.parent != self.path.parent)
 
-    def _scenes_of(self, part: int) -> tuple[str, ...]:
-        return self.document(part).scene_ids
+    @cached_property
+    def _rows_by_scene(self) -> dict[str, list[int]]:
+        """Rows of the only part, by the name of their scene."""
+        rows: dict[str, list[int]] = {}
+        for row, scene_id in enumerate(self.document(0).scene_ids):
+            rows.setdefault(scene_stem(scene_id), []).append(row)
+        return rows
 
     @cached_property
     def episodes(self) -> "FileEpisodes":

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from msgspec import UNSET
 
 from navarena.core.errors import InputError
@@ -71,7 +70,6 @@ def _objectnav(episodes: Sequence[Episode], categories: Sequence[str]) -> Docume
                 f"expected one list of objects for {key}, got another in episode {episode.episode_id!r}; "
                 "scenes whose files have equal names need files of their own"
             )
-        straight = euclidean_distance(np.array(episode.start_position), points.stages(goal))
         records.append(
             ObjectNavRecord(
                 **_common(episode),
@@ -79,7 +77,7 @@ def _objectnav(episodes: Sequence[Episode], categories: Sequence[str]) -> Docume
                 object_category=goal.category,
                 info=Info(
                     geodesic_distance=episode.geodesic_distance,
-                    euclidean_distance=straight,
+                    euclidean_distance=euclidean_distance(episode, points),
                     closest_goal_object_id=as_number(goal.closest) if goal.closest else UNSET,
                     difficulty=episode.difficulty or UNSET,
                 ),

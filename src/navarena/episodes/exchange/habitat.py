@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -120,6 +121,7 @@ def geodesic_distance(info: Maybe[Info]) -> float | None:
     return None if value is None else float(value)
 
 
+@lru_cache(4096)
 def scene_stem(scene_id: str) -> str:
     """The name of a scene without folders and suffixes: "TEEsavR23oF"."""
     name = PurePosixPath(scene_id).name
