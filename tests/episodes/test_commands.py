@@ -77,6 +77,7 @@ def test_the_expert_solves_all_of_them(made):
         (["make", "pointnav-v1", "--split", "minni", "--out", "x.json"], "Did you mean 'mini'"),
         (["make", "pointnav-v1", "--scene", "nowhere.obj", "--out", "x.json"], "nowhere.obj"),
         (["make", "pointnav-v1", "--split", "mini", "--per-scene", "0", "--out", "x.json"], "at least one"),
+        (["make", "pointnav-v1", "--split", "mini", "--layout", "multon", "--out", "x.json"], "'multion'"),
         (["info", "nowhere.json"], "does not exist"),
     ],
 )

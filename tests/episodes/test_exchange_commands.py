@@ -115,6 +115,15 @@ def test_an_evaluation_names_what_does_not_fit(tmp_path, pointnav_file, capsys):
     assert "meshes/dungeon.obj" in capsys.readouterr().err
 
 
+def test_made_episodes_in_a_layout_of_the_community(dungeon, tmp_path, capsys):
+    file = tmp_path / "val.json"
+    made = ("episodes", "make", "pointnav-v1", "--scene", dungeon, "--per-scene", 3, "--out", file)
+    assert main([*map(str, made), "--layout", "habitat-pointnav"]) == 0
+    capsys.readouterr()
+    told = printed(capsys, "episodes", "audit", file)
+    assert told["episodes"] == 3 and not told["findings"]
+
+
 def test_repeated_ids_are_refused(pointnav_file, tmp_path):
     episode = load_episodes("pointnav-v1", "", pointnav_file).episodes[0]
     path = tmp_path / "twice.json"

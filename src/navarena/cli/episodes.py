@@ -11,9 +11,17 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
+from navarena.core.suggest import require_name
 from navarena.episodes.catalog import make_episodes
 from navarena.episodes.dataset import FORMAT, EpisodeDataset, is_own_file, load_episode_file, save_episodes
-from navarena.episodes.exchange import EpisodeFile, EpisodeFileWarning, open_episode_file
+from navarena.episodes.exchange import (
+    EXPORTS,
+    EpisodeFile,
+    EpisodeFileWarning,
+    make_document,
+    open_episode_file,
+    write_document,
+)
 from navarena.episodes.statistics import Statistics, compute_statistics
 from navarena.scenes.catalog import scene_ids
 
@@ -38,6 +46,9 @@ class EpisodesMake:
     """Episodes in each scene."""
     seed: int = 0
     """Another seed, other episodes."""
+    layout: str | None = None
+    """Write this layout of the community in the place of our own: habitat-pointnav,
+    habitat-objectnav-hm3d or multion."""
     up_axis: str = "y"
     """Up axis of a mesh file: y or z."""
     scale: float = 1.0
@@ -51,6 +62,8 @@ class EpisodesMake:
             raise InputError("expected either --scene or --split, got both or none of them")
         if not self.out.name.endswith((".json", ".json.gz")):
             raise InputError(f"expected --out to end in .json or .json.gz, got {self.out}")
+        if self.layout is not None:
+            require_name("layout to write", self.layout, EXPORTS)
         if self.scene is not None:
             scenes, name, split = [self.scene], "custom", "custom"
         else:
@@ -68,7 +81,10 @@ class EpisodesMake:
                 self.scale,
                 progress.advance,
             )
-        save_episodes(dataset, self.out)
+        if self.layout is None:
+            save_episodes(dataset, self.out)
+        else:
+            write_document(make_document(self.layout, dataset.episodes), self.out)
         numbers = compute_statistics(dataset.episodes)
         console.text(f"{numbers.episodes} episodes in {numbers.scenes} scenes written to {self.out}")
         console.text(f"hash {dataset.hash}, {dataset.dropped} unsolvable candidates dropped")

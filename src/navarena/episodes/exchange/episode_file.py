@@ -132,8 +132,9 @@ class EpisodeFile:
             digest.update(hashlib.sha256(read_json_bytes(part)).digest())
         return digest.hexdigest()[:16]
 
-    def write(self, path: Path) -> None:
-        """Write a copy without loss: `path` is the file, or the stub of a data set in parts."""
+    def write(self, path: Path | str) -> None:
+        """Write a copy without loss: `path` is the file, or the first of a data set in parts."""
+        path = Path(path)
         for k, part in enumerate(self.parts):
             target = path if k == 0 else path.parent / part.relative_to(self.parts[0].parent)
             write_document(self.document(k).read(), target)
