@@ -145,7 +145,7 @@ def _broken(**changes):
         (_broken(doors__0__holePolygon=[{"x": 1, "y": 0, "z": 0}] * 2), "an opening with width and height"),
         (_broken(windows__0__boundingBox=None), "expected 'holePolygon' or 'boundingBox'"),
         (_broken(objects__0__assetId="Nothing_1"), r"'DiningTable\|2\|0'.*got 'Nothing_1'"),
-        (_broken(objects__0__position={"x": 0, "y": float("nan"), "z": 0}), "expected finite numbers"),
+        (_broken(objects__0__position={"x": 0, "y": float("nan"), "z": 0}), "expected numbers of at most 1e"),
         (_broken(objects__1={"assetId": "Cup_1"}), r"objects\[1\]: expected an object with a text 'id'"),
         (_broken(objects__0__children={}), None),
         (_broken(objects__0__children={"a": 1}), "expected a list as 'children'"),

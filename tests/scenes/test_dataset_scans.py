@@ -405,10 +405,10 @@ def test_gibson_without_objects_and_with_boxes_alone(tmp_path, caplog):
     ("table", "message"),
     [
         ([], "expected a list 'objects'"),
-        ({"objects": [{"id": "3", "class_": "bed"}]}, r"objects\[0\]: expected a whole number 'id'"),
+        ({"objects": [{"id": "3", "class_": "bed"}]}, r"objects\[0\]: expected a whole number"),
         ({"objects": [{"id": 3, "class_": "bed"}, {"id": 3, "class_": "sofa"}]}, r"objects\[1\].* 3 again"),
         ({"objects": [{"id": 3, "class_": "bed", "location": [1, 2], "size": [1, 1, 1]}]}, r"\.location"),
-        ({**GIBSON_TABLE, "rooms": [{"id": -1}]}, r"rooms\[0\]: expected an 'id' of its own"),
+        ({**GIBSON_TABLE, "rooms": [{"id": -1}]}, r"rooms\[0\]: expected a whole number"),
         ({"objects": [{"id": 99, "class_": "bed"}]}, "expected the object ids listed in"),
     ],
 )
@@ -460,7 +460,7 @@ def _table(**changes):
         (_table(objects=[{"id": 5, "class_id": 777}]), r"objects\[0\] \(id 5\).* class_id 777"),
         (
             _table(objects=[{"id": 5, "class_id": 7}, {"id": 5, "class_id": 7}]),
-            r"objects\[1\]: expected an 'id' of its own",
+            r"objects\[1\]: expected each id once",
         ),
         (_table(objects=[{"id": 5, "class_id": 7, "oriented_bbox": {"abb": {}}}]), "oriented_bbox"),
         (_table(objects=[{"id": 77, "class_id": 7}]), "expected the object ids listed in"),

@@ -26,6 +26,7 @@ from navarena.scenes.datasets.reading import (
     plain_mesh,
     read_json,
     read_labelled_ply,
+    require_id,
     with_objects,
     world_points,
 )
@@ -132,14 +133,12 @@ def _things(content: Any, path: Path) -> tuple[dict[int, Thing], dict[int, int]]
     room_of: dict[int, int] = {}
     for index, entry in enumerate(_entries(content, "objects", path)):
         where = f"{path}: objects[{index}]"
-        key, category = entry.get("id"), entry.get("class_")
-        if not isinstance(key, int) or not isinstance(category, str) or not category:
-            raise FileError(
-                f"{where}: expected a whole number 'id' and a name 'class_', got {key!r}, {category!r}"
-            )
+        key, category = require_id(entry.get("id"), where), entry.get("class_")
+        if not isinstance(category, str) or not category:
+            raise FileError(f"{where}: expected a name 'class_', got {category!r}")
         if key in things:
             raise FileError(f"{where}: expected each id once, got {key} again")
-        if key <= 0:
+        if not key:
             continue
         attributes = {"name": f"{category}_{key}"}
         material = entry.get("material")
@@ -169,9 +168,9 @@ def _rooms(content: Any, path: Path) -> list[Room]:
     rooms: dict[int, Room] = {}
     for index, entry in enumerate(_entries(content, "rooms", path)):
         where = f"{path}: rooms[{index}]"
-        key = entry.get("id")
-        if not isinstance(key, int) or key < 0 or key in rooms:
-            raise FileError(f"{where}: expected an 'id' of its own, 0 or more, got {key!r}")
+        key = require_id(entry.get("id"), where)
+        if key in rooms:
+            raise FileError(f"{where}: expected each id once, got {key} again")
         if entry.get("location") is None or entry.get("size") is None:
             continue
         center, size = _placed(entry, where)

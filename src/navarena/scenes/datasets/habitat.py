@@ -27,7 +27,14 @@ from navarena.scenes.datasets.habitat_config import (
     Template,
     find_config,
 )
-from navarena.scenes.datasets.reading import Thing, numbers, read_json, whole_mesh, with_objects
+from navarena.scenes.datasets.reading import (
+    Thing,
+    numbers,
+    read_json,
+    require_id,
+    whole_mesh,
+    with_objects,
+)
 from navarena.scenes.formats.assembling import assemble_scene
 from navarena.scenes.formats.importing import UP_AXES
 from navarena.scenes.formats.part import MeshFile, Part
@@ -245,9 +252,10 @@ def _class_names(path: Path) -> dict[int, str]:
         raise FileError(f"{path}: expected a list 'classes', got none")
     names = {}
     for index, entry in enumerate(entries):
-        if not isinstance(entry, Mapping) or not isinstance(entry.get("id"), int) or not entry.get("name"):
-            raise FileError(f"{path}: classes[{index}]: expected 'id' and 'name', got {entry!r}")
-        names[entry["id"]] = str(entry["name"])
+        where = f"{path}: classes[{index}]"
+        if not isinstance(entry, Mapping) or not entry.get("name"):
+            raise FileError(f"{where}: expected 'id' and 'name', got {entry!r}")
+        names[require_id(entry.get("id"), where)] = str(entry["name"])
     return names
 
 

@@ -26,7 +26,14 @@ from navarena.core.errors import FileError
 from navarena.core.files import read_bytes
 from navarena.scenes.datasets.categories import UNLABELED, hm3d_goal_of, mpcat40_of
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
-from navarena.scenes.datasets.reading import Thing, label_scene, plain_mesh, semantic_parts, with_objects
+from navarena.scenes.datasets.reading import (
+    Thing,
+    label_scene,
+    plain_mesh,
+    require_id,
+    semantic_parts,
+    with_objects,
+)
 from navarena.scenes.datasets.rooms import rooms_from_objects
 from navarena.scenes.labelling import SurfacePart
 from navarena.scenes.scene import Scene
@@ -168,8 +175,10 @@ def _annotation(where: str, line: str) -> Annotation:
     known = re.fullmatch(r"[0-9A-Fa-f]{1,6}", color)
     if not known:
         _log.warning("%s: expected a colour RRGGBB, got %r; object %s has no triangles", where, color, key)
-    room = int(region) if int(region) >= 0 else None
-    return Annotation(int(key), int(color, 16) if known else None, category or UNLABELED, room)
+    room = require_id(int(region), where) if int(region) >= 0 else None
+    return Annotation(
+        require_id(int(key), where), int(color, 16) if known else None, category or UNLABELED, room
+    )
 
 
 def painted_surface(path: Path, annotations: Sequence[Annotation]) -> list[SurfacePart]:

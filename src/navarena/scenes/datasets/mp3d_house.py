@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.core.files import read_bytes
+from navarena.scenes.datasets.reading import LARGEST_ID, LARGEST_NUMBER
 
 HEADER = "ASCII 1.1"
 
@@ -94,16 +95,19 @@ class _Line:
 
     def integer(self, index: int) -> int:
         try:
-            return int(self._fields[index])
+            value = int(self._fields[index])
         except (IndexError, ValueError) as error:
             raise self._fail("a whole number", index) from error
+        if abs(value) >= LARGEST_ID:
+            raise self._fail(f"a whole number below {LARGEST_ID}", index)
+        return value
 
     def vector(self, index: int) -> Float[np.ndarray, "3"]:
         try:
             values = np.array([float(value) for value in self._fields[index : index + 3]])
         except ValueError as error:
             raise self._fail("three numbers", index) from error
-        if len(values) != 3 or not np.isfinite(values).all():
+        if len(values) != 3 or not (np.abs(values) <= LARGEST_NUMBER).all():
             raise self._fail("three finite numbers", index)
         return values
 

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,11 @@ MOST_AMBIGUOUS = 0.02
 
 MOST_FAR = 0.5
 """Share of the area without labelled surface nearby above which two meshes are not of one place."""
+
+LARGEST_NUMBER = 1e6
+"""Coordinates, in metres, and scales beyond this are mistakes."""
+
+LARGEST_ID = int(np.iinfo(np.int32).max)
 
 _log = logging.getLogger(__name__)
 
@@ -138,9 +143,8 @@ def with_objects(scene: Scene, things: Mapping[int, Thing]) -> Scene:
     Boxes that are not given are the smallest upright ones around the triangles. Triangles of ids
     that are not among `things` become part of nothing.
     """
-    known = np.zeros(max([*things, int(scene.triangle_object.max(initial=0))]) + 1, bool)
-    known[list(things)] = True
-    owner = np.where(known[scene.triangle_object], scene.triangle_object, 0).astype(np.int32)
+    known = np.isin(scene.triangle_object, list(things))
+    owner = np.where(known, scene.triangle_object, 0).astype(np.int32)
     order = np.argsort(owner, kind="stable")
     ids, starts = np.unique(owner[order], return_index=True)
     ends = dict(zip(ids.tolist(), zip(starts, [*starts[1:], len(order)])))
@@ -170,12 +174,19 @@ def with_objects(scene: Scene, things: Mapping[int, Thing]) -> Scene:
     return replace(scene, triangle_object=owner, objects=tuple(objects))
 
 
-def numbers(values: Iterable[Any], count: int, where: str) -> Float[np.ndarray, "k"]:
-    """(K,) finite floats out of a list of a file; raises FileError with `where` it stands."""
+def numbers(values: Any, count: int, where: str) -> Float[np.ndarray, "k"]:
+    """(K,) finite floats, values of any unit, out of a list of a file; raises FileError with `where`."""
     try:
-        found = np.array([float(value) for value in values])
+        found = np.array([float(value) for value in values], np.float64)
     except (TypeError, ValueError) as error:
         raise FileError(f"{where}: expected {count} numbers, got {values!r}") from error
-    if len(found) != count or not np.isfinite(found).all():
-        raise FileError(f"{where}: expected {count} finite numbers, got {values!r}")
+    if len(found) != count or not (np.abs(found) <= LARGEST_NUMBER).all():
+        raise FileError(f"{where}: expected {count} numbers of at most {LARGEST_NUMBER:g}, got {values!r}")
     return found
+
+
+def require_id(value: Any, where: str) -> int:
+    """Return `value` if it can be the id of an object or room, else raise FileError."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST_ID:
+        raise FileError(f"{where}: expected a whole number from 0 to {LARGEST_ID} as id, got {value!r}")
+    return value

@@ -24,6 +24,7 @@ from navarena.scenes.datasets.reading import (
     plain_mesh,
     read_json,
     read_labelled_ply,
+    require_id,
     with_objects,
     world_points,
 )
@@ -107,21 +108,22 @@ def read_objects(path: Path) -> dict[int, Thing]:
     for part in ("classes", "objects"):
         if not isinstance(content, Mapping) or not isinstance(content.get(part), list):
             raise FileError(f"{path}: expected a list {part!r}, got none")
-    classes: dict[Any, str] = {}
+    classes: dict[int, str] = {}
     for index, entry in enumerate(content["classes"]):
         if not isinstance(entry, Mapping) or "id" not in entry or not entry.get("name"):
             raise FileError(f"{path}: classes[{index}]: expected 'id' and 'name', got {entry!r}")
-        classes[entry["id"]] = str(entry["name"])
+        classes[require_id(entry["id"], f"{path}: classes[{index}]")] = str(entry["name"])
     things: dict[int, Thing] = {}
     for index, entry in enumerate(content["objects"]):
         where = f"{path}: objects[{index}]"
-        key = entry.get("id") if isinstance(entry, Mapping) else None
-        if not isinstance(key, int) or key in things:
-            raise FileError(f"{where}: expected an 'id' of its own, got {key!r}")
-        kind = entry.get("class_id", -1)
-        if kind == -1 or key <= 0:
+        if not isinstance(entry, Mapping):
+            raise FileError(f"{where}: expected an object, got {entry!r}")
+        key, kind = require_id(entry.get("id"), where), entry.get("class_id", -1)
+        if key in things:
+            raise FileError(f"{where}: expected each id once, got {key} again")
+        if kind == -1 or not key:
             continue
-        if kind not in classes:
+        if not isinstance(kind, int) or kind not in classes:
             raise FileError(
                 f"{where} (id {key}): expected the id of one of the classes, got class_id {kind!r}"
             )
@@ -141,6 +143,8 @@ def _box(entry: Mapping[str, Any], where: str) -> OrientedBox | None:
     center, sizes, rotation, translation = (
         numbers(values, count, f"{where}.oriented_bbox") for values, count in zip(lists, (3, 3, 4, 3))
     )
+    if not np.linalg.norm(rotation) > 0:
+        raise FileError(f"{where}.oriented_bbox: expected a quaternion x, y, z, w, got {rotation.tolist()}")
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     corners = (center + signs * sizes / 2) @ rotation_from_quaternion(rotation).T + translation
     return upright_box(world_points(corners, UP_AXIS))

@@ -28,18 +28,15 @@ def rooms_from_objects(scene: Scene, room_of: Mapping[int, int], floors: Sequenc
     belong to none. Storeys are groups of floor heights with less than STOREY_GAP between them.
     """
     names = {thing.object_id: thing.category for thing in scene.objects}
-    count = max([*room_of, int(scene.triangle_object.max(initial=0))]) + 1
-    lookup = np.full(count, -1, np.int64)
-    on_floor = np.zeros(count, bool)
-    for key, room in room_of.items():
-        lookup[key], on_floor[key] = room, names.get(key) in floors
-    owner = lookup[scene.triangle_object]
+    things, thing_of = np.unique(scene.triangle_object, return_inverse=True)
+    owner = np.array([room_of.get(key, -1) for key in things.tolist()])[thing_of]
+    on_floor = np.array([names.get(key) in floors for key in things.tolist()])[thing_of]
     rooms = []
     for room in sorted(set(room_of.values())):
         mine = np.flatnonzero(owner == room)
         if not len(mine):
             continue
-        floor = mine[on_floor[scene.triangle_object[mine]]]
+        floor = mine[on_floor[mine]]
         points = scene.vertices[np.unique(scene.triangles[floor if len(floor) else mine])].astype(float)
         outline = plan_hull(points[:, [0, 2]])
         if outline is None:
