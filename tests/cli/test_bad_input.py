@@ -63,6 +63,11 @@ def test_wrong_up_axis_is_named(
         (["evaluate", "pointnav-v1", "--agent", "nowhere:Agent"], "cannot import 'nowhere'"),
         (["evaluate", "pointnav-v1", "--agent", "math:pi"], "expected"),
         (["evaluate", "pointnav-v1", "--dataset", "houses-v9"], "houses-v"),
+        (["evaluate", "pointnav-v1", "--corrupt", "speckle"], "Did you mean 'speckle_noise'?"),
+        (
+            ["evaluate", "pointnav-v1", "--corrupt", "speckle_noise:9"],
+            "severity among (1, 2, 3, 4, 5)",
+        ),
         (["evaluate", "pointnav-v1", "--episodes", "0"], "expected episodes of at least 1, got 0"),
         (["evaluate", "pointnav-v1", "--workers", "0"], "expected workers of at least 1, got 0"),
         (["scene", "info", "houses-v1/val/00000"], "Did you mean 'houses-v0'?"),

@@ -27,12 +27,13 @@ MESH = {mesh!r}
 class Walker(SingleAgent):
     """Walks ahead for three steps, then stops."""
 
-    sensors = ("their-heading",)
+    sensors = ("their-heading", "rgb")
 
     def reset(self):
         self.steps = 0
 
     def act(self, observations):
+        assert not observations["rgb"].any(), "their corruption turned off the light"
         assert observations["their-heading"].shape == (1,)
         self.steps += 1
         return 0 if self.steps > 3 else 1
@@ -133,8 +134,9 @@ def test_their_task_is_evaluated_in_their_scene(
 ) -> None:
     out = tmp_path / "run"
     arguments = ["--dataset", "theirs/all/0", "--agent", "their-walker", "--episodes", "2", "--out", str(out)]
-    assert main(["evaluate", "theirs-v1", *arguments, "--json"]) == 0
+    assert main(["evaluate", "theirs-v1", *arguments, "--corrupt", "night:2", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["identity"].startswith("theirs-v1@")
+    assert result["identity"].startswith("theirs-v1+custom+corrupt=night:2@")
+    assert result["statuses"] == {"ok": 2}
     assert result["metrics"]["turns"]["mean"] == 0 and result["metrics"]["num_actions"]["mean"] == 4
     assert main(["replay", str(out)]) == 0

@@ -34,6 +34,9 @@ class Evaluate:
     scene id in which episodes are generated."""
     episodes: int | None = None
     """Only so many episodes (of a split, the first ones); the result then shows as custom."""
+    corrupt: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """What spoils the agent's colour pictures (`navarena list corruptions`), as name:severity; may be
+    given several times, for one after the other. The result then shows as custom."""
     workers: int = 1
     """Worker processes; the numbers do not depend on it."""
     batch_size: int = 32
@@ -57,6 +60,7 @@ class Evaluate:
             dataset=self.dataset,
             episodes=self.episodes,
             seed=self.seed,
+            corrupt=",".join(self.corrupt) or None,
             workers=self.workers,
             batch_size=self.batch_size,
             out=self.out,

@@ -14,6 +14,7 @@ import numpy as np
 
 from navarena.agents.agent import Agent, Start
 from navarena.agents.loading import find_agent, load_agent
+from navarena.corruptions.catalog import find_corruption
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
@@ -112,15 +113,18 @@ class TaskSetup:
         protocol: id of the task.
         agent: registered name or "module:Class".
         seed: of the agent.
+        corruptions: what spoils the agent's pictures, each as "name:severity".
     """
 
     protocol: str
     agent: str
     seed: int
+    corruptions: tuple[str, ...] = ()
 
     def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
         """A NavigationBatch of the protocol's task."""
-        return NavigationBatch(get_task(self.protocol), slots, threads=threads, sensors=sensors)
+        task = get_task(self.protocol)
+        return NavigationBatch(task, slots, threads, sensors, corruptions=self.corruptions)
 
     def make_agent(self) -> BatchAgent:
         """The agent as `navarena.agents.load_agent` makes it."""
@@ -143,7 +147,13 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     episodes = tuple(dataset.episodes[: settings.episodes])
     if len(episodes) < len(dataset.episodes):
         identity = identity.first(len(episodes))
-    setup = TaskSetup(task.protocol_id, settings.agent, settings.seed)
+    corruptions = tuple(settings.corrupt.split(",")) if settings.corrupt else ()
+    if needs_agent:
+        for corruption in corruptions:
+            find_corruption(corruption)
+    if settings.corrupt:
+        identity = identity.departing("corrupt", settings.corrupt)
+    setup = TaskSetup(task.protocol_id, settings.agent, settings.seed, corruptions)
     return Benchmark(identity, episodes, task.actions, task.metrics, setup, privileged)
 
 

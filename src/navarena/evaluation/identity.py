@@ -1,9 +1,9 @@
 """What a result is a result of: `protocol@dataset/split#hash`."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from navarena.core.protocol_ids import CUSTOM, OPTION_MARK
+from navarena.core.protocol_ids import CUSTOM, OPTION_MARK, join_protocol, split_protocol
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,11 @@ class Identity:
     def is_custom(self) -> bool:
         """Whether rules or episodes are nobody else's; such a result compares with no published one."""
         return OPTION_MARK in self.protocol or self.split.split("-")[0] == CUSTOM
+
+    def departing(self, name: str, value: str) -> "Identity":
+        """The identity of the same episodes under rules that depart in `name`, such as "corrupt"."""
+        base, options = split_protocol(self.protocol)
+        return replace(self, protocol=join_protocol(base, {**options, name: value}))
 
     def first(self, count: int) -> "Identity":
         """The identity of the first `count` episodes alone."""

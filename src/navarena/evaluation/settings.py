@@ -11,7 +11,7 @@ from navarena.evaluation.identity import Identity
 
 RUNS_FOLDER = Path("navarena-runs")
 
-DECISIVE = ("protocol", "agent", "split", "dataset", "episodes", "seed")
+DECISIVE = ("protocol", "agent", "split", "dataset", "episodes", "seed", "corrupt")
 """Fields that can move a number; the others change only where and how fast it is computed."""
 
 
@@ -27,6 +27,8 @@ class EvaluationSettings:
             generated in that scene); None for the protocol's own.
         episodes: only so many from the front of the split; None for all.
         seed: of the agent's random streams; the episodes do not depend on it.
+        corrupt: what spoils the agent's colour pictures, in this order: "name:severity", separated by
+            commas; None for nothing.
         workers: processes; the numbers do not depend on it.
         batch_size: episodes that one worker runs side by side; the numbers do not depend on it.
         out: folder of the run; None for one under RUNS_FOLDER named after what decides the numbers.
@@ -41,6 +43,7 @@ class EvaluationSettings:
     dataset: str | None = None
     episodes: int | None = None
     seed: int = 0
+    corrupt: str | None = None
     workers: int = 1
     batch_size: int = 32
     out: Path | None = None

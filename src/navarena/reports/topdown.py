@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from navarena.core.arrays import Points, Triangles
 from navarena.core.geometry import forward_from_yaw
+from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.episode import Episode, MultiGoal, ObjectGoal
 from navarena.evaluation.benchmark import Benchmark
 from navarena.metrics.trajectory import Trajectory
@@ -63,7 +64,7 @@ def make_scene_plan(world: World) -> ScenePlan:
 
 def open_plans(benchmark: Benchmark) -> PlanSource:
     """The plans of the scenes of a registered protocol, for its body."""
-    embodiment = get_task(benchmark.identity.protocol).embodiment
+    embodiment = get_task(base_protocol(benchmark.identity.protocol)).embodiment  # options keep the body
     return lambda scene_id: make_scene_plan(open_world(scene_id, embodiment))
 
 

@@ -18,6 +18,7 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.recorder import Recorder
 from navarena.tasks.sensors.catalog import GOAL_SENSORS
 from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.spoiler import Spoiler
 from navarena.tasks.task import StepResult, Task
 
 
@@ -30,6 +31,7 @@ class NavigationBatch:
         threads: for rendering; None for all processors this process may use.
         sensors: names of what to observe; None for all that the task offers. Only these are computed.
         worlds: where scenes come from; None for a store of its own.
+        corruptions: what spoils the colour pictures, in this order, as "name:severity".
 
     Attributes:
         specs: name -> shape, type and bounds of each observation.
@@ -43,6 +45,7 @@ class NavigationBatch:
         threads: int | None = None,
         sensors: Sequence[str] | None = None,
         worlds: WorldCache | None = None,
+        corruptions: Sequence[str] = (),
     ) -> None:
         self.task, self.slots = task, slots
         self.sensors = tuple(dict.fromkeys(task.sensors if sensors is None else sensors))
@@ -69,6 +72,8 @@ class NavigationBatch:
         self._goals_seen = {
             name: np.zeros((slots, *spec.shape), spec.dtype) for name, spec in goal_specs.items()
         }
+        self._spoiler = Spoiler(corruptions, self.specs, slots)
+        self._spoilt: dict[str, np.ndarray] = {}
         self._fresh = False
 
     @property
@@ -87,8 +92,9 @@ class NavigationBatch:
         if not self._fresh:
             for sensor in self._goal_sensors:
                 sensor.observe(self.simulator, self.state, self._goals_seen[sensor.name])
+            self._spoilt = self._spoiler.spoil(seen, self._episodes, self.state.steps)
             self._fresh = True
-        return MappingProxyType({**seen, **self._goals_seen})
+        return MappingProxyType({**seen, **self._spoilt, **self._goals_seen})
 
     def episode(self, slot: int) -> Episode:
         """The episode that began last in `slot`; raises InputError when none has."""

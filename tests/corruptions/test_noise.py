@@ -1,0 +1,32 @@
+"""Speckle noise against its formula."""
+
+import numpy as np
+import pytest
+
+from navarena.core.errors import InputError, UnknownNameError
+from navarena.core.seeding import make_generator
+from navarena.corruptions import find_corruption
+from navarena.corruptions.noise import SPECKLE_SIGMA, SpeckleNoise
+
+
+@pytest.mark.parametrize("severity", [1, 5])
+def test_speckle_multiplies(severity: int) -> None:
+    picture = np.full((100, 100, 3), 60, np.uint8)
+    picture[:50] = 0
+    spoilt = SpeckleNoise(severity).corrupt(picture, make_generator("speckle", severity))
+    assert spoilt.dtype == np.uint8 and spoilt.shape == picture.shape
+    assert not spoilt[:50].any(), "black stays black"
+    drawn = make_generator("speckle", severity).standard_normal(picture.shape, np.float32)
+    expected = np.clip(60 + 60 * SPECKLE_SIGMA[severity - 1] * drawn[50:], 0, 255)
+    assert np.abs(spoilt[50:] - expected).max() <= 1
+    assert picture[99, 99, 0] == 60, "the input stays as it is"
+
+
+def test_names_and_severities() -> None:
+    assert find_corruption("speckle_noise").severity == 3
+    assert find_corruption("speckle_noise:5").severity == 5
+    with pytest.raises(UnknownNameError, match="Did you mean 'speckle_noise'"):
+        find_corruption("speckle_nose:5")
+    for wrong in ("speckle_noise:6", "speckle_noise:", "speckle_noise:high"):
+        with pytest.raises(InputError, match="severity among"):
+            find_corruption(wrong)
