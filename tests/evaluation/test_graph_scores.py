@@ -69,12 +69,12 @@ def test_the_path_agent_is_perfect_in_files_too(folder, capsys):
 
 
 def test_departures_are_custom(folder, capsys):
-    for option in ("--oracle-reveals-next-path", "--oracle-shows-instruction", "--oracle-drops-last-node"):
+    for option in ("reveals_next_path", "shows_instruction", "drops_last_node"):
         _, ran, _ = call(
-            capsys, "tours", "evaluate", "ir2r-v1", "--agent", "random", *flags(folder, True),
-            "--out", folder / "r.json", option,
+            capsys, "tours", "evaluate", f"ir2r-v1+{option}=true", "--agent", "random",
+            *flags(folder, True), "--out", folder / "r.json",
         )  # fmt: skip
-        assert "custom-val_seen" in ran["identity"]
+        assert ran["identity"].startswith(f"ir2r-v1+custom+{option}=true@r2r/val_seen#")
 
 
 def test_official_numbers_by_hand(folder, capsys):

@@ -21,10 +21,12 @@ from navarena.tasks import (
     OracleRules,
     Phase,
     get_graph_task,
+    get_task,
     path_actions,
     remaining_distances,
     teacher_actions,
 )
+from navarena.tasks.vln_graph import IR2R
 from navarena.tasks.vln_graph_scoring import score_walk
 
 ATLAS = make_atlas()
@@ -49,7 +51,8 @@ def make_tour(*paths):
 
 
 def make_batch(tour, protocol="ir2r-v1", oracle=None, slots=1, sensors=ALL_SENSORS):
-    batch = GraphBatch(get_graph_task(protocol), ATLAS, slots, sensors, None, oracle)
+    task = get_graph_task(protocol) if oracle is None else IR2R(oracle)
+    batch = GraphBatch(task, ATLAS, slots, sensors)
     batch.start(range(slots), [tour] * slots)
     return batch
 
@@ -249,6 +252,9 @@ def test_observations_by_hand():
     ahead = batch.observations["candidate_views"][0].tolist().index(15)
     angles = batch.observations["candidate_angles"][0, ahead]
     assert np.allclose(angles, [0, 1, 0, 1], atol=1e-6), "c lies straight ahead"
+    batch.state.view[0] = 24 + 15 % 12  # the same heading, 30 degrees up
+    angles = batch.observations["candidate_angles"][0, ahead]
+    assert np.allclose(angles, [0, 1, -0.5, np.sqrt(0.75)], atol=1e-6), "c lies below"
 
 
 def test_features():
@@ -401,6 +407,19 @@ def test_environments_refuse_the_wrong_files(files):
         env.step(0.5)
     with pytest.raises(UnknownNameError, match="Did you mean 'ir2r-v1'"):
         GraphEnv("ir2r-v2")
+    with pytest.raises(InputError, match="navarena tours evaluate ir2r-v1"):
+        get_task("ir2r-v1")
+
+
+def test_options_stand_in_the_id():
+    task = get_graph_task("ir2r-v1+reveals_next_path=true")
+    assert task.oracle == OracleRules(reveals_next_path=True)
+    assert task.protocol_id == "ir2r-v1+custom+reveals_next_path=true"
+    assert get_graph_task("ir2r-v1+reveals_next_path=false").protocol_id == "ir2r-v1"
+    with pytest.raises(UnknownNameError, match="Did you mean 'reveals_next_path'"):
+        get_graph_task("ir2r-v1+reveal_next_path=true")
+    with pytest.raises(InputError, match="no options of 'r2r-v1'"):
+        get_graph_task("r2r-v1+reveals_next_path=true")
 
 
 def test_a_test_split_runs_but_is_not_scored(tmp_path):

@@ -14,6 +14,7 @@ from navarena.agents.loading import load_agent
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
+from navarena.core.protocol_ids import join_protocol, split_protocol
 from navarena.episodes.exchange.r2r import R2RFile
 from navarena.episodes.graph_data import GraphData, open_graph_data, require_kind
 from navarena.evaluation.graph_results import load_results, save_results
@@ -33,7 +34,7 @@ from navarena.reports.tour_alignment import write_tour_drawing
 from navarena.scenes.graphs.features import load_features
 from navarena.scenes.packs import content_hash
 from navarena.tasks.catalog import get_graph_task
-from navarena.tasks.vln_graph import OracleRules
+from navarena.tasks.vln_graph import GraphTask
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class ToursEvaluate:
     """Run an agent over tours (ir2r-v1) or episodes (r2r-v1), write its results and score them."""
 
     protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
-    """ir2r-v1 or r2r-v1."""
+    """ir2r-v1 or r2r-v1; with options such as ir2r-v1+reveals_next_path=true."""
     agent: str
     """Name of an agent, or module:Class."""
     r2r: Path
@@ -122,12 +123,6 @@ class ToursEvaluate:
     """Tours side by side; results do not depend on it."""
     seed: int = 0
     """Of the agent."""
-    oracle_shows_instruction: bool = False
-    """The reference's leak: instructions stay visible in oracle phases."""
-    oracle_drops_last_node: bool = False
-    """The reference's flaw: oracle ways end one node early."""
-    oracle_reveals_next_path: bool = False
-    """The reference's leak: the oracle walks the next described path where it begins at the goal."""
     reading: Reading = "code"
     """Of t-nDTW: code (the reference's window) or paper."""
     weighting: Weighting = "episodes"
@@ -146,9 +141,6 @@ class ToursEvaluate:
             raise InputError(f"expected --slots of at least 1, got {self.slots}")
         data = open_graph_data(self.r2r, self.connectivity, self.tours, self.split, self.vocabulary)
         require_kind(data, task.iterative, self.protocol)
-        oracle = OracleRules(
-            self.oracle_shows_instruction, self.oracle_drops_last_node, self.oracle_reveals_next_path
-        )
         features = None if self.features is None else load_features(self.features, scans=data.file.scans)
         agent = load_agent(self.agent, task, self.seed)
         total = sum(len(tour.episodes) for tour in data.tours)
@@ -160,7 +152,6 @@ class ToursEvaluate:
                 data.tours,
                 self.slots,
                 self.seed,
-                oracle,
                 features,
                 progress.advance,
             )
@@ -168,8 +159,7 @@ class ToursEvaluate:
         console.text(f"{len(walks)} walks written to {self.out}")
         options = ScoreOptions(self.reading, self.weighting, None, self.drawings, self.details)
         values = {"agent": self.agent, "privileged": agent.privileged, "results": str(self.out)}
-        departs = oracle != OracleRules()
-        report(console, data, {k: walk.nodes for k, walk in walks.items()}, options, values, departs)
+        report(console, data, {k: walk.nodes for k, walk in walks.items()}, options, values, task)
         return 0
 
 
@@ -180,12 +170,10 @@ def expected_ids(data: GraphData, most: int | None) -> Iterable[str]:
     return data.file.instruction_ids(most)
 
 
-def identify(data: GraphData, ids: Iterable[str], departs: bool) -> Identity:
-    """What the numbers are numbers of; rules that depart from the protocol make the split custom."""
-    protocol = "ir2r-v1" if data.iterative else "r2r-v1"
+def identify(data: GraphData, ids: Iterable[str], protocol_id: str) -> Identity:
+    """What the numbers are numbers of."""
     paths = [f"{path.path_id} {path.scan} {' '.join(path.path)}" for path in data.file.paths]
-    split = f"custom-{data.split}" if departs else data.split
-    return Identity(protocol, "r2r", split, content_hash(*paths, *ids)[:16])
+    return Identity(protocol_id, "r2r", data.split, content_hash(*paths, *ids)[:16])
 
 
 def report(
@@ -194,7 +182,7 @@ def report(
     walks: Mapping[str, Int[np.ndarray, "_"]],
     options: ScoreOptions,
     values: dict[str, Any],
-    departs: bool = False,
+    task: GraphTask | None = None,
 ) -> None:
     """Score walks, print tables or JSON, write details and drawings.
 
@@ -204,14 +192,16 @@ def report(
         walks: instruction id -> (K,) node indices.
         options: readings and files.
         values: further members of the JSON document, printed first.
-        departs: whether the run's rules depart from the protocol.
+        task: whose rules the walks obeyed; None for the protocol of the data.
     """
     require_goals(data.file)
-    protocol = get_graph_task("ir2r-v1" if data.iterative else "r2r-v1")
-    scored = score_episodes(walks, data.episodes, data.atlas, options.spl or protocol.spl_reference)
+    rules = task or get_graph_task("ir2r-v1" if data.iterative else "r2r-v1")
+    scored = score_episodes(walks, data.episodes, data.atlas, options.spl or rules.spl_reference)
     means = mean_scores(scored)
-    departs |= options.spl not in (None, protocol.spl_reference)
-    identity = identify(data, walks, departs)
+    base, departures = split_protocol(rules.protocol_id)
+    if options.spl not in (None, rules.spl_reference):
+        departures["spl"] = str(options.spl)
+    identity = identify(data, walks, join_protocol(base, departures))
     tours = score_tours(data.tours, scored, options.reading, options.weighting) if data.iterative else None
     if options.details is not None:
         write_details(options.details, {name: asdict(one.scores) for name, one in scored.items()}, tours)

@@ -11,7 +11,7 @@ from navarena.core.errors import InputError
 from navarena.episodes.graph_episodes import Tour
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.features import ViewFeatures
-from navarena.tasks.vln_graph import GraphTask, OracleRules
+from navarena.tasks.vln_graph import GraphTask
 from navarena.tasks.vln_graph_batch import GraphBatch, Walk
 
 SLOTS = 64
@@ -25,7 +25,6 @@ def run_tours(
     tours: Sequence[Tour],
     slots: int = SLOTS,
     seed: int = 0,
-    oracle: OracleRules | None = None,
     features: ViewFeatures | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> dict[str, Walk]:
@@ -38,7 +37,6 @@ def run_tours(
         tours: each is run once, memory kept within it.
         slots: tours side by side.
         seed: of the agent's streams.
-        oracle: what oracle phases show.
         features: of the views, for the sensors that need them.
         advance: called with the number of episodes that have just ended.
 
@@ -51,7 +49,7 @@ def run_tours(
     if len(set(order)) != len(order):
         twice = next(name for name in order if order.count(name) > 1)
         raise InputError(f"expected each episode once in the tours, got {twice!r} twice")
-    batch = GraphBatch(task, atlas, min(slots, max(len(tours), 1)), agent.sensors, features, oracle)
+    batch = GraphBatch(task, atlas, min(slots, max(len(tours), 1)), agent.sensors, features)
     if isinstance(agent, GraphAgent):
         agent.attach_graphs(batch)
     waiting = deque(tours)

@@ -1,5 +1,7 @@
 """The protocols, by id."""
 
+from typing import Any
+
 from navarena.core.errors import InputError
 from navarena.core.protocol_ids import split_protocol
 from navarena.core.registry import Registry
@@ -29,13 +31,12 @@ def get_task(protocol_id: str) -> Task:
 
     Raises UnknownNameError with the nearest choice, InputError for an option that does not fit.
     """
-    base, texts = split_protocol(protocol_id)
-    make = TASKS.get(base)
-    task = make()
-    if isinstance(task, Task) and texts:
-        if task.options_type is None:
-            raise InputError(f"expected no options of {base!r}, got {protocol_id!r}")
-        task = make(read_options(task.options_type, texts))
+    base, _ = split_protocol(protocol_id)
+    if base not in TASKS and base in GRAPH_TASKS:
+        raise InputError(
+            f"{base!r} runs on navigation graphs, which the user brings; use: navarena tours evaluate {base}"
+        )
+    task = _make_task(TASKS, protocol_id)
     if not isinstance(task, Task):
         raise InputError(f"expected protocol {protocol_id!r} to name a Task, got {type(task).__name__}")
     return task
@@ -49,12 +50,25 @@ GRAPH_TASKS = Registry(
     },
     "navarena.graph_tasks",
 )
-"""Protocol id -> GraphTask class of the protocols on navigation graphs, called without arguments."""
+"""Protocol id -> GraphTask class of the protocols on navigation graphs, called as those of TASKS."""
 
 
 def get_graph_task(protocol_id: str) -> GraphTask:
-    """The task of a protocol on navigation graphs; raises UnknownNameError with the nearest choice."""
-    task = GRAPH_TASKS.get(protocol_id)()
+    """The task of a protocol on navigation graphs, with options as of `get_task`; raises the same."""
+    task = _make_task(GRAPH_TASKS, protocol_id)
     if not isinstance(task, GraphTask):
         raise InputError(f"expected protocol {protocol_id!r} to name a GraphTask, got {type(task).__name__}")
     return task
+
+
+def _make_task(registry: Registry, protocol_id: str) -> Any:
+    """What the id names in a registry, made with the options in the id."""
+    base, texts = split_protocol(protocol_id)
+    make = registry.get(base)
+    task = make()
+    if not texts:
+        return task
+    kind = getattr(task, "options_type", None)
+    if kind is None:
+        raise InputError(f"expected no options of {base!r}, got {protocol_id!r}")
+    return make(read_options(kind, texts))

@@ -3,8 +3,10 @@
 import enum
 from dataclasses import dataclass, fields
 
+from navarena.core.protocol_ids import join_protocol
 from navarena.metrics.instruction import SUCCESS_DISTANCE, PathScores, SplReference
 from navarena.scenes.graphs.candidates import MAX_CANDIDATES
+from navarena.tasks.options import find_departures
 
 STOP = 0
 """The action that ends an episode; action k goes to the k-th neighbour."""
@@ -53,6 +55,9 @@ class GraphTask:
         success_distance: metres along the graph, strict, within which STOP succeeds.
         spl_reference: the reading of SPL.
         iterative: whether episodes come in tours, led from one to the next by an oracle.
+        oracle: what oracle phases show.
+        options_type: frozen dataclass of the protocol's options, whose defaults are the protocol; the
+            task is then called with one. None when there are no options.
         default_dataset: name of the episodes it is evaluated on; the user brings the files.
         metrics: names of the numbers it reports.
     """
@@ -75,6 +80,8 @@ class GraphTask:
     success_distance: float = SUCCESS_DISTANCE
     spl_reference: SplReference = "shortest"
     iterative: bool = False
+    oracle: OracleRules = OracleRules()
+    options_type: type | None = None
     default_dataset: str = "r2r"
     metrics: tuple[str, ...] = tuple(field.name for field in fields(PathScores))
 
@@ -107,7 +114,7 @@ class R2R(GraphTask):
     | action_mask          | (15,) bool       | which actions lead anywhere; stop always |
     | candidate_viewpoints | (14,) int64      | numbers of the neighbours, -1 for none |
     | candidate_views      | (14,) int64      | view nearest to each neighbour's direction, -1 for none |
-    | candidate_angles     | (14, 4) float32  | sine and cosine of relative heading and of elevation |
+    | candidate_angles     | (14, 4) float32  | sine, cosine of relative heading, of relative elevation |
     | candidate_distances  | (14,) float32    | metres, straight |
     | phase                | () int64         | 0 agent, 1 oracle to the goal, 2 oracle to the next start |
     | tour_position        | () int64         | how many episodes of the tour came before |
@@ -167,7 +174,8 @@ class IR2R(GraphTask):
 
     ## Options
 
-    `OracleRules`: the reference's leaks of ground truth are off and can be switched on by name.
+    Fields of `OracleRules`, in the id: `ir2r-v1+reveals_next_path=true`. The reference's leaks of
+    ground truth are off; results with one of them show as custom.
 
     ## Versions
 
@@ -178,3 +186,8 @@ class IR2R(GraphTask):
     spl_reference: SplReference = "path"
     iterative = True
     metrics: tuple[str, ...] = ("t_ndtw", "t_sr", "t_spl", *GraphTask.metrics)
+    options_type = OracleRules
+
+    def __init__(self, options: OracleRules = OracleRules()) -> None:
+        self.oracle = options
+        self.protocol_id = join_protocol(type(self).protocol_id, find_departures(options))

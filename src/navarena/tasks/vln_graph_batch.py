@@ -11,7 +11,7 @@ from navarena.core.errors import ActionError, InputError
 from navarena.episodes.graph_episodes import GraphEpisode, Tour
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.features import ViewFeatures
-from navarena.tasks.vln_graph import STOP, SUCCESS_REWARD, GraphTask, OracleRules, Phase
+from navarena.tasks.vln_graph import STOP, SUCCESS_REWARD, GraphTask, Phase
 from navarena.tasks.vln_graph_observer import GraphObserver
 from navarena.tasks.vln_graph_oracle import plan_oracle
 from navarena.tasks.vln_graph_state import NO_GOAL, GraphState
@@ -66,7 +66,6 @@ class GraphBatch:
         slots: N.
         sensors: names of what to observe; None for all that the task offers.
         features: of the views, for the sensors that need them.
-        oracle: what oracle phases show.
 
     Attributes:
         state: of the bodies.
@@ -79,13 +78,11 @@ class GraphBatch:
         slots: int,
         sensors: Sequence[str] | None = None,
         features: ViewFeatures | None = None,
-        oracle: OracleRules | None = None,
     ) -> None:
         self.task, self.atlas, self.slots = task, atlas, slots
-        self.oracle = OracleRules() if oracle is None else oracle
         self.state = GraphState(slots, task.max_steps)
         names = tuple(dict.fromkeys(task.sensors if sensors is None else sensors))
-        self.observer = GraphObserver(atlas, self.state, names, features, self.oracle.shows_instruction)
+        self.observer = GraphObserver(atlas, self.state, names, features, task.oracle.shows_instruction)
         self._walks: list[Walk] = []
 
     @property
@@ -230,7 +227,7 @@ class GraphBatch:
             return
         next_path = state.paths[slot][following]
         node, view, goal = (int(array[slot]) for array in (state.node, state.view, state.goal))
-        plan = plan_oracle(self.atlas, node, view, goal, next_path, self.oracle)
+        plan = plan_oracle(self.atlas, node, view, goal, next_path, self.task.oracle)
         if not len(plan.nodes) and node == next_path[0]:
             self._begin_next(slot)
             began[slot] = True

@@ -14,7 +14,7 @@ from navarena.episodes.graph_data import GraphData, open_graph_data, require_kin
 from navarena.episodes.graph_episodes import Tour
 from navarena.scenes.graphs.features import ViewFeatures
 from navarena.tasks.catalog import get_graph_task
-from navarena.tasks.vln_graph import GraphTask, OracleRules, Phase
+from navarena.tasks.vln_graph import GraphTask, Phase
 from navarena.tasks.vln_graph_batch import GraphBatch, GraphStep, Walk
 from navarena.tasks.vln_graph_observer import GraphSpec
 from navarena.tasks.vln_graph_scoring import score_walk
@@ -97,7 +97,6 @@ class GraphEnv(gymnasium.Env[dict[str, Any], np.int64]):
         data: in their place.
         sensors: names of the observations; None for all that the protocol offers.
         features: of the views, for the sensors that need them.
-        oracle: what oracle phases show.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -112,11 +111,10 @@ class GraphEnv(gymnasium.Env[dict[str, Any], np.int64]):
         data: GraphData | None = None,
         sensors: Sequence[str] | None = None,
         features: ViewFeatures | None = None,
-        oracle: OracleRules | None = None,
     ) -> None:
         self.task = get_graph_task(task) if isinstance(task, str) else task
         self._data = find_data(self.task, data, r2r, connectivity, tours, split)
-        self.batch = GraphBatch(self.task, self._data.atlas, 1, sensors, features, oracle)
+        self.batch = GraphBatch(self.task, self._data.atlas, 1, sensors, features)
         self.observation_space: gymnasium.Space[Any] = graph_observation_space(
             self.batch.observer.specs, self._data.tours
         )

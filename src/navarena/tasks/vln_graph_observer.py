@@ -12,7 +12,8 @@ from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.features import ViewFeatures
 from navarena.scenes.graphs.panorama import (
     HEADINGS,
-    STEP,
+    VIEW_ELEVATIONS,
+    VIEW_HEADINGS,
     VIEWS,
     angle_feature,
     panorama_angles,
@@ -164,10 +165,11 @@ class GraphObserver:
         return np.where(candidates.places[node] >= 0, candidates.views[node].astype(np.int64), -1)
 
     def _see_candidate_angles(self) -> Float32[np.ndarray, "n c 4"]:
-        """Relative headings and true elevations of the neighbours; zeros beyond the last."""
+        """Angles to the neighbours relative to the view along which the body looks; zeros beyond the last."""
         state, candidates = self._state, self._atlas.candidates
-        heading = relative_angle(candidates.headings[state.node], (state.view % HEADINGS * STEP)[:, None])
-        angles = angle_feature(heading, candidates.elevations[state.node])
+        heading = relative_angle(candidates.headings[state.node], VIEW_HEADINGS[state.view][:, None])
+        elevation = candidates.elevations[state.node] - VIEW_ELEVATIONS[state.view][:, None]
+        angles = angle_feature(heading, elevation)
         angles[candidates.places[state.node] < 0] = 0.0
         return angles
 

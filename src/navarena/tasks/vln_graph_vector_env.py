@@ -16,7 +16,7 @@ from navarena.core.errors import ActionError, InputError
 from navarena.episodes.graph_data import GraphData
 from navarena.scenes.graphs.features import ViewFeatures
 from navarena.tasks.catalog import get_graph_task
-from navarena.tasks.vln_graph import GraphTask, OracleRules
+from navarena.tasks.vln_graph import GraphTask
 from navarena.tasks.vln_graph_batch import GraphBatch
 from navarena.tasks.vln_graph_env import describe_step, find_data, graph_observation_space
 
@@ -32,7 +32,7 @@ class GraphVectorEnv(VectorEnv[dict[str, Any], Int[np.ndarray, "n"], np.ndarray]
     Args:
         num_envs: N.
         task: protocol id or task.
-        r2r, connectivity, tours, split, data, sensors, features, oracle: as of `GraphEnv`.
+        r2r, connectivity, tours, split, data, sensors, features: as of `GraphEnv`.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
@@ -48,12 +48,11 @@ class GraphVectorEnv(VectorEnv[dict[str, Any], Int[np.ndarray, "n"], np.ndarray]
         data: GraphData | None = None,
         sensors: Sequence[str] | None = None,
         features: ViewFeatures | None = None,
-        oracle: OracleRules | None = None,
     ) -> None:
         self.task = get_graph_task(task) if isinstance(task, str) else task
         self.num_envs = num_envs
         self._data = find_data(self.task, data, r2r, connectivity, tours, split)
-        self.batch = GraphBatch(self.task, self._data.atlas, num_envs, sensors, features, oracle)
+        self.batch = GraphBatch(self.task, self._data.atlas, num_envs, sensors, features)
         self.single_observation_space: gymnasium.Space[Any] = graph_observation_space(
             self.batch.observer.specs, self._data.tours
         )
