@@ -176,13 +176,20 @@ def _opening(entry: Mapping[str, Any], where: str, kind: str, walls: set[str]) -
         raise FileError(f"{where}: expected an opening with width and height, got {low} to {high}")
     named = [entry[key] for key in ("wall0", "wall1") if entry.get(key)]
     for name in named:
-        if name not in walls:
+        if not isinstance(name, str) or name not in walls:
             raise FileError(f"{where}: expected the id of one of the walls, got {name!r}")
     if not named:
         raise FileError(f"{where}: expected the id of a wall as 'wall0', got none")
-    is_open = kind == "door" and (not entry.get("openable", False) or float(entry.get("openness", 1)) > 0)
+    is_open = kind == "door" and (not entry.get("openable", False) or _openness(entry, where) > 0)
     ends = [(float(point[0]), float(point[1])) for point in (low, high)]
     return PlanOpening(entry["id"], kind, tuple(named), ends[0], ends[1], is_open)
+
+
+def _openness(entry: Mapping[str, Any], where: str) -> float:
+    value = entry.get("openness", 1)
+    if not isinstance(value, int | float):
+        raise FileError(f"{where}: expected a number from 0 to 1 as 'openness', got {value!r}")
+    return float(value)
 
 
 def _objects(entries: Iterator[tuple[Mapping[str, Any], str]], parent: str | None) -> Iterator[PlanObject]:
