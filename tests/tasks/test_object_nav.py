@@ -14,6 +14,7 @@ from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
+from navarena.tasks.success_zone import aligned, axis_distance
 from tasks.small import AHEAD, OBJECT_GOALS, as_object, make_cache
 from worlds import HALL, draw_navmesh, draw_scene
 
@@ -115,6 +116,53 @@ def test_goals_that_an_episode_does_not_list_are_found_in_the_scene():
         begin(episode=replace(episode, goal=ObjectGoal("chair")), cache=make_furnished())
     with pytest.raises(SceneError, match="got scene 'furnished' without semantics"):
         begin(episode=episode, cache=make_furnished(labelled=False))
+
+
+def zone_scores(protocol_id, x, z, yaw, cache):
+    """Scores of a body that stops at once in the furnished hall."""
+    start = (x, 0.0, z)
+    goal = ObjectGoal("bed", (ObjectInstance("2", "bed", (5.5, 1.0, 5.5), (ViewPoint(start, 0.0),)),))
+    episode = replace(CHAIR, scene_id="furnished", start_position=start, start_yaw=yaw, goal=goal)
+    batch = begin(protocol_id, episode, cache=cache)
+    act(batch, STOP)
+    scores = compute_metrics(batch.task.metrics, batch.trajectory(0))
+    return [scores[name] for name in ("success", "zone_success", "zone_success_seen")]
+
+
+@pytest.mark.parametrize(
+    ("place", "options", "scores"),
+    [
+        ((5.5, 6.9, 0.0), "", [1, 1, 1]),  # 0.9 m in front of it, looking at it
+        ((5.5, 6.9, np.pi), "", [1, 1, 0]),  # turned away: an oracle would see it
+        ((5.5, 7.1, 0.0), "", [1, 0, 0]),  # 1.1 m away
+        ((5.5, 7.1, 0.0), "+zone_distance=1.2", [1, 1, 1]),
+        ((5.5, 6.9, 0.0), "+zone_pixels=400000", [1, 0, 0]),
+        ((6.8, 6.8, 0.8), "", [1, 0, 0]),  # 1.13 m from the corner
+        ((6.6, 6.6, 0.8), "", [1, 1, 1]),
+    ],
+)
+def test_the_success_zone_of_the_consensus(place, options, scores):
+    assert zone_scores(f"objectnav-hm3d2022-v1{options}", *place, make_furnished()) == scores
+
+
+def test_aligned_boxes_are_larger():
+    thing = SceneObject(1, "bed", (0.0, 0.5, 0.0), (1.0, 0.5, 0.5), np.pi / 4)
+    assert aligned(thing).half_size == pytest.approx((1.5 / np.sqrt(2), 0.5, 1.5 / np.sqrt(2)))
+    place = np.array([2.0, 0.0, 2.0])
+    assert axis_distance(place, 0.88, aligned(thing)) < axis_distance(place, 0.88, thing)
+    assert axis_distance(np.array([0.0, -2.0, 0.0]), 0.88, thing) == pytest.approx(1.12)
+
+
+def test_without_labels_the_view_points_decide():
+    place = (5.5, 7.1, 0.0)
+    assert zone_scores("objectnav-hm3d2022-v1", *place, make_furnished(labelled=False)) == [1, 1, 1]
+
+
+def test_an_episode_without_stop_is_outside_the_zone():
+    batch = begin(sensors=())
+    act(batch, FORWARD)
+    scores = compute_metrics(batch.task.metrics, batch.trajectory(0))
+    assert scores["zone_success"] == scores["zone_success_seen"] == 0
 
 
 def test_the_expert_arrives():

@@ -13,7 +13,7 @@ generator was never published; its descendants and the published files agree on 
 4. kept where coverage is above `least_coverage`. Objects without a view point are no goals.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -25,15 +25,9 @@ from navarena.core.errors import SceneError
 from navarena.core.sources import source_fingerprint
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.scenes.scene import SceneObject
-from navarena.simulation.bodies import Bodies
-from navarena.simulation.body import Camera, Embodiment
-from navarena.simulation.camera_pose import world_from_camera
-from navarena.simulation.rendering.engine import VisibilityRenderer
-from navarena.simulation.rendering.views import Frames, Views
+from navarena.simulation.body import Embodiment
+from navarena.simulation.instance_pictures import render_instances
 from navarena.simulation.world import World
-
-VIEWS_TOGETHER = 256
-"""Views that are rendered in one call."""
 
 PROBED_BELOW = 2.0
 """Metres below the centre of an object within which a floor is looked for."""
@@ -227,43 +221,13 @@ def _measure_coverage(
     world: World, candidates: _Candidates, settings: ViewPointSettings
 ) -> Float32[np.ndarray, "c"]:
     """(C,) the sum over the renders of the share of pixels that show each candidate's object."""
-    camera = replace(
-        settings.embodiment.cameras[0],
-        width_px=settings.width_px,
-        height_px=settings.height_px,
-        channels=("instance",),
-    )
+    camera = replace(settings.embodiment.cameras[0], width_px=settings.width_px, height_px=settings.height_px)
     count = len(candidates.owner)
     tilts, times = np.unique(settings.tilts, return_counts=True)
     shares = np.zeros(count)
     for tilt, weight in zip(tilts.tolist(), times.tolist()):
-        for first, last, pictures in _render_instances(world, candidates, camera, tilt):
+        poses = (candidates.positions, candidates.yaws, np.full(count, tilt))
+        for first, last, pictures in render_instances(world, camera, *poses):
             shown = pictures == candidates.owner[first:last, None, None]
             shares[first:last] += weight * shown.mean((1, 2))
     return shares.astype(np.float32)
-
-
-def _render_instances(
-    world: World, candidates: _Candidates, camera: Camera, tilt: float
-) -> Iterator[tuple[int, int, Int32[np.ndarray, "n h w"]]]:
-    """First and last row and instance pictures of the candidates, some at a time; arrays are reused."""
-    renderer = VisibilityRenderer([world.render_mesh])
-    count = len(candidates.owner)
-    frames = Frames.allocate(min(VIEWS_TOGETHER, count), camera, ("instance",))
-    for first in range(0, count, VIEWS_TOGETHER):
-        last = min(first + VIEWS_TOGETHER, count)
-        bodies = Bodies(last - first)
-        bodies.positions[:] = candidates.positions[first:last]
-        bodies.yaws[:], bodies.tilts[:] = candidates.yaws[first:last], tilt
-        poses = world_from_camera(bodies, camera)
-        views = Views(
-            camera,
-            np.zeros(last - first, np.int32),
-            np.ascontiguousarray(poses[:, :3, 3]),
-            np.ascontiguousarray(poses[:, :3, :3]),
-        )
-        if frames.instance is None:
-            raise RuntimeError("instance pictures were allocated")
-        pictures = frames.instance[: last - first]
-        renderer.render(views, Frames(instance=pictures))
-        yield first, last, pictures

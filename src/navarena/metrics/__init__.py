@@ -27,6 +27,7 @@ from navarena.metrics.statistics import (
     estimate_rate,
     wilson_interval,
 )
+from navarena.metrics.success_zone import ObjectGoalTrajectory, zone_success, zone_success_seen
 from navarena.metrics.tours import (
     TourSuccess,
     mean_over_tours,
@@ -43,6 +44,7 @@ __all__ = [
     "Estimate",
     "Metric",
     "MultiGoalTrajectory",
+    "ObjectGoalTrajectory",
     "PathScores",
     "TourSuccess",
     "Trajectory",
@@ -77,4 +79,6 @@ __all__ = [
     "tour_success",
     "tour_weights",
     "wilson_interval",
+    "zone_success",
+    "zone_success_seen",
 ]

@@ -12,7 +12,7 @@ from typing import Literal
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
-from navarena.metrics import multi_goal, navigation
+from navarena.metrics import multi_goal, navigation, success_zone
 from navarena.metrics.trajectory import Trajectory
 
 
@@ -58,6 +58,10 @@ PROGRESS = Metric("progress", "Progress", multi_goal.progress, "", "higher", Fal
 PPL = Metric("ppl", "PPL", multi_goal.ppl, "", "higher", False, 0.0)
 PPL_CODE = Metric("ppl_code", "PPL (code)", multi_goal.ppl_code, "", "higher", False, 0.0)
 DISTANCE_LEFT = Metric("distance_left", "Distance left", multi_goal.distance_left, "m", "lower")
+ZONE_SUCCESS = Metric("zone_success", "Zone success", success_zone.zone_success, "", "higher", True, 0.0)
+ZONE_SUCCESS_SEEN = Metric(
+    "zone_success_seen", "Zone success, seen", success_zone.zone_success_seen, "", "higher", True, 0.0
+)
 
 METRICS = Registry(
     "metric",
@@ -73,6 +77,8 @@ METRICS = Registry(
         "ppl": "navarena.metrics.catalog:PPL",
         "ppl_code": "navarena.metrics.catalog:PPL_CODE",
         "distance_left": "navarena.metrics.catalog:DISTANCE_LEFT",
+        "zone_success": "navarena.metrics.catalog:ZONE_SUCCESS",
+        "zone_success_seen": "navarena.metrics.catalog:ZONE_SUCCESS_SEEN",
     },
     "navarena.metrics",
 )

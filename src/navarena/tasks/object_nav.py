@@ -14,6 +14,9 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectGoal, ObjectInstance
 from navarena.episodes.object_nav import HM3D_CATEGORIES, MP3D_CATEGORIES, require_object_goal
 from navarena.episodes.view_points import ViewPointSettings, find_view_points
+from navarena.metrics.success_zone import ObjectGoalTrajectory
+from navarena.metrics.trajectory import Trajectory
+from navarena.scenes.scene import SceneObject
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.sensor import Sensor
@@ -21,6 +24,7 @@ from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World
 from navarena.tasks.options import find_departures
 from navarena.tasks.sensors.class_goal import ClassGoalState, ObjectGoalSensor
+from navarena.tasks.success_zone import NOTHING, Sighting, sight_objects
 from navarena.tasks.task import StepResult, Task, TaskState
 
 SUCCESS_REWARD = 2.5
@@ -43,6 +47,9 @@ class ObjectNavOptions:
             that of the episode file (challenge of 2020 as it was run).
         depth: clipped to 0.5 to 5 m (code), or to 6 m (paper).
         track: the RGB track has no depth.
+        zone_distance: metres from an object's box, within which it is near (the consensus: 1 m).
+        zone_pixels: pixels from which on it counts as seen.
+        zone_box: boxes are oriented, or aligned with the axes of the world.
         sliding: whether blocked steps slide along obstacles.
         max_steps: actions after which the episode is truncated.
     """
@@ -51,6 +58,9 @@ class ObjectNavOptions:
     start_distance: Literal["measured", "file"] = "measured"
     depth: Literal["code", "paper"] = "code"
     track: Literal["rgbd", "rgb"] = "rgbd"
+    zone_distance: float = 1.0
+    zone_pixels: int = 1
+    zone_box: Literal["oriented", "aligned"] = "oriented"
     sliding: bool = False
     max_steps: int = 500
 
@@ -60,6 +70,20 @@ class ObjectNavOptions:
                 "expected max_steps of at least 1 and a positive success_distance, got "
                 f"{self.max_steps} and {self.success_distance:g}"
             )
+
+
+class ObjectNavState(ClassGoalState):
+    """What ObjectNav remembers of the episodes in N slots.
+
+    Attributes:
+        things: for each slot the objects of the scene that fulfil the goal; None without labels.
+        sightings: for each slot what was measured of them at STOP.
+    """
+
+    def __init__(self, slots: int) -> None:
+        super().__init__(slots)
+        self.things: list[tuple[SceneObject, ...] | None] = [None] * slots
+        self.sightings: list[Sighting] = [NOTHING] * slots
 
 
 class ObjectNav(Task):
@@ -99,8 +123,12 @@ class ObjectNav(Task):
 
     STOP nearer than 0.1 m (strictly; geodesic) to a view point of any object of the category in the scene.
     View points are places on a grid of half the body's radius, at most 1 m from the object's oriented
-    box, from which a render shows it; an episode file's own are taken where it has some. The consensus's
-    rule (within 1 m of the object, which an oracle that may look around could see) is realised by them.
+    box, from which a render shows it; an episode file's own are taken where it has some.
+
+    The consensus's own rule is measured beside it: `zone_success` says that the body stopped within 1 m of
+    an object's oriented box, and that at least one pixel of a camera turned to its centre shows it (oracle
+    visibility); `zone_success_seen` that the picture at STOP itself does. In scenes without labels
+    these cannot be measured, and repeat what the view points say.
 
     ## Reward
 
@@ -117,12 +145,14 @@ class ObjectNav(Task):
 
     ## Metrics
 
-    success, spl, soft_spl, distance_to_goal, path_length, collisions, num_actions. Distances are geodesic
+    success, zone_success, zone_success_seen, spl, soft_spl, distance_to_goal, path_length, collisions,
+    num_actions. Distances are geodesic
     to the nearest view point of the category.
 
     ## Options
 
-    success_distance, start_distance, depth, track, sliding, max_steps: see `ObjectNavOptions`. They are
+    success_distance, start_distance, depth, track, zone_distance, zone_pixels, zone_box, sliding,
+    max_steps: see `ObjectNavOptions`. They are
     written behind the id, as in `objectnav-habitat2020-v1+track=rgb`; the result then shows as custom.
 
     ## Versions
@@ -141,6 +171,8 @@ class ObjectNav(Task):
         "success",
         "spl",
         "soft_spl",
+        "zone_success",
+        "zone_success_seen",
         "distance_to_goal",
         "path_length",
         "collisions",
@@ -158,9 +190,9 @@ class ObjectNav(Task):
         if options.sliding:
             self.embodiment = replace(self.embodiment, slides=True)
 
-    def make_state(self, slots: int) -> ClassGoalState:
+    def make_state(self, slots: int) -> ObjectNavState:
         """Fresh memory for `slots` slots."""
-        return ClassGoalState(slots)
+        return ObjectNavState(slots)
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth as the options say; the goal with the protocol's number of categories."""
@@ -177,13 +209,14 @@ class ObjectNav(Task):
         episodes: Sequence[Episode],
     ) -> None:
         """Find the view points of the episodes' goals and measure the way to the nearest."""
-        if not isinstance(state, ClassGoalState):
-            raise InputError(f"expected the state of ObjectNav, got {type(state).__name__}; use make_state")
+        state = require_state(state)
         for slot, episode in zip(slots.tolist(), episodes):
             goal, world = require_object_goal(episode), simulator.stage.world(slot)
             if world is None:
                 raise InputError(f"expected a placed body in slot {slot}, got none; call place first")
             require_name("object category", goal.category, self.categories)
+            state.things[slot] = find_objects(world, goal)
+            state.sightings[slot] = NOTHING
             state.goal_class[slot] = self.categories.index(goal.category)
             state.set_goal(slot, simulator.navmesh(slot), self._find_places(world, episode, goal))
         state.measure(slots, simulator)
@@ -217,10 +250,38 @@ class ObjectNav(Task):
         progress = state.measure_moved(simulator)
         stopped = active & (actions == self.actions.index("stop"))
         state.stopped |= stopped
+        self._sight(simulator, require_state(state), stopped)
         succeeded = stopped & (state.distance < self.success_distance)
         reward = np.where(active, progress + SLACK_REWARD, 0.0) + SUCCESS_REWARD * succeeded
         truncated = active & ~stopped & (state.steps >= self.max_steps)
         return StepResult(reward, stopped, truncated)
+
+    def _sight(self, simulator: Simulator, state: ObjectNavState, stopped: Bool[np.ndarray, "n"]) -> None:
+        """Measure the objects of the goal from the bodies that `stopped` (N,) bool."""
+        for slot in np.flatnonzero(stopped).tolist():
+            world, things = simulator.stage.world(slot), state.things[slot]
+            if world is None or things is None:
+                continue
+            bodies, options = simulator.bodies, self.options
+            pose = (bodies.positions[slot], float(bodies.yaws[slot]), float(bodies.tilts[slot]))
+            is_oriented = options.zone_box == "oriented"
+            reach = options.zone_distance
+            state.sightings[slot] = sight_objects(world, self.embodiment, pose, things, reach, is_oriented)
+
+    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+        """The record with what was near and seen at STOP, in scenes with labels."""
+        state = require_state(state)
+        if state.things[slot] is None:
+            return trajectory
+        sighting = state.sightings[slot]
+        return ObjectGoalTrajectory(
+            **vars(trajectory),
+            object_distances=sighting.distances,
+            pixels_seen=sighting.seen,
+            pixels_framed=sighting.framed,
+            zone_distance=self.options.zone_distance,
+            zone_pixels=self.options.zone_pixels,
+        )
 
 
 class ObjectNavHabitat2020(ObjectNav):
@@ -235,6 +296,26 @@ class ObjectNavHm3d2022(ObjectNav):
 
     protocol_id = "objectnav-hm3d2022-v1"
     categories = HM3D_CATEGORIES
+
+
+def require_state(state: TaskState) -> ObjectNavState:
+    """`state`, which must be one that ObjectNav made; raises InputError."""
+    if not isinstance(state, ObjectNavState):
+        raise InputError(f"expected the state of ObjectNav, got {type(state).__name__}; use make_state")
+    return state
+
+
+def find_objects(world: World, goal: ObjectGoal) -> tuple[SceneObject, ...] | None:
+    """The objects of the scene that fulfil `goal`: those its file lists, else all of the category.
+
+    None where the scene is not labelled, or has none of the listed ids.
+    """
+    if goal.instances:
+        listed = {one.object_id for one in goal.instances}
+        found = tuple(one for one in world.scene.objects if str(one.object_id) in listed)
+    else:
+        found = tuple(one for one in world.scene.objects if one.category == goal.category)
+    return found or None
 
 
 def view_point_positions(instances: Sequence[ObjectInstance]) -> Float[np.ndarray, "g 3"]:

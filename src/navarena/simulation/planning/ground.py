@@ -74,8 +74,8 @@ class Ground:
         self._table = NavMeshTable(different)
         self._rows = np.array([row_of[id(mesh)] for mesh in meshes], np.int64)
         self._fields = GoalFields(len(meshes))
-        for body, (mesh, goal) in enumerate(zip(meshes, goals)):
-            self._fields.set_goals(body, mesh, goal.reshape(-1, 3))
+        for body, mesh in enumerate(meshes):
+            self._fields.set_goals(body, mesh, np.reshape(goals[body], (-1, 3)))
 
     def distance(
         self, bodies: Int64[np.ndarray, "m"], positions: Float[np.ndarray, "m 3"]
