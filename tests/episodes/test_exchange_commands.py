@@ -105,6 +105,18 @@ def test_an_evaluation_runs_on_a_file_of_habitat(pointnav_file, dungeon, tmp_pat
     assert told["metrics"]["success"]["mean"] == 1 and told["episodes"] == 8
 
 
+def test_an_evaluation_runs_on_a_folder_of_files(pointnav_file, dungeon, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes" / "dungeon.obj").symlink_to(dungeon)
+    folder = tmp_path / "all" / "content"
+    folder.mkdir(parents=True)
+    (folder / "dungeon.json.gz").write_bytes(pointnav_file.read_bytes())
+    arguments = ("--dataset", "all/content", "--agent", "forward", "--episodes", 2, "--out", "run")
+    told = printed(capsys, "evaluate", "pointnav-v1", *arguments)
+    assert told["identity"].startswith("pointnav-v1@habitat-pointnav/custom-content-first-2#")
+
+
 def test_an_evaluation_names_what_does_not_fit(tmp_path, pointnav_file, capsys):
     file = store(tmp_path / "val.json", HM3D)
     with pytest.raises(InputError, match="expected episodes of 'pointnav-v1', got those of ObjectNav"):

@@ -81,7 +81,7 @@ def load_episodes(
     name = DEFAULT_DATASET if dataset is None else str(dataset)
     if _is_file(name):
         return _load_file(Path(name), protocol_id)
-    if Path(name).is_dir():
+    if name not in SCENE_SETS and Path(name).is_dir():
         return load_community_file(Path(name), protocol_id)
     if name not in SCENE_SETS:
         raise unknown_name("dataset", name, SCENE_SETS.names())

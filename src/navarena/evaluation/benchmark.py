@@ -168,7 +168,7 @@ def _is_privileged(agent: str) -> bool:
 
 def is_scene(dataset: str) -> bool:
     """Whether a dataset is the path of a mesh file or the id of a scene, not a list of episodes."""
-    if dataset.endswith((".json", ".json.gz")):
+    if dataset.endswith((".json", ".json.gz")) or Path(dataset).is_dir():
         return False
     return is_file_path(dataset) or "/" in dataset
 

@@ -68,7 +68,8 @@ MP3D = {
                 [
                     {"position": [0, 0.1, 1], "rotation": [0, 0, 0, 1], "action": 1},
                     {"position": [0.25, 0.1, 1], "rotation": [0, 0, 0, 1], "action": None},
-                ]
+                ],
+                [1, None, "turn_left", {"position": None, "rotation": None, "action": 3}],
             ],
         )
     ],
@@ -140,6 +141,8 @@ MULTION = {
             "goals": [cylinder("blue", 3.0), cylinder("cyan", -1.0)],
             "start_room": None,
             "shortest_paths": [[]],
+            "object_category": ["cylinder_blue", "cylinder_cyan"],
+            "currGoalIndex": 0,
         }
     ],
     "category_to_task_category_id": {"cylinder_red": 0, "cylinder_blue": 2, "cylinder_cyan": 7},

@@ -130,7 +130,7 @@ def _format_of_object(top: Mapping[str, Raw], episode: Mapping[str, Any]) -> Epi
     if "goal_object_id" in episode or "goal_image_id" in episode:
         return INSTANCE_IMAGENAV
     goals = episode.get("goals")
-    if ("object_category" in episode and "currGoalIndex" not in episode) or "goals_by_category" in top:
+    if isinstance(episode.get("object_category"), str) or "goals_by_category" in top:
         return _objectnav(top, episode)
     if _any_is_cylinder(top) or _any_has_category(goals):
         return MULTION

@@ -32,9 +32,13 @@ class ViewLocation(Item, frozen=True, kw_only=True):
 class PathPoint(Item, frozen=True, kw_only=True):
     """A pose of a recorded shortest path and the action taken there; null closes the greedy path."""
 
-    position: Vector
+    position: Maybe[Vector] = UNSET
     rotation: Maybe[Quaternion] = UNSET
     action: Maybe[int | str] = UNSET
+
+
+PathStep = PathPoint | int | str | None
+"""habitat-lab also takes the bare action in the place of a pose."""
 
 
 class Info(Item, frozen=True, kw_only=True):
@@ -68,7 +72,7 @@ class HabitatEpisode(Record, frozen=True, kw_only=True):
         start_rotation: [x, y, z, w]; a yaw.
         info: measurements.
         start_room: null in published files.
-        shortest_paths: one list of poses for each path; null or [[]] without.
+        shortest_paths: one list of poses or actions for each path; null or [[]] without.
         scene_dataset_config: path of Habitat's configuration of the scenes (HM3D).
         additional_obj_config_paths: of inserted objects (HM3D).
     """
@@ -78,8 +82,8 @@ class HabitatEpisode(Record, frozen=True, kw_only=True):
     start_position: Vector
     start_rotation: Quaternion
     info: Maybe[Info] = UNSET
-    start_room: Maybe[str] = UNSET
-    shortest_paths: Maybe[list[list[PathPoint]]] = UNSET
+    start_room: Maybe[int | str] = UNSET
+    shortest_paths: Maybe[list[list[PathStep] | None]] = UNSET
     scene_dataset_config: Maybe[str] = UNSET
     additional_obj_config_paths: Maybe[list[str]] = UNSET
 

@@ -31,7 +31,6 @@ class PointNavRecord(HabitatEpisode, frozen=True, kw_only=True):
     """
 
     goals: list[PointGoalRecord]
-    start_room: Maybe[str] = UNSET
     scene_state: Maybe[dict[str, object]] = UNSET
 
 

@@ -47,13 +47,13 @@ class MultiONRecord(HabitatEpisode, frozen=True, kw_only=True):
     Attributes:
         goals: in the order in which they are to be found, of distinct classes.
         distractors: further objects, in files that have some.
-        object_category: absent, or as written.
+        object_category: absent, or the classes of the goals.
         object_index, currGoalIndex: 0 where a loader has written them back.
     """
 
     goals: list[MultiGoalRecord]
     distractors: Maybe[list[MultiGoalRecord]] = UNSET
-    object_category: Maybe[str] = UNSET
+    object_category: Maybe[str | list[str]] = UNSET
     object_index: Maybe[int] = UNSET
     currGoalIndex: Maybe[int] = UNSET
 
