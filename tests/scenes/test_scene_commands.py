@@ -34,6 +34,7 @@ SCENE_KEYS = [
     "navigable_area",
     "islands",
     "largest_island_area",
+    "up_advice",
     "file",
 ]
 PREVIEW_KEYS = ["scene_id", "file", "width_px", "height_px", "views"]
@@ -103,6 +104,16 @@ def test_import_and_preview_of_a_file(capsys, tmp_path, dungeon_folder, kernels_
     first = out.read_bytes()
     _run(capsys, "scene", "preview", mesh, "--out", str(out))
     assert out.read_bytes() == first
+
+
+def test_a_mesh_on_its_side(capsys, dungeon_folder, kernels_only_cache):
+    mesh = str(dungeon_folder / "dungeon.obj")
+    assert "try --up=y, or keep --up=z with --force-up" in _fail(capsys, "scene", "import", mesh, "--up", "z")
+    assert _run(capsys, "scene", "info", mesh)["up_advice"] is None
+    assert main(["scene", "import", mesh, "--up", "z", "--force-up", "--json"]) == 0
+    captured = capsys.readouterr()
+    advice = json.loads(captured.out)["up_advice"]
+    assert "m2 with y up; try --up=y" in advice and captured.err == f"warning: {advice}\n"
 
 
 def test_preview_of_a_scene_with_rooms(capsys, tmp_path, room_set, kernels_only_cache):

@@ -34,6 +34,8 @@ class SceneImport:
     """Axis of the file that points up: y, z, x, or one with a minus sign (--up=-z)."""
     scale: float = 1.0
     """Metres for one unit of the file."""
+    force_up: bool = False
+    """Take a mesh file as it is that clearly seems to lie on its side."""
     body: str = DEFAULT_BODY
     """Body whose size decides where it fits."""
     json: bool = False
@@ -50,7 +52,7 @@ class SceneImport:
             return import_dataset(console, self.dataset, path, self.body, self.only, self.workers)
         if find_dataset_scene(self.path) is None and not is_file_path(self.path):
             raise InputError(f"expected a mesh file, got {self.path!r}; generate houses with: scene make")
-        world = _compile(self.path, self.body, self.up, self.scale)
+        world = _compile(self.path, self.body, self.up, self.scale, self.force_up)
         return _report(console, world, self.body, self.up, self.scale)
 
 
@@ -87,6 +89,8 @@ class SceneInfo:
     """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
     scale: float = 1.0
     """Metres for one unit of a mesh file."""
+    force_up: bool = False
+    """Take a mesh file as it is that clearly seems to lie on its side."""
     body: str = DEFAULT_BODY
     """Body whose size decides where it fits."""
     json: bool = False
@@ -94,7 +98,7 @@ class SceneInfo:
 
     def run(self, console: Console) -> int:
         """Load and describe the scene; the exit code is 0."""
-        world = open_world(self.scene, get_body(self.body), self.up, self.scale)
+        world = open_world(self.scene, get_body(self.body), self.up, self.scale, self.force_up)
         return _report(console, world, self.body, self.up, self.scale)
 
 
@@ -110,6 +114,8 @@ class ScenePreview:
     """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
     scale: float = 1.0
     """Metres for one unit of a mesh file."""
+    force_up: bool = False
+    """Take a mesh file as it is that clearly seems to lie on its side."""
     body: str = DEFAULT_BODY
     """Body whose size decides where it fits."""
     json: bool = False
@@ -121,7 +127,7 @@ class ScenePreview:
 
         if self.out.suffix.lower() != ".png":
             raise InputError(f"expected --out to end in .png, got {self.out}")
-        world = open_world(self.scene, get_body(self.body), self.up, self.scale)
+        world = open_world(self.scene, get_body(self.body), self.up, self.scale, self.force_up)
         sheet = draw_preview(world)
         write_png(sheet.image, self.out)
         height, width = sheet.image.shape[:2]
@@ -141,9 +147,9 @@ class ScenePreview:
         return 0
 
 
-def _compile(scene_id: str, body: str, up: str = "y", scale: float = 1.0) -> World:
+def _compile(scene_id: str, body: str, up: str = "y", scale: float = 1.0, force_up: bool = False) -> World:
     """Put scene, navmesh and render mesh into the cache; returns the world."""
-    world = open_world(scene_id, get_body(body), up, scale)
+    world = open_world(scene_id, get_body(body), up, scale, force_up)
     _ = world.render_mesh  # loaded, and compiled, when first looked at
     return world
 
@@ -159,6 +165,9 @@ def _report(
 
         export_glb(world.scene, out)
     console.table(scene_id, ("what", "value"), _rows(summary, world, body))
+    advice = _up_advice(world, up) if is_file_path(scene_id) else None
+    if advice is not None:
+        console.note(f"warning: {advice}")
     if out is not None:
         console.text(f"written to {out}")
     mesh = world.navmesh
@@ -170,10 +179,21 @@ def _report(
             "navigable_area": mesh.navigable_area,
             "islands": mesh.island_count,
             "largest_island_area": float(mesh.island_areas.max()),
+            "up_advice": advice,
             "file": None if out is None else str(out),
         }
     )
     return 0
+
+
+def _up_advice(world: World, up: str) -> str | None:
+    """What to try where a mesh has much more floor with another axis up, or None."""
+    from navarena.simulation.navmesh.up_axis import advise_up
+
+    mesh, scene = world.navmesh, world.scene
+    area = float(mesh.island_areas.max())
+    advice = advise_up(scene.vertices, scene.triangles, mesh.settings, up, area)
+    return None if advice is None else advice.message
 
 
 def _rows(summary: SceneSummary, world: World, body: str) -> list[tuple[str, Any]]:

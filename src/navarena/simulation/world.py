@@ -7,7 +7,7 @@ from pathlib import Path
 
 from navarena.core.errors import InputError
 from navarena.core.sources import source_fingerprint
-from navarena.scenes.catalog import load_scene, scene_hash
+from navarena.scenes.catalog import is_file_path, load_scene, scene_hash
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Embodiment
@@ -18,7 +18,9 @@ from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_m
 DEFAULT_CACHE_BYTES = 1 << 30
 
 _HERE = Path(__file__).parent
-_NAVMESH_SOURCES = tuple(_HERE / "navmesh" / name for name in ("build.py", "floors.py", "navmesh.py"))
+_NAVMESH_SOURCES = tuple(
+    _HERE / "navmesh" / name for name in ("build.py", "floors.py", "navmesh.py", "up_axis.py")
+)
 _RENDER_MESH_SOURCE = _HERE / "rendering" / "render_mesh.py"
 
 
@@ -73,8 +75,13 @@ class World:
         return total
 
 
-def make_navmesh(scene: Scene, embodiment: Embodiment) -> NavMesh:
+def make_navmesh(scene: Scene, embodiment: Embodiment, up_axis: str = "y") -> NavMesh:
     """Build the navmesh of `scene` for `embodiment`: from exact floors where the scene has them.
+
+    Args:
+        scene: y up.
+        embodiment: the body.
+        up_axis: axis of the scene's file that became y, for the advice in messages.
 
     Raises SceneError when there is nowhere to stand.
     """
@@ -85,19 +92,28 @@ def make_navmesh(scene: Scene, embodiment: Embodiment) -> NavMesh:
         return build_floor_navmesh(scene.walkable, settings)
     from navarena.simulation.navmesh.build import build_navmesh  # Shapely: only to build
 
-    return build_navmesh(scene.vertices, scene.triangles, settings)
+    return build_navmesh(scene.vertices, scene.triangles, settings, up_axis)
 
 
-def open_world(scene_id: str, embodiment: Embodiment, up_axis: str = "y", scale: float = 1.0) -> World:
+def open_world(
+    scene_id: str,
+    embodiment: Embodiment,
+    up_axis: str = "y",
+    scale: float = 1.0,
+    force_up: bool = False,
+) -> World:
     """The world of a scene for one body, through the packs of the cache folder.
 
     Args:
         scene_id: of a known scene set, or the path of a mesh file.
         embodiment: whose size the navmesh is cut for.
-        up_axis: of a mesh file, "y" or "z".
+        up_axis: of a mesh file: "y", "z", "x", or one with a minus sign.
         scale: of a mesh file, metres per unit.
+        force_up: take a mesh file that clearly seems to lie on its side (`navmesh.up_axis`). Its
+            navmesh then stays in the cache, where later calls without this find it.
 
-    Raises UnknownNameError, FileError or SceneError when there is no such scene or nowhere to stand.
+    Raises UnknownNameError, FileError or SceneError when there is no such scene, nowhere to stand, or
+    a floor several times larger with another axis up.
     """
     content = scene_hash(scene_id, up_axis, scale)
 
@@ -109,9 +125,19 @@ def open_world(scene_id: str, embodiment: Embodiment, up_axis: str = "y", scale:
         pack = load_or_build("render", key, lambda: build_render_mesh(load()).to_arrays())
         return RenderMesh.from_arrays(pack.arrays, pack.meta)
 
+    def build() -> NavMesh:
+        scene = load()
+        navmesh = make_navmesh(scene, embodiment, up_axis)
+        if is_file_path(scene_id) and not force_up:
+            from navarena.simulation.navmesh.up_axis import require_upright
+
+            area = float(navmesh.island_areas.max())
+            require_upright(scene.vertices, scene.triangles, navmesh.settings, up_axis, area)
+        return navmesh
+
     sources = [source_fingerprint(file) for file in _NAVMESH_SOURCES]
     key = content_hash(content, repr(NavMeshSettings.for_body(embodiment)), *sources)
-    pack = load_or_build("navmesh", key, lambda: make_navmesh(load(), embodiment).to_arrays())
+    pack = load_or_build("navmesh", key, lambda: build().to_arrays())
     return World(scene_id, NavMesh.from_arrays(pack.arrays, pack.meta), load, load_render_mesh)
 
 

@@ -25,7 +25,10 @@ from navarena.simulation.navmesh.voxels import plan_grid, voxelise
 
 
 def build_navmesh(
-    vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"], settings: NavMeshSettings
+    vertices: Float[np.ndarray, "v 3"],
+    triangles: Int[np.ndarray, "t 3"],
+    settings: NavMeshSettings,
+    up_axis: str = "y",
 ) -> NavMesh:
     """Where a body can be on a triangle mesh.
 
@@ -36,16 +39,20 @@ def build_navmesh(
         vertices: (V, 3) metres, world frame, y up.
         triangles: (T, 3) vertex indices, counter-clockwise seen from the front; floors face up.
         settings: the size of the body and of the voxels.
+        up_axis: axis of the file that became the world's y, for the advice in messages.
 
     Raises:
         SceneError: the mesh is empty, damaged or too large, or no body can stand on it; the
             message suggests another up axis or scale where that seems to be the reason.
     """
-    return NavMesh.from_parts(**compute_mesh_parts(vertices, triangles, settings).as_arguments())
+    return NavMesh.from_parts(**compute_mesh_parts(vertices, triangles, settings, up_axis).as_arguments())
 
 
 def compute_mesh_parts(
-    vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"], settings: NavMeshSettings
+    vertices: Float[np.ndarray, "v 3"],
+    triangles: Int[np.ndarray, "t 3"],
+    settings: NavMeshSettings,
+    up_axis: str = "y",
 ) -> NavMeshParts:
     """The raw parts of the navmesh of a triangle mesh: (V, 3) vertices in metres, (T, 3) triangles.
 
@@ -57,7 +64,7 @@ def compute_mesh_parts(
     grid = plan_grid(points[faces.ravel()], settings)
     terrain = find_terrain(voxelise(points, faces, grid, settings), grid, settings)
     if not (terrain.layers >= 0).any():
-        raise SceneError(explain_no_floor(points, faces, settings))
+        raise SceneError(explain_no_floor(points, faces, settings, up_axis))
     outlines = trace_layers(terrain, grid.nx)
     kept = simplify_outlines(outlines, settings.edge_max_error)
     grid_points, triangles, layers = fill_layers(outlines, kept)

@@ -211,7 +211,7 @@ def eroded_area(
             pieces.append(shapely.intersection(unblocked[other], beyond))
     # points on the grid lie beside the line of a turned border: grow over the slits between pieces
     grown = [_areas_only(piece).buffer(2 * GRID, join_style="mitre") for piece in pieces]
-    area = shapely.union_all(grown).buffer(-settings.radius - 2 * GRID, quad_segs=ARC_SEGMENTS)
+    area: BaseGeometry = shapely.union_all(grown).buffer(-settings.radius - 2 * GRID, quad_segs=ARC_SEGMENTS)
     area = area.simplify(SIMPLIFY_TOLERANCE)
     area = _areas_only(shapely.intersection(area, outline, grid_size=GRID))
     return shapely.remove_repeated_points(area, NEAR)

@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Float, Float64, Int
 
 from navarena.core.errors import SceneError
+from navarena.scenes.formats.importing import UP_AXES
 from navarena.simulation.navmesh.settings import NavMeshSettings
 
 _AXES = ("x", "y", "z")
@@ -39,12 +40,21 @@ def facing_areas(vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, 
     return faces
 
 
+def axis_of_file(world_axis: str, up_axis: str) -> str:
+    """The axis of a file that became `world_axis` ("x" to "-z") when it was imported with `up_axis`."""
+    axis, sign = UP_AXES[up_axis][_AXES.index(world_axis[-1])]
+    return ("-" if (sign < 0) != world_axis.startswith("-") else "") + _AXES[axis]
+
+
 def explain_no_floor(
-    vertices: Float64[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"], settings: NavMeshSettings
+    vertices: Float64[np.ndarray, "v 3"],
+    triangles: Int[np.ndarray, "t 3"],
+    settings: NavMeshSettings,
+    up_axis: str = "y",
 ) -> str:
     """The message for a mesh on which no body of these settings can stand.
 
-    Vertices are (V, 3) metres, triangles (T, 3) indices.
+    Vertices are (V, 3) metres, triangles (T, 3) indices; `up_axis` of the file became the world's y.
     """
     corners = vertices[triangles.ravel()]
     size = corners.max(0) - corners.min(0)
@@ -63,6 +73,6 @@ def explain_no_floor(
     if best.lstrip("-") != "y" and faces[best] > faces["y"]:
         return (
             f"{wanted}; more of its area faces {best} ({faces[best]:.3g} m2) than y ({faces['y']:.3g} m2): "
-            f"try up_axis={best!r}"
+            f"try up_axis={axis_of_file(best, up_axis)!r}"
         )
-    return f"{wanted}; check its up axis (up_axis='z'), its scale, and the size of the body"
+    return f"{wanted}; check its up axis (now {up_axis!r}), its scale, and the size of the body"
