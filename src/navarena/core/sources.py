@@ -27,6 +27,7 @@ def _imports(file: Path) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple(found)
 
 
+@cache
 def _file_of(root: Path, module: str) -> Path | None:
     path = root.parent.joinpath(*module.split("."))
     if path.with_suffix(".py").is_file():

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from navarena.core.errors import SceneError
 from navarena.scenes.graphs.graph import NavGraph
@@ -56,6 +54,9 @@ def build_floor_graph(
     rules = FloorGraphSettings() if settings is None else settings
     places = _scatter(navmesh, generator, rules.spacing)
     joined = _join(navmesh, places, rules)
+    from scipy.sparse import csr_array  # SciPy's graphs: slow to import, and needed for few runs
+    from scipy.sparse.csgraph import connected_components
+
     count, labels = connected_components(csr_array(joined), directed=False)
     kept = np.flatnonzero(labels == np.bincount(labels, minlength=count).argmax())
     if len(kept) < 2:

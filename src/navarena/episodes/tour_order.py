@@ -11,8 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from navarena.core.errors import InputError
 from navarena.core.extras import require_extra
@@ -36,6 +34,9 @@ def split_reachable(gaps: Float[np.ndarray, "p p"]) -> list[list[int]]:
     Args:
         gaps: (P, P) metres from the end of a path to the start of another; infinite without a way.
     """
+    from scipy.sparse import csr_array  # SciPy's graphs: slow to import, and needed for tours only
+    from scipy.sparse.csgraph import connected_components
+
     mutual = np.isfinite(gaps) & np.isfinite(gaps.T)
     _, labels = connected_components(csr_array(mutual), directed=False)
     sets: dict[int, list[int]] = {}

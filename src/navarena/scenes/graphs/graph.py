@@ -7,8 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, dijkstra
 
 from navarena.core.errors import SceneError
 from navarena.core.suggest import unknown_name
@@ -76,6 +74,9 @@ class NavGraph:
     def _shortest(self) -> tuple[np.ndarray, np.ndarray]:
         size, edges = len(self), self.edges
         weights = np.maximum(self.lengths, SHORTEST_EDGE)
+        from scipy.sparse import csr_array  # SciPy's graphs: slow to import, and needed for few runs
+        from scipy.sparse.csgraph import dijkstra
+
         matrix = csr_array((weights, (edges[:, 0], edges[:, 1])), shape=(size, size))
         distances, before = dijkstra(matrix, directed=False, return_predecessors=True)
         # One matrix serves both directions: the last bits of a sum depend on where it began.
@@ -119,5 +120,8 @@ class NavGraph:
     def components(self) -> Int[np.ndarray, "v"]:
         """(V,) int: index of the connected component of each place."""
         size, edges = len(self), self.edges
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
         matrix = csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(size, size))
         return np.asarray(connected_components(matrix, directed=False)[1])

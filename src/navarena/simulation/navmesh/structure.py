@@ -5,8 +5,6 @@ All functions are pure; `T` triangles, `V` vertices, half-edges numbered 3 * tri
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from navarena.core.arrays import Points, Triangles
 from navarena.core.errors import SceneError
@@ -46,12 +44,20 @@ def compute_islands(links: Int[np.ndarray, "t 3"]) -> Int[np.ndarray, "t"]:
     """(T,) int32 connected component of each triangle, numbered in the order of first appearance."""
     t, k = np.nonzero(links >= 0)
     size = len(links)
-    graph = coo_array((np.ones(len(t), np.int8), (t, links[t, k] // 3)), (size, size))
-    labels = connected_components(graph, directed=False)[1]
+    labels = _label_components(size, t, links[t, k] // 3)
     first = np.unique(labels, return_index=True)[1]
     rank = np.zeros(len(first), np.int32)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[labels].astype(np.int32)
+
+
+def _label_components(size: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The component of each of `size` nodes, joined in pairs of `left` and `right`."""
+    from scipy.sparse import coo_array  # SciPy: only to build, a run opens what is built
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(left), np.int8), (left, right)), (size, size))
+    return np.asarray(connected_components(graph, directed=False)[1])
 
 
 def find_turning_points(
@@ -71,8 +77,8 @@ def find_turning_points(
     twin = links.ravel()[half].astype(np.int64)
     twin_end = twin - twin % 3 + (twin + 1) % 3
     size = links.size
-    graph = coo_array((np.ones(len(half), np.int8), (half, twin_end)), (size, size))
-    count, fan = connected_components(graph, directed=False)
+    fan = _label_components(size, half, twin_end)
+    count = int(fan.max(initial=-1)) + 1
 
     border = np.flatnonzero(links.ravel() < 0)
     is_open = np.zeros(count, bool)
