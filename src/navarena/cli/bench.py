@@ -11,13 +11,13 @@ import tyro
 from navarena.cli.benchmarks.measurement import Measurement
 from navarena.cli.console import Console
 
-Benchmark = Literal["render", "step", "geodesic", "navmesh", "load", "graphs"]
-BENCHMARKS: tuple[Benchmark, ...] = ("render", "step", "geodesic", "navmesh", "load", "graphs")
+Benchmark = Literal["render", "step", "geodesic", "navmesh", "load", "episodes", "graphs"]
+BENCHMARKS: tuple[Benchmark, ...] = ("render", "step", "geodesic", "navmesh", "load", "episodes", "graphs")
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure speed on this machine: pictures, steps, path queries, navmesh building, loading, graphs.
+    """Measure speed here: pictures, steps, path queries, navmesh building, loading, episode files, graphs.
 
     The marks are those of the project on one core of a 2-core server CPU; compare ratios, not
     figures, across machines.
