@@ -251,3 +251,18 @@ def test_a_sensor_of_somebody_else_needs_no_fork(monkeypatch):
     act(batch, FORWARD)
     assert batch.observations["odometer"][0] == pytest.approx(0.25)
     assert batch.observations["true_distance"][0] == pytest.approx(0.75)
+
+
+def test_pointnav_robothor():
+    """End within 0.2 m, that distance included, is worth 10."""
+    task = get_task("pointnav-robothor-v1")
+    assert task.actions == ("move_forward", "turn_left", "turn_right", "stop")
+    assert (task.max_steps, task.embodiment.radius, task.embodiment.height) == (500, 0.175, 0.9)
+    for distance, reward in ((0.2, 9.99), (0.2001, -0.01)):
+        episode = make_episode("near", (5.0, 0.0, 5.0), (5.0, 0.0, 5.0 - distance))
+        batch = NavigationBatch(task, 1, sensors=("depth",), worlds=make_cache())
+        batch.start([0], [episode])
+        batch.state.distance[0] = distance  # not a rounding more or less
+        result = batch.step(np.array([3]))
+        assert result.terminated[0] and result.reward[0] == pytest.approx(reward)
+    assert batch.observations["depth"].shape == (1, 300, 400, 1) and batch.observations["depth"].max() > 1

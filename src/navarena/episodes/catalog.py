@@ -23,6 +23,7 @@ RECIPES = Registry(
         "multion-3on-v1": "navarena.episodes.multi_on:MULTION_3ON_V1",
         "objectnav-habitat2020-v1": "navarena.episodes.object_nav:OBJECTNAV_HABITAT2020_V1",
         "objectnav-hm3d2022-v1": "navarena.episodes.object_nav:OBJECTNAV_HM3D2022_V1",
+        "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
         "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
     },
     "navarena.episodes",

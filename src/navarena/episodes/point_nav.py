@@ -12,7 +12,7 @@ from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode, PointGoal
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
 from navarena.simulation.body import Embodiment
-from navarena.simulation.body_catalog import LOCOBOT
+from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_ROBUSTNAV
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.simulation.world import World
 
@@ -167,3 +167,6 @@ def as_tuple(point: Float[np.ndarray, "3"]) -> tuple[float, float, float]:
 
 
 POINTNAV_V1 = PointNavRecipe("pointnav-v1", LOCOBOT, success_distance=0.2, max_steps=500)
+POINTNAV_ROBOTHOR_V1 = PointNavRecipe(
+    "pointnav-robothor-v1", LOCOBOT_ROBUSTNAV, success_distance=0.2, max_steps=500
+)

@@ -35,6 +35,33 @@ LOCOBOT = Embodiment(
 )
 """LoCoBot of the Habitat 2020 ObjectNav challenge (configs/challenge_objectnav2020.local.rgbd.yaml)."""
 
+LOCOBOT_POINTNAV = Embodiment(
+    name="locobot-pointnav",
+    height=0.88,
+    radius=0.18,
+    forward_step=0.25,
+    turn_angle=math.radians(30),
+    slides=False,
+    cameras=(Camera(width_px=640, height_px=360, hfov=math.radians(70), mount=(0.0, 0.88, 0.0)),),
+)
+"""LoCoBot of the Habitat 2020 PointNav challenge (configs/challenge_pointnav2020.local.rgbd.yaml)."""
+
+LOCOBOT_ROBUSTNAV = Embodiment(
+    name="locobot-robustnav",
+    height=0.9,
+    radius=0.175,
+    forward_step=0.25,
+    turn_angle=math.radians(30),
+    tilt_angle=math.radians(30),
+    tilt_range=(-math.radians(30), math.radians(30)),
+    slides=False,
+    cameras=(
+        # 63.453048 degrees vertically; the camera's height is that of the Habitat LoCoBot, as below.
+        Camera(width_px=400, height_px=300, hfov=math.radians(79), mount=(0.0, 0.88, 0.0)),
+    ),
+)
+"""LoCoBot of RobustNav (AI2-THOR 2.7.4; allenai/robustnav): RoboTHOR's body with pictures of 400 x 300."""
+
 LOCOBOT_ROBOTHOR = Embodiment(
     name="locobot-robothor",
     height=0.9,
@@ -93,7 +120,18 @@ VLN_CE = Embodiment(
 )
 """The agent of VLN-CE and IVLN-CE (two cameras of different size at the same place)."""
 
-BODIES = {body.name: body for body in (LOCOBOT, LOCOBOT_ROBOTHOR, MULTION, STRETCH, VLN_CE)}
+BODIES = {
+    body.name: body
+    for body in (
+        LOCOBOT,
+        LOCOBOT_POINTNAV,
+        LOCOBOT_ROBOTHOR,
+        LOCOBOT_ROBUSTNAV,
+        MULTION,
+        STRETCH,
+        VLN_CE,
+    )
+}
 """Name -> Embodiment."""
 
 

@@ -17,6 +17,7 @@ TASKS = Registry(
         "multion-3on-v1": "navarena.tasks.multi_on:MultiOn3",
         "objectnav-habitat2020-v1": "navarena.tasks.object_nav:ObjectNavHabitat2020",
         "objectnav-hm3d2022-v1": "navarena.tasks.object_nav:ObjectNavHm3d2022",
+        "pointnav-robothor-v1": "navarena.tasks.point_nav_robothor:PointNavRobothor",
         "pointnav-v1": "navarena.tasks.point_nav:PointNav",
     },
     "navarena.tasks",

@@ -1,25 +1,12 @@
 """PointNav: go to a position that is given by GPS and compass."""
 
-from collections.abc import Sequence
-
-import numpy as np
-from jaxtyping import Bool, Int, Int64
-
-from navarena.episodes.episode import Episode, require_point_goal
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.sensor import Sensor
-from navarena.simulation.simulator import Simulator
-from navarena.tasks.task import StepResult, Task, TaskState
-
-SUCCESS_REWARD = 2.5
-"""habitat-lab, RLTaskEnv configuration: SUCCESS_REWARD."""
-
-SLACK_REWARD = -0.01
-"""habitat-lab, RLTaskEnv configuration: SLACK_REWARD, each step."""
+from navarena.tasks.point_goal_task import PointGoalTask
 
 
-class PointNav(Task):
+class PointNav(PointGoalTask):
     """Go to a point: the protocol `pointnav-v1`.
 
     ## Body
@@ -100,33 +87,3 @@ class PointNav(Task):
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth is clipped and normalised as the Habitat 2020 challenge does."""
         return Depth(nearest=0.5, farthest=5.0, normalize=True) if name == "depth" else None
-
-    def begin(
-        self,
-        simulator: Simulator,
-        state: TaskState,
-        slots: Int64[np.ndarray, "k"],
-        episodes: Sequence[Episode],
-    ) -> None:
-        """Take the goals from the episodes and measure the way to them."""
-        for slot, episode in zip(slots.tolist(), episodes):
-            goal = np.array([require_point_goal(episode).position])
-            state.set_goal(slot, simulator.navmesh(slot), goal)
-        state.measure(slots, simulator)
-        state.start_distance[slots] = state.distance[slots]
-
-    def judge(
-        self,
-        simulator: Simulator,
-        state: TaskState,
-        actions: Int[np.ndarray, "n"],
-        active: Bool[np.ndarray, "n"],
-    ) -> StepResult:
-        """Reward progress, end at STOP, truncate at the step limit."""
-        progress = state.measure_moved(simulator)
-        stopped = active & (actions == self.actions.index("stop"))
-        state.stopped |= stopped
-        succeeded = stopped & (state.distance < self.success_distance)
-        reward = np.where(active, progress + SLACK_REWARD, 0.0) + SUCCESS_REWARD * succeeded
-        truncated = active & ~stopped & (state.steps >= self.max_steps)
-        return StepResult(reward, stopped, truncated)

@@ -12,9 +12,6 @@ from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.table import NavMeshTable
 from navarena.simulation.planning.headings import headings_after, turns_of
 
-Goals = Float[np.ndarray, "k 3"] | Sequence[Float[np.ndarray, "_ 3"]]
-"""One place to go for each of K bodies, or any number for each: the nearest counts."""
-
 
 @dataclass(frozen=True)
 class Places:
@@ -66,7 +63,12 @@ class Ground:
 
     turns: Int64[np.ndarray, "h"]
 
-    def __init__(self, embodiment: Embodiment, meshes: Sequence[NavMesh], goals: Goals) -> None:
+    def __init__(
+        self,
+        embodiment: Embodiment,
+        meshes: Sequence[NavMesh],
+        goals: Float[np.ndarray, "k 3"] | Sequence[Float[np.ndarray, "_ 3"]],
+    ) -> None:
         self.embodiment = embodiment
         self.turns = turns_of(embodiment)
         different = list({id(mesh): mesh for mesh in meshes}.values())

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from navarena.simulation.body import Embodiment
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.planning.greedy import Course, follow_greedily
-from navarena.simulation.planning.ground import Goals, Ground
+from navarena.simulation.planning.ground import Ground
 from navarena.simulation.planning.lattice import search_lattice
 
 STOP_MARGIN = 1e-3
@@ -30,7 +30,7 @@ class Query:
     meshes: Sequence[NavMesh]
     positions: Float[np.ndarray, "k 3"]
     yaws: Float[np.ndarray, "k"]
-    goals: Goals
+    goals: Float[np.ndarray, "k 3"] | Sequence[Float[np.ndarray, "_ 3"]]
 
 
 class ActionPlanner:
