@@ -114,7 +114,7 @@ def test_an_evaluation_runs_on_a_folder_of_files(pointnav_file, dungeon, tmp_pat
     (folder / "dungeon.json.gz").write_bytes(pointnav_file.read_bytes())
     arguments = ("--dataset", "all/content", "--agent", "forward", "--episodes", 2, "--out", "run")
     told = printed(capsys, "evaluate", "pointnav-v1", *arguments)
-    assert told["identity"].startswith("pointnav-v1@habitat-pointnav/custom-content-first-2#")
+    assert told["identity"].startswith("pointnav-v1@habitat-pointnav/custom-all-first-2#")
 
 
 def test_an_evaluation_names_what_does_not_fit(tmp_path, pointnav_file, capsys):

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from navarena.episodes.exchange import EpisodeFileWarning, open_episode_file
-from navarena.episodes.exchange.habitat import yaw_of
+from navarena.episodes.exchange.habitat import raw_yaw_of, yaw_of
 from navarena.episodes.goals import (
     GoalImage,
     ImageGoal,
@@ -81,6 +81,12 @@ def test_multion_normalises_rotations_with_one_warning_for_the_file(tmp_path):
             ObjectInstance("7", "cylinder_cyan", (-1.0, 0.1, 0.0)),
         )
     )
+
+
+def test_multion_as_its_simulator_rendered_it(tmp_path):
+    file = open_episode_file(store(tmp_path / "file.json", MULTION), raw_rotations=True)
+    assert math.degrees(file.episodes[0].start_yaw) == pytest.approx(2.6, abs=0.05)  # the notes' example
+    assert raw_yaw_of((0, 0.6, 0, 0.8)) == pytest.approx(yaw_of((0, 0.6, 0, 0.8)))
 
 
 def test_unity_is_turned_into_our_frame(tmp_path):

@@ -83,6 +83,8 @@ def test_a_stub_and_its_folder_come_back(tmp_path):
         store(tmp_path / "val" / "content" / f"{scene}.json.gz", content)
     file = open_episode_file(path)
     assert file.scene_names == ("a", "b") and file.split == "val"
+    assert open_episode_file(tmp_path / "val").scene_names == ("a", "b")
+    assert open_episode_file(tmp_path / "val" / "content").split == "val"
     file.write(tmp_path / "copy" / "val.json.gz")
     again = open_episode_file(tmp_path / "copy" / "val.json.gz")
     assert [part.name for part in again.parts] == ["val.json.gz", "a.json.gz", "b.json.gz"]

@@ -16,7 +16,7 @@ from navarena.core.suggest import describe_choices
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.detection import Content
 from navarena.episodes.exchange.format import EpisodeFormat, Row
-from navarena.episodes.exchange.habitat import yaw_of
+from navarena.episodes.exchange.habitat import raw_yaw_of, yaw_of
 from navarena.episodes.exchange.json_files import write_json_bytes
 from navarena.episodes.exchange.records import Quaternion, Record, decode_record, encode_record
 from navarena.episodes.goals import ObjectInstance
@@ -107,9 +107,13 @@ class OpenDocument:
         content: the file, taken apart.
         layout: its format.
         notices: takes note of what is mended and what is unknown.
+        is_raw: whether rotations that are not of unit length are read by `raw_yaw_of`.
     """
 
-    def __init__(self, content: Content, layout: EpisodeFormat, notices: Notices) -> None:
+    def __init__(
+        self, content: Content, layout: EpisodeFormat, notices: Notices, is_raw: bool = False
+    ) -> None:
+        self.is_raw = is_raw
         self.path, self.format, self.notices = content.path, layout, notices
         self._content = content
         self._goals: dict[str, tuple[Record, ...]] = {}
@@ -243,6 +247,8 @@ class _OpenRow(Row):
         length = sum(value * value for value in rotation) ** 0.5
         if length < 1e-9:
             raise self.error("start_rotation", f"expected a rotation, got {list(rotation)} of length zero")
+        if self._document.is_raw:
+            return raw_yaw_of(rotation)
         if abs(length - 1) > UNIT_TOLERANCE:
             self._document.notices.mend(
                 self._document.path,

@@ -35,7 +35,10 @@ class EpisodeFile:
         notices: unknown fields and what was mended, as far as has been read.
     """
 
-    def __init__(self, path: Path, layout: EpisodeFormat, parts: Sequence[Path]) -> None:
+    def __init__(
+        self, path: Path, layout: EpisodeFormat, parts: Sequence[Path], raw_rotations: bool = False
+    ) -> None:
+        self._raw_rotations = raw_rotations
         self.path, self.format, self.parts = path, layout, tuple(parts)
         self.notices = Notices()
         self._document = lru_cache(KEPT_DOCUMENTS)(self._open)
@@ -53,7 +56,7 @@ class EpisodeFile:
                 f"expected episodes of {self.format.name} as in the rest of {self.path}, got "
                 f"{found.name if found else found} in {path}; keep formats in folders of their own"
             )
-        return OpenDocument(content, self.format, self.notices)
+        return OpenDocument(content, self.format, self.notices, self._raw_rotations)
 
     @cached_property
     def scene_names(self) -> tuple[str, ...]:
@@ -82,7 +85,8 @@ class EpisodeFile:
 
     @cached_property
     def _scene_parts(self) -> tuple[Path, ...]:
-        return tuple(part for k, part in enumerate(self.parts) if k or part.parent != self.path.parent)
+        """The parts without the stub, which stands beside their folder."""
+        return tuple(part for part in self.parts if part.parent == self.parts[-1].parent)
 
     @cached_property
     def _rows_by_scene(self) -> dict[str, list[int]]:
@@ -121,8 +125,8 @@ class EpisodeFile:
 
     @property
     def split(self) -> str:
-        """The name of the file or folder: "val" of "val.json.gz"."""
-        return _stem(self.path)
+        """The name of the file or folder: "val" of "val.json.gz", and of "val/content"."""
+        return _stem(self.path.absolute().parent if self.path.name in SCENE_FOLDERS else self.path)
 
     @cached_property
     def hash(self) -> str:
@@ -182,12 +186,14 @@ class FileEpisodes(Sequence[Episode]):
                 yield document.episode(row)
 
 
-def open_episode_file(path: Path | str) -> EpisodeFile:
+def open_episode_file(path: Path | str, raw_rotations: bool = False) -> EpisodeFile:
     """Open a data set of the community; nothing but its first episode is read.
 
     Args:
         path: a JSON file, compressed or not; a stub beside a folder `content/`; or a folder that holds
             one file for each scene.
+        raw_rotations: read start rotations that are not of unit length as the simulator of MultiON's
+            authors rendered them, in the place of normalising them.
 
     Raises FileError for a file that is missing, damaged or of another kind, naming file, episode and
     field when an episode is read.
@@ -202,7 +208,7 @@ def open_episode_file(path: Path | str) -> EpisodeFile:
         if layout is not None:
             break
         layout = detect_format(Content(part))
-    return EpisodeFile(path, require_format(content, layout), parts)
+    return EpisodeFile(path, require_format(content, layout), parts, raw_rotations)
 
 
 def _folder_parts(folder: Path) -> list[Path]:

@@ -146,6 +146,16 @@ def yaw_of(rotation: Quaternion) -> float:
     return math.atan2(-forward_x, -forward_z)
 
 
+def raw_yaw_of(rotation: Quaternion) -> float:
+    """Yaw in radians as the pinned habitat-sim of MultiON rendered it: the quaternion is not normalised.
+
+    It did so until the first turn, which normalised it; sensors always saw `yaw_of`. For rotations of
+    unit length both agree.
+    """
+    x, y, z, w = rotation
+    return math.atan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
+
+
 def make_instance(goal: Any) -> ObjectInstance:
     """Our object from an ObjectGoalRecord, or from a record with the same fields."""
     points = tuple(
