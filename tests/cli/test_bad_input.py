@@ -106,6 +106,7 @@ def test_semantics_of_a_scene_without(
         capsys,
     )
     assert "semantic" in line
+    assert not (tmp_path / "navarena-runs").exists() or not list((tmp_path / "navarena-runs").iterdir())
 
 
 def test_damaged_journal(dungeon_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

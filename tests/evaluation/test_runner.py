@@ -197,13 +197,21 @@ def test_tracebacks_name_the_agent_and_not_the_runner(tmp_path):
 )
 def test_an_agent_that_is_no_agent_stops_the_run(tmp_path, agent, message):
     with pytest.raises(ActionError, match=message):
-        run(tmp_path, agent)
-    assert not (tmp_path / "summary.json").exists()
+        run(tmp_path / "run", agent)
+    assert not list(tmp_path.iterdir()), "no episode was finished: nothing stays"
 
 
 def test_errors_of_workers_reach_the_caller(tmp_path):
     with pytest.raises(ActionError, match="mend its act"):
-        run(tmp_path, "Misshapen", workers=2)
+        run(tmp_path / "run", "Misshapen", workers=2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_keeps_what_else_is_there(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ActionError):
+        run(tmp_path, "Misshapen")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "notes.txt"]
 
 
 def test_an_agent_without_sensors_sees_nothing(tmp_path):

@@ -3,6 +3,7 @@
 Where the system or the file system knows no flock, nothing is locked.
 """
 
+import contextlib
 import os
 import sys
 import time
@@ -66,6 +67,13 @@ class FolderLock:
             self._descriptor = None
             raise
         return self
+
+    def release_folder(self) -> None:
+        """Remove the folder that is held, if nothing but the lock lies in it."""
+        if [path.name for path in self._path.parent.iterdir()] == [self._path.name]:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+                self._path.parent.rmdir()
 
     def __exit__(self, *_: object) -> None:
         if self._descriptor is not None:

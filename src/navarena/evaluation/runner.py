@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from navarena.core.errors import InputError
+from navarena.core.errors import InputError, NavarenaError
 from navarena.core.files import raise_storage_error
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Benchmark, absolute_dataset, open_benchmark
@@ -142,6 +142,8 @@ def open_run(
 ) -> Iterator[Run]:
     """Prepare the folder of a run: write run.json first, or check it and resume.
 
+    A run that an error of ours stops before its first episode is finished leaves nothing behind.
+
     Args:
         settings: what to evaluate, and how.
         benchmark: what `settings` name; opened from them when None.
@@ -159,7 +161,7 @@ def open_run(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise_storage_error(folder, error)
-    with FolderLock(folder):
+    with FolderLock(folder) as lock:
         if settings.fresh:
             clear_run(folder)
         record = make_record(settings, benchmark, command)
@@ -174,7 +176,13 @@ def open_run(
             )
         else:
             write_record(folder, record)
-        yield Run(settings, benchmark, folder, record)
+        try:
+            yield Run(settings, benchmark, folder, record)
+        except NavarenaError:
+            if not any(path.stat().st_size for path in journal_paths(folder)):
+                clear_run(folder)
+                lock.release_folder()
+            raise
 
 
 def clear_run(folder: Path) -> None:
