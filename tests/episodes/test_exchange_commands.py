@@ -136,6 +136,28 @@ def test_made_episodes_in_a_layout_of_the_community(dungeon, tmp_path, capsys):
     assert told["episodes"] == 3 and not told["findings"]
 
 
+@pytest.mark.parametrize(
+    ("protocol", "layout", "number"),
+    [
+        ("objectnav-habitat2020-v1", "habitat-objectnav-hm3d", {"chair": 0, "bed": 6}),
+        ("multion-2on-v1", "multion", {"cylinder_red": 0, "cylinder_cyan": 7}),
+    ],
+)
+def test_objects_are_written_with_their_numbers_and_pass_the_audit(
+    protocol, layout, number, tmp_path, capsys
+):
+    file = tmp_path / "val.json"
+    made = ("make", protocol, "--scene", "houses-v0/val/00000", "--per-scene", "2", "--layout", layout)
+    assert main(["episodes", *made, "--out", str(file)]) == 0
+    capsys.readouterr()
+    content = json.loads(file.read_text())
+    assert number.items() <= content["category_to_task_category_id"].items()
+    for goals in content.get("goals_by_category", {}).values():
+        assert goals and all(goal["view_points"] for goal in goals)
+    told = printed(capsys, "episodes", "audit", file)
+    assert told["episodes"] == 2 and told["expert"] and not told["findings"]
+
+
 def test_repeated_ids_are_refused(pointnav_file, tmp_path):
     episode = load_episodes("pointnav-v1", "", pointnav_file).episodes[0]
     path = tmp_path / "twice.json"

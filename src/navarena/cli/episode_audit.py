@@ -10,7 +10,10 @@ from navarena.cli.console import Console
 from navarena.cli.episode_sources import EpisodeSource, open_source
 from navarena.cli.episodes import quiet_notices
 from navarena.episodes.audit import CHECKS, AuditReport, Finding, Tolerance, audit_episodes
+from navarena.episodes.catalog import RECIPES
 from navarena.episodes.episode import Episode
+from navarena.episodes.listed_objects import with_objects
+from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.scene_places import place_scenes
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import get_body
@@ -56,6 +59,10 @@ class EpisodesAudit:
             episodes = [replace(one, scene_id=places[one.scene_id]) for one in found.episodes]
         task, body = self._choose_rules(found)
         worlds = WorldCache(body)
+        if task is not None:
+            recipe = RECIPES.get(task.protocol_id) if task.protocol_id in RECIPES else None
+            if isinstance(recipe, ObjectNavRecipe):
+                episodes = with_objects(episodes, worlds.get, recipe.view_points)
         with console.progress(len(episodes), "episodes") as progress:
             report = audit_episodes(episodes, worlds.get, Tolerance(self.tolerance), progress.advance)
         notes = []

@@ -1,7 +1,7 @@
 """`navarena episodes make` and `navarena episodes info`."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,8 +12,9 @@ import tyro
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.core.suggest import require_name
-from navarena.episodes.catalog import make_episodes
+from navarena.episodes.catalog import get_recipe, make_episodes
 from navarena.episodes.dataset import FORMAT, EpisodeDataset, is_own_file, load_episode_file, save_episodes
+from navarena.episodes.episode import Episode
 from navarena.episodes.exchange import (
     EXPORTS,
     EpisodeFile,
@@ -22,8 +23,12 @@ from navarena.episodes.exchange import (
     open_episode_file,
     write_document,
 )
+from navarena.episodes.listed_objects import with_objects
+from navarena.episodes.multi_on import MultiOnRecipe
+from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.statistics import Statistics, compute_statistics
 from navarena.scenes.catalog import scene_ids
+from navarena.simulation.world import WorldCache, open_world
 
 DEFAULT_SCENES = "houses-v0"
 
@@ -84,12 +89,30 @@ class EpisodesMake:
         if self.layout is None:
             save_episodes(dataset, self.out)
         else:
-            write_document(make_document(self.layout, dataset.episodes), self.out)
+            episodes = self._with_objects(dataset)
+            write_document(make_document(self.layout, episodes, self._categories()), self.out)
         numbers = compute_statistics(dataset.episodes)
         console.text(f"{numbers.episodes} episodes in {numbers.scenes} scenes written to {self.out}")
         console.text(f"hash {dataset.hash}, {dataset.dropped} unsolvable candidates dropped")
         console.result(describe(dataset, self.out, numbers))
         return 0
+
+    def _categories(self) -> tuple[str, ...]:
+        """What agents are told by number, in the order of the numbers."""
+        recipe = get_recipe(self.protocol)
+        if isinstance(recipe, MultiOnRecipe):
+            return recipe.classes
+        return recipe.categories if isinstance(recipe, ObjectNavRecipe) else ()
+
+    def _with_objects(self, dataset: EpisodeDataset) -> Sequence[Episode]:
+        """The episodes, with the objects that ObjectNav leaves to the scene."""
+        recipe = get_recipe(self.protocol)
+        if not isinstance(recipe, ObjectNavRecipe):
+            return dataset.episodes
+        worlds = WorldCache(
+            recipe.embodiment, lambda scene, body: open_world(scene, body, self.up_axis, self.scale)
+        )
+        return with_objects(dataset.episodes, worlds.get, recipe.view_points)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,60 @@
+"""Goals that carry their objects: what files of the community list, found in the scene.
+
+Our own lists leave the objects out, since they follow from the scene; files for others, and the audit,
+need them.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from navarena.episodes.episode import Episode
+from navarena.episodes.goals import ObjectGoal, ObjectInstance, Position, ViewPoint
+from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, find_view_points
+from navarena.simulation.world import World
+
+
+def list_objects(world: World, settings: ViewPointSettings) -> dict[str, tuple[ObjectInstance, ...]]:
+    """Category -> its objects that have a view point, by object id, view points best first.
+
+    Raises SceneError for a scene whose triangles are not labelled with objects.
+    """
+    views = find_view_points(world, settings)
+    centers = {thing.object_id: thing.center for thing in world.scene.objects}
+    found: dict[str, tuple[ObjectInstance, ...]] = {}
+    for index, (number, category) in enumerate(zip(views.objects.tolist(), views.categories)):
+        instance = ObjectInstance(
+            str(number), category, centers[number], _view_points(views, index), f"{category}_{number}"
+        )
+        found[category] = (*found.get(category, ()), instance)
+    return found
+
+
+def _view_points(views: SceneViewPoints, index: int) -> tuple[ViewPoint, ...]:
+    rows = slice(int(views.first[index]), int(views.first[index + 1]))
+    poses = zip(views.positions[rows].tolist(), views.yaws[rows].tolist(), views.coverage[rows].tolist())
+    return tuple(ViewPoint(_position(place), yaw, coverage) for place, yaw, coverage in poses)
+
+
+def _position(place: list[float]) -> Position:
+    x, y, z = place
+    return x, y, z
+
+
+def with_objects(
+    episodes: Iterable[Episode], open_scene: Callable[[str], World], settings: ViewPointSettings
+) -> list[Episode]:
+    """The episodes, with the objects of the scene in those goals that name none.
+
+    Episodes of one scene and category share their objects. `open_scene` maps a scene id to its world.
+    """
+    known: dict[str, dict[str, tuple[ObjectInstance, ...]]] = {}
+    filled = []
+    for episode in episodes:
+        goal = episode.goal
+        if isinstance(goal, ObjectGoal) and not goal.instances:
+            if episode.scene_id not in known:
+                known[episode.scene_id] = list_objects(open_scene(episode.scene_id), settings)
+            listed = known[episode.scene_id].get(goal.category, ())
+            episode = replace(episode, goal=replace(goal, instances=listed))
+        filled.append(episode)
+    return filled
