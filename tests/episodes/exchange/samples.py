@@ -96,6 +96,7 @@ POINTNAV = {
             scene_id="data/scene_datasets/habitat-test-scenes/castle.glb",
             info={"geodesic_distance": 2.5, "difficulty": "easy"},
             goals=[{"position": [1, 0.1, -2.5], "radius": None}],
+            _shortest_path_cache=None,
         )
     ]
 }

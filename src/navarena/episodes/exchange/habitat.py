@@ -75,6 +75,7 @@ class HabitatEpisode(Record, frozen=True, kw_only=True):
         shortest_paths: one list of poses or actions for each path; null or [[]] without.
         scene_dataset_config: path of Habitat's configuration of the scenes (HM3D).
         additional_obj_config_paths: of inserted objects (HM3D).
+        shortest_path_cache: null; a memory of habitat-lab's that some of its files hold.
     """
 
     episode_id: str | int
@@ -86,6 +87,7 @@ class HabitatEpisode(Record, frozen=True, kw_only=True):
     shortest_paths: Maybe[list[list[PathStep] | None]] = UNSET
     scene_dataset_config: Maybe[str] = UNSET
     additional_obj_config_paths: Maybe[list[str]] = UNSET
+    shortest_path_cache: Any = msgspec.field(default=UNSET, name="_shortest_path_cache")
 
 
 class ObjectGoalRecord(Record, frozen=True, kw_only=True):
