@@ -17,12 +17,13 @@ STREAM = Stream("drawn", "test")
 
 
 def test_recipe_and_protocol_agree():
-    for goals in (1, 2, 3):
-        task, recipe = get_task(f"multion-{goals}on-v1"), get_recipe(f"multion-{goals}on-v1")
-        assert (recipe.protocol_id, recipe.embodiment, recipe.goals) == (
+    for name in (f"multion-{kind}{goals}on-v1" for kind in ("", "shapes-") for goals in (1, 2, 3)):
+        task, recipe = get_task(name), get_recipe(name)
+        assert (recipe.protocol_id, recipe.embodiment, recipe.goals, recipe.classes) == (
             task.protocol_id,
             task.embodiment,
             task.goals,
+            task.kind.classes,
         )
 
 

@@ -44,22 +44,22 @@ CUT_OFF = make_episode("cut-off", (5.0, 0.0, 1.0), (5.0, 0.0, 9.0), scene="rooms
 EPISODES = (AHEAD, LEFT, ROUND, FAR)
 
 
-def as_objects(episode, *more, first=0):
+def as_objects(episode, *more, first=0, classes=CYLINDERS):
     """The episode with a cylinder of class `first` at its goal, and the next classes at `more` places."""
     objects = tuple(
         ObjectInstance(str(number), category, place)
-        for number, (category, place) in enumerate(
-            zip(CYLINDERS[first:], (*episode.goal.places, *more)), first
-        )
+        for number, (category, place) in enumerate(zip(classes[first:], (*episode.goal.places, *more)), first)
     )
     return replace(episode, goal=MultiGoal(objects))
 
 
-MULTI_GOALS = {
-    1: tuple(as_objects(one, first=k) for k, one in enumerate(EPISODES)),
-    2: tuple(as_objects(one, (3.0, 0.0, 1.0), first=k) for k, one in enumerate(EPISODES)),
-    3: tuple(as_objects(one, (3.0, 0.0, 1.0), (7.0, 0.0, 1.5), first=k) for k, one in enumerate(EPISODES)),
-}
+def with_objects(goals, classes):
+    """Episodes with as many `goals` of `classes`, different ones in each."""
+    more = ((3.0, 0.0, 1.0), (7.0, 0.0, 1.5))[: goals - 1]
+    return tuple(as_objects(one, *more, first=k, classes=classes) for k, one in enumerate(EPISODES))
+
+
+MULTI_GOALS = {goals: with_objects(goals, CYLINDERS) for goals in (1, 2, 3)}
 
 
 def as_object(episode, category):
@@ -78,5 +78,5 @@ def episodes_for(task):
     if isinstance(task, ObjectNav):
         return OBJECT_GOALS
     if isinstance(task, MultiOn):
-        return MULTI_GOALS[task.goals]
+        return with_objects(task.goals, task.kind.classes)
     return EPISODES

@@ -128,7 +128,15 @@ def make_recipe(goals: int) -> MultiOnRecipe:
     return MultiOnRecipe(f"multion-{goals}on-v1", MULTION, goals)
 
 
+def make_shapes_recipe(goals: int) -> MultiOnRecipe:
+    """The recipe of `multion-shapes-<goals>on-v1`."""
+    return MultiOnRecipe(f"multion-shapes-{goals}on-v1", MULTION, goals, SHAPES)
+
+
 MULTION_1ON_V1, MULTION_2ON_V1, MULTION_3ON_V1 = (make_recipe(goals) for goals in (1, 2, 3))
+MULTION_SHAPES_1ON_V1, MULTION_SHAPES_2ON_V1, MULTION_SHAPES_3ON_V1 = (
+    make_shapes_recipe(goals) for goals in (1, 2, 3)
+)
 
 
 def require_multi_goal(episode: Episode) -> MultiGoal:

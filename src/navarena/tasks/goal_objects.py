@@ -4,17 +4,19 @@ The cylinders are those of the authors' files (saimwani/multion-challenge), of w
 the floor: 0.75 m of height are seen, with a radius of 0.10 m. The paper states a radius of 0.05 m.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
 from navarena.core.suggest import require_name
-from navarena.episodes.multi_on import CYLINDERS
+from navarena.episodes.multi_on import CYLINDERS, SHAPES
 from navarena.simulation.rendering.extras import CYLINDER_HEIGHT, make_cylinder
 from navarena.simulation.rendering.render_mesh import RenderMesh
 from navarena.simulation.rendering.views import ExtraObjects
+from navarena.tasks.goal_shapes import shape_templates
 
 CYLINDER_COLORS = (
     (255, 0, 6), (0, 121, 0), (6, 12, 192), (255, 247, 0), (255, 255, 255), (251, 0, 255), (0, 0, 0),
@@ -36,6 +38,28 @@ SEMANTIC_OFFSET = 1_000
 def cylinder_templates(radius: float) -> tuple[RenderMesh, ...]:
     """The one shape of all cylinder goals, standing on its origin; `radius` in metres."""
     return (make_cylinder(CYLINDER_HEIGHT, radius),)
+
+
+@dataclass(frozen=True)
+class GoalKind:
+    """What goal objects look like.
+
+    Attributes:
+        classes: categories, by class id.
+        colors: sRGB bytes of each class.
+        make_templates: the shapes for a radius of cylinders in metres: one for all, or one for each class.
+    """
+
+    classes: tuple[str, ...]
+    colors: tuple[tuple[int, int, int], ...]
+    make_templates: Callable[[float], tuple[RenderMesh, ...]]
+
+
+CYLINDER_GOALS = GoalKind(CYLINDERS, CYLINDER_COLORS, cylinder_templates)
+"""Equal in shape, different in colour."""
+
+SHAPE_GOALS = GoalKind(SHAPES, CYLINDER_COLORS[:1] * len(SHAPES), lambda radius: shape_templates())
+"""Equal in colour (red), different in shape."""
 
 
 class GoalObjects:
@@ -78,6 +102,6 @@ class GoalObjects:
         )
 
 
-def class_id(category: str, classes: Sequence[str] = CYLINDERS) -> int:
+def class_id(category: str, classes: Sequence[str]) -> int:
     """The class id of a category; raises UnknownNameError with the nearest choice."""
     return list(classes).index(require_name("goal class", category, classes))

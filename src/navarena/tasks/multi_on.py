@@ -1,8 +1,7 @@
 """MultiON: find several objects in a given order, and declare each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
@@ -11,7 +10,8 @@ from navarena.core.errors import InputError
 from navarena.core.protocol_ids import join_protocol
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode
-from navarena.episodes.multi_on import CYLINDERS, require_multi_goal
+from navarena.episodes.goals import ObjectInstance
+from navarena.episodes.multi_on import require_multi_goal
 from navarena.episodes.point_nav import scene_name
 from navarena.metrics.multi_goal import MultiGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
@@ -19,7 +19,8 @@ from navarena.simulation.body_catalog import MULTION
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.goal_objects import CYLINDER_COLORS, RADII, GoalObjects, class_id, cylinder_templates
+from navarena.tasks.goal_objects import CYLINDER_GOALS, RADII, SHAPE_GOALS, GoalKind, GoalObjects, class_id
+from navarena.tasks.multi_on_options import THE_PROTOCOL, MultiOnOptions
 from navarena.tasks.options import find_departures
 from navarena.tasks.sensors.class_goal import ClassGoalState, MultiObjectGoal, OneHotMultiObjectGoal
 from navarena.tasks.task import StepResult, Task, TaskState
@@ -30,58 +31,8 @@ GOAL_REWARD = 3.0
 SLACK_REWARD = -0.01
 """Each step (paper, section 4.1)."""
 
-MAX_STEPS = 2500
-"""Paper, section 4.1; multiON, MAX_EPISODE_STEPS."""
-
-FOUND_DISTANCE = 1.5
-"""Metres, geodesic (multiON, SUCCESS_DISTANCE); the paper only says "threshold distance"."""
-
 DEPTH_RANGES = {"near": (0.5, 5.0), "far": (0.0, 10.0)}
 """Metres: of the oracle and no-map agents of multiON, and of its others."""
-
-
-@dataclass(frozen=True)
-class MultiOnOptions:
-    """The knobs of the paper and of its code; the defaults are the protocol.
-
-    Attributes:
-        found_budget: wrong FOUND calls that do not end the episode (paper, table 9: 0 to 50).
-        oracle_found: a goal counts as found as soon as a step ends near it, and the agent's own FOUND
-            calls mean nothing (paper, table 9, last row).
-        found_distance: metres, geodesic, within which FOUND succeeds.
-        goal: the goal as class id (code) or one-hot vector (paper).
-        late_goal: whether the observation of a correct FOUND still shows the old goal (code).
-        depth: "near" is clipped to 0.5 to 5 m, "far" to 0 to 10 m.
-        hidden: whether goal objects are left out of the pictures (paper, appendix A.4).
-        distractors: whether the other classes are inserted, too: those of the episode, or else each at
-            a random place of the same floor.
-        cylinder: radius of the authors' files (0.10 m) or of the paper (0.05 m).
-        sliding: whether blocked steps slide along obstacles.
-        max_steps: actions after which the episode is truncated.
-        step_limit: "proportional" takes a third of `max_steps` for every goal (paper, appendix A.4).
-        wrong_found_penalty: taken from the reward at a wrong FOUND (code: 2.5, but off).
-    """
-
-    found_budget: int = 0
-    oracle_found: bool = False
-    found_distance: float = FOUND_DISTANCE
-    goal: Literal["id", "one_hot"] = "id"
-    late_goal: bool = False
-    depth: Literal["near", "far"] = "near"
-    hidden: bool = False
-    distractors: bool = False
-    cylinder: Literal["files", "paper"] = "files"
-    sliding: bool = False
-    max_steps: int = MAX_STEPS
-    step_limit: Literal["full", "proportional"] = "full"
-    wrong_found_penalty: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.found_budget < 0 or self.max_steps < 1 or not self.found_distance > 0:
-            raise InputError(
-                "expected found_budget of at least 0, max_steps of at least 1 and a positive found_distance, "
-                f"got {self.found_budget}, {self.max_steps} and {self.found_distance:g}"
-            )
 
 
 class MultiOnState(ClassGoalState):
@@ -111,7 +62,7 @@ class MultiOnState(ClassGoalState):
 
 
 class MultiOn(Task):
-    """Find objects in order: the protocols `multion-1on-v1`, `multion-2on-v1` and `multion-3on-v1`.
+    """Find objects in order: `multion-1on-v1` to `multion-3on-v1`, `multion-shapes-1on-v1` to `-3on-v1`.
 
     ## Body
 
@@ -143,7 +94,9 @@ class MultiOn(Task):
     ## Goal objects
 
     Cylinders of 0.75 m height and 0.10 m radius stand at the goals of the episode, those found
-    included; nothing else is inserted, and bodies pass through them. Semantic pictures show them as
+    included; nothing else is inserted, and bodies pass through them. In `multion-shapes-...` they are
+    red things 0.4 m wide on stands of 0.68 m: cone, cube, cylinder, frustum, joined inverted frustums,
+    sphere, tetrahedron, torus (classes 0 to 7). Semantic pictures show them as
     1000 + class, instance pictures as 1000000 + class.
 
     ## Goal and success
@@ -189,6 +142,7 @@ class MultiOn(Task):
     """
 
     goals: int
+    kind: GoalKind = CYLINDER_GOALS
     embodiment = MULTION
     actions = ("found", "move_forward", "turn_left", "turn_right")
     sensors = ("rgb", "depth", "multiobjectgoal", "gps", "compass")
@@ -208,7 +162,7 @@ class MultiOn(Task):
     declaration = "found"
     options_type = MultiOnOptions
 
-    def __init__(self, options: MultiOnOptions = MultiOnOptions()) -> None:
+    def __init__(self, options: MultiOnOptions = THE_PROTOCOL) -> None:
         self.options = options
         self.protocol_id = join_protocol(type(self).protocol_id, find_departures(options))
         self.success_distance = options.found_distance
@@ -219,8 +173,8 @@ class MultiOn(Task):
 
     def make_state(self, slots: int) -> MultiOnState:
         """Fresh memory for `slots` slots; nothing is shown."""
-        templates = cylinder_templates(RADII[self.options.cylinder])
-        return MultiOnState(slots, GoalObjects(slots, templates, CYLINDER_COLORS))
+        templates = self.kind.make_templates(RADII[self.options.cylinder])
+        return MultiOnState(slots, GoalObjects(slots, templates, self.kind.colors))
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth and goal as the options say."""
@@ -228,8 +182,8 @@ class MultiOn(Task):
             nearest, farthest = DEPTH_RANGES[self.options.depth]
             return Depth(nearest, farthest, normalize=True)
         if name == "multiobjectgoal":
-            one_hot = self.options.goal == "one_hot"
-            return OneHotMultiObjectGoal(len(CYLINDERS)) if one_hot else MultiObjectGoal(len(CYLINDERS))
+            kind = OneHotMultiObjectGoal if self.options.goal == "one_hot" else MultiObjectGoal
+            return kind(len(self.kind.classes))
         return None
 
     def begin(
@@ -244,7 +198,9 @@ class MultiOn(Task):
         for slot, episode in zip(slots.tolist(), episodes):
             objects = require_multi_goal(episode).objects
             state.goals[slot] = np.array([one.position for one in objects], float)
-            state.classes[slot] = np.array([class_id(one.category) for one in objects], np.int64)
+            state.classes[slot] = np.array(
+                [class_id(one.category, self.kind.classes) for one in objects], np.int64
+            )
             state.found_after[slot] = []
             state.wrong_found[slot] = 0
             self._face_goal(simulator, state, slot)
@@ -254,6 +210,10 @@ class MultiOn(Task):
             self._show(simulator, state, slot, episode)
         state.measure(slots, simulator)
         simulator.show(state.shown.extras())
+
+    def _class_ids(self, objects: Sequence[ObjectInstance]) -> Int64[np.ndarray, "k"]:
+        """(K,) class ids of `objects`; raises UnknownNameError."""
+        return np.array([class_id(one.category, self.kind.classes) for one in objects], np.int64)
 
     def _face_goal(self, simulator: Simulator, state: MultiOnState, slot: int) -> None:
         """Make the goal that is to be found now the one that distances are measured to."""
@@ -281,9 +241,8 @@ class MultiOn(Task):
         """Classes (D,) ids and places (D, 3) metres of what is no goal: the episode's, or random ones."""
         given = require_multi_goal(episode).distractors
         if given:
-            classes = np.array([class_id(one.category) for one in given], np.int64)
-            return classes, np.array([one.position for one in given], float)
-        classes = np.setdiff1d(np.arange(len(CYLINDERS)), state.classes[slot])
+            return self._class_ids(given), np.array([one.position for one in given], float)
+        classes = np.setdiff1d(np.arange(len(self.kind.classes)), state.classes[slot])
         scene = scene_name(episode.scene_id)
         generator = make_generator("multion", "distractors", scene, episode.episode_id)
         navmesh = simulator.navmesh(slot)
@@ -367,6 +326,30 @@ class MultiOn3(MultiOn):
 
     protocol_id = "multion-3on-v1"
     goals = 3
+
+
+class MultiOnShapes1(MultiOn):
+    """MultiON with one goal of different shapes: `multion-shapes-1on-v1`; the card is that of MultiOn."""
+
+    protocol_id = "multion-shapes-1on-v1"
+    goals = 1
+    kind = SHAPE_GOALS
+
+
+class MultiOnShapes2(MultiOn):
+    """MultiON with two goals of different shapes: `multion-shapes-2on-v1`; the card is that of MultiOn."""
+
+    protocol_id = "multion-shapes-2on-v1"
+    goals = 2
+    kind = SHAPE_GOALS
+
+
+class MultiOnShapes3(MultiOn):
+    """MultiON with three goals of different shapes: `multion-shapes-3on-v1`; the card is that of MultiOn."""
+
+    protocol_id = "multion-shapes-3on-v1"
+    goals = 3
+    kind = SHAPE_GOALS
 
 
 def require_state(state: TaskState) -> MultiOnState:
