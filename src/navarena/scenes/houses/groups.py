@@ -1,6 +1,7 @@
 """Groups: an anchor and what people put around it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from navarena.scenes.houses.arrange import Arranger
 from navarena.scenes.houses.furniture.catalog import FAMILIES
@@ -23,12 +24,12 @@ def order_groups(groups: Sequence[Group], present: Sequence[str], floor: Rect) -
 
 def add_group(arranger: Arranger, group: Group) -> None:
     """Place a group's anchor and followers; nothing when the anchor does not fit."""
-    family = arranger.draws.choose(group.families)
-    index = arranger.place(family, group.align)
-    if index is None and len(group.families) > 1:
-        others = [name for name in group.families if name != family]
-        family = arranger.draws.choose(others)
+    families = [name for name in group.families if arranger.resolve(name) is not None]
+    index = None
+    for family in arranger.draws.shuffled(families)[:2]:
         index = arranger.place(family, group.align)
+        if index is not None:
+            break
     if index is None:
         return
     members = {family: [index]}
@@ -46,6 +47,10 @@ def add_group(arranger: Arranger, group: Group) -> None:
 
 def _follow(arranger: Arranger, follower: Follower, anchor: int) -> list[int]:
     """What `follower` adds to the thing with index `anchor`; indices."""
+    family = arranger.resolve(follower.family)
+    if family is None:
+        return []
+    follower = replace(follower, family=family)
     if follower.relation == "around":
         return _around(arranger, follower, anchor)
     found = []

@@ -170,6 +170,36 @@ def _plaid() -> Grey:
     return 252 - across - down - fine - (x + y) % 2 * 8
 
 
+def _dots() -> Grey:
+    """Staggered dots."""
+    x, y = _pixels()
+    u, v = x % 32 - 16, (y + x // 32 % 2 * 16) % 32 - 16
+    return np.where(u * u + v * v < 49, 150, 246) - (x + y) % 2 * 4
+
+
+def _flowers() -> Grey:
+    """Five-petalled flowers on a lattice."""
+    x, y = _pixels()
+    u, v = x % 64 - 32, (y + x // 64 % 2 * 32) % 64 - 32
+    petals = np.zeros(x.shape, bool)
+    for dx, dy in ((0, -11), (10, -3), (6, 9), (-6, 9), (-10, -3)):
+        petals |= (u - dx) * (u - dx) + (v - dy) * (v - dy) < 42
+    return np.where(u * u + v * v < 26, 236, np.where(petals, 158, 244)) - (x + y) % 2 * 4
+
+
+def _zigzag() -> Grey:
+    """Chevrons."""
+    x, y = _pixels()
+    wave = np.abs(x % 32 - 16)
+    return np.where((y + wave) % 32 < 12, 164, 246) - (x + y) % 2 * 4
+
+
+def _bands() -> Grey:
+    """Two rings around a vessel."""
+    _, y = _pixels()
+    return np.where((y % 64 > 18) & (y % 64 < 34), 140, 250)
+
+
 def _foliage() -> Grey:
     return 150 + layered_noise(TILE_PX, 16, 8, 3, 97) * 105 // LEVELS
 
@@ -199,6 +229,10 @@ GREY_TILES: Mapping[str, Callable[[], Grey]] = {
     "stripes": _stripes,
     "leaves": _leaves,
     "plaid": _plaid,
+    "dots": _dots,
+    "flowers": _flowers,
+    "zigzag": _zigzag,
+    "bands": _bands,
     "foliage": _foliage,
     "mirror": _mirror,
 }

@@ -92,7 +92,7 @@ def make_oven(taste: Taste) -> Model:
         made.box(Look("plastic", "black"), (36, 36, 30), (-165 + 110 * k, 770, face - 15))
     made.box(body, (600, TOP_MM, DEEP_MM + 10), (0, HIGH_MM - TOP_MM, -5))
     made.box(Look("burner", "white"), (560, 8, 520), (0, HIGH_MM, -10), fit=True)
-    made.surface((0, HIGH_MM + 8, 60), 420, 220, 500)
+    made.surface((0, HIGH_MM + 8, 20), 540, 440, 500)
     return made.model(body, shape="freestanding")
 
 
