@@ -22,7 +22,14 @@ from navarena.scenes.scene_set import SceneSet
 from navarena.scenes.storage import scene_from_pack, scene_to_arrays
 from navarena.scenes.validation import validate_scene
 
-SCENE_SETS = Registry("scene set", {"houses-v0": "navarena.scenes.house_sets:HOUSES_V0"}, "navarena.scenes")
+SCENE_SETS = Registry(
+    "scene set",
+    {
+        "houses-v0": "navarena.scenes.house_sets:HOUSES_V0",
+        "houses-v1": "navarena.scenes.house_sets:HOUSES_V1",
+    },
+    "navarena.scenes",
+)
 
 _HERE = Path(__file__).parent
 _COMPILER = (_HERE / "storage.py", _HERE / "validation.py")

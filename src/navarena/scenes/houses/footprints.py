@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.openings import leaf_rect
 from navarena.scenes.houses.parts import Part
 from navarena.scenes.houses.plan import FloorPlan, Rect
@@ -79,6 +80,16 @@ def leaf_obstructions(plan: FloorPlan) -> list[Obstruction]:
             corners = ((rect.x0, rect.z0), (rect.x1, rect.z0), (rect.x1, rect.z1), (rect.x0, rect.z1))
             found.append(Obstruction(corners, 5, opening.high - 5))
     return found
+
+
+def house_floors(house: HousePlan) -> tuple[WalkableSurface, ...]:
+    """Where one can walk in a house: the floors of every storey and the stairs to the next."""
+    surfaces: list[WalkableSurface] = []
+    for level, storey in enumerate(house.storeys):
+        surfaces += walkable_surfaces(storey.plan, storey.placements, storey.base, level)
+        if level < len(house.stairs):
+            surfaces += house.stairs[level].surfaces(storey.base, level)
+    return tuple(surfaces)
 
 
 def walkable_surfaces(

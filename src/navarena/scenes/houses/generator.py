@@ -6,7 +6,7 @@ from math import atan2
 import numpy as np
 
 from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.footprints import walkable_surfaces
+from navarena.scenes.houses.footprints import house_floors
 from navarena.scenes.houses.furnish import draw_looks, draw_style, furnish
 from navarena.scenes.houses.house_plan import HousePlan, Storey
 from navarena.scenes.houses.looks import COLORS, FINISHES, Look, Style
@@ -18,7 +18,7 @@ from navarena.scenes.houses.stairs import stairs_room
 from navarena.scenes.houses.storey_mesh import join_storeys, light_storey, raised
 from navarena.scenes.houses.structure import RoomLooks
 from navarena.scenes.houses.textures import base_tile
-from navarena.scenes.scene import Material, Room, Scene, SceneObject, WalkableSurface
+from navarena.scenes.scene import Material, Room, Scene, SceneObject
 
 GENERATOR = "houses-v0"
 """First word of every stream's name, that of the first set; sets differ in seeds and settings."""
@@ -82,13 +82,9 @@ def compile_house(house: HousePlan, draws: Draws, light_spacing_mm: int, scene_i
     materials, textures = _materials(lit.looks)
     objects: list[SceneObject] = []
     rooms: list[Room] = []
-    walkable: list[WalkableSurface] = []
     for level, (storey, built) in enumerate(zip(house.storeys, storeys, strict=True)):
         objects += _scene_objects(built.things, built.mesh, storey, level, (len(objects), len(rooms)))
         rooms += _scene_rooms(storey, level, looks[level], len(rooms))
-        walkable += walkable_surfaces(storey.plan, storey.placements, storey.base, level)
-        if level < len(house.stairs):
-            walkable += house.stairs[level].surfaces(storey.base, level)
     return Scene(
         scene_id=scene_id,
         vertices=(lit.vertices / 1000).astype(np.float32),
@@ -101,7 +97,7 @@ def compile_house(house: HousePlan, draws: Draws, light_spacing_mm: int, scene_i
         vertex_light=lit.light,
         objects=tuple(objects),
         rooms=tuple(rooms),
-        walkable=tuple(walkable),
+        walkable=house_floors(house),
     )
 
 

@@ -1,4 +1,4 @@
-"""The provisional house set `houses-v0`: which seed belongs to which split."""
+"""Published sets of houses: which seed belongs to which split."""
 
 from collections.abc import Mapping
 
@@ -6,20 +6,24 @@ from navarena.core.errors import InputError
 from navarena.core.suggest import require_name
 
 HOUSE_SPLITS: Mapping[str, int] = {"train": 800, "val": 100, "test": 100}
-"""Number of houses in each split."""
+"""Number of houses in each split, of every set."""
 
-FIRST_SEED: Mapping[str, int] = {"train": 0, "val": 100_000, "test": 200_000}
+FIRST_SEED: Mapping[str, Mapping[str, int]] = {
+    "houses-v0": {"train": 0, "val": 100_000, "test": 200_000},
+    "houses-v1": {"train": 1_000_000, "val": 1_100_000, "test": 1_200_000},
+}
 """Seed of house 0 of each split; the distances exceed the sizes, so seeds are disjoint."""
 
 
-def house_seed(split: str, index: int) -> int:
-    """The seed of house `index` (from 0) of `split`.
+def house_seed(split: str, index: int, name: str = "houses-v1") -> int:
+    """The seed of house `index` (from 0) of `split` of the set `name`.
 
-    Raises UnknownNameError for another split and InputError for an index outside it.
+    Raises UnknownNameError for another set or split and InputError for an index outside it.
     """
+    require_name("house set", name, FIRST_SEED)
     require_name("house split", split, HOUSE_SPLITS)
     if not 0 <= index < HOUSE_SPLITS[split]:
         raise InputError(
             f"expected a house index in [0, {HOUSE_SPLITS[split] - 1}] of split {split!r}, got {index}"
         )
-    return FIRST_SEED[split] + index
+    return FIRST_SEED[name][split] + index
