@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from navarena.core.suggest import require_name
 from navarena.scenes.houses.arrange import Arranger, Description
 from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.furniture.catalog import FAMILIES, WINDOW_DRESS
+from navarena.scenes.houses.furniture.catalog import CATEGORIES, FAMILIES, WINDOW_DRESS
 from navarena.scenes.houses.furniture.decor import draw_curtain_look, make_blinds, make_curtains
 from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.groups import add_group, order_groups
@@ -61,7 +62,10 @@ def furnish(
     """All placements of a storey (parents before what they carry), and the rooms as they were filled.
 
     `present` are the kinds of rooms that the other storeys have.
+    Raises UnknownNameError for a category to do without that is not in the catalogue.
     """
+    for category in settings.without:
+        require_name("category (HouseSettings.without)", category, CATEGORIES)
     spaces = make_spaces(plan)
     present = [*present, *(room.category for room in plan.rooms)]
     placements: list[Placement] = []
@@ -130,7 +134,9 @@ def _hang_ceiling_lamp(arranger: Arranger) -> None:
         shift = (2 * k + 1 - number) * max(space.floor.width, space.floor.depth) // (2 * number)
         at = (x + shift, z) if space.floor.width >= space.floor.depth else (x, z + shift)
         pose = ((at[0], space.ceiling - model.high, at[1]), STRAIGHT)
-        arranger.commit("ceiling_lamp", model, pose, category=FAMILIES["ceiling_lamp"].category)
+        rect = Placement("ceiling_lamp", "", model, *pose, space.room).rect
+        if space.is_clear(rect, pose[0][1] + model.low, space.ceiling):
+            arranger.commit("ceiling_lamp", model, pose)
 
 
 def _dress_windows(arranger: Arranger) -> None:

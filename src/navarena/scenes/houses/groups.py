@@ -11,6 +11,9 @@ from navarena.scenes.houses.plan import INWARD_TURNS, Rect
 from navarena.scenes.houses.recipes import Follower, Group
 from navarena.scenes.houses.space import Placement, against_wall, distance_from, turned_rect
 
+LEG_MM = 80
+"""Chairs keep clear of the legs at the ends of a table."""
+
 
 def order_groups(groups: Sequence[Group], present: Sequence[str], floor: Rect) -> list[Group]:
     """The groups that a room of this size, in a house with these rooms, may have."""
@@ -192,7 +195,7 @@ def _around(arranger: Arranger, follower: Follower, anchor: int) -> list[int]:
         if length < 700:
             number = 0
         for k in range(number):
-            along = (2 * k + 1 - number) * length // (2 * max(number, 1))
+            along = (2 * k + 1 - number) * (length - 2 * LEG_MM) // (2 * max(number, 1))
             seats.append((quarter, along, reach - tuck - model.rect.z0))
     found = []
     for quarter, along, out in arranger.draws.shuffled(seats)[: follower.most]:

@@ -212,7 +212,7 @@ RECIPES: Mapping[str, Sequence[Group]] = {
             followers=(*_REFLECTED, Follower("television", "on", 20)),
         ),
         Group(("desk",), 30, least_dm2=1200, followers=_DESK),
-        Group(("dressing_table",), 25, followers=(Follower("stool", "front", 90, gap=-100),)),
+        Group(("dressing_table",), 25, followers=(Follower("stool", "front", 90, gap=40),)),
         _one("crib", 12, least_dm2=1200),
         _any(("bookshelf", "storage_chest"), 35),
         _any(("clothes_rack", "coat_stand"), 30),

@@ -7,7 +7,6 @@ chairs, RoboTHOR's "GarbageCan" is our trash_can.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from navarena.core.errors import InputError
 from navarena.core.suggest import require_name, unknown_name
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
 from navarena.scenes.houses.goat_vocabulary import (
@@ -213,10 +212,3 @@ def goat_names(split: str) -> tuple[str, ...]:
     """The names that a split of GOAT-Bench asks for; raises UnknownNameError for another split."""
     require_name("GOAT split", split, GOAT_SPLITS)
     return GOAT_SPLITS[split]
-
-
-def require_categories(categories: tuple[str, ...]) -> None:
-    """Raise InputError when one of `categories` is not in the catalogue, with the nearest name."""
-    for category in categories:
-        if category not in CATEGORIES:
-            raise InputError(f"HouseSettings.without: {unknown_name('category', category, CATEGORIES)}")

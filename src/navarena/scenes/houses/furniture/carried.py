@@ -6,10 +6,10 @@ EATING = ("plate", "mug", "bowl", "fruit_bowl", "wine_glass", "bottle", "shakers
 SHOWN = ("vase", "small_plant", "figurine", "photo", "candle", "candlestick", "clock_small")
 READING = ("books", "magazine", "newspaper")
 
-TABLE_TOP = Carry((*EATING, "vase", "apple", "candlestick", "tray", "newspaper", "small_plant"), 5, 60)
+TABLE_TOP = Carry((*EATING, "vase", "apple", "candlestick", "tray", "newspaper", "small_plant"), 6, 60)
 LOW_TABLE = Carry(
     (*READING, "mug", "bowl", "vase", "candle", "remote_control", "laptop", "tray", "board_game", "apple"),
-    3,
+    4,
     60,
 )
 SIDE_TABLE = Carry(
@@ -33,10 +33,10 @@ SHELF = Carry(
         "basket",
         "snow_globe",
     ),
-    3,
+    4,
     65,
 )
-SHOW_CASE = Carry((*SHOWN, "wine_glass", "plate", "teapot", "bowl", "jewelry_box", "snow_globe"), 3, 75)
+SHOW_CASE = Carry((*SHOWN, "wine_glass", "plate", "teapot", "bowl", "jewelry_box", "snow_globe"), 4, 75)
 DRESSER = Carry(
     (
         *SHOWN,
@@ -53,7 +53,7 @@ DRESSER = Carry(
         "tissue_box",
         "cosmetics",
     ),
-    4,
+    5,
     55,
 )
 HALL = Carry(
@@ -109,7 +109,7 @@ WORKTOP = Carry(
         "shakers",
         "spray_bottle",
     ),
-    4,
+    6,
     62,
 )
 DESK = Carry(
@@ -132,12 +132,12 @@ DESK = Carry(
         "tablet",
         "sewing_machine",
     ),
-    4,
+    5,
     65,
 )
 BATH_SHELF = Carry(
     ("soap", "bottle", "small_plant", "candle", "cosmetics", "toothbrush_cup", "tissue_box", "spray_bottle"),
-    3,
+    4,
     75,
 )
 LAUNDRY = Carry(("folded_clothes", "box", "bottle", "basket", "spray_bottle"), 1, 80)
@@ -155,7 +155,7 @@ STORE = Carry(
         "radio",
         "tray",
     ),
-    3,
+    4,
     85,
 )
 BAR = Carry(("bottle", "wine_glass", "tray", "jar", "fruit_bowl"), 3, 80)

@@ -196,8 +196,8 @@ def make_workbench(taste: Taste) -> Model:
     draws, made = taste.draws, Assembly()
     wood, width, depth = (
         Look("wood", draws.choose(("pine", "oak", "birch"))),
-        draws.integer(1100, 1500, 100),
-        600,
+        draws.integer(900, 1300, 100),
+        520,
     )
     frame = draws.choose((wood, Look("metal", "charcoal"), Look("metal", "red")))
     made.legs(frame, BOX, 80, 810, width - 40, depth - 60)

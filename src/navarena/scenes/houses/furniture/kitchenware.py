@@ -45,7 +45,18 @@ def make_pan_rail(taste: Taste) -> Model:
 
 def make_knife_block(taste: Taste) -> Model:
     """A block with five knives."""
-    made, look = Assembly(), taste.draws.choose((taste.wood, Look("plastic", "black"), Look("wood", "birch")))
+    made, look = (
+        Assembly(),
+        taste.draws.choose(
+            (
+                taste.wood,
+                Look("plastic", "black"),
+                Look("wood", "birch"),
+                Look("wood", "walnut"),
+                Look("plastic", taste.some_accent()),
+            )
+        ),
+    )
     made.add(leaning(300, 700), look, (110, 190, 160), (0, 0, 0))
     handle = Look("plastic", taste.draws.choose(("black", "white", "red", taste.accent)))
     for k in range(4):
@@ -68,7 +79,7 @@ def make_cutting_board(taste: Taste) -> Model:
 def make_dish_rack(taste: Taste) -> Model:
     """Plates drying in a rack."""
     draws, made = taste.draws, Assembly()
-    frame = Look("metal", draws.choose(("chrome", "black", "white")))
+    frame = Look("metal", draws.choose(("chrome", "black", "white", "copper", taste.some_accent())))
     made.box(Look("plastic", draws.choose(("white", "grey", taste.accent))), (420, 20, 300), (0, 0, 0))
     for x in (-205, 205):
         made.box(frame, (12, 110, 290), (x, 20, 0))

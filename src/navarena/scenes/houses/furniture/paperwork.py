@@ -151,7 +151,9 @@ def make_calculator(taste: Taste) -> Model:
 def make_camera(taste: Taste) -> Model:
     """A photo camera."""
     draws, made = taste.draws, Assembly()
-    look = draws.choose((BLACK, Look("metal", "steel"), Look("leather", "brown")))
+    look = draws.choose(
+        (BLACK, Look("metal", "steel"), Look("leather", "brown"), Look("plastic", taste.some_accent()))
+    )
     made.box(look, (140, 80, 60), (0, 0, 0))
     made.box(Look("metal", "steel"), (130, 16, 50), (0, 80, 0))
     made.add(straight("round8"), BLACK, (40, 14, 40), (40, 96, 0))

@@ -254,7 +254,7 @@ def make_treadmill(taste: Taste) -> Model:
     made, black, grey = (
         Assembly(),
         Look("rubber", "black"),
-        Look("metal", taste.draws.choose(("charcoal", "steel"))),
+        Look("metal", taste.draws.choose(("charcoal", "steel", "white", "black"))),
     )
     made.box(grey, (760, 150, 1600), (0, 0, 0))
     made.box(black, (520, 16, 1500), (0, 150, -20))
@@ -268,7 +268,7 @@ def make_treadmill(taste: Taste) -> Model:
 
 def make_exercise_bike(taste: Taste) -> Model:
     """A stationary bicycle."""
-    made, frame = Assembly(), Look("metal", taste.draws.choose(("black", "white", "red")))
+    made, frame = Assembly(), Look("metal", taste.draws.choose(("black", "white", "red", "steel", "blue")))
     black = Look("plastic", "black")
     for z in (-430, 430):
         made.box(black, (480, 60, 80), (0, 0, z))
@@ -292,7 +292,7 @@ def _wheel_look(frame: Look) -> Look:
 def make_weight_bench(taste: Taste) -> Model:
     """A padded bench with a barbell on its rack."""
     made, frame = Assembly(), Look("metal", "charcoal")
-    cover = Look("leather", taste.draws.choose(("black", "red", taste.accent)))
+    cover = Look("leather", taste.draws.choose(("black", "red", "brown", taste.some_accent())))
     made.add(CUSHION, cover, (320, 80, 1150), (0, 400, -60))
     for z in (-480, 360):
         made.box(frame, (420, 50, 60), (0, 0, z))
@@ -308,7 +308,7 @@ def make_weight_bench(taste: Taste) -> Model:
 
 def make_dumbbell_rack(taste: Taste) -> Model:
     """Two rows of dumbbells."""
-    made, frame = Assembly(), Look("metal", taste.draws.choose(("black", "steel")))
+    made, frame = Assembly(), Look("metal", taste.draws.choose(("black", "steel", "white", "charcoal")))
     for x in (-480, 480):
         made.add(leaning(300, 500), frame, (50, 760, 260), (x, 0, 60))
     for low, z in ((260, 0), (620, 80)):

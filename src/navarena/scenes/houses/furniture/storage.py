@@ -153,7 +153,7 @@ def make_storage_shelf(taste: Taste) -> Model:
         (Look("metal", "steel"), Look("metal", "charcoal"), Look("wood", "pine"), Look("lacquer", "white"))
     )
     width, depth, rows = draws.integer(800, 1200, 50), draws.integer(380, 480, 20), draws.integer(3, 5)
-    each = draws.integer(360, 440, 20)
+    each = min(draws.integer(340, 440, 20), 1900 // rows)
     made.legs(look, BOX, 40, rows * each + 60, width, depth)
     for k in range(rows + 1):
         low = 60 + k * each - 30 * (k == rows)
