@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import atan2
+from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from navarena.scenes.houses.furnish import draw_looks, draw_style, furnish
 from navarena.scenes.houses.house_plan import HousePlan, Storey
 from navarena.scenes.houses.looks import COLORS, FINISHES, Look, Style
 from navarena.scenes.houses.mesh import HouseMesh, Thing
+from navarena.scenes.houses.plan_file import read_plan
 from navarena.scenes.houses.plans import draw_empty_house
 from navarena.scenes.houses.reachability import remove_blockers
 from navarena.scenes.houses.settings import HouseSettings
@@ -64,6 +66,24 @@ def build_house(seed: int, settings: HouseSettings = USUAL_SETTINGS, scene_id: s
     return compile_house(
         house, Draws(GENERATOR, seed), settings.light_spacing_mm, scene_id or f"house-{seed}"
     )
+
+
+def build_plan(path: Path, settings: HouseSettings = USUAL_SETTINGS, scene_id: str = "") -> Scene:
+    """The house of a floor plan's file (see plan_file), furnished and lit.
+
+    What stands in it follows from the file's content alone.
+
+    Args:
+        path: of the JSON file.
+        settings: clutter, density of the baked light; storeys, area and rooms are the file's.
+        scene_id: stored in the scene; the path when empty.
+
+    Raises FileError for another kind of file and SceneError for a plan that cannot be built.
+    """
+    empty = read_plan(path)
+    draws = Draws("floor plan", empty.digest())
+    house = furnish_house(draws, empty, settings)
+    return compile_house(house, draws, settings.light_spacing_mm, scene_id or str(path))
 
 
 def compile_house(house: HousePlan, draws: Draws, light_spacing_mm: int, scene_id: str) -> Scene:
