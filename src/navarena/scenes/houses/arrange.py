@@ -212,7 +212,8 @@ class Arranger:
         surface = base.model.surfaces[number]
         if model.high > surface.headroom:
             return None
-        taken = [p.rect for p in self.placed if p.parent == index]
+        level = base.at[1] + surface.at[1]
+        taken = [p.rect for p in self.placed if p.parent == index and p.at[1] == level]
         upright = FAMILIES[family].upright
         for attempt in range(PUT_TRIES):
             turn = base.turn if upright else base.turn.then(self._lying_turn(attempt))

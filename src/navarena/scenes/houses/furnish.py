@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from navarena.core.suggest import require_name
 from navarena.scenes.houses.arrange import Arranger, Description
 from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.furniture.catalog import CATEGORIES, FAMILIES, WINDOW_DRESS
+from navarena.scenes.houses.furniture.catalog import CATEGORIES, WINDOW_DRESS
 from navarena.scenes.houses.furniture.decor import draw_curtain_look, make_blinds, make_curtains
 from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.groups import add_group, order_groups

@@ -272,3 +272,8 @@ GOAT_TAUGHT_ELSEWHERE: tuple[str, ...] = ("microwave", "picture", "plant", "refr
 
 They stay in train houses, and their names are left out of our `val_unseen`.
 """
+
+UNSEEN_CATEGORIES: tuple[str, ...] = tuple(
+    sorted({name for names in GOAT_UNSEEN.values() for name in names} - set(GOAT_TAUGHT_ELSEWHERE))
+)
+"""Categories that train houses are built without (HouseSettings.without)."""

@@ -13,8 +13,7 @@ import msgspec
 
 from navarena.core.errors import UnknownNameError
 from navarena.scenes.houses.generator import draw_house
-from navarena.scenes.houses.settings import HouseSettings
-from navarena.scenes.houses.splits import house_seed
+from navarena.scenes.houses.splits import house_seed, house_settings
 
 LISTED_SET = "houses-v1"
 FILE_NAME = "houses_v1.json"
@@ -45,7 +44,9 @@ def load_listing() -> HouseListing:
 
 def house_digest(split: str, index: int) -> str:
     """The digest of a house as this machine draws it."""
-    return draw_house(house_seed(split, index, LISTED_SET), HouseSettings()).digest()[:DIGITS]
+    return draw_house(house_seed(split, index, LISTED_SET), house_settings(split, LISTED_SET)).digest()[
+        :DIGITS
+    ]
 
 
 def changed_houses(houses: Iterable[tuple[str, int]]) -> list[str]:

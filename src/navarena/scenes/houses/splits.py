@@ -1,9 +1,11 @@
-"""Published sets of houses: which seed belongs to which split."""
+"""Published sets of houses: which seed and which settings belong to which split."""
 
 from collections.abc import Mapping
 
 from navarena.core.errors import InputError
 from navarena.core.suggest import require_name
+from navarena.scenes.houses.goat_vocabulary import UNSEEN_CATEGORIES
+from navarena.scenes.houses.settings import HouseSettings
 
 HOUSE_SPLITS: Mapping[str, int] = {"train": 800, "val": 100, "test": 100}
 """Number of houses in each split, of every set."""
@@ -13,6 +15,24 @@ FIRST_SEED: Mapping[str, Mapping[str, int]] = {
     "houses-v1": {"train": 1_000_000, "val": 1_100_000, "test": 1_200_000},
 }
 """Seed of house 0 of each split; the distances exceed the sizes, so seeds are disjoint."""
+
+
+SETTINGS: Mapping[str, Mapping[str, HouseSettings]] = {
+    "houses-v0": dict.fromkeys(HOUSE_SPLITS, HouseSettings(storeys=1, area_m2=(0, 400))),
+    "houses-v1": {
+        "train": HouseSettings(without=UNSEEN_CATEGORIES),
+        "val": HouseSettings(),
+        "test": HouseSettings(),
+    },
+}
+"""What the houses of each split are drawn with; train houses lack the unseen categories of GOAT-Bench."""
+
+
+def house_settings(split: str, name: str = "houses-v1") -> HouseSettings:
+    """The settings of all houses of `split` of the set `name`; raises UnknownNameError."""
+    require_name("house set", name, SETTINGS)
+    require_name("house split", split, HOUSE_SPLITS)
+    return SETTINGS[name][split]
 
 
 def house_seed(split: str, index: int, name: str = "houses-v1") -> int:

@@ -15,7 +15,26 @@ from navarena.scenes.houses.goat_vocabulary import (
     GOAT_TAUGHT_ELSEWHERE,
     GOAT_UNSEEN,
     GOAT_VAL_SEEN,
+    UNSEEN_CATEGORIES,
 )
+
+__all__ = [
+    "BENCHMARKS",
+    "EVERYDAY_NAMES",
+    "GIBSON",
+    "GOAT",
+    "GOAT_SPLITS",
+    "HABITAT_2020",
+    "HM3D",
+    "IVLN",
+    "ROBOTHOR",
+    "UNSEEN_CATEGORIES",
+    "Words",
+    "categories_of",
+    "goat_names",
+    "names_of",
+    "words_of",
+]
 
 Words = Mapping[str, tuple[str, ...]]
 """Word of a benchmark -> our categories."""
@@ -138,11 +157,6 @@ BENCHMARKS: Mapping[str, Words] = MappingProxyType(
     }
 )
 """Words of each benchmark."""
-
-UNSEEN_CATEGORIES: tuple[str, ...] = tuple(
-    sorted({name for names in GOAT_UNSEEN.values() for name in names} - set(GOAT_TAUGHT_ELSEWHERE))
-)
-"""Categories that train houses are built without (HouseSettings.without)."""
 
 GOAT_SPLITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -121,6 +121,8 @@ DESK = Carry(
         "books",
         "mug",
         "desk_lamp",
+        "desk_lamp",
+        "laptop",
         "printer",
         "pencil_cup",
         "paper_stack",

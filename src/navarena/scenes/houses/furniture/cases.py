@@ -182,7 +182,7 @@ def make_kitchen_island(taste: Taste) -> Model:
     """A free-standing block of cupboards with an overhanging top."""
     draws, made = taste.draws, Assembly()
     look, top = draws.choose(taste.style.fronts), draws.choose(taste.style.tops)
-    width, deep = draws.integer(1100, 1500, 100), draws.integer(650, 800, 50)
+    width, deep = draws.integer(900, 1400, 100), draws.integer(600, 750, 50)
     made.box(Look("lacquer", "charcoal"), (width - 80, 90, deep - 160), (0, 0, 0))
     made.box(look, (width - 40, 780, deep - 120), (0, 90, 0))
     add_doors(made, look, taste.metal_look(), width // 450, width - 60, 110, 850, -deep // 2 + 60)

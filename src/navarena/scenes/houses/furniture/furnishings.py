@@ -93,7 +93,7 @@ TABLES: Mapping[str, Family] = {
     "bar": Family("bar", cases.make_bar_cabinet, "wall", 500, carries=BAR),
     "cart": Family("cart", cases.make_cart, "wall", 200, carries=BAR),
     "trolley": Family("cart", tables.make_vanity_shelf, "wall", 200, carries=BATH_SHELF),
-    "kitchen_island": Family("kitchen_island", cases.make_kitchen_island, "floor", 650, carries=TABLE_TOP),
+    "kitchen_island": Family("kitchen_island", cases.make_kitchen_island, "floor", 520, carries=TABLE_TOP),
     "ironing_board": Family("ironing_board", household.make_ironing_board, "wall", 200),
 }
 STORAGE: Mapping[str, Family] = {

@@ -120,7 +120,7 @@ SIZE_LIMITS_MM: Mapping[str, tuple[int, int]] = {
     "jewelry_box": (180, 220),
     "kettle": (261, 262),
     "keyboard": (451, 531),
-    "kitchen_island": (1300, 1400),
+    "kitchen_island": (1100, 1300),
     "kitchen_sink": (1180, 1181),
     "knife_block": (260, 261),
     "ladder": (1350, 1830),
