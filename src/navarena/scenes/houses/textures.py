@@ -28,7 +28,23 @@ def base_tile(name: str) -> UInt8[np.ndarray, "n n 3"]:
     else:
         image = np.clip(PICTURE_TILES[name](), 0, 255).astype(np.uint8)
     image.setflags(write=False)
+    _DRAWN[id(image)] = name, image
     return image
+
+
+_DRAWN: dict[int, tuple[str, UInt8[np.ndarray, "n n 3"]]] = {}
+"""Name and tile by the identity of the tile; tiles live as long as the process."""
+
+
+def tile_names() -> list[str]:
+    """The names of all tiles."""
+    return sorted([*GREY_TILES, *PICTURE_TILES])
+
+
+def drawn_tile_name(image: np.ndarray) -> str | None:
+    """The name of a tile that `base_tile` gave out, None for any other image."""
+    found = _DRAWN.get(id(image))
+    return found[0] if found is not None and found[1] is image else None
 
 
 def _pixels(size: int = TILE_PX) -> tuple[Grey, Grey]:
