@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from house_samples import SEEDS, placements_of, sample_plan
 
@@ -5,6 +7,7 @@ from navarena.core.errors import UnknownNameError
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
 from navarena.scenes.houses.generator import draw_house
 from navarena.scenes.houses.settings import HouseSettings
+from navarena.scenes.houses.splits import house_seed, house_settings
 from navarena.scenes.houses.vocabulary import (
     BENCHMARKS,
     GOAT_SPLITS,
@@ -67,6 +70,22 @@ def test_seen_houses_hold_no_unseen_category_and_others_do():
     assert not seen & set(UNSEEN_CATEGORIES)
     found = {placed.category for seed in SEEDS for placed in placements_of(sample_plan(seed))}
     assert len(found & set(UNSEEN_CATEGORIES)) >= 20
+
+
+def test_the_page_of_the_catalogue_lists_every_category():
+    page = (Path(__file__).parents[3] / "docs" / "catalogue.md").read_text()
+    rows = "".join(line for line in page.splitlines() if line.startswith("|"))
+    assert [name for name in CATEGORIES if f"`{name}`" not in rows] == []
+    assert f"from {len(CATEGORIES)} categories" in page
+    for name in CATEGORIES:
+        assert (f"`{name}`*" in rows) == (name in UNSEEN_CATEGORIES), name
+
+
+def test_houses_to_train_in_are_built_without_unseen_categories():
+    assert house_settings("train").without == UNSEEN_CATEGORIES
+    assert house_settings("val").without == house_settings("test").without == ()
+    house = draw_house(house_seed("train", 0), house_settings("train"))
+    assert not {placed.category for placed in placements_of(house)} & set(UNSEEN_CATEGORIES)
 
 
 def test_names_are_what_people_say():
