@@ -37,14 +37,16 @@ def _open_materials() -> Pack:
 
 
 def shared_names(textures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> list[str | None]:
-    """For each texture the name of the tile that it is, or None when it is a scene's own."""
+    """For each texture, (h, w, 3) sRGB bytes, the name of the tile that it is; None for a scene's own."""
     from navarena.scenes.houses.textures import drawn_tile_name
 
     return [drawn_tile_name(texture) for texture in textures]
 
 
 def load_shared(names: Sequence[str], key: str) -> list[UInt8[np.ndarray, "_ _ 3"]]:
-    """The tiles called `names`, read-only, as stored when the material pack's key was `key`.
+    """The tiles called `names`, (n, n, 3) sRGB bytes each, as they were when `material_key` gave `key`.
+
+    They are read-only and lie in the material pack.
 
     Raises FileError when the tiles have changed since.
     """

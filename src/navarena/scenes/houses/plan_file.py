@@ -170,16 +170,14 @@ def _door(
     if first == OUTSIDE:
         first, second = second, first
     room = _index(names, first, "room of a door")
-    what = f"the door between {first!r} and {second!r}"
+    what, kind = f"the door between {first!r} and {second!r}", str(entry.kind)
     if second == OUTSIDE:
-        contacts = [c for c in walls["outer"] if c.room == room]
-        kind = "entrance" if entry.kind == "door" else entry.kind
-        if kind == "passage":
+        contacts, kind = [c for c in walls["outer"] if c.room == room], "entrance"
+        if entry.kind == "passage":
             raise SceneError(f"expected a door to the outside, got a passage for {what}")
     else:
         other = _index(names, second, "room of a door")
         contacts = [c for c in walls["inner"] if {c.room, c.other} == {room, other}]
-        kind = entry.kind
     contact, start, end = _place(what, entry.at, entry.width, rooms, contacts)
     return Opening(kind, contact.room, contact.side, contact.other, start, end, 0, DOOR_HIGH_MM)
 

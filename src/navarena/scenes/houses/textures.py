@@ -42,7 +42,7 @@ def tile_names() -> list[str]:
 
 
 def drawn_tile_name(image: np.ndarray) -> str | None:
-    """The name of a tile that `base_tile` gave out, None for any other image."""
+    """The name of a (n, n, 3) tile that `base_tile` gave out, None for any other image of sRGB bytes."""
     found = _DRAWN.get(id(image))
     return found[0] if found is not None and found[1] is image else None
 
