@@ -66,9 +66,9 @@ def test_no_closed_benchmark_needs_an_unseen_category_to_be_trained_on():
 
 def test_seen_houses_hold_no_unseen_category_and_others_do():
     settings = HouseSettings(without=UNSEEN_CATEGORIES)
-    seen = {placed.category for seed in SEEDS[:4] for placed in placements_of(draw_house(seed, settings))}
+    seen = {placed.category for seed in SEEDS[:2] for placed in placements_of(draw_house(seed, settings))}
     assert not seen & set(UNSEEN_CATEGORIES)
-    found = {placed.category for seed in SEEDS for placed in placements_of(sample_plan(seed))}
+    found = {placed.category for seed in SEEDS[:8] for placed in placements_of(sample_plan(seed))}
     assert len(found & set(UNSEEN_CATEGORIES)) >= 20
 
 
