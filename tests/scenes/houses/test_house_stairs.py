@@ -92,7 +92,7 @@ def draw_storeyed(seed: int, count: int) -> HousePlan:
     return draw_empty_house(Draws("storeys", seed), HouseSettings(storeys=count, furnished=False))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3]))
 def test_storeys_stand_on_each_other_and_share_the_stairwell(seed, count):
     house = draw_storeyed(seed, count)
@@ -126,7 +126,7 @@ def test_storeys_stand_on_each_other_and_share_the_stairwell(seed, count):
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_rooms_lie_beside_the_rooms_people_expect(count):
     wet = []
-    for seed in range(12):
+    for seed in range(6):
         house = draw_storeyed(seed, count)
         for storey in house.storeys:
             names = [room.category for room in storey.plan.rooms]
