@@ -75,7 +75,7 @@ def test_unknown_names_are_answered_with_the_nearest(name, message):
 
 
 def test_unknown_splits_and_sets():
-    with pytest.raises(UnknownNameError, match="unknown scene set 'houses'.*'houses-v0'"):
+    with pytest.raises(UnknownNameError, match="unknown scene set 'houses'.*Did you mean 'houses-v1'"):
         catalog.scene_ids("houses", "val")
     with pytest.raises(UnknownNameError, match="unknown split of houses-v0 'tests'.*'test'"):
         catalog.scene_ids("houses-v0", "tests")

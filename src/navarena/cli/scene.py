@@ -8,7 +8,7 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
-from navarena.scenes.catalog import is_file_path, scene_hash
+from navarena.scenes.catalog import PLAN_SUFFIX, is_file_path, scene_hash
 from navarena.scenes.datasets.names import find_dataset_scene
 from navarena.scenes.summary import SceneSummary, summarise_scene
 from navarena.simulation.body_catalog import get_body
@@ -58,10 +58,16 @@ class SceneImport:
 
 @dataclass(frozen=True)
 class SceneMake:
-    """Generate a scene of a set, such as houses-v0/val/00017, and compile it into the cache."""
+    """Generate a scene of a set, or of a floor plan, and compile it into the cache.
 
-    scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
+    `navarena scene make houses-v1/val/00017` makes a listed house, `navarena scene make --plan
+    flat.json` the house of a floor plan.
+    """
+
+    scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")] = ""
     """Scene id: set, split and index."""
+    plan: Path | None = None
+    """A floor plan instead: a JSON file with rooms, doors and windows."""
     out: Path | None = None
     """Also write it as a binary glTF file (.glb) with colours, textures, objects and baked light."""
     body: str = DEFAULT_BODY
@@ -71,11 +77,17 @@ class SceneMake:
 
     def run(self, console: Console) -> int:
         """Build, report, perhaps export; the exit code is 0."""
-        if is_file_path(self.scene):
+        if bool(self.scene) == (self.plan is not None):
+            raise InputError(
+                "expected either a scene id or --plan FILE, got " + ("both" if self.scene else "neither")
+            )
+        if self.plan is not None and self.plan.suffix.lower() != PLAN_SUFFIX:
+            raise InputError(f"expected --plan to end in {PLAN_SUFFIX}, got {self.plan}")
+        if self.plan is None and is_file_path(self.scene):
             raise InputError(f"expected a scene id, got the file {self.scene!r}; read it with: scene import")
         if self.out is not None and self.out.suffix.lower() != ".glb":
             raise InputError(f"expected --out to end in .glb, got {self.out}")
-        world = _compile(self.scene, self.body)
+        world = _compile(str(self.plan or self.scene), self.body)
         return _report(console, world, self.body, out=self.out)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from navarena.core.geometry import episode_frame
+from navarena.episodes.goal_words import word_for
 from navarena.episodes.goals import ObjectInstance
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World
@@ -25,7 +26,7 @@ def find_wrong_instances(world: World, category: str, instances: Sequence[Object
     unseen = [one for one in instances if one.view_points and not _fits_somewhere(world, one)]
     for one in unseen:
         yield f"{category} {one.object_id}: the body can stand at none of its view points"
-    there = [one for one in world.scene.objects if one.category == category]
+    there = [one for one in world.scene.objects if word_for(one, (category,)) is not None]
     if not world.scene.objects:
         return
     for one in instances:

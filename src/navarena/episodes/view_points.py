@@ -23,6 +23,7 @@ from jaxtyping import Float, Float32, Int, Int32, Int64
 
 from navarena.core.errors import SceneError
 from navarena.core.sources import source_fingerprint
+from navarena.episodes.goal_words import word_for
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Embodiment
@@ -136,7 +137,7 @@ def _load(world: World, settings: ViewPointSettings) -> Pack:
 
 def compute_view_points(world: World, settings: ViewPointSettings) -> dict[str, np.ndarray]:
     """Arrays `objects`, `first`, `positions` (metres), `yaws` and `coverage` of SceneViewPoints, anew."""
-    things = [thing for thing in world.scene.objects if thing.category in settings.categories]
+    things = [thing for thing in world.scene.objects if word_for(thing, settings.categories) is not None]
     candidates = _find_candidates(world, things, settings)
     coverage = _measure_coverage(world, candidates, settings)
     seen = np.flatnonzero(coverage > settings.least_coverage)
@@ -148,13 +149,16 @@ def compute_view_points(world: World, settings: ViewPointSettings) -> dict[str, 
         "positions": candidates.positions[order],
         "yaws": candidates.yaws[order],
         "coverage": coverage[order],
-        "names": np.frombuffer("\n".join(_names(things, objects)).encode(), np.uint8),
+        "names": np.frombuffer("\n".join(_names(things, objects, settings.categories)).encode(), np.uint8),
     }
 
 
-def _names(things: Sequence[SceneObject], objects: Int[np.ndarray, "o"]) -> list[str]:
-    category = {thing.object_id: thing.category for thing in things}
-    return [category[number] for number in objects.tolist()]
+def _names(
+    things: Sequence[SceneObject], objects: Int[np.ndarray, "o"], words: Sequence[str]
+) -> list[str]:
+    """The benchmark's word for each of `objects`."""
+    names = {thing.object_id: word_for(thing, words) or "" for thing in things}
+    return [names[number] for number in objects.tolist()]
 
 
 def _from_pack(pack: Pack) -> SceneViewPoints:

@@ -26,11 +26,22 @@ from navarena.scenes.scene_set import SceneSet
 from navarena.scenes.storage import scene_from_pack, scene_to_arrays
 from navarena.scenes.validation import validate_scene
 
-SCENE_SETS = Registry("scene set", {"houses-v0": "navarena.scenes.house_sets:HOUSES_V0"}, "navarena.scenes")
+SCENE_SETS = Registry(
+    "scene set",
+    {
+        "houses-v0": "navarena.scenes.house_sets:HOUSES_V0",
+        "houses-v1": "navarena.scenes.house_sets:HOUSES_V1",
+    },
+    "navarena.scenes",
+)
 
 _HERE = Path(__file__).parent
 _COMPILER = (_HERE / "storage.py", _HERE / "validation.py")
 _IMPORTER = _HERE / "formats" / "importing.py"
+_GENERATOR = _HERE / "houses" / "generator.py"
+
+PLAN_SUFFIX = ".json"
+"""Files with this ending are floor plans of houses (houses/plan_file.py)."""
 
 
 def scene_sets() -> dict[str, SceneSet]:
@@ -97,7 +108,8 @@ def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     for name, file in referenced_files(path):
         parts += [name, file_fingerprint(file) if file.is_file() else "missing"]
     options = f"{path.suffix.lower()} {up_axis} {float(scale)!r}"
-    return content_hash("file", *compiler, source_fingerprint(_IMPORTER), options, *parts)
+    reader = _GENERATOR if path.suffix.lower() == PLAN_SUFFIX else _IMPORTER
+    return content_hash("file", *compiler, source_fingerprint(reader), options, *parts)
 
 
 def is_file_path(scene_id_or_path: str) -> bool:
@@ -140,6 +152,10 @@ def _set_builder(scene_id: str) -> Callable[[], Scene]:
 
 def _file_builder(path: str, up_axis: str, scale: float) -> Callable[[], Scene]:
     def build() -> Scene:
+        if Path(path).suffix.lower() == PLAN_SUFFIX:
+            from navarena.scenes.houses.generator import build_plan  # compiles kernels
+
+            return build_plan(Path(path))
         from navarena.scenes.formats import import_mesh  # trimesh: only when something is compiled
 
         return import_mesh(Path(path), up_axis, scale)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from navarena.core.sources import source_fingerprint
 from navarena.scenes.houses.settings import HouseSettings
-from navarena.scenes.houses.splits import HOUSE_SPLITS, house_seed
+from navarena.scenes.houses.splits import HOUSE_SPLITS, house_seed, house_settings
 from navarena.scenes.scene import Scene
 from navarena.scenes.scene_set import SceneSet
 
@@ -14,32 +14,30 @@ MINI_HOUSES = 10
 _GENERATOR = Path(__file__).parent / "houses" / "generator.py"
 
 
-def _house_ids(split: str, count: int) -> tuple[str, ...]:
-    return tuple(f"houses-v0/{split}/{index:05d}" for index in range(count))
+def make_house_set(name: str, description: str) -> SceneSet:
+    """The set `name`, its houses drawn with the seeds and settings of splits.py."""
+
+    def recipe_of(scene_id: str) -> tuple[int, HouseSettings]:
+        _, split, index = scene_id.split("/")
+        return house_seed(split, int(index), name), house_settings(split, name)
+
+    def build(scene_id: str) -> Scene:
+        from navarena.scenes.houses.generator import build_house  # compiles kernels: only when needed
+
+        return build_house(*recipe_of(scene_id), scene_id)
+
+    def fingerprint(scene_id: str) -> str:
+        seed, settings = recipe_of(scene_id)
+        return f"{source_fingerprint(_GENERATOR)} {seed} {settings}"
+
+    def ids(split: str, count: int) -> tuple[str, ...]:
+        return tuple(f"{name}/{split}/{index:05d}" for index in range(count))
+
+    splits = {split: ids(split, count) for split, count in HOUSE_SPLITS.items()}
+    return SceneSet(name, {**splits, "mini": ids("val", MINI_HOUSES)}, build, fingerprint, description)
 
 
-def _seed_of(scene_id: str) -> int:
-    _, split, index = scene_id.split("/")
-    return house_seed(split, int(index))
-
-
-def _build(scene_id: str) -> Scene:
-    from navarena.scenes.houses.generator import build_house  # compiles kernels: only when needed
-
-    return build_house(_seed_of(scene_id), HouseSettings(), scene_id)
-
-
-def _fingerprint(scene_id: str) -> str:
-    return f"{source_fingerprint(_GENERATOR)} {_seed_of(scene_id)} {HouseSettings()}"
-
-
-HOUSES_V0 = SceneSet(
-    name="houses-v0",
-    splits={
-        **{split: _house_ids(split, count) for split, count in HOUSE_SPLITS.items()},
-        "mini": _house_ids("val", MINI_HOUSES),
-    },
-    build=_build,
-    fingerprint=_fingerprint,
-    description="generated furnished houses of 1 to 12 rooms (provisional)",
+HOUSES_V0 = make_house_set(
+    "houses-v0", "generated furnished houses of one storey, 1 to 12 rooms (provisional)"
 )
+HOUSES_V1 = make_house_set("houses-v1", "generated furnished houses of 1 to 3 storeys and 40 to 400 m2")

@@ -60,6 +60,7 @@ class Room:
     Attributes:
         polygon: (K, 2) x and z in metres, the inner outline of the floor, not closed.
         floor_height, ceiling_height: world y in metres.
+        attributes: what else is known of it, such as {"floor": "tiles"}, the material of its floor.
     """
 
     room_id: int
@@ -68,6 +69,7 @@ class Room:
     level: int = 0
     floor_height: float = 0.0
     ceiling_height: float = 2.6
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -43,14 +43,21 @@ def test_shuffling_keeps_all_items():
 
 
 def test_splits_have_disjoint_seeds():
-    seeds = [house_seed(split, index) for split, size in HOUSE_SPLITS.items() for index in range(size)]
+    seeds = [
+        house_seed(split, index, name)
+        for name in ("houses-v0", "houses-v1")
+        for split, size in HOUSE_SPLITS.items()
+        for index in range(size)
+    ]
     assert dict(HOUSE_SPLITS) == {"train": 800, "val": 100, "test": 100}
-    assert len(set(seeds)) == len(seeds) == 1000
+    assert len(set(seeds)) == len(seeds) == 2000
 
 
 def test_seeds_outside_a_split_are_refused():
     with pytest.raises(UnknownNameError, match="Did you mean 'train'"):
         house_seed("tran", 0)
+    with pytest.raises(UnknownNameError, match="Did you mean 'houses-v1'"):
+        house_seed("train", 0, "house-v1")
     with pytest.raises(InputError, match=r"\[0, 99\] of split 'val', got 100"):
         house_seed("val", 100)
     with pytest.raises(InputError, match="got -1"):

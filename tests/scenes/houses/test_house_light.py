@@ -1,26 +1,13 @@
 import numpy as np
 import pytest
-from house_samples import USUAL, sample_scene
+from house_samples import sample_scene
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navarena.scenes.houses.generator import draw_house
 from navarena.scenes.houses.light import plan_grid, sample_directions, smooth_diagonals
 from navarena.scenes.houses.light_kernels import entry_distance, nearest_hit
 from navarena.scenes.houses.looks import Look
 from navarena.scenes.houses.mesh import MeshBuilder, Thing
-
-DIGESTS = {
-    0: "cb7ed2dbff6fad86",
-    100_000: "5ab5519534386cd3",
-    200_000: "5342430c613314c9",
-}
-"""First digits of what draw_house gives for the first house of each split, on every machine."""
-
-
-@pytest.mark.parametrize("seed", DIGESTS)
-def test_houses_are_the_same_on_every_machine(seed):
-    assert draw_house(seed, USUAL).digest()[:16] == DIGESTS[seed]
 
 
 @pytest.mark.parametrize(

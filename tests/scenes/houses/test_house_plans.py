@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from navarena.core.errors import SceneError
 from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.generator import draw_plan
 from navarena.scenes.houses.layout import draw_layout
 from navarena.scenes.houses.openings import draw_openings, find_contacts, leaf_rect, subtract_intervals
 from navarena.scenes.houses.outline import exterior_edges, wall_rects
-from navarena.scenes.houses.plan import EAST, NORTH, OUTER_MM, SOUTH, WEST, PlannedRoom, Rect
+from navarena.scenes.houses.plan import EAST, NORTH, OUTER_MM, SOUTH, WEST, FloorPlan, PlannedRoom, Rect
+from navarena.scenes.houses.plans import draw_empty_house
 from navarena.scenes.houses.programme import ROOM_KINDS, draw_programme
 from navarena.scenes.houses.settings import HouseSettings
 
@@ -18,6 +18,11 @@ TWO_ROOMS = (
     PlannedRoom("living room", Rect(0, 0, 5000, 4000)),
     PlannedRoom("bathroom", Rect(5000, 1000, 7000, 4000)),
 )
+
+
+def draw_plan(draws: Draws, settings: HouseSettings) -> FloorPlan:
+    """The plan of a house with one storey."""
+    return draw_empty_house(draws, settings).storeys[0].plan
 
 
 @pytest.mark.parametrize(
@@ -50,7 +55,9 @@ def test_houses_have_the_rooms_asked_for(count):
 
 def test_rooms_are_wide_enough_to_live_in():
     narrow = 0
-    rooms = [room for seed in range(25) for room in draw_plan(Draws("wide", seed), HouseSettings()).rooms]
+    rooms = [
+        room for seed in range(25) for room in draw_plan(Draws("wide", seed), HouseSettings(storeys=1)).rooms
+    ]
     for room in rooms:
         short = min(room.floor.width, room.floor.depth)
         assert short >= 850, (room.category, room.floor)
@@ -111,7 +118,7 @@ def test_doors_join_all_rooms_and_openings_lie_apart(seed, count):
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10**6))
 def test_open_leaves_bar_no_door(seed):
-    plan = draw_plan(Draws("leaves", seed), HouseSettings())
+    plan = draw_plan(Draws("leaves", seed), HouseSettings(storeys=1))
     for door in plan.openings:
         leaf = leaf_rect(plan.rooms, door)
         if leaf is None:

@@ -65,7 +65,7 @@ def open_storey(scene: Scene, level: int | None) -> Scene:
     vertices = scene.vertices
     rooms = [room for room in scene.rooms if room.level == level]
     if rooms:
-        bottom = min(room.floor_height for room in rooms) - 0.3
+        bottom = min(room.floor_height for room in rooms) - 0.2
         top = min(room.ceiling_height for room in rooms) - CUT_BELOW_CEILING
         heights = vertices[scene.triangles, 1]
         keep &= (heights.min(1) < top - 1e-3) & (heights.max(1) > bottom)

@@ -4,17 +4,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.furniture.catalog import FAMILIES
+from navarena.scenes.houses.furniture.catalog import FAMILIES, STAND_INS, described
 from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, Model, Turn
 from navarena.scenes.houses.plan import INWARD_TURNS, SIDES, Rect
+from navarena.scenes.houses.settings import USUAL_CLUTTER
 from navarena.scenes.houses.space import Placement, RoomSpace, against_wall, turned_rect
 
 SLIDE_MM = 10
 TRIES = 5
 """Instances drawn of a family before giving up on it."""
-SEAT_ROOM_MM = 480
-"""Floor a seated person takes behind a table's edge."""
+FRESH_TRIES = 4
+"""Instances drawn of a family until one can be told from those the house already has."""
+FLOOR_TRIES = 20
+PUT_TRIES = 10
+FLOOR_MARGIN_MM = 60
+"""Least floor left free around what stands in the middle of a room."""
+
+
+Description = tuple[str, tuple[tuple[str, str], ...]]
+"""Category and attributes."""
 
 
 @dataclass
@@ -28,6 +37,8 @@ class Arranger:
         clutter: percent of small things.
         placed: result so far; `parent` fields index into it.
         sides: side at whose wall a placement stands, by index.
+        without: categories that the house does without.
+        known: descriptions of everything placed so far, in this room and those before it.
     """
 
     space: RoomSpace
@@ -36,10 +47,24 @@ class Arranger:
     clutter: int
     placed: list[Placement] = field(default_factory=list)
     sides: dict[int, int] = field(default_factory=dict)
+    without: frozenset[str] = frozenset()
+    known: set[Description] = field(default_factory=set)
+
+    def resolve(self, family: str) -> str | None:
+        """The family itself, what stands in for it, or None, by the categories the house does without."""
+        name: str | None = family
+        while name is not None and FAMILIES[name].category in self.without:
+            name = STAND_INS.get(name)
+        return name
 
     def build(self, family: str) -> Model:
-        """Draw one instance of a family."""
-        return FAMILIES[family].build(self.taste)
+        """Draw an instance of a family that can be told from those placed before, if one comes up."""
+        kind = FAMILIES[family]
+        for _ in range(FRESH_TRIES):
+            model = described(family, kind.build(self.taste))
+            if _description(kind.category, model) not in self.known:
+                break
+        return model
 
     def has_any(self, families: Sequence[str]) -> bool:
         """Whether one of `families` stands in the room."""
@@ -57,6 +82,8 @@ class Arranger:
         """Add a placement, mark what it takes, and let it carry its small things; returns its index."""
         kind = FAMILIES.get(family)
         category = category or (kind.category if kind else family)
+        model = described(family, model)
+        self.known.add(_description(category, model))
         placement = Placement(family, category, model, pose[0], pose[1], self.space.room, parent)
         self.placed.append(placement)
         index = len(self.placed) - 1
@@ -68,8 +95,11 @@ class Arranger:
 
     def place(self, family: str, align: str = "any") -> int | None:
         """Place one thing by its family's own rule; None when nothing is free."""
-        kind = FAMILIES[family]
-        for _ in range(TRIES):
+        resolved = self.resolve(family)
+        if resolved is None:
+            return None
+        family, kind = resolved, FAMILIES[resolved]
+        for attempt in range(TRIES):
             model = self.build(family)
             if kind.stands in ("wall", "corner"):
                 align = "end" if kind.stands == "corner" else align
@@ -77,7 +107,8 @@ class Arranger:
             elif kind.stands == "hung":
                 index = self._at_wall(family, model, align, kind.hung_at, 0)
             else:
-                index = self._on_floor(family, model)
+                clearance = kind.clearance if attempt < TRIES // 2 else kind.clearance * 6 // 10
+                index = self._on_floor(family, model, clearance)
             if index is not None:
                 return index
         return None
@@ -114,11 +145,11 @@ class Arranger:
             return self.draws.choose((first, last))
         return self.draws.integer(first, last, SLIDE_MM)
 
-    def _on_floor(self, family: str, model: Model) -> int | None:
-        """Anywhere in the room, keeping away from other things; tables leave room for chairs."""
-        margin = SEAT_ROOM_MM if family == "dining_table" else 60
+    def _on_floor(self, family: str, model: Model, clearance: int = 0) -> int | None:
+        """Anywhere in the room, keeping `clearance` on all sides and away from other things."""
+        margin = max(FLOOR_MARGIN_MM, clearance)
         best, widest = None, -1
-        for _ in range(14):
+        for _ in range(FLOOR_TRIES):
             turn = self.draws.choose(QUARTERS)
             own = turned_rect(model.rect, turn)
             floor = self.space.floor.grown(-margin)
@@ -133,6 +164,17 @@ class Arranger:
             if nearest > widest:
                 best, widest = ((x, 0, z), turn), nearest
         return None if best is None else self.commit(family, model, best)
+
+    def _lying_turn(self, attempt: int) -> Turn:
+        """At some angle as a hand puts things down; squarely once that has failed a few times."""
+        if attempt < PUT_TRIES // 2:
+            return self.draws.choose(SLIGHT_TURNS)
+        return QUARTERS[attempt % 2]
+
+    def strew(self, family: str) -> int | None:
+        """Leave something on the floor; None when it finds no place or the house does without it."""
+        resolved = self.resolve(family)
+        return None if resolved is None else self._on_floor(resolved, self.build(resolved))
 
     def attempt(
         self, family: str, model: Model, pose: tuple[tuple[int, int, int], Turn], side: int | None
@@ -155,27 +197,30 @@ class Arranger:
         kind = FAMILIES.get(placement.family)
         if kind is None or kind.carries is None:
             return
+        most = -(-kind.carries.most * max(self.clutter, USUAL_CLUTTER) // USUAL_CLUTTER)
         for number in range(len(placement.model.surfaces)):
-            for _ in range(kind.carries.most):
-                if self.draws.chance(kind.carries.percent * self.clutter // 60):
+            for _ in range(most):
+                if self.draws.chance(kind.carries.percent * self.clutter // USUAL_CLUTTER):
                     self.put_on(self.draws.choose(kind.carries.families), index, number)
 
     def put_on(self, family: str, index: int, number: int = 0, centered: bool = False) -> int | None:
         """Stand a small thing on a surface of a placement, beside what is there already."""
-        base, model = self.placed[index], self.build(family)
-        if not base.model.surfaces:
+        base, resolved = self.placed[index], self.resolve(family)
+        if resolved is None or not base.model.surfaces:
             return None
+        family, model = resolved, self.build(resolved)
         surface = base.model.surfaces[number]
         if model.high > surface.headroom:
             return None
-        taken = [p.rect for p in self.placed if p.parent == index]
+        level = base.at[1] + surface.at[1]
+        taken = [p.rect for p in self.placed if p.parent == index and p.at[1] == level]
         upright = FAMILIES[family].upright
-        for attempt in range(8):
-            turn = base.turn if upright else base.turn.then(self.draws.choose(SLIGHT_TURNS))
+        for attempt in range(PUT_TRIES):
+            turn = base.turn if upright else base.turn.then(self._lying_turn(attempt))
             own = turned_rect(model.rect, turn.then(base.turn.inverse()))
             slack_x, slack_z = surface.width - own.width, surface.depth - own.depth
             if slack_x < 0 or slack_z < 0:
-                return None
+                continue
             x = 0 if centered and attempt == 0 else self.draws.integer(-slack_x // 2, slack_x // 2, 5)
             z = self.draws.integer(-slack_z // 2, slack_z // 2, 5)
             if family == "cushion":
@@ -192,6 +237,10 @@ class Arranger:
             ):
                 return self.commit(family, model, pose, parent=index)
         return None
+
+
+def _description(category: str, model: Model) -> Description:
+    return category, tuple(sorted(model.attributes.items()))
 
 
 def _apart(a: Rect, b: Rect) -> int:

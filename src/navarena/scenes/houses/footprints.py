@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.openings import leaf_rect
 from navarena.scenes.houses.parts import Part
 from navarena.scenes.houses.plan import FloorPlan, Rect
@@ -81,11 +82,26 @@ def leaf_obstructions(plan: FloorPlan) -> list[Obstruction]:
     return found
 
 
-def walkable_surfaces(plan: FloorPlan, placements: Sequence[Placement]) -> tuple[WalkableSurface, ...]:
-    """The floors joined through their doorways, with everything that stands on them; metres."""
+def house_floors(house: HousePlan) -> tuple[WalkableSurface, ...]:
+    """Where one can walk in a house: the floors of every storey and the stairs to the next."""
+    surfaces: list[WalkableSurface] = []
+    for level, storey in enumerate(house.storeys):
+        surfaces += walkable_surfaces(storey.plan, storey.placements, storey.base, level)
+        if level < len(house.stairs):
+            surfaces += house.stairs[level].surfaces(storey.base, level)
+    return tuple(surfaces)
+
+
+def walkable_surfaces(
+    plan: FloorPlan, placements: Sequence[Placement], base: int = 0, level: int = 0
+) -> tuple[WalkableSurface, ...]:
+    """The floors of a storey joined through their doorways, with everything that stands on them.
+
+    Stairs are not among them. In metres; `base` is the height of the floor in millimetres.
+    """
     import shapely
 
-    rects = [room.floor for room in plan.rooms] + doorway_rects(plan)
+    rects = [plan.ground(k) for k in range(len(plan.rooms))] + doorway_rects(plan)
     joined = shapely.union_all([shapely.box(r.x0, r.z0, r.x1, r.z1) for r in rects])
     pieces = sorted(shapely.get_parts(shapely.simplify(joined, 0)), key=lambda piece: piece.bounds)
     everything = leaf_obstructions(plan)
@@ -95,14 +111,13 @@ def walkable_surfaces(plan: FloorPlan, placements: Sequence[Placement]) -> tuple
     for piece in pieces:
         bounds = Rect(*(int(value) for value in piece.bounds))
         inside = tuple(
-            Footprint(_metres(o.polygon), o.low / 1000, o.high / 1000)
+            Footprint(_metres(o.polygon), (base + o.low) / 1000, (base + o.high) / 1000)
             for o in everything
             if bounds.overlaps(o.rect)
         )
         holes = tuple(sorted(_metres(_ring(ring.coords)) for ring in piece.interiors))
-        surfaces.append(
-            WalkableSurface(_metres(_ring(piece.exterior.coords)), holes, (0.0, 0.0, 0.0), inside)
-        )
+        outline = _metres(_ring(piece.exterior.coords))
+        surfaces.append(WalkableSurface(outline, holes, (0.0, 0.0, base / 1000), inside, level))
     return tuple(surfaces)
 
 

@@ -1,23 +1,27 @@
 """Furnishing a whole house, room by room."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from navarena.scenes.houses.arrange import Arranger
+from navarena.core.suggest import require_name
+from navarena.scenes.houses.arrange import Arranger, Description
 from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.furniture.catalog import FAMILIES
-from navarena.scenes.houses.furniture.decor import draw_curtain_look, make_curtains
+from navarena.scenes.houses.furniture.catalog import CATEGORIES, WINDOW_DRESS
+from navarena.scenes.houses.furniture.decor import draw_curtain_look, make_blinds, make_curtains
 from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.groups import add_group, order_groups
 from navarena.scenes.houses.kitchen_run import place_kitchen_run
 from navarena.scenes.houses.looks import STYLES, VIEWS, Look, Style
 from navarena.scenes.houses.parts import STRAIGHT
 from navarena.scenes.houses.plan import FloorPlan, Rect
-from navarena.scenes.houses.recipes import KITCHEN_RUN, MISSING_ROOM, RECIPES, Group
-from navarena.scenes.houses.settings import HouseSettings
+from navarena.scenes.houses.recipes import FLOOR_CLUTTER, KITCHEN_RUN, MISSING_ROOM, RECIPES, Group
+from navarena.scenes.houses.settings import USUAL_CLUTTER, HouseSettings
 from navarena.scenes.houses.space import Placement, RoomSpace, against_wall, make_spaces
 from navarena.scenes.houses.structure import RoomLooks
 
 WET_ROOMS = frozenset({"bathroom", "toilet", "kitchen", "laundry room"})
+FLOOR_PER_THING_MM2 = 4_000_000
+"""Floor for each small thing that may be left lying on it."""
+BLINDS_PERCENT: Mapping[str, int] = {"office": 45, "kitchen": 35, "bathroom": 40, "bedroom": 20, "gym": 30}
 CURTAIN_PERCENT: Mapping[str, int] = {"living room": 75, "bedroom": 85, "dining room": 65, "office": 40}
 
 
@@ -53,15 +57,29 @@ def draw_looks(draws: Draws, plan: FloorPlan, style: Style) -> list[RoomLooks]:
 
 
 def furnish(
-    draws: Draws, plan: FloorPlan, style: Style, settings: HouseSettings
+    draws: Draws, plan: FloorPlan, style: Style, settings: HouseSettings, present: Sequence[str] = ()
 ) -> tuple[list[Placement], list[RoomSpace]]:
-    """All placements of a house (parents before what they carry), and the rooms as they were filled."""
+    """All placements of a storey (parents before what they carry), and the rooms as they were filled.
+
+    `present` are the kinds of rooms that the other storeys have.
+    Raises UnknownNameError for a category to do without that is not in the catalogue.
+    """
+    for category in settings.without:
+        require_name("category (HouseSettings.without)", category, CATEGORIES)
     spaces = make_spaces(plan)
-    present = [room.category for room in plan.rooms]
+    present = [*present, *(room.category for room in plan.rooms)]
     placements: list[Placement] = []
+    known: set[Description] = set()
     for space in spaces:
         stream = draws.branch("room", space.room)
-        arranger = Arranger(space, stream, _draw_taste(stream, style, space.floor), settings.clutter_percent)
+        arranger = Arranger(
+            space,
+            stream,
+            _draw_taste(stream, style, space.floor),
+            settings.clutter_percent,
+            without=frozenset(settings.without),
+            known=known,
+        )
         _furnish_room(arranger, present)
         first = len(placements)
         for placed in arranger.placed:
@@ -86,14 +104,14 @@ def _draw_taste(draws: Draws, style: Style, floor: Rect) -> Taste:
     )
 
 
-def _furnish_room(arranger: Arranger, present: list[str]) -> None:
+def _furnish_room(arranger: Arranger, present: Sequence[str]) -> None:
     space = arranger.space
     groups: list[Group] = []
     if space.category == "living room":
         for missing, extra in MISSING_ROOM.items():
             if missing not in present:
                 groups += extra
-    groups += RECIPES[space.category]
+    groups += RECIPES.get(space.category, ())
     for group in order_groups(groups, present, space.floor):
         for _ in range(group.most):
             if not arranger.draws.chance(group.percent) or arranger.has_any(group.unless):
@@ -103,7 +121,8 @@ def _furnish_room(arranger: Arranger, present: list[str]) -> None:
             else:
                 add_group(arranger, group)
     _hang_ceiling_lamp(arranger)
-    _hang_curtains(arranger)
+    _dress_windows(arranger)
+    _strew_floor(arranger)
 
 
 def _hang_ceiling_lamp(arranger: Arranger) -> None:
@@ -115,23 +134,42 @@ def _hang_ceiling_lamp(arranger: Arranger) -> None:
         shift = (2 * k + 1 - number) * max(space.floor.width, space.floor.depth) // (2 * number)
         at = (x + shift, z) if space.floor.width >= space.floor.depth else (x, z + shift)
         pose = ((at[0], space.ceiling - model.high, at[1]), STRAIGHT)
-        arranger.commit("ceiling_lamp", model, pose, category=FAMILIES["ceiling_lamp"].category)
+        rect = Placement("ceiling_lamp", "", model, *pose, space.room).rect
+        if space.is_clear(rect, pose[0][1] + model.low, space.ceiling):
+            arranger.commit("ceiling_lamp", model, pose)
 
 
-def _hang_curtains(arranger: Arranger) -> None:
+def _dress_windows(arranger: Arranger) -> None:
+    """Curtains or blinds, of one cloth for all windows of the room."""
     space = arranger.space
-    percent = CURTAIN_PERCENT.get(space.category, 0)
-    if not arranger.draws.chance(percent):
+    blinds = arranger.draws.chance(BLINDS_PERCENT.get(space.category, 0)) and "blinds" not in arranger.without
+    if not blinds and not arranger.draws.chance(CURTAIN_PERCENT.get(space.category, 0)):
         return
     long, cloth = arranger.draws.chance(65), draw_curtain_look(arranger.taste)
+    slats = Look(arranger.draws.choose(("plastic", "wood")), arranger.draws.choose(("white", "ivory", "oak")))
+    family = "blinds" if blinds else "curtains"
     for side, start, end, sill, head in space.windows:
-        low = 30 if long else sill - 150
-        model = make_curtains(cloth, arranger.taste.metal_look(), end - start, head + 110 - low)
+        if blinds:
+            share = arranger.draws.integer(30, 90, 20)
+            low = head + 60 - (head - sill) * share // 100
+            model = make_blinds(slats, end - start, head + 110 - low)
+        else:
+            low = 30 if long else sill - 150
+            model = make_curtains(cloth, arranger.taste.metal_look(), end - start, head + 110 - low)
         first = (start + end) // 2 - model.rect.width // 2
         span = space.floor.span(side)
         if first < span[0] + 20 or first + model.rect.width > span[1] - 20:
             continue
         pose = against_wall(space.floor, side, first, model, low)
-        rect = Placement("curtains", "curtain", model, *pose, space.room).rect
+        rect = Placement(family, "", model, *pose, space.room).rect
         if low + model.high < space.ceiling and space.is_clear(rect, low, low + model.high):
-            arranger.commit("curtains", model, pose, side, category="curtain")
+            arranger.commit(family, model, pose, side, category=WINDOW_DRESS[family])
+
+
+def _strew_floor(arranger: Arranger) -> None:
+    """Small things left lying on the floor, where the house is more cluttered than usual."""
+    choices = FLOOR_CLUTTER.get(arranger.space.category, ())
+    chance = max(0, arranger.clutter - USUAL_CLUTTER) * 2
+    for _ in range(arranger.space.floor.area // FLOOR_PER_THING_MM2 if choices else 0):
+        if arranger.draws.chance(chance):
+            arranger.strew(arranger.draws.choose(choices))

@@ -1,78 +1,54 @@
 """From a seed to a furnished, lit house."""
 
-import hashlib
-from dataclasses import dataclass
+from dataclasses import replace
 from math import atan2
+from pathlib import Path
 
 import numpy as np
 
 from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.footprints import walkable_surfaces
+from navarena.scenes.houses.footprints import house_floors
 from navarena.scenes.houses.furnish import draw_looks, draw_style, furnish
-from navarena.scenes.houses.layout import draw_layout
-from navarena.scenes.houses.light import bake_light, smooth_diagonals
-from navarena.scenes.houses.looks import COLORS, FINISHES, Look
-from navarena.scenes.houses.mesh import HouseMesh, MeshBuilder, Thing
-from navarena.scenes.houses.openings import draw_openings
-from navarena.scenes.houses.plan import FloorPlan
-from navarena.scenes.houses.programme import draw_programme
+from navarena.scenes.houses.house_plan import HousePlan, Storey
+from navarena.scenes.houses.looks import COLORS, FINISHES, Look, Style
+from navarena.scenes.houses.mesh import HouseMesh, Thing
+from navarena.scenes.houses.plan_file import read_plan
+from navarena.scenes.houses.plans import draw_empty_house
 from navarena.scenes.houses.reachability import remove_blockers
 from navarena.scenes.houses.settings import HouseSettings
-from navarena.scenes.houses.space import Placement
-from navarena.scenes.houses.structure import build_structure
+from navarena.scenes.houses.stairs import stairs_room
+from navarena.scenes.houses.storey_mesh import join_storeys, light_storey, raised
+from navarena.scenes.houses.structure import RoomLooks
 from navarena.scenes.houses.textures import base_tile
 from navarena.scenes.scene import Material, Room, Scene, SceneObject
 
 GENERATOR = "houses-v0"
-"""First word of every stream's name: another version draws other houses."""
+"""First word of every stream's name, that of the first set; sets differ in seeds and settings."""
 
 USUAL_SETTINGS = HouseSettings()
 
-NOT_SHADING = frozenset(
-    {
-        "picture",
-        "mirror",
-        "clock",
-        "towel",
-        "toilet_paper",
-        "wall_shelf",
-        "coat_hooks",
-        "curtains",
-        "ceiling_lamp",
-    }
-)
-"""Families too shallow (or too bright) to darken what is behind them."""
-
-
-@dataclass(frozen=True)
-class HousePlan:
-    """A house before it becomes triangles: everything in it is a whole number of millimetres."""
-
-    plan: FloorPlan
-    placements: tuple[Placement, ...]
-
-    def digest(self) -> str:
-        """SHA-256 (hex) over all its whole numbers and names: equal on every machine."""
-        return hashlib.sha256(repr((self.plan, self.placements)).encode()).hexdigest()
+FLOOR_MATERIALS = {"wood": "wood", "carpet": "carpet"}
+"""What the floor of a room is said to be, by the material of its finish; all others are tiles."""
 
 
 def draw_house(seed: int, settings: HouseSettings) -> HousePlan:
-    """Rooms, openings and furniture of the house with this seed."""
+    """Rooms, openings, stairs and furniture of the house with this seed."""
     draws = Draws(GENERATOR, seed)
-    plan = draw_plan(draws, settings)
-    style = draw_style(draws.branch("style"))
+    return furnish_house(draws, draw_empty_house(draws, settings), settings)
+
+
+def furnish_house(draws: Draws, house: HousePlan, settings: HouseSettings) -> HousePlan:
+    """The house with furniture on every storey, none of it in the way."""
     if not settings.furnished:
-        return HousePlan(plan, ())
-    placements, _ = furnish(draws.branch("furniture"), plan, style, settings)
-    return HousePlan(plan, tuple(remove_blockers(plan, placements)))
-
-
-def draw_plan(draws: Draws, settings: HouseSettings) -> FloorPlan:
-    """The floor plan alone."""
-    wishes = draw_programme(draws.branch("programme"), settings.rooms)
-    rooms = draw_layout(draws.branch("layout"), wishes)
-    openings = draw_openings(draws.branch("openings"), rooms)
-    return FloorPlan(tuple(rooms), openings, draws.branch("height").integer(2480, 2800, 20))
+        return house
+    style = draw_style(draws.branch("style"))
+    present = [room.category for storey in house.storeys for room in storey.plan.rooms]
+    storeys = []
+    for level, storey in enumerate(house.storeys):
+        stream = draws.branch("furniture", level) if level else draws.branch("furniture")
+        placements, _ = furnish(stream, storey.plan, style, settings, present)
+        storeys.append(replace(storey, placements=tuple(remove_blockers(storey.plan, placements))))
+    return replace(house, storeys=tuple(storeys))
 
 
 def build_house(seed: int, settings: HouseSettings = USUAL_SETTINGS, scene_id: str = "") -> Scene:
@@ -83,37 +59,79 @@ def build_house(seed: int, settings: HouseSettings = USUAL_SETTINGS, scene_id: s
 
     Args:
         seed: any integer; see splits.house_seed for the seeds of the published splits.
-        settings: number of rooms, clutter, density of the baked light.
+        settings: storeys, area, number of rooms, clutter, density of the baked light.
         scene_id: stored in the scene; "house-<seed>" when empty.
     """
     house = draw_house(seed, settings)
-    builder = MeshBuilder()
-    draws = Draws(GENERATOR, seed)
-    style = draw_style(draws.branch("style"))
-    looks = draw_looks(draws.branch("looks"), house.plan, style)
-    build_structure(builder, house.plan, looks, settings.light_spacing_mm)
-    for placed in house.placements:
-        shades = placed.family not in NOT_SHADING
-        thing = Thing(placed.category, placed.room, placed.model.attributes, placed.at, placed.turn, shades)
-        builder.add_thing(thing, placed.model)
-    mesh = builder.build([-1 if thing.room is None else thing.room for thing in builder.things])
-    light = bake_light(mesh, house.plan, house.placements)
-    triangles, uv = smooth_diagonals(mesh, light)
-    materials, textures = _materials(mesh.looks)
-    return Scene(
-        scene_id=scene_id or f"house-{seed}",
-        vertices=(mesh.vertices / 1000).astype(np.float32),
-        triangles=triangles,
-        triangle_object=mesh.triangle_object,
-        triangle_material=mesh.triangle_look,
-        materials=materials,
-        triangle_uv=uv,
-        textures=textures,
-        vertex_light=light,
-        objects=_scene_objects(builder, mesh),
-        rooms=_scene_rooms(house.plan),
-        walkable=walkable_surfaces(house.plan, house.placements),
+    return compile_house(
+        house, Draws(GENERATOR, seed), settings.light_spacing_mm, scene_id or f"house-{seed}"
     )
+
+
+def build_plan(path: Path, settings: HouseSettings = USUAL_SETTINGS, scene_id: str = "") -> Scene:
+    """The house of a floor plan's file (see plan_file), furnished and lit.
+
+    What stands in it follows from the file's content alone.
+
+    Args:
+        path: of the JSON file.
+        settings: clutter, density of the baked light; storeys, area and rooms are the file's.
+        scene_id: stored in the scene; the path when empty.
+
+    Raises FileError for another kind of file and SceneError for a plan that cannot be built.
+    """
+    empty = read_plan(path)
+    draws = Draws("floor plan", empty.digest())
+    house = furnish_house(draws, empty, settings)
+    return compile_house(house, draws, settings.light_spacing_mm, scene_id or str(path))
+
+
+def compile_house(house: HousePlan, draws: Draws, light_spacing_mm: int, scene_id: str) -> Scene:
+    """Triangles, looks and light of a planned house; `draws` choose style and looks of its surfaces."""
+    style = draw_style(draws.branch("style"))
+    # Every storey replays one stream, so that floors and paints are those of one house.
+    looks = [draw_looks(draws.branch("looks"), storey.plan, style) for storey in house.storeys]
+    if house.stairs:
+        _match_stairwells(house, looks)
+    tread = _tread_look(style)
+    storeys = [
+        light_storey(house, level, looks[level], tread, light_spacing_mm)
+        for level in range(len(house.storeys))
+    ]
+    lit = join_storeys(storeys, [storey.base for storey in house.storeys])
+    materials, textures = _materials(lit.looks)
+    objects: list[SceneObject] = []
+    rooms: list[Room] = []
+    for level, (storey, built) in enumerate(zip(house.storeys, storeys, strict=True)):
+        objects += _scene_objects(built.things, built.mesh, storey, level, (len(objects), len(rooms)))
+        rooms += _scene_rooms(storey, level, looks[level], len(rooms))
+    return Scene(
+        scene_id=scene_id,
+        vertices=(lit.vertices / 1000).astype(np.float32),
+        triangles=lit.triangles,
+        triangle_object=lit.triangle_object,
+        triangle_material=lit.triangle_look,
+        materials=materials,
+        triangle_uv=lit.uv,
+        textures=textures,
+        vertex_light=lit.light,
+        objects=tuple(objects),
+        rooms=tuple(rooms),
+        walkable=house_floors(house),
+    )
+
+
+def _match_stairwells(house: HousePlan, looks: list[list[RoomLooks]]) -> None:
+    """Give the rooms of the stairs on all storeys the walls of the lowest one."""
+    rooms = [stairs_room(storey.plan) for storey in house.storeys]
+    for room, storey_looks in zip(rooms, looks, strict=True):
+        if room is not None and rooms[0] is not None:
+            storey_looks[room] = replace(storey_looks[room], wall=looks[0][rooms[0]].wall)
+
+
+def _tread_look(style: Style) -> Look:
+    """The wood of stairs."""
+    return next((look for look in style.woods if look.finish == "wood"), Look("wood", "oak"))
 
 
 def _materials(looks: tuple[Look, ...]) -> tuple[tuple[Material, ...], tuple[np.ndarray, ...]]:
@@ -131,10 +149,13 @@ def _materials(looks: tuple[Look, ...]) -> tuple[tuple[Material, ...], tuple[np.
     return materials, tuple(base_tile(name) for name in names)
 
 
-def _scene_objects(builder: MeshBuilder, mesh: HouseMesh) -> tuple[SceneObject, ...]:
-    """Boxes in the frame of each thing, moved to the world."""
+def _scene_objects(
+    things: tuple[Thing, ...], mesh: HouseMesh, storey: Storey, level: int, before: tuple[int, int]
+) -> list[SceneObject]:
+    """Boxes in the frame of each thing, moved to the world; `before` objects and rooms have numbers."""
     objects = []
-    for index, thing in enumerate(builder.things):
+    for index, grounded in enumerate(things):
+        thing = raised(grounded, storey.base)
         middle = (mesh.thing_low[index] + mesh.thing_high[index]) / 2
         half = (mesh.thing_high[index] - mesh.thing_low[index]) / 2000
         cosine, sine = thing.turn.cosine / thing.turn.whole, thing.turn.sine / thing.turn.whole
@@ -145,23 +166,27 @@ def _scene_objects(builder: MeshBuilder, mesh: HouseMesh) -> tuple[SceneObject, 
         )
         objects.append(
             SceneObject(
-                object_id=index + 1,
+                object_id=before[0] + index + 1,
                 category=thing.category,
                 center=tuple(float(value) for value in center),  # type: ignore[arg-type]
                 half_size=tuple(float(value) for value in half),  # type: ignore[arg-type]
                 yaw=atan2(sine, cosine),
-                room=None if thing.room is None else thing.room + 1,
+                room=None if thing.room is None else before[1] + thing.room + 1,
+                level=level,
                 attributes=thing.attributes,
             )
         )
-    return tuple(objects)
+    return objects
 
 
-def _scene_rooms(plan: FloorPlan) -> tuple[Room, ...]:
-    rooms = []
+def _scene_rooms(storey: Storey, level: int, looks: list[RoomLooks], before: int) -> list[Room]:
+    """Rooms numbered after the `before` rooms of lower storeys."""
+    plan, rooms = storey.plan, []
+    low, high = storey.base / 1000, (storey.base + plan.ceiling) / 1000
     for index, room in enumerate(plan.rooms):
         floor = room.floor
         corners = ((floor.x0, floor.z0), (floor.x1, floor.z0), (floor.x1, floor.z1), (floor.x0, floor.z1))
         polygon = tuple((x / 1000, z / 1000) for x, z in corners)
-        rooms.append(Room(index + 1, room.category, polygon, room.level, 0.0, plan.ceiling / 1000))
-    return tuple(rooms)
+        attributes = {"floor": FLOOR_MATERIALS.get(looks[index].floor.material, "tiles")}
+        rooms.append(Room(before + index + 1, room.category, polygon, level, low, high, attributes))
+    return rooms

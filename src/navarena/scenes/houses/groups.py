@@ -1,6 +1,7 @@
 """Groups: an anchor and what people put around it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from navarena.scenes.houses.arrange import Arranger
 from navarena.scenes.houses.furniture.catalog import FAMILIES
@@ -9,6 +10,9 @@ from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS
 from navarena.scenes.houses.plan import INWARD_TURNS, Rect
 from navarena.scenes.houses.recipes import Follower, Group
 from navarena.scenes.houses.space import Placement, against_wall, distance_from, turned_rect
+
+LEG_MM = 80
+"""Chairs keep clear of the legs at the ends of a table."""
 
 
 def order_groups(groups: Sequence[Group], present: Sequence[str], floor: Rect) -> list[Group]:
@@ -23,12 +27,12 @@ def order_groups(groups: Sequence[Group], present: Sequence[str], floor: Rect) -
 
 def add_group(arranger: Arranger, group: Group) -> None:
     """Place a group's anchor and followers; nothing when the anchor does not fit."""
-    family = arranger.draws.choose(group.families)
-    index = arranger.place(family, group.align)
-    if index is None and len(group.families) > 1:
-        others = [name for name in group.families if name != family]
-        family = arranger.draws.choose(others)
+    families = [name for name in group.families if arranger.resolve(name) is not None]
+    index = None
+    for family in arranger.draws.shuffled(families)[:2]:
         index = arranger.place(family, group.align)
+        if index is not None:
+            break
     if index is None:
         return
     members = {family: [index]}
@@ -46,6 +50,10 @@ def add_group(arranger: Arranger, group: Group) -> None:
 
 def _follow(arranger: Arranger, follower: Follower, anchor: int) -> list[int]:
     """What `follower` adds to the thing with index `anchor`; indices."""
+    family = arranger.resolve(follower.family)
+    if family is None:
+        return []
+    follower = replace(follower, family=family)
     if follower.relation == "around":
         return _around(arranger, follower, anchor)
     found = []
@@ -187,7 +195,7 @@ def _around(arranger: Arranger, follower: Follower, anchor: int) -> list[int]:
         if length < 700:
             number = 0
         for k in range(number):
-            along = (2 * k + 1 - number) * length // (2 * max(number, 1))
+            along = (2 * k + 1 - number) * (length - 2 * LEG_MM) // (2 * max(number, 1))
             seats.append((quarter, along, reach - tuck - model.rect.z0))
     found = []
     for quarter, along, out in arranger.draws.shuffled(seats)[: follower.most]:

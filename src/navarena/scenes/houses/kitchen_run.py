@@ -41,7 +41,7 @@ def _draw_units(arranger: Arranger, length: int) -> list[tuple[str, int]]:
     if left >= 650:
         units.insert(0, ("refrigerator", 650))
         left -= 650
-    if left >= UNIT_MM and draws.chance(65):
+    if left >= UNIT_MM and draws.chance(65) and arranger.resolve("dishwasher") == "dishwasher":
         units.insert(len(units) - 2, ("dishwasher", UNIT_MM))
         left -= UNIT_MM
     if left >= 400:

@@ -17,6 +17,10 @@ from navarena.scenes.houses.programme import ROOM_KINDS, SQUARE_METRE, Wish
 
 GRID_MM = 50
 ATTEMPTS = 200
+PASSAGE_WALL_MM, DOOR_WALL_MM = 1500, 1300
+"""Shared walls, measured between the middles of the walls at their ends, that hold a passage or a door."""
+
+CONTACT_FAULT = 3000
 OUTSIDE = "outside"
 """Category of a cell that is left open, such as a terrace cut out of a corner."""
 
@@ -52,12 +56,13 @@ def draw_layout(draws: Draws, wishes: Sequence[Wish]) -> list[PlannedRoom]:
     least = -1
     for _ in range(ATTEMPTS):
         rooms = _draw_arrangement(draws, zones.varied(draws))
-        faults = sum(_faults(room) for room in rooms)
+        faults = sum(room_faults(room) for room in rooms)
+        faults += missing_contacts(rooms)
         if least < 0 or faults < least:
             best, least = rooms, faults
         if faults == 0:
             break
-    rooms = _placed_at_origin(_turned(best, draws.integer(0, 7)))
+    rooms = _placed_at_origin(turned(best, draws.integer(0, 7)))
     return [room for room in rooms if room.category != OUTSIDE]
 
 
@@ -71,7 +76,7 @@ def _draw_arrangement(draws: Draws, zones: Zones) -> list[PlannedRoom]:
     return _wing(draws, zones)
 
 
-def _faults(room: PlannedRoom) -> int:
+def room_faults(room: PlannedRoom) -> int:
     """Millimetres by which a room misses its least width (four times) and its proportions."""
     if room.category == OUTSIDE:
         return 0
@@ -80,20 +85,22 @@ def _faults(room: PlannedRoom) -> int:
     return 4 * max(0, kind.least_width_mm - short) + max(0, long - short * kind.longest_percent // 100)
 
 
-def _snapped(length: int) -> int:
+def snapped(length: int) -> int:
+    """The nearest multiple of GRID_MM, at least one."""
     return max(GRID_MM, (length + GRID_MM // 2) // GRID_MM * GRID_MM)
 
 
-def _area(wishes: Sequence[Wish]) -> int:
+def total_area(wishes: Sequence[Wish]) -> int:
+    """Of all wishes, square millimetres."""
     return sum(wish.area for wish in wishes)
 
 
 def _cut(rect: Rect, along_x: bool, share: int, whole: int) -> tuple[Rect, Rect]:
     """Cut `rect` across x (or z) so that the first piece has `share` of `whole`."""
     if along_x:
-        at = rect.x0 + min(rect.width - GRID_MM, _snapped(rect.width * share // whole))
+        at = rect.x0 + min(rect.width - GRID_MM, snapped(rect.width * share // whole))
         return Rect(rect.x0, rect.z0, at, rect.z1), Rect(at, rect.z0, rect.x1, rect.z1)
-    at = rect.z0 + min(rect.depth - GRID_MM, _snapped(rect.depth * share // whole))
+    at = rect.z0 + min(rect.depth - GRID_MM, snapped(rect.depth * share // whole))
     return Rect(rect.x0, rect.z0, rect.x1, at), Rect(rect.x0, at, rect.x1, rect.z1)
 
 
@@ -101,10 +108,10 @@ def _divide(draws: Draws, rect: Rect, wishes: Sequence[Wish]) -> list[PlannedRoo
     """Halve the wishes by area and cut the rectangle across its longer side, down to single rooms."""
     if len(wishes) == 1:
         return [PlannedRoom(wishes[0].category, rect)]
-    whole = _area(wishes)
-    splits = sorted(range(1, len(wishes)), key=lambda k: abs(2 * _area(wishes[:k]) - whole))
+    whole = total_area(wishes)
+    splits = sorted(range(1, len(wishes)), key=lambda k: abs(2 * total_area(wishes[:k]) - whole))
     k = splits[0] if len(splits) == 1 or draws.chance(70) else splits[1]
-    first, second = _cut(rect, rect.width >= rect.depth, _area(wishes[:k]), whole)
+    first, second = _cut(rect, rect.width >= rect.depth, total_area(wishes[:k]), whole)
     return _divide(draws, first, wishes[:k]) + _divide(draws, second, wishes[k:])
 
 
@@ -112,12 +119,12 @@ def _strip(rect: Rect, wishes: Sequence[Wish], along_x: bool) -> list[PlannedRoo
     """Rooms side by side along one direction."""
     rooms, rest = [], rect
     for k, wish in enumerate(wishes[:-1]):
-        first, rest = _cut(rest, along_x, wish.area, _area(wishes[k:]))
+        first, rest = _cut(rest, along_x, wish.area, total_area(wishes[k:]))
         rooms.append(PlannedRoom(wish.category, first))
     return [*rooms, PlannedRoom(wishes[-1].category, rest)]
 
 
-def _stacked_strip(
+def stacked_strip(
     draws: Draws, rect: Rect, wishes: Sequence[Wish], corridor_is_low: bool
 ) -> list[PlannedRoom]:
     """Private rooms side by side along x; two small ones share a slice, one of them behind the other.
@@ -136,8 +143,8 @@ def _stacked_strip(
     slices += [[wish] for wish in waiting]
     rooms, rest = [], rect
     for k, members in enumerate(slices):
-        left = sum(_area(later) for later in slices[k:])
-        first, rest = _cut(rest, True, _area(members), left) if k + 1 < len(slices) else (rest, rest)
+        left = sum(total_area(later) for later in slices[k:])
+        first, rest = _cut(rest, True, total_area(members), left) if k + 1 < len(slices) else (rest, rest)
         ordered = sorted(
             members, key=lambda wish: BEHIND.index(wish.category) if wish.category in BEHIND else -1
         )
@@ -146,8 +153,8 @@ def _stacked_strip(
 
 
 def _single_room(draws: Draws, wish: Wish) -> list[PlannedRoom]:
-    width = _snapped(isqrt(wish.area * draws.integer(100, 170, 5) // 100))
-    return [PlannedRoom(wish.category, Rect(0, 0, width, _snapped(wish.area // width)))]
+    width = snapped(isqrt(wish.area * draws.integer(100, 170, 5) // 100))
+    return [PlannedRoom(wish.category, Rect(0, 0, width, snapped(wish.area // width)))]
 
 
 def _hub(draws: Draws, zones: Zones) -> list[PlannedRoom]:
@@ -158,11 +165,11 @@ def _hub(draws: Draws, zones: Zones) -> list[PlannedRoom]:
         beside, others = zones.public[1:], draws.shuffled(zones.private)
     small = all(wish.area < 9 * SQUARE_METRE for wish in others)
     deep = draws.integer(1950, 2600, GRID_MM) if small else draws.integer(2800, 4000, GRID_MM)
-    front_area = hub.area + _area(beside)
-    wanted = _snapped(isqrt(front_area * draws.integer(90, 190, 5) // 100))
-    needed = _snapped(_area(others) // deep)
+    front_area = hub.area + total_area(beside)
+    wanted = snapped(isqrt(front_area * draws.integer(90, 190, 5) // 100))
+    needed = snapped(total_area(others) // deep)
     width = needed if needed > wanted - 900 else wanted
-    front = Rect(0, 0, width, _snapped(front_area // width))
+    front = Rect(0, 0, width, snapped(front_area // width))
     back = Rect(0, front.z1, needed, front.z1 + deep)
     rooms = [*_strip(front, [hub, *beside], along_x=True), *_strip(back, others, along_x=True)]
     if needed < width:
@@ -170,42 +177,43 @@ def _hub(draws: Draws, zones: Zones) -> list[PlannedRoom]:
     return rooms
 
 
-def _corridor_width(draws: Draws) -> int:
+def corridor_width(draws: Draws) -> int:
+    """Of a corridor's cell, millimetres."""
     return draws.integer(1150, 1600, GRID_MM) + 2 * INNER_HALF_MM
 
 
 def _spine(draws: Draws, zones: Zones) -> list[PlannedRoom]:
     """Public strip, corridor, private strip; the corridor runs the whole length."""
-    width = _snapped(_area(zones.public) // draws.integer(3600, 5200, GRID_MM))
-    public_depth = _snapped(_area(zones.public) // width)
-    private_depth = _snapped(_area(zones.private) // width)
-    hall = _corridor_width(draws)
+    width = snapped(total_area(zones.public) // draws.integer(3600, 5200, GRID_MM))
+    public_depth = snapped(total_area(zones.public) // width)
+    private_depth = snapped(total_area(zones.private) // width)
+    hall = corridor_width(draws)
     public = Rect(0, 0, width, public_depth)
     corridor = Rect(0, public_depth, width, public_depth + hall)
     private = Rect(0, corridor.z1, width, corridor.z1 + private_depth)
     return [
         *_strip(public, draws.shuffled(zones.public), along_x=True),
         PlannedRoom("corridor", corridor),
-        *_stacked_strip(draws, private, draws.shuffled(zones.private), corridor_is_low=True),
+        *stacked_strip(draws, private, draws.shuffled(zones.private), corridor_is_low=True),
     ]
 
 
 def _wing(draws: Draws, zones: Zones) -> list[PlannedRoom]:
     """Public rooms at the low-x end, then strips of private rooms on both sides of a corridor."""
-    public, private = _area(zones.public), _area(zones.private)
-    hall = _corridor_width(draws)
-    depth = _snapped(isqrt((public + private) * draws.integer(50, 100, 5) // 100)) + hall
-    length = _snapped(private // (depth - hall))
+    public, private = total_area(zones.public), total_area(zones.private)
+    hall = corridor_width(draws)
+    depth = snapped(isqrt((public + private) * draws.integer(50, 100, 5) // 100)) + hall
+    length = snapped(private // (depth - hall))
     upper, lower = _balanced(draws, zones.private)
-    upper_depth = _snapped((depth - hall) * _area(upper) // private) if lower else depth - hall
-    public_length = _snapped(public // depth)
+    upper_depth = snapped((depth - hall) * total_area(upper) // private) if lower else depth - hall
+    public_length = snapped(public // depth)
     x0, x1 = public_length, public_length + length
     rooms = [
-        *_stacked_strip(draws, Rect(x0, 0, x1, upper_depth), upper, corridor_is_low=False),
+        *stacked_strip(draws, Rect(x0, 0, x1, upper_depth), upper, corridor_is_low=False),
         PlannedRoom("corridor", Rect(x0, upper_depth, x1, upper_depth + hall)),
     ]
     if lower:
-        rooms += _stacked_strip(draws, Rect(x0, upper_depth + hall, x1, depth), lower, corridor_is_low=True)
+        rooms += stacked_strip(draws, Rect(x0, upper_depth + hall, x1, depth), lower, corridor_is_low=True)
     return _public_zone(draws, Rect(0, 0, public_length, depth), zones.public) + rooms
 
 
@@ -215,9 +223,9 @@ def _public_zone(draws: Draws, rect: Rect, wishes: Sequence[Wish]) -> list[Plann
         return _divide(draws, rect, wishes if draws.chance(50) else wishes[::-1])
     at_end, full = draws.shuffled(wishes[1:]), wishes[0]
     terrace = draws.integer(25, 40, 5) * rect.depth // 100
-    end_length = _snapped(_area(at_end) // (rect.depth - terrace))
-    full_part = Rect(rect.x1 - _snapped(full.area // rect.depth), rect.z0, rect.x1, rect.z1)
-    end = Rect(full_part.x0 - end_length, rect.z0, full_part.x0, rect.z1 - _snapped(terrace))
+    end_length = snapped(total_area(at_end) // (rect.depth - terrace))
+    full_part = Rect(rect.x1 - snapped(full.area // rect.depth), rect.z0, rect.x1, rect.z1)
+    end = Rect(full_part.x0 - end_length, rect.z0, full_part.x0, rect.z1 - snapped(terrace))
     corner = Rect(end.x0, end.z1, end.x1, rect.z1)
     return [
         PlannedRoom(full.category, full_part),
@@ -231,11 +239,11 @@ def _balanced(draws: Draws, wishes: Sequence[Wish]) -> tuple[list[Wish], list[Wi
     upper: list[Wish] = []
     lower: list[Wish] = []
     for wish in sorted(draws.shuffled(wishes), key=lambda wish: -wish.area):
-        (upper if _area(upper) <= _area(lower) else lower).append(wish)
+        (upper if total_area(upper) <= total_area(lower) else lower).append(wish)
     return draws.shuffled(upper), draws.shuffled(lower)
 
 
-def _turned(rooms: Sequence[PlannedRoom], symmetry: int) -> list[PlannedRoom]:
+def turned(rooms: Sequence[PlannedRoom], symmetry: int) -> list[PlannedRoom]:
     """One of the eight mirrored and turned versions of a plan."""
     mirror_x, mirror_z, swap = symmetry & 1, symmetry & 2, symmetry & 4
     turned = []
@@ -253,11 +261,32 @@ def _turned(rooms: Sequence[PlannedRoom], symmetry: int) -> list[PlannedRoom]:
 def _placed_at_origin(rooms: Sequence[PlannedRoom]) -> list[PlannedRoom]:
     """The plan moved so that its lowest cell borders are 0."""
     x, z = min(room.cell.x0 for room in rooms), min(room.cell.z0 for room in rooms)
-    return [
-        PlannedRoom(
-            room.category,
-            Rect(room.cell.x0 - x, room.cell.z0 - z, room.cell.x1 - x, room.cell.z1 - z),
-            room.level,
-        )
-        for room in rooms
-    ]
+    return [PlannedRoom(room.category, room.cell.moved(-x, -z), room.level) for room in rooms]
+
+
+def missing_contacts(rooms: Sequence[PlannedRoom]) -> int:
+    """Faults of rooms far from where people want them.
+
+    Kitchens share a wall with a room to eat or live in; where there is a corridor, bathrooms share
+    one with it or with a bedroom.
+    """
+    cells: dict[str, list[Rect]] = {}
+    for room in rooms:
+        cells.setdefault(room.category, []).append(room.cell)
+    eating = cells.get("living room", []) + cells.get("dining room", [])
+    faults = sum(not _touch(cell, eating, PASSAGE_WALL_MM) for cell in cells.get("kitchen", []))
+    if "corridor" in cells:
+        access = cells["corridor"] + cells.get("bedroom", [])
+        wet = cells.get("bathroom", []) + cells.get("toilet", [])
+        faults += sum(not _touch(cell, access, DOOR_WALL_MM) for cell in wet)
+    return CONTACT_FAULT * faults
+
+
+def _touch(cell: Rect, others: Sequence[Rect], length: int) -> bool:
+    """Whether a cell shares a wall at least `length` millimetres long with one of `others`."""
+    for other in others:
+        wide = min(cell.x1, other.x1) - max(cell.x0, other.x0)
+        deep = min(cell.z1, other.z1) - max(cell.z0, other.z0)
+        if (wide == 0 and deep >= length) or (deep == 0 and wide >= length):
+            return True
+    return False

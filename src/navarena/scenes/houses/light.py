@@ -10,7 +10,7 @@ from navarena.scenes.houses.light_kernels import bake
 from navarena.scenes.houses.mesh import HouseMesh
 from navarena.scenes.houses.plan import EAST, NORTH, SOUTH, WEST, FloorPlan
 from navarena.scenes.houses.space import Placement
-from navarena.scenes.houses.structure import wall_boxes
+from navarena.scenes.houses.structure import OVERLAP_MM, wall_boxes
 
 CELL_MM = 400
 REACH_MM = 1300
@@ -19,6 +19,9 @@ REACH_MM = 1300
 LIFT_MM = 15.0
 MARGIN_MM = 35.0
 """Points of floors, walls and ceilings are moved this far into their room."""
+
+WELL_MM = 900.0
+"""In wells nothing is lit as if it were nearer to the floor or the ceiling that are not there."""
 
 INWARD = {NORTH: (0, 1), EAST: (-1, 0), SOUTH: (0, -1), WEST: (1, 0)}
 
@@ -104,6 +107,13 @@ def _lifted(mesh: HouseMesh, plan: FloorPlan) -> Float[np.ndarray, "v 3"]:
         low = np.array([room.floor.x0, 0, room.floor.z0]) + MARGIN_MM
         high = np.array([room.floor.x1, plan.ceiling, room.floor.z1]) - MARGIN_MM
         points[panel] = np.minimum(np.maximum(points[panel], low), high)
+    if plan.well is not None:
+        well = plan.well.grown(OVERLAP_MM)
+        x, z = mesh.vertices[:, 0], mesh.vertices[:, 2]
+        inside = (x >= well.x0) & (x <= well.x1) & (z >= well.z0) & (z <= well.z1)
+        lowest = WELL_MM if plan.opens_down else -np.inf
+        highest = plan.ceiling - WELL_MM if plan.opens_up else np.inf
+        points[inside, 1] = np.minimum(np.maximum(points[inside, 1], lowest), highest)
     return points
 
 

@@ -5,7 +5,16 @@ from dataclasses import dataclass, replace
 
 from navarena.core.errors import SceneError
 from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.plan import DOOR_HIGH_MM, INNER_HALF_MM, SIDES, Opening, PlannedRoom, Rect
+from navarena.scenes.houses.plan import (
+    DOOR_HIGH_MM,
+    INNER_HALF_MM,
+    SIDES,
+    STAIRS,
+    Opening,
+    PlannedRoom,
+    Rect,
+    landing,
+)
 from navarena.scenes.houses.programme import ROOM_KINDS
 
 CORNER_MM = 180
@@ -22,6 +31,7 @@ DOOR_WALK_MM = 750
 DOOR_COSTS: Mapping[frozenset[str], int] = {
     frozenset(pair): cost
     for pair, cost in {
+        (STAIRS, "corridor"): 0,
         ("living room", "corridor"): 1,
         ("kitchen", "living room"): 1,
         ("kitchen", "dining room"): 1,
@@ -54,6 +64,10 @@ BEHIND_COSTS: Mapping[frozenset[str], int] = {
 CORRIDOR_COST = 1
 OTHER_COST = 9
 DEAD_END_COST = 40
+STAIRS_COST = 30
+"""Of doors between the stairs and any room but the corridor."""
+
+WIDEST_PASSAGE_MM = 2600
 
 
 @dataclass(frozen=True)
@@ -129,26 +143,70 @@ def subtract_intervals(whole: tuple[int, int], taken: Sequence[tuple[int, int]])
     return [(a, b) for a, b in left if b > a]
 
 
-def draw_openings(draws: Draws, rooms: Sequence[PlannedRoom]) -> tuple[Opening, ...]:
+@dataclass(frozen=True)
+class WallHabits:
+    """How the walls of a storey open.
+
+    Attributes:
+        well: where flights of stairs are, so that no opening leads there; None without stairs.
+        entrance: whether the storey has a door to the outside.
+        widest_passage: millimetres; open plans have wide ones.
+    """
+
+    well: Rect | None = None
+    entrance: bool = True
+    widest_passage: int = WIDEST_PASSAGE_MM
+
+
+USUAL_WALLS = WallHabits()
+
+
+def draw_openings(
+    draws: Draws, rooms: Sequence[PlannedRoom], habits: WallHabits = USUAL_WALLS
+) -> tuple[Opening, ...]:
     """Doors that join all rooms, some more for comfort, an entrance, and windows.
 
     Raises SceneError when the rooms cannot all be joined.
     """
     inner, outer = find_contacts(rooms)
+    if habits.well is not None:
+        inner, outer = _away_from_well(rooms, habits.well, inner, outer)
     usable = [c for c in inner if c.end - c.start >= 800 + 2 * CORNER_MM]
     joined, spare = _spanning_doors(draws, rooms, usable)
     openings: list[Opening] = []
     for contact in joined + _comfort_doors(draws, rooms, spare):
-        openings += _make_door(draws, rooms, contact, openings)
-    openings += _make_entrance(draws, rooms, outer)
+        openings += _make_door(draws, rooms, contact, openings, habits.widest_passage)
+    if habits.entrance:
+        openings += _make_entrance(draws, rooms, outer)
     openings = _hang_leaves(draws, rooms, openings)
     for contact in outer:
         openings += _make_windows(draws, rooms, contact, openings)
     return tuple(openings)
 
 
+def _away_from_well(
+    rooms: Sequence[PlannedRoom], well: Rect, inner: Sequence[Contact], outer: Sequence[Contact]
+) -> tuple[list[Contact], list[Contact]]:
+    """The contacts of which those of the stairs' room lie at its landing; none of them outside."""
+    stairs = next(k for k, room in enumerate(rooms) if room.floor.contains(well))
+    ground = landing(rooms[stairs].floor, well)
+    kept = []
+    for contact in inner:
+        if stairs not in (contact.room, contact.other):
+            kept.append(contact)
+            continue
+        side = contact.side if contact.room == stairs else (contact.side + 2) % 4
+        low, high = ground.span(side)
+        start, end = max(low, contact.start), min(high, contact.end)
+        if ground.line(side) == rooms[stairs].floor.line(side) and end > start:
+            kept.append(replace(contact, start=start, end=end))
+    return kept, [contact for contact in outer if contact.room != stairs]
+
+
 def _door_cost(rooms: Sequence[PlannedRoom], contact: Contact) -> int:
     a, b = rooms[contact.room].category, rooms[contact.other or 0].category
+    if STAIRS in (a, b):
+        return DOOR_COSTS.get(frozenset((a, b)), STAIRS_COST)
     if ROOM_KINDS[a].dead_end and ROOM_KINDS[b].dead_end:
         return BEHIND_COSTS.get(frozenset((a, b)), DEAD_END_COST)
     if "corridor" in (a, b):
@@ -197,16 +255,20 @@ def _free_stretches(
 
 
 def _make_door(
-    draws: Draws, rooms: Sequence[PlannedRoom], contact: Contact, openings: Sequence[Opening]
+    draws: Draws,
+    rooms: Sequence[PlannedRoom],
+    contact: Contact,
+    openings: Sequence[Opening],
+    widest_passage: int,
 ) -> list[Opening]:
     kinds = {rooms[contact.room].category, rooms[contact.other or 0].category}
     stretches = _free_stretches(rooms, contact, openings, CORNER_MM)
     start, end = max(stretches, key=lambda s: s[1] - s[0], default=(0, 0))
     if end - start < 780:
         return []
-    public = all(ROOM_KINDS[kind].public or kind == "corridor" for kind in kinds)
-    if public and end - start >= 1300 and draws.chance(65):
-        width = draws.integer(1200, min(2600, end - start), 50)
+    public = all(ROOM_KINDS[kind].public or kind in ("corridor", STAIRS) for kind in kinds)
+    if public and end - start >= 1300 and (STAIRS in kinds or draws.chance(65)):
+        width = draws.integer(1200, min(widest_passage, end - start), 50)
         at = draws.integer(start, end - width, 10)
         high = draws.choose((2100, 2200, 2300))
         return [Opening("passage", contact.room, contact.side, contact.other, at, at + width, 0, high)]

@@ -194,9 +194,7 @@ class Assembly:
         described = {"color": look.color, "material": look.material, **attributes}
         if shape:
             described["shape"] = shape
-        pattern = FINISHES[look.finish].pattern
-        if pattern:
-            described.setdefault("pattern", pattern)
+        described.setdefault("pattern", FINISHES[look.finish].pattern or "plain")
         model = Model(tuple(self._parts), tuple(self._surfaces), described)
         rect = model.rect
         longest = max(rect.width, rect.depth, model.high - model.low)

@@ -14,6 +14,12 @@ OUTER_MM = 240
 
 DOOR_HIGH_MM = 2050
 
+SLAB_MM = 260
+"""Between the ceiling of a storey and the floor of the next."""
+
+STAIRS = "stairs"
+"""Category of the room that holds a flight of stairs."""
+
 NORTH, EAST, SOUTH, WEST = 0, 1, 2, 3
 """Sides of a rectangle: north is low z, east high x, south high z, west low x."""
 
@@ -55,6 +61,10 @@ class Rect:
     def grown(self, margin: int) -> "Rect":
         """Moved outwards by `margin` on all sides (inwards when negative)."""
         return Rect(self.x0 - margin, self.z0 - margin, self.x1 + margin, self.z1 + margin)
+
+    def moved(self, x: int, z: int) -> "Rect":
+        """Shifted by (x, z)."""
+        return Rect(self.x0 + x, self.z0 + z, self.x1 + x, self.z1 + z)
 
     def overlaps(self, other: "Rect") -> bool:
         """Whether the interiors meet."""
@@ -132,11 +142,35 @@ class PlannedRoom:
 
 @dataclass(frozen=True)
 class FloorPlan:
-    """Rooms and openings of one storey, and the height of its ceiling in millimetres."""
+    """One storey.
+
+    Attributes:
+        rooms: in order; other records name rooms by their index.
+        openings: doors, passages and windows.
+        ceiling: height of the rooms, millimetres.
+        well: the part of the stairs' room where flights are, beyond its landing; None without stairs.
+        opens_down: whether the well has no floor, because flights come up through it.
+        rise: from this floor to the next, millimetres; 0 for the top storey.
+    """
 
     rooms: tuple[PlannedRoom, ...]
     openings: tuple[Opening, ...]
     ceiling: int
+    well: Rect | None = None
+    opens_down: bool = False
+    rise: int = 0
+
+    @property
+    def opens_up(self) -> bool:
+        """Whether the well has no ceiling, because flights go up through it."""
+        return self.well is not None and self.rise > 0
+
+    def ground(self, room: int) -> Rect:
+        """The floor of a room that one can stand on: the inner outline without the well."""
+        floor = self.rooms[room].floor
+        if self.well is None or not floor.contains(self.well):
+            return floor
+        return landing(floor, self.well)
 
     def side_seen_from(self, opening: Opening, room: int) -> int | None:
         """The side of `room` that `opening` lies in, or None when it is elsewhere."""
@@ -150,3 +184,14 @@ class FloorPlan:
         """(side, opening) of every opening of `room`."""
         found = ((self.side_seen_from(opening, room), opening) for opening in self.openings)
         return [(side, opening) for side, opening in found if side is not None]
+
+
+def landing(floor: Rect, well: Rect) -> Rect:
+    """What a well along one side of a floor leaves of it."""
+    if well.z0 > floor.z0:
+        return Rect(floor.x0, floor.z0, floor.x1, well.z0)
+    if well.z1 < floor.z1:
+        return Rect(floor.x0, well.z1, floor.x1, floor.z1)
+    if well.x0 > floor.x0:
+        return Rect(floor.x0, floor.z0, well.x0, floor.z1)
+    return Rect(well.x1, floor.z0, floor.x1, floor.z1)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.plan import STAIRS
 
 SQUARE_METRE = 1_000_000
 
@@ -43,6 +44,7 @@ ROOM_KINDS: Mapping[str, RoomKind] = {
     "gym": RoomKind((1100, 2000), 2800, dead_end=True, weight=8),
     "storage room": RoomKind((250, 500), 1200, dead_end=True, weight=8, longest_percent=300),
     "corridor": RoomKind((500, 1500), 1080, longest_percent=2000),
+    STAIRS: RoomKind((800, 1200), 2200, longest_percent=300),
 }
 
 NECESSARY: tuple[tuple[str, ...], ...] = (
@@ -71,7 +73,9 @@ def draw_programme(draws: Draws, rooms: int | None) -> list[Wish]:
     count = rooms or draws.weighted(range(1, len(COUNT_WEIGHTS) + 1), COUNT_WEIGHTS)
     names = list(NECESSARY[min(count, len(NECESSARY)) - 1])
     while len(names) < count:
-        open_kinds = [name for name, kind in ROOM_KINDS.items() if names.count(name) < kind.most]
+        open_kinds = [
+            name for name, kind in ROOM_KINDS.items() if kind.weight and names.count(name) < kind.most
+        ]
         names.append(draws.weighted(open_kinds, [ROOM_KINDS[name].weight for name in open_kinds]))
     names.sort(key=lambda name: (name == "corridor", list(ROOM_KINDS).index(name)))
     scale = draws.integer(88, 120, 2)

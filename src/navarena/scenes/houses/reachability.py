@@ -79,8 +79,9 @@ def solid_walls(plan: FloorPlan) -> list[Rect]:
 
 
 def fixed_obstacles(plan: FloorPlan) -> list[Rect]:
-    """What stands in the way in an empty house: walls and open door leaves."""
-    return [*solid_walls(plan), *(o.rect for o in leaf_obstructions(plan))]
+    """What stands in the way in an empty storey: walls, open door leaves, the well of stairs."""
+    leaves = [o.rect for o in leaf_obstructions(plan)]
+    return [*solid_walls(plan), *leaves, *([plan.well] if plan.well is not None else [])]
 
 
 def build_floor_grid(plan: FloorPlan, obstacles: Sequence[Rect], radius: int) -> FloorGrid:

@@ -122,6 +122,14 @@ PILLOW = Shape(
 
 BALL = lathe((0, 260), (150, 714), (400, 980), (600, 980), (850, 714), (1000, 260))
 
+SMALL_BALL = lathe((0, 440), (280, 980), (720, 980), (1000, 440), section="round8")
+"""A ball in few triangles, for what is no larger than a fist."""
+
+TINY_BALL = lathe((0, 400), (500, 1000), (1000, 400), section="round6")
+"""A bead."""
+
+CONE = tapered(1000, 120, "round8")
+
 
 @cache
 def template(shape: Shape) -> Template:

@@ -183,7 +183,7 @@ def against_wall(
 def make_spaces(plan: FloorPlan) -> list[RoomSpace]:
     """Empty rooms with their doors and windows."""
     rooms = plan.rooms
-    spaces = [RoomSpace(k, room.category, room.floor, plan.ceiling) for k, room in enumerate(rooms)]
+    spaces = [RoomSpace(k, room.category, plan.ground(k), plan.ceiling) for k, room in enumerate(rooms)]
     for space in spaces:
         for side, opening in plan.openings_of(space.room):
             if opening.kind == "window":

@@ -67,17 +67,26 @@ def build_structure(builder: MeshBuilder, plan: FloorPlan, looks: Sequence[RoomL
 
 def _build_room(builder: MeshBuilder, plan: FloorPlan, index: int, looks: RoomLooks, spacing: int) -> int:
     """Floor, ceiling and four walls of a room; returns the floor's thing."""
-    floor = plan.rooms[index].floor
-    lines = subdivide(floor.x0, floor.x1, spacing), subdivide(floor.z0, floor.z1, spacing)
-    wide = [floor.x0 - OVERLAP_MM, *lines[0][1:-1], floor.x1 + OVERLAP_MM]
-    deep = [floor.z0 - OVERLAP_MM, *lines[1][1:-1], floor.z1 + OVERLAP_MM]
+    floor, ground = plan.rooms[index].floor, plan.ground(index)
     floor_thing = builder.add_thing(Thing("floor", index, _attributes(looks.floor)))
-    builder.add_panel(floor_thing, looks.floor, 1, 0, 1, (wide, deep))
+    lines = _panel_lines(ground if plan.opens_down else floor, floor, spacing)
+    builder.add_panel(floor_thing, looks.floor, 1, 0, 1, lines)
     ceiling = builder.add_thing(Thing("ceiling", index, _attributes(looks.ceiling)))
-    builder.add_panel(ceiling, looks.ceiling, 1, plan.ceiling, -1, (wide, deep))
+    lines = _panel_lines(ground if plan.opens_up else floor, floor, spacing)
+    builder.add_panel(ceiling, looks.ceiling, 1, plan.ceiling, -1, lines)
     for side in SIDES:
         _build_wall(builder, plan, index, side, looks, spacing)
     return floor_thing
+
+
+def _panel_lines(rect: Rect, floor: Rect, spacing: int) -> tuple[list[int], list[int]]:
+    """Grid lines over a part of a room's floor or ceiling, edges at walls inside these."""
+    wide, deep = subdivide(rect.x0, rect.x1, spacing), subdivide(rect.z0, rect.z1, spacing)
+    north, east, south, west = (OVERLAP_MM if rect.line(side) == floor.line(side) else 0 for side in SIDES)
+    return (
+        [rect.x0 - west, *wide[1:-1], rect.x1 + east],
+        [rect.z0 - north, *deep[1:-1], rect.z1 + south],
+    )
 
 
 def _attributes(look: Look) -> Mapping[str, str]:
@@ -94,9 +103,17 @@ def _build_wall(
     start, end = floor.span(side)
     along = subdivide(start, end, spacing, [mark for hole in holes for mark in (hole.x0, hole.x1)])
     along = [start - OVERLAP_MM, *along[1:-1], end + OVERLAP_MM]
-    up = subdivide(0, plan.ceiling, spacing, [mark for hole in holes for mark in (hole.z0, hole.z1)])
-    up = [-OVERLAP_MM, *up[1:-1], plan.ceiling + OVERLAP_MM]
-    holes = [Rect(h.x0, h.z0 if h.z0 else -OVERLAP_MM, h.x1, h.z1) for h in holes]
+    has_well = plan.ground(index) != floor
+    low, high = -OVERLAP_MM, plan.ceiling + OVERLAP_MM
+    if has_well:  # the walls of a well run on from storey to storey
+        low, high = 0 if plan.opens_down else low, plan.rise if plan.opens_up else high
+    marks = [mark for hole in holes for mark in (hole.z0, hole.z1)]
+    up = [
+        low,
+        *subdivide(0, plan.rise if has_well and plan.opens_up else plan.ceiling, spacing, marks)[1:-1],
+        high,
+    ]
+    holes = [Rect(h.x0, h.z0 if h.z0 else low, h.x1, h.z1) for h in holes]
     thing = builder.add_thing(Thing("wall", index, _attributes(looks.wall)))
     if side in (NORTH, SOUTH):
         facing = 1 if side == NORTH else -1
@@ -105,7 +122,8 @@ def _build_wall(
         facing = -1 if side == EAST else 1
         turned = [Rect(h.z0, h.x0, h.z1, h.x1) for h in holes]
         builder.add_panel(thing, looks.wall, 0, floor.line(side), facing, (up, along), turned)
-    builder.add_parts(thing, _skirting(floor, side, openings, looks.skirting, spacing))
+    if not has_well:
+        builder.add_parts(thing, _skirting(floor, side, openings, looks.skirting, spacing))
 
 
 def _skirting(floor: Rect, side: int, openings: Sequence[Opening], look: Look, spacing: int) -> list[Part]:
@@ -152,10 +170,11 @@ def _build_opening(
 
 
 def _build_outside(builder: MeshBuilder, plan: FloorPlan) -> None:
-    """The outer faces of the house and the cut through its walls at ceiling height."""
+    """The outer faces of the storey; of the top one also the cut through its walls at ceiling height."""
     look, cut = Look("plaster", "sand"), Look("plaster", "charcoal")
     thing = builder.add_thing(Thing("wall", None, _attributes(look)))
     top = plan.ceiling + OVERLAP_MM
+    eaves = max(top, plan.rise)
     for side, level, start, end in exterior_edges(plan.rooms):
         holes = [
             _hole(opening)
@@ -167,14 +186,14 @@ def _build_outside(builder: MeshBuilder, plan: FloorPlan) -> None:
             and opening.end <= end
         ]
         along = subdivide(start, end, 4000, [mark for hole in holes for mark in (hole.x0, hole.x1)])
-        up = subdivide(0, top, 4000, [mark for hole in holes for mark in (hole.z0, hole.z1)])
+        up = subdivide(0, eaves, 4000, [mark for hole in holes for mark in (hole.z0, hole.z1)])
         facing = -1 if side in (NORTH, 3) else 1
         if side in (NORTH, SOUTH):
             builder.add_panel(thing, look, 2, level, facing, (along, up), holes)
         else:
             turned = [Rect(hole.z0, hole.x0, hole.z1, hole.x1) for hole in holes]
             builder.add_panel(thing, look, 0, level, facing, (up, along), turned)
-    for rect in wall_rects(plan.rooms):
+    for rect in wall_rects(plan.rooms) if not plan.rise else ():
         builder.add_panel(thing, cut, 1, top, 1, ((rect.x0, rect.x1), (rect.z0, rect.z1)))
 
 

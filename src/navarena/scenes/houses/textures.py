@@ -28,7 +28,23 @@ def base_tile(name: str) -> UInt8[np.ndarray, "n n 3"]:
     else:
         image = np.clip(PICTURE_TILES[name](), 0, 255).astype(np.uint8)
     image.setflags(write=False)
+    _DRAWN[id(image)] = name, image
     return image
+
+
+_DRAWN: dict[int, tuple[str, UInt8[np.ndarray, "n n 3"]]] = {}
+"""Name and tile by the identity of the tile; tiles live as long as the process."""
+
+
+def tile_names() -> list[str]:
+    """The names of all tiles."""
+    return sorted([*GREY_TILES, *PICTURE_TILES])
+
+
+def drawn_tile_name(image: np.ndarray) -> str | None:
+    """The name of a (n, n, 3) tile that `base_tile` gave out, None for any other image of sRGB bytes."""
+    found = _DRAWN.get(id(image))
+    return found[0] if found is not None and found[1] is image else None
 
 
 def _pixels(size: int = TILE_PX) -> tuple[Grey, Grey]:
@@ -170,6 +186,36 @@ def _plaid() -> Grey:
     return 252 - across - down - fine - (x + y) % 2 * 8
 
 
+def _dots() -> Grey:
+    """Staggered dots."""
+    x, y = _pixels()
+    u, v = x % 32 - 16, (y + x // 32 % 2 * 16) % 32 - 16
+    return np.where(u * u + v * v < 49, 150, 246) - (x + y) % 2 * 4
+
+
+def _flowers() -> Grey:
+    """Five-petalled flowers on a lattice."""
+    x, y = _pixels()
+    u, v = x % 64 - 32, (y + x // 64 % 2 * 32) % 64 - 32
+    petals = np.zeros(x.shape, bool)
+    for dx, dy in ((0, -11), (10, -3), (6, 9), (-6, 9), (-10, -3)):
+        petals |= (u - dx) * (u - dx) + (v - dy) * (v - dy) < 42
+    return np.where(u * u + v * v < 26, 236, np.where(petals, 158, 244)) - (x + y) % 2 * 4
+
+
+def _zigzag() -> Grey:
+    """Chevrons."""
+    x, y = _pixels()
+    wave = np.abs(x % 32 - 16)
+    return np.where((y + wave) % 32 < 12, 164, 246) - (x + y) % 2 * 4
+
+
+def _bands() -> Grey:
+    """Two rings around a vessel."""
+    _, y = _pixels()
+    return np.where((y % 64 > 18) & (y % 64 < 34), 140, 250)
+
+
 def _foliage() -> Grey:
     return 150 + layered_noise(TILE_PX, 16, 8, 3, 97) * 105 // LEVELS
 
@@ -199,6 +245,10 @@ GREY_TILES: Mapping[str, Callable[[], Grey]] = {
     "stripes": _stripes,
     "leaves": _leaves,
     "plaid": _plaid,
+    "dots": _dots,
+    "flowers": _flowers,
+    "zigzag": _zigzag,
+    "bands": _bands,
     "foliage": _foliage,
     "mirror": _mirror,
 }

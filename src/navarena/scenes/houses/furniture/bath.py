@@ -5,12 +5,14 @@ from navarena.scenes.houses.looks import Look
 from navarena.scenes.houses.parts import QUARTERS, Assembly, Model
 from navarena.scenes.houses.shapes import (
     BOX,
+    CUSHION,
     CYLINDER,
     DISC,
     FINE_CYLINDER,
     ROD,
     Shape,
     lathe,
+    leaning,
     tapered,
 )
 
@@ -18,21 +20,50 @@ CERAMIC = Look("ceramic", "white")
 CHROME = Look("metal", "chrome")
 
 
+STANDING_BOWL = Shape(
+    "round12",
+    ((0, 620, 700, 0, 80), (250, 560, 640, 0, 100), (700, 900, 950, 0, 20), (1000, 1000, 1000, 0, 0)),
+)
+HUNG_BOWL = Shape(
+    "round12",
+    ((0, 480, 520, 0, 200), (400, 800, 860, 0, 60), (800, 980, 980, 0, 0), (1000, 1000, 1000, 0, 0)),
+)
+
+
 def make_toilet(taste: Taste) -> Model:
-    """A toilet with cistern and lid."""
-    made = Assembly()
-    bowl = Shape(
-        "round12",
-        ((0, 620, 700, 0, 80), (250, 560, 640, 0, 100), (700, 900, 950, 0, 20), (1000, 1000, 1000, 0, 0)),
+    """A toilet with a cistern behind it, or hung on the wall before a hidden one."""
+    draws, made = taste.draws, Assembly()
+    china = Look("ceramic", draws.choose(("white", "white", "white", "ivory", "light grey")))
+    width = draws.integer(350, 400, 10)
+    seat = draws.choose(
+        (
+            Look("plastic", "white"),
+            Look("plastic", "ivory"),
+            Look("plastic", "black"),
+            Look("wood", "oak"),
+            Look("wood", "walnut"),
+            Look("plastic", taste.some_accent()),
+        )
     )
-    made.add(bowl, CERAMIC, (370, 400, 500), (0, 0, -90))
-    seat = Look("plastic", taste.draws.choose(("white", "white", "ivory", "black")))
-    made.add(FINE_CYLINDER, seat, (380, 36, 480), (0, 400, -95))
-    made.box(CERAMIC, (340, 390, 130), (0, 0, 200))
-    made.box(CERAMIC, (400, 380, 180), (0, 390, 245))
-    made.box(CERAMIC, (416, 26, 194), (0, 770, 243))
-    made.cylinder(CHROME, 44, 12, (0, 796, 240))
-    return made.model(CERAMIC, shape="with cistern")
+    hung = draws.chance(30)
+    if hung:
+        made.add(HUNG_BOWL, china, (width, 300, 500), (0, 100, -20))
+        made.box(Look("lacquer", "white"), (width + 140, 1060, 40), (0, 0, 250))
+        made.box(CHROME, (180, 110, 10), (0, 880, 225))
+        rest = -25
+    else:
+        made.add(STANDING_BOWL, china, (width, 400, 500), (0, 0, -90))
+        made.box(china, (340, 390, 130), (0, 0, 200))
+        made.box(china, (width + 30, 380, 180), (0, 390, 245))
+        made.box(china, (width + 46, 26, 194), (0, 770, 243))
+        made.cylinder(CHROME, 44, 12, (0, 796, 240))
+        rest = -95
+    lid = draws.chance(30)
+    made.add(FINE_CYLINDER, seat, (width + 10, 36, 480), (0, 400, rest))
+    if lid and not hung:
+        made.add(leaning(150, 200), seat, (width, 380, 120), (0, 420, 110))
+    kind = "wall-hung" if hung else "with lid up" if lid else "with cistern"
+    return made.model(china, shape=kind, detail=f"{seat.color} seat")
 
 
 def make_washbasin(taste: Taste) -> Model:
@@ -40,7 +71,7 @@ def make_washbasin(taste: Taste) -> Model:
     draws, made = taste.draws, Assembly()
     width, deep = draws.integer(560, 900, 20), 460
     if draws.chance(65):
-        look = draws.choose(taste.style.fronts)
+        front = look = draws.choose((*taste.style.fronts, taste.wood))
         made.box(look, (width - 20, 560, deep - 30), (0, 200, 10))
         for sign in (-1, 1):
             made.box(look, (width // 2 - 20, 520, 16), (sign * (width // 4 - 6), 220, -deep // 2 + 17))
@@ -49,8 +80,8 @@ def make_washbasin(taste: Taste) -> Model:
     else:
         width = min(width, 640)
         made.add(lathe((0, 1000), (100, 760), (800, 700), (1000, 1000)), CERAMIC, (200, 760, 200), (0, 0, 70))
-        shape = "pedestal"
-    rim, base = 60, 760
+        shape, front = "pedestal", CERAMIC
+    rim, base = 60 if width <= 640 else 100, 760
     made.box(CERAMIC, (width, 40, deep), (0, base, 0))
     for sign in (-1, 1):
         made.box(CERAMIC, (rim, 90, deep), (sign * (width - rim) // 2, base + 40, 0))
@@ -59,13 +90,15 @@ def make_washbasin(taste: Taste) -> Model:
     made.add(ROD, CHROME, (34, 150, 34), (0, base + 130, deep // 2 - 60))
     made.box(CHROME, (28, 26, 140), (0, base + 250, deep // 2 - 120))
     if width > 640:
-        made.surface((-(width // 2) + 50, base + 130, 0), 60, deep - 120, 250)
-    return made.model(CERAMIC, shape=shape)
+        made.surface((-(width // 2) + 60, base + 130, 0), 90, deep - 120, 250)
+    return made.model(front, shape=shape)
 
 
 def make_bathtub(taste: Taste) -> Model:
     """A tub with a rim; the tap is at one end."""
     draws, made = taste.draws, Assembly()
+    enamel = Look("ceramic", draws.choose(("white", "white", "ivory", "light grey", "mint")))
+    side = draws.choose((enamel, enamel, taste.wood, Look("lacquer", taste.some_accent())))
     length, deep, high = (
         draws.integer(1500, 1750, 50),
         draws.integer(700, 780, 20),
@@ -73,12 +106,15 @@ def make_bathtub(taste: Taste) -> Model:
     )
     rim = 70
     for sign in (-1, 1):
-        made.box(CERAMIC, (rim, high, deep), (sign * (length - rim) // 2, 0, 0))
-        made.box(CERAMIC, (length - 2 * rim, high, rim), (0, 0, sign * (deep - rim) // 2))
-    made.box(CERAMIC, (length - 2 * rim, 150, deep - 2 * rim), (0, 0, 0))
+        made.box(enamel, (rim, high, deep), (sign * (length - rim) // 2, 0, 0))
+        made.box(enamel, (length - 2 * rim, high, rim), (0, 0, sign * (deep - rim) // 2))
+    made.box(enamel, (length - 2 * rim, 150, deep - 2 * rim), (0, 0, 0))
     made.add(ROD, CHROME, (36, 160, 36), (length // 2 - 35, high, 0))
     made.box(CHROME, (150, 28, 30), (length // 2 - 100, high + 130, 0))
-    return made.model(CERAMIC, shape="rectangular")
+    panel = side != enamel
+    if panel:
+        made.box(side, (length - 20, high - 60, 16), (0, 20, -deep // 2 - 8))
+    return made.model(enamel, shape="panelled" if panel else "plain")
 
 
 def make_shower(taste: Taste) -> Model:
@@ -108,7 +144,10 @@ def make_towel(taste: Taste) -> Model:
     """A towel on a rail, as it hangs on a wall."""
     draws, made = taste.draws, Assembly(hangs=True)
     width = draws.integer(400, 560, 20)
-    look = Look("terry", draws.choose(("white", taste.accent, taste.some_accent(), taste.textile)))
+    look = Look(
+        draws.choose(("terry", "terry", "striped fabric", "dotted fabric")),
+        draws.choose(("white", taste.accent, taste.some_accent(), taste.textile)),
+    )
     long = draws.integer(450, 650, 50)
     made.add(ROD, CHROME, (24, 24, 24), (-width // 2 - 20, long, 24))
     made.box(CHROME, (width + 80, 20, 20), (0, long, 5))
@@ -122,7 +161,11 @@ def make_towel(taste: Taste) -> Model:
 
 def make_bath_mat(taste: Taste) -> Model:
     """A small mat on the bathroom floor."""
-    made, look = Assembly(), Look("terry", taste.draws.choose((taste.accent, "white", taste.textile)))
+    made, draws = Assembly(), taste.draws
+    look = Look(
+        draws.choose(("terry", "terry", "striped fabric", "zigzag fabric")),
+        draws.choose((taste.some_accent(), "white", taste.textile)),
+    )
     made.box(
         look, (taste.draws.integer(600, 800, 50), 12, taste.draws.integer(420, 520, 20)), (0, 0, 0), thin=True
     )
@@ -133,14 +176,20 @@ def make_mirror(taste: Taste) -> Model:
     """A framed mirror."""
     draws, made = taste.draws, Assembly(hangs=True)
     width, high = draws.integer(450, 800, 50), draws.integer(600, 900, 50)
-    frame = taste.metal_look() if draws.chance(50) else taste.wood
+    frame = draws.choose(
+        (taste.metal_look(), taste.some_wood(), Look("lacquer", draws.choose(("white", "black"))))
+    )
+    if draws.chance(35):
+        made.add(DISC, frame, (width, width, 24), (0, 0, 0))
+        made.add(DISC, Look("mirror", "sky blue"), (width - 50, width - 50, 8), (0, 25, -16), fit=True)
+        return made.model(frame, shape="round")
     made.box(frame, (width, high, 24), (0, 0, 0))
     made.box(Look("mirror", "sky blue"), (width - 60, high - 60, 8), (0, 30, -16), fit=True)
     return made.model(frame, shape="rectangular")
 
 
 def make_washing_machine(taste: Taste) -> Model:
-    """A front-loading washing machine (or dryer)."""
+    """A front-loading washing machine."""
     made, body = Assembly(), Look("lacquer", taste.draws.choose(("white", "white", "light grey", "charcoal")))
     made.box(body, (600, 850, 580), (0, 0, 10))
     face = -280
@@ -155,24 +204,47 @@ def make_washing_machine(taste: Taste) -> Model:
 def make_laundry_basket(taste: Taste) -> Model:
     """A basket with some washing in it."""
     draws, made = taste.draws, Assembly()
-    look = draws.choose((Look("wicker", "tan"), Look("plastic", taste.accent), Look("wicker", "white")))
-    made.add(tapered(820, 1000, "round10"), look, (420, draws.integer(400, 560, 20), 420), (0, 0, 0))
-    return made.model(look, shape="round")
+    look = Look(
+        draws.choose(("wicker", "wicker", "plastic", "striped fabric")),
+        draws.choose(("tan", "white", "grey", taste.some_accent())),
+    )
+    width, high, square = draws.integer(360, 460, 20), draws.integer(380, 620, 20), draws.chance(40)
+    made.add(
+        tapered(880, 1000) if square else tapered(820, 1000, "round10"), look, (width, high, width), (0, 0, 0)
+    )
+    wash = Look(
+        draws.choose(("fabric", "terry", "striped fabric")), draws.choose(("white", taste.some_accent()))
+    )
+    made.add(CUSHION, wash, (width - 70, 70, width - 90), (0, high - 20, 0))
+    return made.model(look, shape="square" if square else "round")
 
 
 def make_toilet_paper(taste: Taste) -> Model:
     """A roll on a holder, as it hangs on a wall."""
     made = Assembly(hangs=True)
-    made.box(CHROME, (150, 20, 60), (0, 105, 20))
-    paper = Look("paper", taste.draws.choose(("white", "ivory")))
-    made.add(DISC, paper, (110, 110, 100), (0, 0, -10), QUARTERS[1])
-    return made.model(paper, shape="roll")
+    holder = Look("metal", taste.draws.choose(("chrome", "black", "brass")))
+    covered = taste.draws.chance(35)
+    made.box(holder, (150, 20, 60), (0, 105, 20))
+    if covered:
+        made.box(holder, (150, 8, 120), (0, 125, -10))
+    draws = taste.draws
+    paper = Look(
+        draws.choose(("paper", "paper", "paper dots")), draws.choose(("white", "ivory", "light grey"))
+    )
+    width = draws.integer(80, 120, 10)
+    made.add(DISC, paper, (width, width, 100), (0, 110 - width, -10), QUARTERS[1])
+    return made.model(paper, shape="covered roll" if covered else "roll")
 
 
 def make_soap_dispenser(taste: Taste) -> Model:
-    """A pump bottle."""
-    made, look = Assembly(), Look("plastic", taste.some_accent())
-    made.cylinder(look, 64, 120, (0, 0, 0))
-    made.add(BOX, CHROME, (16, 50, 16), (0, 120, 0))
-    made.box(CHROME, (16, 12, 50), (0, 165, -18))
-    return made.model(look, shape="round")
+    """A pump bottle, round or square."""
+    draws, made = taste.draws, Assembly()
+    look, high = (
+        Look(draws.choose(("plastic", "ceramic", "glass")), taste.some_accent()),
+        draws.integer(100, 150, 10),
+    )
+    square = draws.chance(40)
+    made.add(BOX if square else CYLINDER, look, (60, high, 60), (0, 0, 0))
+    made.add(BOX, CHROME, (16, 50, 16), (0, high, 0))
+    made.box(CHROME, (16, 12, 50), (0, high + 45, -18))
+    return made.model(look, shape="square" if square else "round")

@@ -1,7 +1,7 @@
 """Beds and what lies on them."""
 
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
+from navarena.scenes.houses.looks import FABRIC_PATTERNS, Look
 from navarena.scenes.houses.parts import Assembly, Model
 from navarena.scenes.houses.shapes import BOX, CUSHION, PILLOW, Shape, tapered
 
@@ -25,7 +25,10 @@ def make_bed(taste: Taste) -> Model:
     size = draws.weighted(tuple(BED_WIDTHS), (3, 3, 0, 0) if taste.room_mm < 2900 else (2, 2, 5, 2))
     width, length = BED_WIDTHS[size], 2080
     frame, sheet = taste.some_wood(), Look("fabric", draws.choose(("white", "ivory", "light grey")))
-    cover = Look(draws.weighted(("fabric", "plaid", "striped fabric"), (3, 1, 1)), taste.textile)
+    cover = Look(
+        draws.weighted(("fabric", *FABRIC_PATTERNS), (5, 1, 1, 1, 1, 1)),
+        taste.textile if draws.chance(50) else draws.choose(taste.style.textiles),
+    )
     head, foot = draws.integer(850, 1150, 50), draws.choose((0, 0, 520))
     padded = draws.chance(35)
     made.legs(frame, tapered(700, 1000), 60, 150, width - 20, length - 60)
@@ -56,10 +59,11 @@ def make_bed(taste: Taste) -> Model:
 def make_cushion(taste: Taste) -> Model:
     """A throw cushion leaning on its edge."""
     draws, made = taste.draws, Assembly()
-    look = Look(draws.choose(("fabric", "plaid", "striped fabric", "terry")), taste.some_accent())
+    look = Look(draws.choose(("fabric", "terry", "leather", *FABRIC_PATTERNS)), taste.some_accent())
     size = draws.integer(360, 460, 20)
-    made.add(LEANING_CUSHION, look, (size, size, 190), (0, 0, 0))
-    return made.model(look, shape="square")
+    long = draws.chance(35)
+    made.add(LEANING_CUSHION, look, (size + 160 * long, size - 90 * long, 190), (0, 0, 0))
+    return made.model(look, shape="rectangular" if long else "square")
 
 
 def make_nightstand(taste: Taste) -> Model:
@@ -75,13 +79,13 @@ def make_nightstand(taste: Taste) -> Model:
         low = legs + 20 + k * front
         made.box(wood, (width - 40, front - 14, 16), (0, low, -depth // 2 - 8))
         made.box(taste.metal_look(), (90, 14, 22), (0, low + front // 2, -depth // 2 - 26))
-    made.surface((0, high, 0), width - 60, depth - 60)
+    made.surface((0, high, 0), width - 30, depth - 40)
     return made.model(wood, shape=f"{rows} drawer{'s' if rows > 1 else ''}")
 
 
 def make_blanket(taste: Taste) -> Model:
     """A folded blanket."""
-    look = Look(taste.draws.choose(("plaid", "terry", "striped fabric")), taste.some_accent())
+    look = Look(taste.draws.choose(("terry", "fabric", *FABRIC_PATTERNS)), taste.some_accent())
     made = Assembly()
     for k in range(3):
         made.add(CUSHION if k == 2 else BOX, look, (420 - 8 * k, 40, 300 - 6 * k), (0, 40 * k, 0))

@@ -51,8 +51,11 @@ def make_counter(taste: Taste, width: int = 600) -> Model:
 
 
 def make_kitchen_sink(taste: Taste, width: int = 800) -> Model:
-    """A steel basin in the worktop, with a tap."""
+    """A basin in the worktop, with a tap."""
     made, look = Assembly(), _front_look(taste)
+    basin = taste.draws.choose(
+        (STEEL, STEEL, Look("ceramic", "white"), Look("stone", "charcoal"), Look("metal", "copper"))
+    )
     _base(made, look, width)
     face, top = -DEEP_MM // 2 + 10, _top_look(taste)
     for sign in (-1, 1):
@@ -65,11 +68,11 @@ def make_kitchen_sink(taste: Taste, width: int = 800) -> Model:
     made.box(top, (480, TOP_MM, 110), (0, HIGH_MM - TOP_MM, -DEEP_MM // 2 + 35))
     made.box(top, (480, TOP_MM, 110), (0, HIGH_MM - TOP_MM, DEEP_MM // 2 - 55))
     for sign in (-1, 1):
-        made.box(STEEL, (16, TOP_MM + 8, 400), (sign * 232, HIGH_MM - TOP_MM, -10))
-        made.box(STEEL, (448, TOP_MM + 8, 16), (0, HIGH_MM - TOP_MM, -10 + sign * 192))
-    made.box(STEEL, (448, 6, 368), (0, HIGH_MM - TOP_MM, -10))
+        made.box(basin, (16, TOP_MM + 8, 400), (sign * 232, HIGH_MM - TOP_MM, -10))
+        made.box(basin, (448, TOP_MM + 8, 16), (0, HIGH_MM - TOP_MM, -10 + sign * 192))
+    made.box(basin, (448, 6, 368), (0, HIGH_MM - TOP_MM, -10))
     _tap(made, (0, HIGH_MM, DEEP_MM // 2 - 60), 280, 170)
-    return made.model(STEEL, shape="kitchen")
+    return made.model(basin, shape="kitchen")
 
 
 def _tap(made: Assembly, at: tuple[int, int, int], high: int, reach: int) -> None:
@@ -83,7 +86,7 @@ def _tap(made: Assembly, at: tuple[int, int, int], high: int, reach: int) -> Non
 def make_oven(taste: Taste) -> Model:
     """A cooker: oven below a hob."""
     made = Assembly()
-    body = Look("metal", taste.draws.choose(("steel", "black", "white")))
+    body = Look("metal", taste.draws.choose(("steel", "black", "white", "ivory", "red", "sage")))
     _base(made, body, 600)
     face = -DEEP_MM // 2 + 10
     made.box(Look("screen", "white"), (520, 400, 14), (0, 260, face - 7), fit=True)
@@ -92,13 +95,16 @@ def make_oven(taste: Taste) -> Model:
         made.box(Look("plastic", "black"), (36, 36, 30), (-165 + 110 * k, 770, face - 15))
     made.box(body, (600, TOP_MM, DEEP_MM + 10), (0, HIGH_MM - TOP_MM, -5))
     made.box(Look("burner", "white"), (560, 8, 520), (0, HIGH_MM, -10), fit=True)
-    made.surface((0, HIGH_MM + 8, 60), 420, 220, 500)
+    made.surface((0, HIGH_MM + 8, 20), 540, 440, 500)
     return made.model(body, shape="freestanding")
 
 
 def make_dishwasher(taste: Taste) -> Model:
     """A dishwasher under the worktop."""
-    made, body = Assembly(), Look("metal", taste.draws.choose(("steel", "white", "charcoal")))
+    made, body = (
+        Assembly(),
+        Look("metal", taste.draws.choose(("steel", "white", "charcoal", "black", "ivory"))),
+    )
     _base(made, body, 600)
     _worktop(made, taste, 600)
     face = -DEEP_MM // 2 + 10
@@ -145,7 +151,7 @@ def make_wall_cabinet(taste: Taste, width: int = 600) -> Model:
 def make_range_hood(taste: Taste) -> Model:
     """An extractor above the hob."""
     made = Assembly(hangs=True)
-    look = Look("metal", taste.draws.choose(("steel", "black")))
+    look = Look("metal", taste.draws.choose(("steel", "black", "white", "copper")))
     made.box(look, (600, 60, 460), (0, 0, -60))
     made.box(look, (560, 120, 380), (0, 60, -20))
     made.box(look, (260, 520, 240), (0, 180, 50))

@@ -20,44 +20,76 @@ from navarena.scenes.houses.shapes import (
 
 def make_mug(taste: Taste) -> Model:
     """A mug with a handle."""
-    made, look = Assembly(), Look("ceramic", taste.some_accent())
-    made.add(straight("round8"), look, (84, 95, 84), (0, 0, 0))
-    made.box(look, (40, 14, 14), (58, 62, 0))
-    made.box(look, (14, 60, 14), (72, 20, 0))
-    return made.model(look, shape="round")
+    draws, made = taste.draws, Assembly()
+    look = Look(
+        draws.choose(("ceramic", "ceramic", "striped ceramic", "dotted ceramic")), taste.some_accent()
+    )
+    kind, high = draws.choose(("straight", "tapered", "round")), draws.integer(80, 120, 10)
+    body = {
+        "straight": straight("round8"),
+        "tapered": tapered(760, 1000, "round8"),
+        "round": lathe((0, 700), (450, 1000), (1000, 860), section="round8"),
+    }[kind]
+    made.add(body, look, (84, high, 84), (0, 0, 0))
+    made.box(look, (40, 14, 14), (58, high * 65 // 100, 0))
+    made.box(look, (14, high * 6 // 10, 14), (72, high * 2 // 10, 0))
+    return made.model(look, shape=kind)
 
 
 def make_bowl(taste: Taste) -> Model:
-    """A bowl with fruit."""
+    """An empty bowl."""
     draws, made = taste.draws, Assembly()
-    look, width = Look(draws.choose(("ceramic", "wood")), "white"), draws.integer(200, 280, 20)
-    look = taste.wood if look.finish == "wood" else Look("ceramic", taste.some_accent())
-    made.add(lathe((0, 450), (400, 800), (1000, 1000)), look, (width, 80, width), (0, 0, 0))
-    if draws.chance(70):
-        fruit = Look("plastic", draws.choose(("red", "green", "orange", "yellow")))
-        for x, z in ((-40, -20), (40, -20), (0, 42)):
-            made.add(BALL, fruit, (78, 78, 78), (x, 48, z))
-    return made.model(look, shape="round")
+    finish, width = draws.choose(("ceramic", "striped ceramic", "wood", "glass")), draws.integer(180, 300, 20)
+    look = taste.some_wood() if finish == "wood" else Look(finish, taste.some_accent())
+    deep = draws.chance(50)
+    high = width * (45 if deep else 28) // 100
+    made.add(lathe((0, 450), (400, 850), (1000, 1000)), look, (width, high, width), (0, 0, 0))
+    inside = Look(look.finish, "ivory" if look.finish != "wood" else look.color)
+    made.add(FINE_CYLINDER, inside, (width * 84 // 100, 3, width * 84 // 100), (0, high, 0))
+    return made.model(look, shape="deep" if deep else "shallow")
 
 
 def make_plate(taste: Taste) -> Model:
     """A plate."""
-    made, look = Assembly(), Look("ceramic", taste.draws.choose(("white", "ivory", taste.accent)))
-    made.add(lathe((0, 600), (1000, 1000), section="round12"), look, (260, 22, 260), (0, 0, 0))
+    draws, made = taste.draws, Assembly()
+    look = Look(
+        draws.choose(("ceramic", "ceramic", "dotted ceramic")),
+        draws.choose(("white", "ivory", taste.some_accent())),
+    )
+    width = draws.integer(180, 300, 20)
+    if draws.chance(20):
+        made.add(tapered(700, 1000), look, (width, 22, width), (0, 0, 0))
+        return made.model(look, shape="square")
+    made.add(lathe((0, 600), (1000, 1000), section="round12"), look, (width, 22, width), (0, 0, 0))
+    made.add(FINE_CYLINDER, Look("ceramic", "white"), (width * 6 // 10, 2, width * 6 // 10), (0, 22, 0))
     return made.model(look, shape="round")
 
 
 def make_bottle(taste: Taste) -> Model:
-    """A bottle."""
+    """A bottle: of wine, of water, or squat."""
     draws, made = taste.draws, Assembly()
-    look = Look("glass", draws.choose(("green", "brown", "sky blue", taste.accent)))
+    look = Look(
+        draws.choose(("glass", "glass", "plastic")),
+        draws.choose(("green", "brown", "sky blue", "white", taste.some_accent())),
+    )
+    kind = draws.choose(("slim", "squat", "square"))
+    high = draws.integer(220, 340, 20) if kind == "slim" else draws.integer(160, 240, 20)
+    width = 76 if kind == "slim" else 104
     made.add(
-        lathe((0, 1000), (600, 1000), (780, 380), (1000, 360), section="round8"),
+        lathe(
+            (0, 1000),
+            (620, 1000),
+            (780, 400),
+            (1000, 360),
+            section="chamfered" if kind == "square" else "round8",
+        ),
         look,
-        (80, draws.integer(240, 320, 20), 80),
+        (width, high, width),
         (0, 0, 0),
     )
-    return made.model(look, shape="round")
+    cap = Look("plastic", draws.choose(("black", "red", "white", "mustard")))
+    made.add(straight("round6"), cap, (width * 4 // 10, 24, width * 4 // 10), (0, high - 8, 0))
+    return made.model(look, shape=kind)
 
 
 def make_books(taste: Taste) -> Model:
@@ -77,51 +109,120 @@ def make_books(taste: Taste) -> Model:
 
 def make_laptop(taste: Taste) -> Model:
     """An open laptop."""
-    made = Assembly()
-    body = Look("metal", taste.draws.choose(("steel", "charcoal", "white")))
-    made.box(body, (330, 18, 230), (0, 0, 0))
-    made.box(Look("plastic", "black"), (290, 4, 110), (0, 18, 40))
-    made.add(leaning(450, 180), body, (330, 210, 60), (0, 18, 130))
-    made.add(leaning(450, 100), Look("screen", "white"), (306, 188, 58), (0, 28, 122), fit=True)
+    draws, made = taste.draws, Assembly()
+    body = Look(
+        draws.choose(("metal", "plastic")),
+        draws.choose(("steel", "charcoal", "white", "black", taste.some_accent())),
+    )
+    wide = draws.integer(290, 390, 20)
+    made.box(body, (wide, 18, wide * 7 // 10), (0, 0, 0))
+    made.box(Look("keys", "grey"), (wide - 40, 4, wide // 3), (0, 18, 40), fit=True)
+    back = wide * 35 // 100 + 15
+    made.add(leaning(450, 180), body, (wide, wide * 62 // 100, 60), (0, 18, back))
+    made.add(
+        leaning(450, 100),
+        Look("screen", "white"),
+        (wide - 24, wide * 62 // 100 - 22, 58),
+        (0, 28, back - 8),
+        fit=True,
+    )
     return made.model(body, shape="open")
 
 
 def make_alarm_clock(taste: Taste) -> Model:
-    """A small clock."""
-    made, look = Assembly(), Look("plastic", taste.some_accent())
-    made.box(look, (120, 110, 60), (0, 0, 0))
-    made.box(Look("clock face", "white"), (100, 92, 6), (0, 9, -33), fit=True)
-    return made.model(look, shape="box")
+    """A small clock: boxed, round with bells, or digital."""
+    draws, made = taste.draws, Assembly()
+    look = Look(
+        draws.choose(("plastic", "metal")), draws.choose(("black", "white", "red", taste.some_accent()))
+    )
+    kind, size = draws.choose(("box", "round", "digital")), draws.integer(90, 150, 10)
+    if kind == "digital":
+        made.box(look, (size * 14 // 10, size * 6 // 10, 70), (0, 0, 0))
+        made.box(
+            Look("screen", "white"), (size * 12 // 10, size * 4 // 10, 6), (0, size // 10, -37), fit=True
+        )
+        glow = Look("glow", draws.choose(("red", "green", "sky blue")))
+        for x in (-36, -14, 14, 36):
+            made.box(glow, (10, size * 22 // 100, 4), (x * size // 100, size * 19 // 100, -41))
+        return made.model(look, shape=kind)
+    if kind == "box":
+        made.box(look, (size, size, 60), (0, 0, 0))
+    else:
+        made.add(DISC, look, (size, size, 50), (0, 14, 0))
+        for x in (-size * 3 // 10, size * 3 // 10):
+            made.add(
+                straight("round6"),
+                Look("metal", "brass"),
+                (size // 3, size // 5, size // 3),
+                (x, size + 2, 0),
+            )
+            made.box(look, (14, 24, 20), (x, 0, 0))
+    made.add(
+        BOX if kind == "box" else DISC,
+        Look("clock face", "white"),
+        (size - 20, size - 20, 6),
+        (0, 10 if kind == "box" else 24, -33 if kind == "box" else -28),
+        fit=True,
+    )
+    return made.model(look, shape=kind)
 
 
 def make_box(taste: Taste) -> Model:
-    """A storage box with a lid."""
+    """A storage box with a lid, or a taped cardboard box."""
     draws, made = taste.draws, Assembly()
-    look = draws.choose((Look("paper", "tan"), Look("plastic", taste.some_accent()), Look("fabric", "grey")))
-    width, deep, high = draws.integer(260, 400, 20), draws.integer(220, 320, 20), draws.integer(160, 280, 20)
+    width, deep, high = draws.integer(240, 420, 20), draws.integer(220, 320, 20), draws.integer(140, 320, 20)
+    if draws.chance(35):
+        look = Look("paper", draws.choose(("tan", "tan", "sand")))
+        made.box(look, (width, high, deep), (0, 0, 0))
+        made.box(Look("paper", "beige"), (50, 3, deep), (0, high, 0))
+        return made.model(look, shape="cardboard")
+    look = Look(
+        draws.choose(("plastic", "fabric", "paper dots", "paper stripes", "wicker")), taste.some_accent()
+    )
     made.box(look, (width, high, deep), (0, 0, 0))
     made.box(look, (width + 14, 30, deep + 14), (0, high, 0))
-    return made.model(look, shape="box")
+    return made.model(look, shape="with lid")
 
 
 def make_basket(taste: Taste) -> Model:
-    """A woven basket."""
-    made, look = Assembly(), Look("wicker", taste.draws.choose(("tan", "beige", "brown")))
-    width, high = taste.draws.integer(260, 380, 20), taste.draws.integer(200, 320, 20)
-    made.add(tapered(800, 1000, "round10"), look, (width, high, width), (0, 0, 0))
-    return made.model(look, shape="round")
+    """A woven basket, round or square, with or without a handle."""
+    draws, made = taste.draws, Assembly()
+    look = Look("wicker", draws.choose(("tan", "beige", "brown", "white", taste.some_accent())))
+    width, high = draws.integer(240, 400, 20), draws.integer(180, 340, 20)
+    square = draws.chance(40)
+    made.add(
+        tapered(800, 1000) if square else tapered(800, 1000, "round10"), look, (width, high, width), (0, 0, 0)
+    )
+    if draws.chance(45):
+        for x in (-1, 1):
+            made.box(look, (16, 110, 30), (x * (width // 2 - 8), high, 0))
+        made.box(look, (width, 16, 30), (0, high + 110, 0))
+        return made.model(look, shape="with handle")
+    return made.model(look, shape="square" if square else "round")
 
 
 def make_trash_can(taste: Taste) -> Model:
-    """A bin."""
+    """A bin, round or square, with or without a pedal."""
     draws, made = taste.draws, Assembly()
     look = draws.choose(
-        (Look("metal", "steel"), Look("plastic", "black"), Look("plastic", taste.some_accent()))
+        (
+            Look("metal", "steel"),
+            Look("metal", taste.some_accent()),
+            Look("plastic", "black"),
+            Look("plastic", taste.some_accent()),
+            Look("wicker", "tan"),
+        )
     )
-    width, high = draws.integer(220, 300, 20), draws.integer(280, 560, 20)
-    made.add(tapered(820, 1000, "round10"), look, (width, high, width), (0, 0, 0))
-    made.add(CYLINDER, Look("plastic", "charcoal"), (width - 10, 24, width - 10), (0, high, 0))
-    return made.model(look, shape="round")
+    width, high, square = draws.integer(220, 320, 20), draws.integer(280, 620, 20), draws.chance(40)
+    made.add(
+        tapered(860, 1000) if square else tapered(860, 1000, "round10"), look, (width, high, width), (0, 0, 0)
+    )
+    made.add(
+        BOX if square else CYLINDER, Look("plastic", "charcoal"), (width - 10, 24, width - 10), (0, high, 0)
+    )
+    if draws.chance(40):
+        made.box(Look("metal", "steel"), (70, 20, 50), (0, 14, -width // 2 - 10))
+    return made.model(look, shape="square" if square else "round")
 
 
 def make_shoes(taste: Taste) -> Model:
@@ -138,8 +239,12 @@ def make_shoes(taste: Taste) -> Model:
 
 def make_ball(taste: Taste) -> Model:
     """A ball on the floor."""
-    made, look = Assembly(), Look("rubber", taste.draws.choose(("orange", "blue", "red", taste.accent)))
-    width = taste.draws.integer(220, 260, 10)
+    draws, made = taste.draws, Assembly()
+    look = Look(
+        draws.choose(("rubber", "rubber", "dotted fabric", "striped fabric")),
+        draws.choose(("blue", "red", "white", taste.some_accent())),
+    )
+    width = draws.integer(140, 280, 10)
     made.add(BALL, look, (width, width, width), (0, 0, 0))
     return made.model(look, shape="round")
 
@@ -149,7 +254,7 @@ def make_treadmill(taste: Taste) -> Model:
     made, black, grey = (
         Assembly(),
         Look("rubber", "black"),
-        Look("metal", taste.draws.choose(("charcoal", "steel"))),
+        Look("metal", taste.draws.choose(("charcoal", "steel", "white", "black"))),
     )
     made.box(grey, (760, 150, 1600), (0, 0, 0))
     made.box(black, (520, 16, 1500), (0, 150, -20))
@@ -163,7 +268,7 @@ def make_treadmill(taste: Taste) -> Model:
 
 def make_exercise_bike(taste: Taste) -> Model:
     """A stationary bicycle."""
-    made, frame = Assembly(), Look("metal", taste.draws.choose(("black", "white", "red")))
+    made, frame = Assembly(), Look("metal", taste.draws.choose(("black", "white", "red", "steel", "blue")))
     black = Look("plastic", "black")
     for z in (-430, 430):
         made.box(black, (480, 60, 80), (0, 0, z))
@@ -187,7 +292,7 @@ def _wheel_look(frame: Look) -> Look:
 def make_weight_bench(taste: Taste) -> Model:
     """A padded bench with a barbell on its rack."""
     made, frame = Assembly(), Look("metal", "charcoal")
-    cover = Look("leather", taste.draws.choose(("black", "red", taste.accent)))
+    cover = Look("leather", taste.draws.choose(("black", "red", "brown", taste.some_accent())))
     made.add(CUSHION, cover, (320, 80, 1150), (0, 400, -60))
     for z in (-480, 360):
         made.box(frame, (420, 50, 60), (0, 0, z))
@@ -203,7 +308,7 @@ def make_weight_bench(taste: Taste) -> Model:
 
 def make_dumbbell_rack(taste: Taste) -> Model:
     """Two rows of dumbbells."""
-    made, frame = Assembly(), Look("metal", taste.draws.choose(("black", "steel")))
+    made, frame = Assembly(), Look("metal", taste.draws.choose(("black", "steel", "white", "charcoal")))
     for x in (-480, 480):
         made.add(leaning(300, 500), frame, (50, 760, 260), (x, 0, 60))
     for low, z in ((260, 0), (620, 80)):

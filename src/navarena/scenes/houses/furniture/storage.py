@@ -9,7 +9,7 @@ FRONT_MM = 18
 GAP_MM = 8
 
 
-def _doors(
+def add_doors(
     made: Assembly, look: Look, knob: Look, columns: int, width: int, low: int, high: int, face: int
 ) -> None:
     """Door fronts side by side with knobs at their meeting edges."""
@@ -23,7 +23,7 @@ def _doors(
         )
 
 
-def _drawers(
+def add_drawers(
     made: Assembly, look: Look, knob: Look, rows: int, x: int, width: int, low: int, high: int, face: int
 ) -> None:
     """Drawer fronts one above the other with bar handles."""
@@ -48,9 +48,25 @@ def make_sideboard(taste: Taste) -> Model:
     made.box(wood, (width, high - legs - 24, depth), (0, legs, 0))
     made.box(wood, (width + 20, 24, depth + 16), (0, high - 24, -4))
     front = wood if draws.chance(60) else draws.choose(taste.style.fronts)
-    _doors(made, front, taste.metal_look(), columns, width - 40, legs + 20, high - 44, -depth // 2)
-    made.surface((0, high, 0), width - 120, depth - 90)
+    add_doors(made, front, taste.metal_look(), columns, width - 40, legs + 20, high - 44, -depth // 2)
+    made.surface((0, high, 0), width - 60, depth - 50)
     return made.model(wood, shape=f"{columns} doors")
+
+
+def make_low_cabinet(taste: Taste) -> Model:
+    """A small cabinet with one or two doors, as high as a hand."""
+    draws, made = taste.draws, Assembly()
+    columns = draws.integer(1, 2)
+    width, depth = columns * draws.integer(400, 480, 20), draws.integer(340, 420, 20)
+    high, wood = (
+        draws.integer(760, 1150, 30),
+        draws.choose((taste.some_wood(), Look("lacquer", taste.some_accent()))),
+    )
+    made.box(wood, (width, high - 24, depth), (0, 0, 0))
+    made.box(taste.wood, (width + 20, 24, depth + 16), (0, high - 24, -4))
+    add_doors(made, wood, taste.metal_look(), columns, width - 30, 60, high - 40, -depth // 2)
+    made.surface((0, high, 0), width - 60, depth - 50)
+    return made.model(wood, shape=f"{columns} door{'s' if columns > 1 else ''}")
 
 
 def make_tall_cabinet(taste: Taste) -> Model:
@@ -65,9 +81,9 @@ def make_tall_cabinet(taste: Taste) -> Model:
     made.box(wood, (width, high, depth), (0, 0, 0))
     made.box(wood, (width + 24, 30, depth + 18), (0, high, -4))
     split = high * 45 // 100
-    _doors(made, wood, taste.metal_look(), 2, width - 30, 60, split, -depth // 2)
+    add_doors(made, wood, taste.metal_look(), 2, width - 30, 60, split, -depth // 2)
     upper = Look("glass", "sky blue") if draws.chance(40) else wood
-    _doors(made, upper, taste.metal_look(), 2, width - 30, split + 20, high - 20, -depth // 2)
+    add_doors(made, upper, taste.metal_look(), 2, width - 30, split + 20, high - 20, -depth // 2)
     return made.model(wood, shape="tall")
 
 
@@ -83,8 +99,8 @@ def make_chest_of_drawers(taste: Taste) -> Model:
     each = (width - 30) // columns
     for k in range(columns):
         x = (2 * k + 1 - columns) * each // 2
-        _drawers(made, wood, taste.metal_look(), rows, x, each, legs + 20, high - 40, -depth // 2)
-    made.surface((0, high, 0), width - 120, depth - 100)
+        add_drawers(made, wood, taste.metal_look(), rows, x, each, legs + 20, high - 40, -depth // 2)
+    made.surface((0, high, 0), width - 60, depth - 50)
     return made.model(wood, shape=f"{rows * columns} drawers")
 
 
@@ -97,7 +113,7 @@ def make_wardrobe(taste: Taste) -> Model:
     made.box(wood, (width, high, depth), (0, 0, 0))
     made.box(wood, (width + 20, 40, depth + 16), (0, high, -4))
     front = wood if draws.chance(70) else Look("lacquer", draws.choose(("white", "ivory", "light grey")))
-    _doors(made, front, taste.metal_look(), columns, width - 20, 80, high - 20, -depth // 2)
+    add_doors(made, front, taste.metal_look(), columns, width - 20, 80, high - 20, -depth // 2)
     return made.model(wood, shape=f"{columns} doors")
 
 
@@ -126,18 +142,35 @@ def make_bookshelf(taste: Taste) -> Model:
                 fit=True,
             )
         else:
-            made.surface((0, low + 20, 0), inner - 60, depth - 90, each - 40)
+            made.surface((0, low + 20, -6), inner - 20, depth - 40, each - 30)
     return made.model(wood, shape=f"{rows} shelves")
+
+
+def make_storage_shelf(taste: Taste) -> Model:
+    """Deep open boards on posts, of metal or raw wood."""
+    draws, made = taste.draws, Assembly()
+    look = draws.choose(
+        (Look("metal", "steel"), Look("metal", "charcoal"), Look("wood", "pine"), Look("lacquer", "white"))
+    )
+    width, depth, rows = draws.integer(800, 1200, 50), draws.integer(380, 480, 20), draws.integer(3, 5)
+    each = min(draws.integer(340, 440, 20), 1900 // rows)
+    made.legs(look, BOX, 40, rows * each + 60, width, depth)
+    for k in range(rows + 1):
+        low = 60 + k * each - 30 * (k == rows)
+        made.box(look, (width - 6, 24, depth - 6), (0, low, 0))
+        if k < rows:
+            made.surface((0, low + 24, 0), width - 100, depth - 60, each - 60)
+    return made.model(look, shape=f"{rows} boards")
 
 
 def make_wall_shelf(taste: Taste) -> Model:
     """A board on the wall."""
     draws, made = taste.draws, Assembly(hangs=True)
-    width, depth, wood = draws.integer(600, 1000, 50), draws.integer(180, 240, 10), taste.some_wood()
+    width, depth, wood = draws.integer(600, 1000, 50), draws.integer(200, 280, 10), taste.some_wood()
     made.box(wood, (width, 28, depth), (0, 60, 0))
     for sign in (-1, 1):
         made.box(taste.metal_look(), (24, 60, depth - 60), (sign * (width // 2 - 90), 0, 30))
-    made.surface((0, 88, 0), width - 100, depth - 70, 300)
+    made.surface((0, 88, 0), width - 40, depth - 20, 300)
     return made.model(wood, shape="board")
 
 
@@ -153,8 +186,8 @@ def make_tv_stand(taste: Taste) -> Model:
     made.legs(wood, BOX, 40, legs, width - 80, depth - 60)
     made.box(wood, (width, high - legs, depth), (0, legs, 0))
     third = (width - 30) // 3
-    _drawers(made, wood, taste.metal_look(), 1, -third, third, legs + 20, high - 24, -depth // 2)
-    _drawers(made, wood, taste.metal_look(), 1, third, third, legs + 20, high - 24, -depth // 2)
+    add_drawers(made, wood, taste.metal_look(), 1, -third, third, legs + 20, high - 24, -depth // 2)
+    add_drawers(made, wood, taste.metal_look(), 1, third, third, legs + 20, high - 24, -depth // 2)
     made.box(Look("lacquer", "black"), (third - 20, high - legs - 60, 10), (0, legs + 30, -depth // 2 - 5))
     made.surface((0, high, 20), width - 120, depth - 120, 900)
     return made.model(wood, shape="low")
@@ -174,7 +207,7 @@ def make_shoe_rack(taste: Taste) -> Model:
             for pair in (-45, 45):
                 made.add(leaning(-120, 760), shoes, (76, 80, 240), (x + pair, low + 16, 0))
     made.box(wood, (width, 20, depth), (0, 460, 0))
-    made.surface((0, 480, 0), width - 120, depth - 80)
+    made.surface((0, 480, 0), width - 60, depth - 30)
     return made.model(wood, shape="open")
 
 

@@ -18,7 +18,7 @@ def make_dining_table(taste: Taste) -> Model:
             (0, 1000), (60, 900), (120, 260), (500, 200), (900, 260), (1000, 520), section="round12"
         )
         made.add(pedestal, wood, (width // 2, high - 36, width // 2), (0, 0, 0))
-        made.surface((0, high, 0), width * 6 // 10, width * 6 // 10)
+        made.surface((0, high, 0), width * 68 // 100, width * 68 // 100)
         return made.model(top, shape="round")
     width = draws.integer(900, max(1000, min(1900, taste.room_mm - 1200)), 100)
     depth = draws.integer(700, max(760, min(950, taste.room_mm - 1600)), 10)
@@ -27,7 +27,7 @@ def make_dining_table(taste: Taste) -> Model:
     made.legs(wood, legs, draws.integer(56, 84, 2), high - 36, width - 60, depth - 60)
     for z in (-(depth - 150) // 2, (depth - 150) // 2):
         made.box(wood, (width - 190, 80, 22), (0, high - 116, z))
-    made.surface((0, high, 0), width - 260, depth - 260)
+    made.surface((0, high, 0), width - 160, depth - 200)
     return made.model(top, shape="rectangular")
 
 
@@ -38,7 +38,7 @@ def make_small_table(taste: Taste) -> Model:
     width, depth = draws.integer(750, 1150, 50), draws.integer(600, 750, 10)
     made.box(wood, (width, 30, depth), (0, high - 30, 0))
     made.legs(taste.wood, draws.choose((BOX, tapered(600, 1000), ROD)), 52, high - 30, width - 30, depth - 30)
-    made.surface((0, high, 0), width - 200, depth - 200)
+    made.surface((0, high, 0), width - 120, depth - 140)
     return made.model(wood, shape="rectangular")
 
 
@@ -51,15 +51,15 @@ def make_coffee_table(taste: Taste) -> Model:
     if draws.chance(30):
         width = draws.integer(600, 850, 50)
         made.add(FINE_CYLINDER, top, (width, 30, width), (0, high - 30, 0))
-        made.legs(frame, ROD, 36, high - 30, width * 6 // 10, width * 6 // 10)
-        made.surface((0, high, 0), width * 6 // 10, width * 6 // 10)
+        made.legs(frame, ROD, 36, high - 30, width * 68 // 100, width * 68 // 100)
+        made.surface((0, high, 0), width * 68 // 100, width * 68 // 100)
         return made.model(top, shape="round")
     width, depth = draws.integer(800, 1200, 50), draws.integer(480, 640, 20)
     made.box(top, (width, 36, depth), (0, high - 36, 0))
     made.legs(frame, BOX, 46, high - 36, width - 30, depth - 30)
     if draws.chance(60):
         made.box(wood, (width - 90, 20, depth - 90), (0, 120, 0))
-    made.surface((0, high, 0), width - 120, depth - 120)
+    made.surface((0, high, 0), width - 60, depth - 60)
     return made.model(top, shape="rectangular")
 
 
@@ -75,7 +75,7 @@ def make_side_table(taste: Taste) -> Model:
         made.add(base, frame, (width * 7 // 10, high - 26, width * 7 // 10), (0, 0, 0))
     else:
         made.legs(frame, BOX, 30, high - 26, width, width)
-    made.surface((0, high, 0), width * 6 // 10, width * 6 // 10)
+    made.surface((0, high, 0), width * 68 // 100, width * 68 // 100)
     return made.model(top, shape="round" if round_top else "square")
 
 
@@ -93,7 +93,7 @@ def make_console_table(taste: Taste) -> Model:
     made.box(wood, (width - 80, 110, depth - 40), (0, high - 140, 0))
     for sign in (-1, 1):
         made.box(taste.metal_look(), (60, 14, 24), (sign * width // 4, high - 90, -depth // 2 + 10))
-    made.surface((0, high, 0), width - 100, depth - 60)
+    made.surface((0, high, 0), width - 40, depth - 20)
     return made.model(wood, shape="narrow")
 
 
@@ -113,7 +113,7 @@ def make_desk(taste: Taste) -> Model:
         low = 60 + 215 * k
         made.box(wood, (364, 200, 16), (x, low, -depth // 2 + 22))
         made.box(taste.metal_look(), (110, 14, 22), (x, low + 130, -depth // 2 + 4))
-    made.surface((-side * 150, high, 40), width - 420, depth - 200)
+    made.surface((-side * 150, high, 40), width - 440, depth - 80)
     return made.model(wood, shape="rectangular")
 
 
@@ -124,6 +124,6 @@ def make_vanity_shelf(taste: Taste) -> Model:
     made.legs(frame, ROD, 24, high, width, depth)
     for y in (110, high // 2 + 40, high - 24):
         made.box(frame, (width, 18, depth), (0, y, 0))
-    made.surface((0, high - 6, 0), width - 80, depth - 80)
-    made.surface((0, high // 2 + 58, 0), width - 80, depth - 80, high // 2 - 90)
+    made.surface((0, high - 6, 0), width - 50, depth - 50)
+    made.surface((0, high // 2 + 58, 0), width - 60, depth - 50, high // 2 - 90)
     return made.model(frame, shape="open")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.looks import Look, Style
 
-FABRICS = ("fabric", "fabric", "fabric", "leather", "striped fabric")
+FABRICS = ("fabric", "fabric", "fabric", "leather", "leather", "striped fabric", "plaid", "floral fabric")
 
 
 @dataclass

@@ -1,0 +1,31 @@
+"""What a benchmark calls an object of a scene.
+
+Scans write the benchmark's own word as the category, or as the attribute `goal`; generated houses
+tell an office chair from an armchair, and the vocabulary of houses says that both are a "chair".
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+from navarena.scenes.houses.vocabulary import HABITAT_2020, HM3D
+from navarena.scenes.scene import SceneObject
+
+
+@cache
+def _words_by_category() -> dict[str, tuple[str, ...]]:
+    """Category of houses -> the words of the Habitat challenges that stand for it."""
+    found: dict[str, list[str]] = {}
+    for words in (HABITAT_2020, HM3D):
+        for word, categories in words.items():
+            for category in categories:
+                found.setdefault(category, []).append(word)
+    return {category: tuple(dict.fromkeys(words)) for category, words in found.items()}
+
+
+def word_for(thing: SceneObject, words: Sequence[str]) -> str | None:
+    """The one of `words`, the goal categories of a protocol, that names `thing`; None if none does.
+
+    The category itself comes first, then the attribute `goal` of scans, then the vocabulary.
+    """
+    candidates = (thing.category, thing.attributes.get("goal"), *_words_by_category().get(thing.category, ()))
+    return next((word for word in candidates if word in words), None)

@@ -1,0 +1,47 @@
+"""A house before it becomes triangles."""
+
+import hashlib
+from dataclasses import dataclass
+
+from navarena.scenes.houses.plan import FloorPlan
+from navarena.scenes.houses.space import Placement
+from navarena.scenes.houses.stairs import Stairs
+
+
+@dataclass(frozen=True)
+class Storey:
+    """One floor of a house.
+
+    Attributes:
+        plan: rooms and openings.
+        base: height of the floor, millimetres.
+        placements: furniture; parents and rooms are indices within the storey, heights above its floor.
+    """
+
+    plan: FloorPlan
+    base: int
+    placements: tuple[Placement, ...] = ()
+
+
+@dataclass(frozen=True)
+class HousePlan:
+    """Everything in a house as whole numbers of millimetres.
+
+    Attributes:
+        storeys: ground floor first.
+        stairs: the k-th leads from storey k to storey k + 1.
+    """
+
+    storeys: tuple[Storey, ...]
+    stairs: tuple[Stairs, ...] = ()
+
+    @property
+    def area_mm2(self) -> int:
+        """Floor of all rooms that one can stand on, square millimetres."""
+        return sum(
+            storey.plan.ground(room).area for storey in self.storeys for room in range(len(storey.plan.rooms))
+        )
+
+    def digest(self) -> str:
+        """SHA-256 (hex) over all its whole numbers and names: equal on every machine."""
+        return hashlib.sha256(repr((self.storeys, self.stairs)).encode()).hexdigest()

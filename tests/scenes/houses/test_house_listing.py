@@ -1,0 +1,46 @@
+"""The published houses: listed, and drawn alike on every machine."""
+
+import pytest
+
+from navarena.core.errors import UnknownNameError
+from navarena.scenes.catalog import scene_ids, scene_sets
+from navarena.scenes.houses.listing import DIGITS, changed_houses, load_listing
+from navarena.scenes.houses.splits import HOUSE_SPLITS, house_seed
+
+A_FEW = [(split, index) for split in HOUSE_SPLITS for index in (0, 37)]
+
+
+def test_the_list_holds_every_house_of_the_set():
+    listing = load_listing()
+    assert listing.name == "houses-v1"
+    assert {split: len(seeds) for split, seeds in listing.seeds.items()} == dict(HOUSE_SPLITS)
+    for split, seeds in listing.seeds.items():
+        assert seeds == tuple(house_seed(split, index) for index in range(len(seeds)))
+        assert len(listing.digests[split]) == len(seeds)
+        assert len(scene_ids("houses-v1", split)) == len(seeds)
+    digests = [digest for listed in listing.digests.values() for digest in listed]
+    assert len(set(digests)) == 1000
+    assert all(len(digest) == DIGITS and int(digest, 16) >= 0 for digest in digests)
+
+
+def test_houses_are_drawn_as_listed():
+    assert changed_houses(A_FEW) == [], "what changes published houses makes a new set; see list_houses.py"
+
+
+@pytest.mark.slow
+def test_all_houses_are_drawn_as_listed():
+    everything = [(split, index) for split, size in HOUSE_SPLITS.items() for index in range(size)]
+    assert changed_houses(everything) == []
+
+
+def test_houses_outside_the_list_are_refused():
+    with pytest.raises(UnknownNameError, match="got val/00100"):
+        changed_houses([("val", 100)])
+
+
+def test_sets_are_held_side_by_side():
+    sets = scene_sets()
+    assert {"houses-v0", "houses-v1"} <= set(sets)
+    old, new = sets["houses-v0"], sets["houses-v1"]
+    assert old.fingerprint("houses-v0/val/00000") != new.fingerprint("houses-v1/val/00000")
+    assert len({room.level for room in old.build("houses-v0/val/00003").rooms}) == 1

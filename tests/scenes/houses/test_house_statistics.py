@@ -1,0 +1,90 @@
+"""Houses of the published set stay within what homes are like, floor plans and ways alike."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from navarena.scenes.houses import HouseSettings, house_seed
+from navarena.scenes.houses.footprints import house_floors
+from navarena.scenes.houses.generator import draw_house
+from navarena.scenes.houses.house_plan import HousePlan
+from navarena.scenes.houses.splits import house_settings
+from navarena.simulation.navmesh.floors import build_floor_navmesh
+from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.settings import NavMeshSettings
+
+HOUSES = [("val", 0), ("val", 2), ("val", 4), ("train", 8)]
+BODY = NavMeshSettings(radius=0.18, height=0.88, max_climb=0.2, region_min_size=0)
+
+
+@cache
+def house_of(split: str, index: int) -> HousePlan:
+    return draw_house(house_seed(split, index), house_settings(split))
+
+
+@cache
+def mesh_of(split: str, index: int) -> NavMesh:
+    return build_floor_navmesh(house_floors(house_of(split, index)), BODY)
+
+
+def test_sizes_and_storeys():
+    houses = [draw_empty(index) for index in range(9)]
+    areas = np.array([house.area_mm2 / 1e6 for house in houses])
+    storeys = np.array([len(house.storeys) for house in houses])
+    rooms = np.array([sum(len(s.plan.rooms) for s in house.storeys) for house in houses])
+    assert areas.min() >= 40 and areas.max() <= 400
+    assert 80 <= np.median(areas) <= 180
+    assert areas.max() > 180 and areas.min() < 90
+    assert set(storeys) == {1, 2, 3}
+    assert 0.2 <= (storeys == 1).mean() <= 0.85
+    assert rooms.min() >= 3 and rooms.max() <= 36
+    per_storey = rooms / storeys
+    assert 5 <= np.median(per_storey) <= 11
+
+
+def draw_empty(index: int) -> HousePlan:
+    return draw_house(house_seed("train", index), HouseSettings(furnished=False))
+
+
+def test_objects_per_room():
+    counts, small = [], 0
+    for split, index in HOUSES:
+        for storey in house_of(split, index).storeys:
+            rooms = [placed.room for placed in storey.placements]
+            for k, room in enumerate(storey.plan.rooms):
+                if room.category not in ("stairs", "corridor", "storage room", "toilet"):
+                    counts.append(rooms.count(k))
+                    small += rooms.count(k) < 4
+    assert 8 <= np.median(counts) <= 40
+    assert max(counts) <= 120
+    assert small <= len(counts) // 20
+
+
+@pytest.mark.parametrize(("split", "index"), HOUSES)
+def test_nearly_all_of_every_storey_can_be_reached(split, index):
+    house, mesh = house_of(split, index), mesh_of(split, index)
+    corners = mesh.vertices[mesh.triangles]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+    main = mesh.islands == mesh.largest_island
+    heights = corners[..., 1]
+    for storey in house.storeys:
+        here = np.abs(heights - storey.base / 1000).max(1) < 0.02
+        assert area[here & main].sum() >= 0.98 * area[here].sum()
+    assert 0.2 <= mesh.navigable_area / (house.area_mm2 / 1e6) <= 0.75
+
+
+def test_ways_wind_as_in_real_homes():
+    ratios = []
+    for split, index in HOUSES:
+        mesh = mesh_of(split, index)
+        points = mesh.random_point(np.random.default_rng(index), 120)
+        start, goal = points[:60], points[60:]
+        straight = np.linalg.norm(start - goal, axis=1)
+        distance = mesh.geodesic_distance(start, goal)
+        usable = np.isfinite(distance) & (straight > 1)
+        ratios += (distance / np.maximum(straight, 1e-9))[usable].tolist()
+    assert min(ratios) >= 1 - 1e-9
+    assert 1.15 <= np.median(ratios) <= 1.6
+    assert 1.3 <= np.percentile(ratios, 75) <= 2.4
+    assert (np.array(ratios) > 1.1).mean() > 0.55
