@@ -67,16 +67,6 @@ class RenderMesh:
         """C."""
         return len(self.triangle_offset) - 1
 
-    @property
-    def has_texture(self) -> bool:
-        """Whether some material is textured."""
-        return bool(self.features[1])
-
-    @property
-    def has_vertex_shading(self) -> bool:
-        """Whether vertices carry light or colours."""
-        return bool(self.features[0])
-
     def triangle_corners(self) -> Float32[np.ndarray, "t 3 3"]:
         """(T, 3, 3) metres, counter-clockwise seen from the front, in the mesh's own order."""
         cluster = np.repeat(np.arange(self.cluster_count), np.diff(self.triangle_offset))
