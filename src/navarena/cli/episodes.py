@@ -54,8 +54,8 @@ class EpisodesMake:
     layout: str | None = None
     """Write this layout of the community in the place of our own: habitat-pointnav,
     habitat-objectnav-hm3d or multion."""
-    up_axis: str = "y"
-    """Up axis of a mesh file: y or z."""
+    up: str = "y"
+    """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
     scale: float = 1.0
     """Metres per unit of a mesh file."""
     json: bool = False
@@ -82,7 +82,7 @@ class EpisodesMake:
                 self.seed,
                 name,
                 split,
-                self.up_axis,
+                self.up,
                 self.scale,
                 progress.advance,
             )
@@ -110,7 +110,7 @@ class EpisodesMake:
         if not isinstance(recipe, ObjectNavRecipe):
             return dataset.episodes
         worlds = WorldCache(
-            recipe.embodiment, lambda scene, body: open_world(scene, body, self.up_axis, self.scale)
+            recipe.embodiment, lambda scene, body: open_world(scene, body, self.up, self.scale)
         )
         return with_objects(dataset.episodes, worlds.get, recipe.view_points)
 

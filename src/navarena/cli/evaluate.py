@@ -31,7 +31,7 @@ class Evaluate:
     """Split of the dataset: mini takes seconds; val and test are for results."""
     dataset: str | None = None
     """Other episodes than the protocol's own: a dataset's name, an episode file (or folder of them), or
-    a mesh file or scene id in which episodes are generated."""
+    a mesh file (scan.ply, scan.ply?up=z&scale=0.01) or scene id in which episodes are generated."""
     episodes: int | None = None
     """Only so many episodes (of a split, the first ones); the result then shows as custom."""
     corrupt: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()

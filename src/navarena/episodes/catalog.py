@@ -13,7 +13,8 @@ from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_
 from navarena.episodes.exchange.episode_file import open_episode_file
 from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import EpisodeRecipe, Stream
-from navarena.scenes.catalog import SCENE_SETS, scene_ids
+from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
+from navarena.scenes.mesh_reference import join_reference
 
 RECIPES = Registry(
     "protocol with episodes",
@@ -120,8 +121,8 @@ def make_episodes(
         seed: another seed, other episodes.
         name: of the data set; a part of the random streams' names.
         split: likewise.
-        up_axis: of mesh files, "y" or "z".
-        scale: of mesh files, metres per unit.
+        up_axis: of mesh files; the episodes name their scene with it ("scan.ply?up=z").
+        scale: of mesh files, metres per unit; likewise.
         progress: called with the number of scenes done since the last call.
 
     Raises UnknownNameError, FileError or SceneError for a scene that cannot serve.
@@ -131,9 +132,8 @@ def make_episodes(
             f"expected at least one scene and one episode in each, got {len(scenes)} scenes and {per_scene} "
             "episodes"
         )
-    lazy = SceneEpisodes(
-        get_recipe(protocol_id), scenes, per_scene, Stream(name, split, seed), up_axis, scale
-    )
+    named = [join_reference(scene, up_axis, scale) if is_file_path(scene) else scene for scene in scenes]
+    lazy = SceneEpisodes(get_recipe(protocol_id), named, per_scene, Stream(name, split, seed))
     for index in range(len(scenes)):
         lazy.scene_batch(index)
         if progress is not None:

@@ -27,11 +27,9 @@ class SceneEpisodes(Sequence[Episode]):
 
     Args:
         recipe: makes them.
-        scenes: scene ids or paths.
+        scenes: scene ids, or paths of mesh files such as "scan.ply?up=z".
         per_scene: episodes in each.
         stream: names their random draws.
-        up_axis: of mesh files, "y" or "z".
-        scale: of mesh files, metres per unit.
     """
 
     def __init__(
@@ -40,11 +38,8 @@ class SceneEpisodes(Sequence[Episode]):
         scenes: Sequence[str],
         per_scene: int,
         stream: Stream,
-        up_axis: str = "y",
-        scale: float = 1.0,
     ) -> None:
         self._recipe, self._scenes, self._per_scene, self._stream = recipe, tuple(scenes), per_scene, stream
-        self._up_axis, self._scale = up_axis, scale
         self._batch = lru_cache(KEPT_SCENES)(self._load)
 
     def __len__(self) -> int:
@@ -84,7 +79,7 @@ class SceneEpisodes(Sequence[Episode]):
         """The batch of one scene from the cache, made first when it is not there."""
         scene_id = self._scenes[index]
         key = content_hash(
-            scene_hash(scene_id, self._up_axis, self._scale),
+            scene_hash(scene_id),
             repr(self._recipe),
             repr(self._stream),
             str(self._per_scene),
@@ -94,7 +89,7 @@ class SceneEpisodes(Sequence[Episode]):
         return _from_pack(pack, scene_id)
 
     def _make(self, scene_id: str) -> SceneBatch:
-        world = open_world(scene_id, self._recipe.embodiment, self._up_axis, self._scale)
+        world = open_world(scene_id, self._recipe.embodiment)
         return self._recipe.make(world, self._per_scene, self._stream)
 
 

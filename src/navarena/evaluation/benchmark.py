@@ -22,6 +22,7 @@ from navarena.evaluation.identity import Identity
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.catalog import is_file_path
+from navarena.scenes.mesh_reference import MARK
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from navarena.tasks.task import StepResult, Task
@@ -185,6 +186,5 @@ def _load_dataset(task: Task, settings: EvaluationSettings) -> EpisodeDataset:
 
 def absolute_dataset(dataset: str | None) -> str | None:
     """A dataset that is a file here, by its absolute path, so that a run can be replayed from anywhere."""
-    if dataset is not None and Path(dataset).exists():
-        return str(Path(dataset).resolve())
-    return dataset
+    path, mark, options = (dataset or "").partition(MARK)
+    return str(Path(path).resolve()) + mark + options if path and Path(path).exists() else dataset

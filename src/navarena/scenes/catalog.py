@@ -3,7 +3,7 @@
 A scene id reads "<set>/<split>/<index>", such as "houses-v0/val/00017", or names a scene of a dataset
 that the user has, such as "hm3d/val/00800-TEEsavR23oF"; the names that episode files write, such as
 "hm3d_v0.2/val/00800-TEEsavR23oF/TEEsavR23oF.basis.glb", mean the same. Anything else is the path of a
-mesh file.
+mesh file, which may say how it is read: "scan.ply?up=z&scale=0.01".
 """
 
 from collections.abc import Callable
@@ -20,6 +20,7 @@ from navarena.core.suggest import unknown_name
 from navarena.scenes.datasets.compiling import dataset_builder, dataset_fingerprint
 from navarena.scenes.datasets.names import DatasetScene, dataset_scene_ids, find_dataset_scene
 from navarena.scenes.fingerprints import file_fingerprint
+from navarena.scenes.mesh_reference import split_reference
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
 from navarena.scenes.scene_set import SceneSet
@@ -74,7 +75,8 @@ def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     Raises UnknownNameError for an unknown id, FileError and SceneError for a file that cannot be
     used, StorageError when the cache cannot be written.
     """
-    text = str(scene_id_or_path)
+    name = str(scene_id_or_path)
+    text, up_axis, scale = split_reference(name, up_axis, scale)
     key = scene_hash(text, up_axis, scale)
     build = _builder(text, up_axis, scale)
 
@@ -85,7 +87,7 @@ def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
 
     scene = scene_from_pack(load_or_build("scene", key, compile_scene))
     # Equal files share one pack, whatever their paths.
-    return scene if scene.scene_id == text else replace(scene, scene_id=text)
+    return scene if scene.scene_id == name else replace(scene, scene_id=name)
 
 
 def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 1.0) -> str:
@@ -94,7 +96,7 @@ def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     They cover the content of a file with everything it refers to (materials, textures, buffers),
     or seed and settings of a generated scene, and the source code that compiles it.
     """
-    text = str(scene_id_or_path)
+    text, up_axis, scale = split_reference(str(scene_id_or_path), up_axis, scale)
     compiler = [source_fingerprint(file) for file in _COMPILER]
     named = _named(text)
     if named is not None:
@@ -114,7 +116,7 @@ def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
 
 def is_file_path(scene_id_or_path: str) -> bool:
     """Whether this names a mesh file: it has a suffix, or exists, and is no id of a set or dataset."""
-    path = Path(scene_id_or_path)
+    path = Path(split_reference(scene_id_or_path).path)
     if _named(scene_id_or_path) is not None:
         return False
     if path.suffix:
