@@ -34,7 +34,7 @@ def make_episodes(world, count):
 
 
 def test_the_expert_reaches_goals_on_another_storey():
-    scene = build_house(5, HouseSettings(storeys=2))
+    scene = build_house(6, HouseSettings(storeys=2))
     world = World.of(scene, make_navmesh(scene, SMALL_BODY))
     cache = WorldCache(SMALL_BODY)
     cache.add(world)

@@ -60,7 +60,7 @@ def test_rooms_are_wide_enough_to_live_in():
     ]
     for room in rooms:
         short = min(room.floor.width, room.floor.depth)
-        assert short >= 850, (room.category, room.floor)
+        assert short >= 700, (room.category, room.floor)
         narrow += short < ROOM_KINDS[room.category].least_width_mm
     assert narrow < len(rooms) * 0.1
 
