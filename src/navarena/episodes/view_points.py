@@ -153,9 +153,7 @@ def compute_view_points(world: World, settings: ViewPointSettings) -> dict[str, 
     }
 
 
-def _names(
-    things: Sequence[SceneObject], objects: Int[np.ndarray, "o"], words: Sequence[str]
-) -> list[str]:
+def _names(things: Sequence[SceneObject], objects: Int[np.ndarray, "o"], words: Sequence[str]) -> list[str]:
     """The benchmark's word for each of `objects`."""
     names = {thing.object_id: word_for(thing, words) or "" for thing in things}
     return [names[number] for number in objects.tolist()]

@@ -21,8 +21,12 @@ BREADTH = 16
 MAX_EXPANDED = 40_000
 """Poses after which the search gives up."""
 
-EAGERNESS = 1.1
-"""Weight of the way ahead against the way behind: above 1, the search hurries toward the goal."""
+EAGERNESS = 1.5
+"""Weight of the way ahead against the way behind: above 1, the search hurries toward the goal.
+
+With 1.1, a way of 30 m that winds round many corners is not found within MAX_EXPANDED poses; with
+1.5 it takes a fifth of them. Plans get a few per cent longer.
+"""
 
 
 @dataclass(frozen=True)
