@@ -25,7 +25,7 @@ EAGERNESS = 1.5
 """Weight of the way ahead against the way behind: above 1, the search hurries toward the goal.
 
 With 1.1, a way of 30 m that winds round many corners is not found within MAX_EXPANDED poses; with
-1.5 it takes a fifth of them. Plans get a few per cent longer.
+1.5 it takes a fifth of them.
 """
 
 
