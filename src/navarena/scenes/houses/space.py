@@ -1,11 +1,10 @@
 """What is free in a room while it is being furnished."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from navarena.scenes.houses.openings import leaf_rect, subtract_intervals
 from navarena.scenes.houses.parts import QUARTERS, Model, Turn
-from navarena.scenes.houses.plan import INWARD_TURNS, SIDES, FloorPlan, Rect
+from navarena.scenes.houses.plan import INWARD_TURNS, FloorPlan, Rect
 
 WALL_GAP_MM = 20
 """Air between furniture and wall, which leaves room for the skirting board."""
@@ -151,11 +150,6 @@ class RoomSpace:
             start, end = rect.span(side)
             self.clearances.append(self.floor.band(side, start, end, near, near + clearance))
 
-    def release(self, placement: Placement) -> None:
-        """Forget a placement's volume."""
-        rect = placement.rect
-        self.blocks = [b for b in self.blocks if (b.rect, b.low) != (rect, placement.low)]
-
 
 def distance_from(floor: Rect, side: int, rect: Rect) -> int:
     """How far the inner edge of `rect` is from `side`."""
@@ -197,8 +191,3 @@ def make_spaces(plan: FloorPlan) -> list[RoomSpace]:
         if leaf is not None:
             spaces[opening.leaf_room].blocks.append(Block(leaf.grown(40), 0, opening.high))
     return spaces
-
-
-def sides_by_length(floor: Rect) -> Sequence[int]:
-    """Sides, the longest first."""
-    return sorted(SIDES, key=lambda side: floor.span(side)[0] - floor.span(side)[1])
