@@ -32,7 +32,6 @@ from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.world import make_navmesh, open_world
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import TASKS, get_task
-from navarena.tasks.sensors.catalog import GOAL_SENSORS
 
 PROCESSES = 2
 SMALL = Camera(width_px=64, height_px=48)
@@ -85,11 +84,11 @@ def warm_paths() -> None:
 
 
 def warm_protocols() -> None:
-    """What is left: every protocol with every sensor and agent, and an evaluation."""
+    """What is left: every protocol with the sensors of bodies and its own, and an evaluation."""
     for protocol in TASKS.names():
         task = get_task(protocol)
         episode = load_episodes(task, "mini").episodes[0]
-        batch = NavigationBatch(task, 1, sensors=(*SENSORS.names(), *GOAL_SENSORS.names()))
+        batch = NavigationBatch(task, 1, sensors=tuple(dict.fromkeys((*SENSORS.names(), *task.sensors))))
         batch.start([0], [episode])
         for action in range(1, len(task.actions)):
             batch.step(np.array([action]), np.ones(1, bool))
