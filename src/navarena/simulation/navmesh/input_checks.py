@@ -73,6 +73,6 @@ def explain_no_floor(
     if best.lstrip("-") != "y" and faces[best] > faces["y"]:
         return (
             f"{wanted}; more of its area faces {best} ({faces[best]:.3g} m2) than y ({faces['y']:.3g} m2): "
-            f"try up_axis={axis_of_file(best, up_axis)!r}"
+            f"try --up={axis_of_file(best, up_axis)} (up_axis={axis_of_file(best, up_axis)!r})"
         )
     return f"{wanted}; check its up axis (now {up_axis!r}), its scale, and the size of the body"
