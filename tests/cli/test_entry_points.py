@@ -12,7 +12,7 @@ MODULE = '''
 import numpy as np
 
 from navarena.agents import SingleAgent
-from navarena.corruptions import Corruption
+from navarena.corruptions import PictureCorruption
 from navarena.episodes.point_nav import PointNavRecipe
 from navarena.metrics import Metric
 from navarena.scenes import SceneSet
@@ -69,11 +69,11 @@ SCENES = SceneSet(
 )
 
 
-class Night(Corruption):
+class Night(PictureCorruption):
     """Turns off the light."""
 
-    def corrupt(self, picture, generator):
-        return np.zeros_like(picture)
+    def corrupt(self, pictures, generators):
+        return np.zeros_like(pictures)
 '''
 
 ENTRY_POINTS = """

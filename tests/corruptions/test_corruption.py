@@ -1,34 +1,94 @@
-"""A corruption of somebody else registers, draws from its generator only, and leaves its input alone."""
+"""A corruption of somebody else registers, draws from its generators only, and leaves its input alone."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.core.seeding import make_generator
-from navarena.corruptions import CORRUPTIONS, Corruption
+from navarena.corruptions import (
+    CORRUPTIONS,
+    PictureCorruption,
+    find_corruption,
+    find_corruptions,
+    write_corruption,
+)
 
 
-class Grain(Corruption):
+class Grain(PictureCorruption):
     """Adds noise of a few grey levels."""
 
-    def corrupt(self, picture: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        return picture // 2 + generator.integers(0, 10 * self.severity, picture.shape).astype(np.uint8)
+    words = {"light": ("day", "night"), "film": ("fine", "coarse")}
+
+    def corrupt(self, pictures: np.ndarray, generators: Sequence[np.random.Generator]) -> np.ndarray:
+        most = 10 * (self.severity or 0)
+        noise = [one.integers(0, most, pictures.shape[1:]).astype(np.uint8) for one in generators]
+        return pictures // 2 + np.array(noise)
 
 
-def test_registers_and_repeats() -> None:
-    CORRUPTIONS.register("test-grain", Grain)
-    picture = np.full((4, 5, 3), 200, np.uint8)
-    spoilt = [CORRUPTIONS.get("test-grain")(2).corrupt(picture, make_generator("e", i)) for i in (1, 1, 2)]
+class Plain(Grain):
+    severities = ()
+
+
+@pytest.fixture(autouse=True)
+def grain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CORRUPTIONS._objects, "grain", Grain)
+    monkeypatch.setitem(CORRUPTIONS._objects, "plain", Plain)
+
+
+def test_repeats_and_leaves_its_input_alone() -> None:
+    picture = np.full((1, 4, 5, 3), 200, np.uint8)
+    spoilt = [find_corruption("grain:2").corrupt(picture, [make_generator("e", i)]) for i in (1, 1, 2)]
     assert np.array_equal(spoilt[0], spoilt[1]) and not np.array_equal(spoilt[0], spoilt[2])
     assert (picture == 200).all()
 
 
-@pytest.mark.parametrize("severity", [0, 6, -1])
+@pytest.mark.parametrize("severity", [0, 6, -1, True])
 def test_severity_is_checked(severity: int) -> None:
     with pytest.raises(InputError, match="expected a severity among"):
         Grain(severity)
 
 
-def test_unknown_name() -> None:
-    with pytest.raises(UnknownNameError, match="unknown corruption 'fog'"):
-        CORRUPTIONS.get("fog")
+def test_words_choose_readings() -> None:
+    assert find_corruption("grain").choices == {"light": "day", "film": "fine"}
+    chosen = find_corruption("grain:4:night")
+    assert chosen.severity == 4 and chosen.choices == {"light": "night", "film": "fine"}
+    assert find_corruption("plain:coarse").choices["film"] == "coarse"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("grain", "grain:3"),
+        ("grain:fine", "grain:3"),
+        ("grain:5:coarse:night", "grain:5:night:coarse"),
+        ("plain:day", "plain"),
+        ("plain:night", "plain:night"),
+    ],
+)
+def test_there_is_one_way_to_write_a_corruption(text: str, written: str) -> None:
+    assert write_corruption(text) == written
+    assert write_corruption(written) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "message"),
+    [
+        ("fog", UnknownNameError, "unknown corruption 'fog'"),
+        ("grain:nigth", UnknownNameError, "unknown word of Grain 'nigth'. Did you mean 'night'"),
+        ("grain:3:night:day", InputError, "expected one of day, night, got 'night' and 'day'"),
+        ("grain:3:4", UnknownNameError, "unknown word of Grain '4'"),
+        ("grain::night", InputError, "got 'grain::night'"),
+        ("plain:3", InputError, "expected no severity of Plain, got 3"),
+    ],
+)
+def test_bad_texts_are_answered(text: str, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        find_corruption(text)
+
+
+def test_each_corruption_comes_once_in_the_given_order() -> None:
+    assert list(find_corruptions(["plain", "grain:1"])) == ["plain", "grain:1"]
+    with pytest.raises(InputError, match="expected each corruption once, got 'grain:1' and 'grain:2:night'"):
+        find_corruptions(["grain:1", "plain", "grain:2:night"])

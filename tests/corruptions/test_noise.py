@@ -13,7 +13,7 @@ from navarena.corruptions.noise import SPECKLE_SIGMA, SpeckleNoise
 def test_speckle_multiplies(severity: int) -> None:
     picture = np.full((100, 100, 3), 60, np.uint8)
     picture[:50] = 0
-    spoilt = SpeckleNoise(severity).corrupt(picture, make_generator("speckle", severity))
+    spoilt = SpeckleNoise(severity).corrupt(picture[None], [make_generator("speckle", severity)])[0]
     assert spoilt.dtype == np.uint8 and spoilt.shape == picture.shape
     assert not spoilt[:50].any(), "black stays black"
     drawn = make_generator("speckle", severity).standard_normal(picture.shape, np.float32)
@@ -27,6 +27,9 @@ def test_names_and_severities() -> None:
     assert find_corruption("speckle_noise:5").severity == 5
     with pytest.raises(UnknownNameError, match="Did you mean 'speckle_noise'"):
         find_corruption("speckle_nose:5")
-    for wrong in ("speckle_noise:6", "speckle_noise:", "speckle_noise:high"):
-        with pytest.raises(InputError, match="severity among"):
-            find_corruption(wrong)
+    with pytest.raises(InputError, match="severity among"):
+        find_corruption("speckle_noise:6")
+    with pytest.raises(InputError, match="expected severity or words"):
+        find_corruption("speckle_noise:")
+    with pytest.raises(UnknownNameError, match="unknown word of SpeckleNoise 'high'"):
+        find_corruption("speckle_noise:high")

@@ -3,7 +3,8 @@
 import numpy as np
 
 from navarena.core.seeding import make_generator
-from navarena.corruptions import find_corruption
+from navarena.corruptions import CORRUPTIONS, find_corruption
+from navarena.corruptions.noise import SpeckleNoise
 from navarena.tasks.batch import NavigationBatch
 from tasks.small import EPISODES, SmallPointNav, make_cache
 
@@ -38,12 +39,13 @@ def test_only_colours_are_spoilt_and_every_batch_sees_the_same():
         assert arrays["rgb"].tobytes() == spoilt[key]["rgb"].tobytes()
 
 
-def test_corruptions_follow_one_another_with_their_own_draws():
-    twice = walk(4, ("speckle_noise:1", "speckle_noise:1"))
+def test_corruptions_follow_one_another_with_their_own_draws(monkeypatch):
+    monkeypatch.setitem(CORRUPTIONS._objects, "again", SpeckleNoise)
+    twice = walk(4, ("speckle_noise:1", "again:1"))
     clean = walk(4, ())
     picture = clean["left", 1]["rgb"]
     scene = next(one.scene_id for one in EPISODES if one.episode_id == "left")
-    for place in range(2):
-        name = ("corruption", "speckle_noise:1", place, "rgb", scene, "left", 1)
-        picture = find_corruption("speckle_noise:1").corrupt(picture, make_generator(*name))
+    for place, text in enumerate(("speckle_noise:1", "again:1")):
+        generator = make_generator("corruption", text, place, "rgb", scene, "left", 1)
+        picture = find_corruption(text).corrupt(picture[None], [generator])[0]
     assert np.array_equal(twice["left", 1]["rgb"], picture)

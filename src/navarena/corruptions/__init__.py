@@ -1,6 +1,28 @@
-"""What spoils a robot's pictures, by name and severity."""
+"""What spoils a robot's sight, motion and knowledge of its pose, by name and severity."""
 
-from navarena.corruptions.catalog import CORRUPTIONS, find_corruption
-from navarena.corruptions.corruption import SEVERITIES, Corruption
+from navarena.corruptions.catalog import CORRUPTIONS, find_corruption, find_corruptions, write_corruption
+from navarena.corruptions.corruption import (
+    FLOORS,
+    SEVERITIES,
+    CameraCorruption,
+    Corruption,
+    DepthCorruption,
+    MotionCorruption,
+    PictureCorruption,
+    PoseCorruption,
+)
 
-__all__ = ["CORRUPTIONS", "SEVERITIES", "Corruption", "find_corruption"]
+__all__ = [
+    "CORRUPTIONS",
+    "FLOORS",
+    "SEVERITIES",
+    "CameraCorruption",
+    "Corruption",
+    "DepthCorruption",
+    "MotionCorruption",
+    "PictureCorruption",
+    "PoseCorruption",
+    "find_corruption",
+    "find_corruptions",
+    "write_corruption",
+]

@@ -1,27 +1,63 @@
-"""The corruptions, by name."""
+"""The corruptions, by name, and how they are written."""
+
+from collections.abc import Sequence
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
-from navarena.corruptions.corruption import SEVERITIES, Corruption
+from navarena.corruptions.corruption import Corruption
+
+MARK = ":"
+"""Stands between a corruption's name, its severity and its words."""
 
 CORRUPTIONS = Registry(
     "corruption",
-    {"speckle_noise": "navarena.corruptions.noise:SpeckleNoise"},
+    {
+        "speckle_noise": "navarena.corruptions.noise:SpeckleNoise",
+    },
     "navarena.corruptions",
 )
-"""Name -> class (called as Class(severity)). Packages add theirs in the entry-point group."""
+"""Name -> class (called as Class(severity or None, *words)). Packages add theirs in the entry-point group."""
 
 
 def find_corruption(text: str) -> Corruption:
-    """The corruption that `text` names: "name:severity", or "name" for its default severity.
+    """The corruption that `text` names: "name", "name:severity", "name:word" or "name:severity:word:...".
 
-    Raises UnknownNameError with the nearest choice, InputError for a bad severity.
+    Raises UnknownNameError with the nearest choice for a name or word, InputError for a bad severity.
     """
-    name, mark, severity = text.partition(":")
+    name, *parts = text.split(MARK)
     kind = CORRUPTIONS.get(name)
-    if mark and not severity.isdigit():
-        raise InputError(f"expected {name}:severity with a severity among {SEVERITIES}, got {text!r}")
-    corruption = kind(int(severity)) if mark else kind()
+    if not all(parts):
+        raise InputError(f"expected severity or words after each {MARK!r} of a corruption, got {text!r}")
+    severity = int(parts.pop(0)) if parts and parts[0].isdecimal() else None
+    corruption = kind(severity, *parts)
     if not isinstance(corruption, Corruption):
         raise InputError(f"expected {name!r} to name a Corruption, got {type(corruption).__name__}")
     return corruption
+
+
+def write_corruption(text: str) -> str:
+    """The one way to write the corruption that `text` names: its severity said, default words left out.
+
+    Raises what find_corruption raises.
+    """
+    corruption = find_corruption(text)
+    name = text.partition(MARK)[0]
+    severity = [] if corruption.severity is None else [str(corruption.severity)]
+    words = [word for option, word in corruption.choices.items() if word != corruption.words[option][0]]
+    return MARK.join([name, *severity, *words])
+
+
+def find_corruptions(texts: Sequence[str]) -> dict[str, Corruption]:
+    """Text, as write_corruption writes it -> corruption, in the order of `texts`.
+
+    Raises what find_corruption raises, and InputError for a name that occurs twice.
+    """
+    found: dict[str, Corruption] = {}
+    names: dict[str, str] = {}
+    for text in texts:
+        name = text.partition(MARK)[0]
+        if name in names:
+            raise InputError(f"expected each corruption once, got {names[name]!r} and {text!r}")
+        names[name] = text
+        found[write_corruption(text)] = find_corruption(text)
+    return found

@@ -1,35 +1,206 @@
-"""What a corruption is: something that spoils what a robot sees, in a way that can be repeated."""
+"""What a corruption is: it spoils what a robot sees, does or knows, in a way that can be repeated.
+
+A corruption is written `name`, `name:severity`, `name:word` or `name:severity:word:...`; the words
+choose among its readings, such as `motion_drift:paper` (see Corruption.words).
+"""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar, Literal
 
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Float, Float32, Int64, UInt8
 
 from navarena.core.errors import InputError
+from navarena.core.suggest import unknown_name
 
 SEVERITIES = (1, 2, 3, 4, 5)
 """From barely visible to severe (Hendrycks and Dietterich 2019, section 3; RobustNav uses the same)."""
 
+FLOORS = ("", "wood", "tiles", "carpet")
+"""Materials of floors that motion may depend on; "" stands for everything else, such as unknown floors."""
 
-class Corruption(ABC):
-    """Spoils the colour pictures of one environment.
+Per = Literal["step", "episode", "scene"]
+"""For how long what a corruption draws stays the same: its generator is named by this."""
 
-    It holds settings only. What it draws comes from the generator it is handed, whose name the
-    caller decides (per episode, or per step), so that equal episodes look equal in every batch.
+
+class Corruption:
+    """Spoils one thing about a robot. Derive from one of the kinds below, not from this.
+
+    It holds settings only. What it draws comes from generators that it is handed, whose names the
+    caller decides, so that equal episodes are spoilt equally in every batch.
+
+    Attributes:
+        severities: those it has; empty where its source has none.
+        default_severity: taken when none is said; None for corruptions without severities.
+        words: name of an option -> the words that stand for its values, the default one first. No word
+            occurs twice.
+        per: what names the generators it is handed: each step (and picture), each episode or each scene.
+        severity: the chosen one; None for corruptions without severities.
+        choices: name of an option -> its chosen word.
 
     Args:
-        severity: one of SEVERITIES.
+        severity: one of `severities`; None for the default.
+        chosen: words, at most one for each option.
 
-    Raises InputError for another severity.
+    Raises InputError for another severity and for two words of one option, UnknownNameError for an
+    unknown word.
     """
 
-    def __init__(self, severity: int = 3) -> None:
-        if severity not in SEVERITIES:
-            raise InputError(f"expected a severity among {SEVERITIES}, got {severity!r}")
-        self.severity = severity
+    severities: ClassVar[tuple[int, ...]] = SEVERITIES
+    default_severity: ClassVar[int | None] = 3
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+    per: Per = "step"
+
+    def __init__(self, severity: int | None = None, *chosen: str) -> None:
+        self.severity = self._check_severity(severity)
+        self.choices = self._read_words(chosen)
+
+    def _check_severity(self, severity: int | None) -> int | None:
+        if not self.severities:
+            if severity is not None:
+                raise InputError(f"expected no severity of {type(self).__name__}, got {severity!r}")
+            return None
+        if severity is None:
+            return self.default_severity
+        if isinstance(severity, bool) or severity not in self.severities:
+            raise InputError(f"expected a severity among {self.severities}, got {severity!r}")
+        return severity
+
+    def _read_words(self, chosen: Sequence[str]) -> dict[str, str]:
+        meaning = {word: option for option, words in self.words.items() for word in words}
+        choices: dict[str, str] = {}
+        for word in chosen:
+            if word not in meaning:
+                raise unknown_name(f"word of {type(self).__name__}", word, meaning)
+            if meaning[word] in choices:
+                raise InputError(
+                    f"expected one of {', '.join(self.words[meaning[word]])}, got {choices[meaning[word]]!r} "
+                    f"and {word!r}"
+                )
+            choices[meaning[word]] = word
+        return {option: choices.get(option, words[0]) for option, words in self.words.items()}
+
+    def of_severity(self, table: Sequence[float]) -> float:
+        """The entry of `table`, one for each of `severities`, for the chosen severity."""
+        if self.severity is None:
+            raise InputError(f"expected severities of {type(self).__name__}, got none")
+        return table[self.severities.index(self.severity)]
+
+
+class PictureCorruption(Corruption, ABC):
+    """Spoils colour pictures. Nothing else is touched: neither depth nor labels."""
 
     @abstractmethod
     def corrupt(
-        self, picture: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
-    ) -> UInt8[np.ndarray, "h w 3"]:
-        """The spoilt copy of `picture`, (H, W, 3) uint8 sRGB bytes; `picture` stays as it is."""
+        self, pictures: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
+    ) -> UInt8[np.ndarray, "k h w 3"]:
+        """Spoilt copies of `pictures`, (K, H, W, 3) uint8 sRGB bytes, which stay as they are.
+
+        generators: K, one for each picture; what happens to one picture depends on no other.
+        """
+
+
+class DepthCorruption(Corruption, ABC):
+    """Spoils depth pictures as the camera measures them, before the sensor clips and scales them."""
+
+    @abstractmethod
+    def corrupt(
+        self, depths: Float32[np.ndarray, "k h w 1"], generators: Sequence[np.random.Generator]
+    ) -> Float32[np.ndarray, "k h w 1"]:
+        """Spoilt copies of `depths`, (K, H, W, 1) float32 metres along the optical axis, 0 where nothing was
+        hit; `depths` stays as it is.
+
+        generators: K, one for each picture; what happens to one picture depends on no other.
+        """
+
+
+class CameraCorruption(Corruption, ABC):
+    """Changes the cameras themselves; pictures are then taken with the changed ones.
+
+    The changed camera takes all pictures; with the word "rgb_only" the colour pictures alone.
+    """
+
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({"pictures": ("all", "rgb_only")})
+
+    @property
+    def rgb_only(self) -> bool:
+        """Whether depth and labels are taken with the unchanged camera."""
+        return self.choices["pictures"] == "rgb_only"
+
+    @abstractmethod
+    def change(self, hfov: float) -> float:
+        """Radians of horizontal view in the place of `hfov`; the picture's size in pixels stays."""
+
+
+class MotionCorruption(Corruption, ABC):
+    """Changes how bodies carry out their movements.
+
+    Everything random about an episode is drawn when it begins; a step only looks its row up.
+
+    Attributes:
+        reads_floors: whether it depends on the floor under the body.
+    """
+
+    per: Per = "episode"
+    reads_floors: ClassVar[bool] = False
+
+    @property
+    def stays_when_blocked(self) -> bool:
+        """Whether a movement that meets an obstacle is not made at all; else the body goes up to it."""
+        return False
+
+    @abstractmethod
+    def draw(self, generator: np.random.Generator, steps: int) -> Float[np.ndarray, "steps d"]:
+        """(steps, D) numbers of one episode (or scene): row t is for the step after t steps."""
+
+    @abstractmethod
+    def change(
+        self,
+        movements: Float[np.ndarray, "n 4"],
+        commanded: Float[np.ndarray, "n 4"],
+        drawn: Float[np.ndarray, "n d"],
+        floors: Int64[np.ndarray, "n"],
+    ) -> Float[np.ndarray, "n 4"]:
+        """(N, 4) changed movements [along m, across m (right), turn rad (left), tilt rad (up)], walk first.
+
+        Args:
+            movements: what corruptions before this one made of the commands; it may be rewritten.
+            commanded: what the actions mean exactly.
+            drawn: rows of `draw`.
+            floors: index into FLOORS of the floor under each body; zeros unless `reads_floors`.
+        """
+
+
+class PoseCorruption(Corruption, ABC):
+    """Spoils what bodies know of their own pose.
+
+    Everything random about an episode is drawn when it begins.
+
+    Attributes:
+        sensors: what it spoils: ("gps", "compass") or ("odometry",). Sensors that derive from these,
+            such as pointgoal_with_gps_compass, follow them.
+    """
+
+    per: Per = "episode"
+    sensors: ClassVar[tuple[str, ...]] = ("gps", "compass")
+
+    @abstractmethod
+    def draw(self, generator: np.random.Generator, steps: int) -> Float[np.ndarray, "steps d"]:
+        """(steps, D) numbers of one episode: row t is for the reading after t steps."""
+
+    @abstractmethod
+    def corrupt(
+        self,
+        poses: Float[np.ndarray, "n 3"],
+        last: Float[np.ndarray, "n 3"],
+        drawn: Float[np.ndarray, "n d"],
+    ) -> Float[np.ndarray, "n 3"]:
+        """(N, 3) spoilt [ahead m, right m, yaw rad (left)] as new arrays.
+
+        Args:
+            poses: in the frame of the start (gps, compass), or of the pose before the last step (odometry).
+            last: what this corruption made of them one step ago; at the start the poses themselves.
+            drawn: rows of `draw`.
+        """

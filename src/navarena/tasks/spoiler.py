@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Int64
 
+from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
-from navarena.corruptions.catalog import find_corruption
+from navarena.corruptions.catalog import find_corruptions
+from navarena.corruptions.corruption import Corruption, PictureCorruption
 from navarena.episodes.episode import Episode
 from navarena.simulation.sensors.sensor import ObservationSpec
 
@@ -26,7 +28,8 @@ class Spoiler:
     """
 
     def __init__(self, corruptions: Sequence[str], specs: Mapping[str, ObservationSpec], slots: int) -> None:
-        self._corruptions = [(text, find_corruption(text)) for text in corruptions]
+        found = find_corruptions(corruptions)
+        self._corruptions = [(text, _require_pictures(text, one)) for text, one in found.items()]
         names = [name for name in specs if name == "rgb" or name.endswith("_rgb")] if corruptions else []
         self._spoilt = {name: np.zeros((slots, *specs[name].shape), specs[name].dtype) for name in names}
 
@@ -52,5 +55,11 @@ class Spoiler:
             generator = make_generator(
                 "corruption", text, place, name, episode.scene_id, episode.episode_id, step
             )
-            picture = corruption.corrupt(picture, generator)
+            picture = corruption.corrupt(picture[None], [generator])[0]
         return picture
+
+
+def _require_pictures(text: str, corruption: Corruption) -> PictureCorruption:
+    if not isinstance(corruption, PictureCorruption):
+        raise InputError(f"expected {text!r} to be a corruption of pictures, got {type(corruption).__name__}")
+    return corruption
