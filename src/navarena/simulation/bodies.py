@@ -41,12 +41,16 @@ class Bodies:
         return len(self.yaws)
 
     def place(
-        self, slots: Int64[np.ndarray, "k"], positions: Float[np.ndarray, "k 3"], yaws: Float[np.ndarray, "k"]
+        self,
+        slots: Int64[np.ndarray, "k"],
+        positions: Float[np.ndarray, "k 3"],
+        yaws: Float[np.ndarray, "k"],
+        tilts: Float[np.ndarray, "k"] | float = 0.0,
     ) -> None:
-        """Put the bodies `slots` (K,) at poses, level and without a collision; a new start frame."""
+        """Put the bodies `slots` (K,) at poses, without a collision; a new start frame."""
         self.positions[slots] = self.start_positions[slots] = positions
         self.yaws[slots] = self.start_yaws[slots] = yaws
-        self.tilts[slots] = 0.0
+        self.tilts[slots] = tilts
         self.triangles[slots] = -1
         self.collided[slots] = False
         self.moved[slots] = False

@@ -96,14 +96,16 @@ class Simulator:
         worlds: Sequence[World],
         positions: Float[np.ndarray, "k 3"],
         yaws: Float[np.ndarray, "k"],
+        tilts: Float[np.ndarray, "k"] | None = None,
     ) -> None:
-        """Put the bodies `slots` (K) into `worlds` (K), level, at poses in the world frame.
+        """Put the bodies `slots` (K) into `worlds` (K) at poses in the world frame.
 
         Args:
             slots: distinct rows.
             worlds: one for each of them.
             positions: (K, 3) metres, on the floor.
             yaws: (K,) radians.
+            tilts: (K,) radians, upwards, of the cameras, cut to what the body can do; None for level.
 
         Raises InputError when a position is not navigable; then nothing has changed its place.
         """
@@ -111,7 +113,8 @@ class Simulator:
         positions, yaws = np.asarray(positions, float), np.asarray(yaws, float)
         self._check_placement(rows, worlds, positions, yaws)
         self.stage.assign(rows, worlds)
-        self.bodies.place(rows, positions, np.asarray(wrap_angle(yaws)))
+        tilts = np.clip(np.zeros(len(rows)) if tilts is None else tilts, *self.embodiment.tilt_range)
+        self.bodies.place(rows, positions, np.asarray(wrap_angle(yaws)), tilts)
         self.observer.expire()
 
     def _check_placement(

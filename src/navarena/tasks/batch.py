@@ -1,6 +1,7 @@
 """N episodes of one task, side by side: what environments and evaluation stand on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -118,7 +119,8 @@ class NavigationBatch:
         worlds = [self._worlds.get(episode.scene_id) for episode in episodes]
         positions = np.array([episode.start_position for episode in episodes], float)
         yaws = np.array([episode.start_yaw for episode in episodes], float)
-        self.simulator.place(rows, worlds, positions, yaws)
+        tilts = np.array([episode.start_tilt for episode in episodes], float)
+        self.simulator.place(rows, worlds, positions, yaws, tilts)
         self.state.stopped[rows] = False
         self.state.steps[rows] = 0
         self.task.begin(self.simulator, self.state, rows, episodes)

@@ -87,7 +87,7 @@ class Task(ABC):
         protocol_id: names the rules; a change that can move a result makes a new id. With options
             that depart from them it names these, too (see core.protocol_ids).
         embodiment: the body.
-        actions: names; an action is an index into them.
+        actions: names; an action is an index into them (see `is_continuous`).
         sensors: names of the observations the protocol offers.
         metrics: names of the numbers it reports.
         max_steps: actions after which an episode is truncated.
@@ -97,6 +97,8 @@ class Task(ABC):
         options_type: frozen dataclass of the protocol's options, whose defaults are the protocol; the
             task is then called with one. None when there are no options.
         actuation: turns commanded movements into executed ones; None means exactly.
+        is_continuous: whether an action is a row of numbers within [-1, 1], one for each of `actions`; the
+            agent then declares by a positive number in the place of `declaration`.
     """
 
     protocol_id: str
@@ -112,6 +114,7 @@ class Task(ABC):
     actuation: Actuation | None = None
 
     def make_state(self, slots: int) -> TaskState:
+    is_continuous: bool = False
         """Fresh memory for `slots` slots."""
         return TaskState(slots)
 
@@ -139,8 +142,14 @@ class Task(ABC):
     def judge(
         self,
         simulator: Simulator,
+    def execute(
+        self, simulator: Simulator, state: TaskState, actions: Actions, active: Bool[np.ndarray, "n"]
+    ) -> None:
+        """Let the bodies of the `active` slots carry out their actions; raises ActionError."""
+        simulator.step(actions, active)
+
         state: TaskState,
-        actions: Int[np.ndarray, "n"],
+        actions: Actions,
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
         """Update `state` after bodies moved, and say what it meant.
