@@ -20,6 +20,7 @@ from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.settings import EvaluationSettings
+from navarena.metrics.catalog import COMMON_METRICS
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.catalog import is_file_path
 from navarena.scenes.mesh_reference import MARK
@@ -155,7 +156,8 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     if settings.corrupt:
         identity = identity.departing("corrupt", settings.corrupt)
     setup = TaskSetup(task.protocol_id, settings.agent, settings.seed, corruptions)
-    return Benchmark(identity, episodes, task.actions, task.metrics, setup, privileged)
+    metrics = tuple(dict.fromkeys((*task.metrics, *COMMON_METRICS)))
+    return Benchmark(identity, episodes, task.actions, metrics, setup, privileged)
 
 
 def _is_privileged(agent: str) -> bool:

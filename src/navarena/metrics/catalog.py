@@ -12,7 +12,7 @@ from typing import Literal
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
-from navarena.metrics import multi_goal, navigation, success_zone
+from navarena.metrics import effort, multi_goal, navigation, stopping, success_zone
 from navarena.metrics.trajectory import Trajectory
 
 
@@ -62,6 +62,28 @@ ZONE_SUCCESS = Metric("zone_success", "Zone success", success_zone.zone_success,
 ZONE_SUCCESS_SEEN = Metric(
     "zone_success_seen", "Zone success, seen", success_zone.zone_success_seen, "", "higher", True, 0.0
 )
+ROTATION = Metric("rotation", "Rotation", effort.rotation, "rad")
+SECONDS = Metric("seconds", "Time", effort.seconds, "s")
+ACTION_SPL = Metric("action_spl", "SPL by actions", effort.action_spl, "", "higher", False, 0.0)
+TIME_SPL = Metric("time_spl", "SPL by time", effort.time_spl, "", "higher", False, 0.0)
+STOPPED = Metric("stopped", "Declared the end", stopping.stopped, "", None, True, 0.0)
+MIN_DISTANCE = Metric("min_distance", "Least distance", stopping.min_distance, "m", "lower")
+NEAR_STEPS = Metric("near_steps", "Steps near the goal", stopping.near_steps)
+ORACLE_SUCCESS = Metric(
+    "oracle_success", "Success, oracle stop", stopping.oracle_success, "", "higher", True, 0.0
+)
+
+COMMON_METRICS = (
+    "rotation",
+    "seconds",
+    "action_spl",
+    "time_spl",
+    "stopped",
+    "min_distance",
+    "near_steps",
+    "oracle_success",
+)
+"""What every evaluation computes beside the metrics of its protocol: they need nothing of the task."""
 
 METRICS = Registry(
     "metric",
@@ -79,6 +101,14 @@ METRICS = Registry(
         "distance_left": "navarena.metrics.catalog:DISTANCE_LEFT",
         "zone_success": "navarena.metrics.catalog:ZONE_SUCCESS",
         "zone_success_seen": "navarena.metrics.catalog:ZONE_SUCCESS_SEEN",
+        "rotation": "navarena.metrics.catalog:ROTATION",
+        "seconds": "navarena.metrics.catalog:SECONDS",
+        "action_spl": "navarena.metrics.catalog:ACTION_SPL",
+        "time_spl": "navarena.metrics.catalog:TIME_SPL",
+        "stopped": "navarena.metrics.catalog:STOPPED",
+        "min_distance": "navarena.metrics.catalog:MIN_DISTANCE",
+        "near_steps": "navarena.metrics.catalog:NEAR_STEPS",
+        "oracle_success": "navarena.metrics.catalog:ORACLE_SUCCESS",
     },
     "navarena.metrics",
 )

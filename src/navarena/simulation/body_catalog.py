@@ -90,6 +90,8 @@ STRETCH = Embodiment(
     tilt_angle=math.radians(30),
     slides=False,
     cameras=(Camera(width_px=360, height_px=640, hfov=math.radians(42), mount=(0.0, 1.31, 0.0)),),
+    walk_speed=0.3,  # greatest speeds of the waypoint controller of the Habitat challenge 2023
+    turn_speed=0.45,
 )
 """Stretch of GOAT-Bench (portrait camera; Khanna et al. 2024)."""
 

@@ -10,7 +10,8 @@ from jaxtyping import Bool, Int
 from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.core.suggest import unknown_name
 from navarena.episodes.episode import Episode
-from navarena.metrics.trajectory import Trajectory
+from navarena.metrics.effort import measure_way
+from navarena.metrics.trajectory import BodyRates, Trajectory
 from navarena.simulation.readings import find_readings
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import ObservationSpec
@@ -160,6 +161,13 @@ class NavigationBatch:
         """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
         self.episode(slot)
         track = self._recorder.trajectory(slot, self.state, self.task.success_distance)
+        way = self.task.shortest_path(self.simulator, self.state, slot, track.positions[0])
+        body = self.task.embodiment
+        track = replace(
+            track,
+            rates=BodyRates(body.forward_step, body.turn_angle, body.walk_speed, body.turn_speed),
+            shortest=measure_way(way, float(track.yaws[0])) if len(way) else None,
+        )
         return self.task.complete(track, self.state, slot)
 
 
