@@ -13,7 +13,7 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.goal_words import word_for
 from navarena.episodes.goals import ObjectGoal, ObjectInstance
 from navarena.episodes.object_nav import require_object_goal
-from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, find_view_points
+from navarena.episodes.view_points import ViewPointSettings, find_view_points
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World
@@ -83,16 +83,16 @@ class ObjectGoalTask(Task):
         """The objects of the scene that fulfil `goal`; None where it is not labelled."""
         return find_objects(world, goal, self.categories)
 
-    def find_rows(self, views: SceneViewPoints, goal: ObjectGoal) -> Int64[np.ndarray, "k"]:
-        """(K,) rows of `views` that fulfil `goal`."""
-        return views.rows_of(goal.category)
+    def find_places(self, world: World, goal: ObjectGoal) -> Float[np.ndarray, "g 3"]:
+        """(G, 3) metres: the view points of the scene from which `goal` counts as found."""
+        views = find_view_points(world, self.view_points)
+        return views.positions[views.rows_of(goal.category)]
 
     def _find_places(self, world: World, episode: Episode, goal: ObjectGoal) -> Float[np.ndarray, "g 3"]:
         """(G, 3) metres: the view points of all objects that count, of the file or else of the scene."""
         places = view_point_positions(goal.instances)
         if not len(places):
-            views = find_view_points(world, self.view_points)
-            places = views.positions[self.find_rows(views, goal)]
+            places = self.find_places(world, goal)
         if not len(places):
             raise InputError(
                 f"expected a view point of {goal.category!r} for episode {episode.episode_id!r} in "
