@@ -89,6 +89,14 @@ class SceneViewPoints:
         ranges = [np.arange(self.first[k], self.first[k + 1]) for k in chosen]
         return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
 
+    def rows_of_objects(self, numbers: Sequence[int]) -> Int64[np.ndarray, "k"]:
+        """(K,) int64 indices of the view points of the objects with these ids."""
+        ranges = [
+            np.arange(self.first[k], self.first[k + 1])
+            for k in np.flatnonzero(np.isin(self.objects, numbers))
+        ]
+        return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+
     def owner_of(self, row: int) -> int:
         """The id of the object that view point `row` belongs to."""
         return int(self.objects[np.searchsorted(self.first, row, side="right") - 1])
