@@ -12,6 +12,13 @@ MARK = ":"
 CORRUPTIONS = Registry(
     "corruption",
     {
+        "camera_crack": "navarena.corruptions.lens:CameraCrack",
+        "defocus_blur": "navarena.corruptions.blur:DefocusBlur",
+        "gaussian_noise": "navarena.corruptions.noise:GaussianNoise",
+        "lighting": "navarena.corruptions.light:Lighting",
+        "lower_fov": "navarena.corruptions.lens:LowerFov",
+        "motion_blur": "navarena.corruptions.blur:MotionBlur",
+        "spatter": "navarena.corruptions.spatter:Spatter",
         "speckle_noise": "navarena.corruptions.noise:SpeckleNoise",
     },
     "navarena.corruptions",
