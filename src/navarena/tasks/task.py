@@ -103,6 +103,7 @@ class Task(ABC):
         options_type: frozen dataclass of the protocol's options, whose defaults are the protocol; the
             task is then called with one. None when there are no options.
         actuation: turns commanded movements into executed ones; None means exactly.
+        corruptions: the noise that belongs to the protocol, each as "name:severity" or with words.
     """
 
     protocol_id: str
@@ -117,6 +118,7 @@ class Task(ABC):
     is_continuous: bool = False
     options_type: type | None = None
     actuation: Actuation | None = None
+    corruptions: tuple[str, ...] = ()
 
     def make_state(self, slots: int) -> TaskState:
         """Fresh memory for `slots` slots."""
