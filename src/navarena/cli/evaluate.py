@@ -35,8 +35,8 @@ class Evaluate:
     episodes: int | None = None
     """Only so many episodes (of a split, the first ones); the result then shows as custom."""
     corrupt: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """What spoils the agent's colour pictures (`navarena list corruptions`), as name:severity; may be
-    given several times, for one after the other. The result then shows as custom."""
+    """What spoils sight, motion or knowledge of the pose (`navarena list corruptions`), as name:severity;
+    may be given several times, for one after the other. The result then shows as custom."""
     workers: int = 1
     """Worker processes; the numbers do not depend on it."""
     batch_size: int = 32

@@ -15,7 +15,7 @@ import numpy as np
 from navarena.agents.agent import Start
 from navarena.agents.declaration import UNDECLARED, Declaration
 from navarena.agents.loading import declare_agent, load_agent
-from navarena.corruptions.catalog import find_corruption
+from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
@@ -27,6 +27,7 @@ from navarena.scenes.catalog import is_file_path
 from navarena.scenes.mesh_reference import MARK
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
+from navarena.tasks.corruption_checks import require_sense
 from navarena.tasks.task import StepResult, Task
 
 SCENE_EPISODES = 100
@@ -116,7 +117,7 @@ class TaskSetup:
         protocol: id of the task.
         agent: registered name or "module:Class".
         seed: of the agent.
-        corruptions: what spoils the agent's pictures, each as "name:severity".
+        corruptions: what spoils the agent's sight, motion and pose, each as "name:severity".
     """
 
     protocol: str
@@ -151,12 +152,12 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     episodes = tuple(dataset.episodes[: settings.episodes])
     if len(episodes) < len(dataset.episodes):
         identity = identity.first(len(episodes))
-    corruptions = tuple(settings.corrupt.split(",")) if settings.corrupt else ()
+    chosen = settings.corrupt.split(",") if settings.corrupt else []
     if needs_agent:
-        for corruption in corruptions:
-            find_corruption(corruption)
-    if settings.corrupt:
-        identity = identity.departing("corrupt", settings.corrupt)
+        require_sense(task, chosen, declaration.sensors)
+    corruptions = tuple(write_corruption(text) for text in chosen)
+    if corruptions:
+        identity = identity.departing("corrupt", ",".join(corruptions))
     setup = TaskSetup(task.protocol_id, settings.agent, settings.seed, corruptions)
     metrics = tuple(dict.fromkeys((*task.metrics, *COMMON_METRICS)))
     return Benchmark(identity, episodes, task.actions, metrics, setup, declaration)

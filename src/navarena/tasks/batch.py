@@ -17,7 +17,6 @@ from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
-from navarena.tasks.corruption_checks import require_sense
 from navarena.tasks.recorder import Recorder
 from navarena.tasks.sensors.catalog import GOAL_SENSORS, find_goal_sensor
 from navarena.tasks.spoiler import Spoiler
@@ -57,7 +56,6 @@ class NavigationBatch:
         self._goal_sensors = list(goals.values())
         others = [name for name in self.sensors if name not in goals]
         _require_known(task, others)
-        require_sense(task, corruptions, self.sensors)
         self.state = task.make_state(slots)
         self._spoiler = Spoiler(task, corruptions, slots, self.state.steps)
         self.simulator = Simulator(

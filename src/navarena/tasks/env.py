@@ -14,6 +14,7 @@ from navarena.metrics.catalog import compute_metrics
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
+from navarena.tasks.corruption_checks import require_sense
 from navarena.tasks.spaces import action_space, observation_space
 from navarena.tasks.task import Task
 
@@ -55,6 +56,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         episodes: to draw from, in the place of `split` and `dataset`.
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
+        corruptions: what spoils sight, motion and knowledge of the pose, in this order, as "name:severity".
         render_mode: "rgb_array" lets `render` return the first colour camera's picture.
     """
 
@@ -69,16 +71,18 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         episodes: Sequence[Episode] | None = None,
         threads: int | None = None,
         worlds: WorldCache | None = None,
+        corruptions: Sequence[str] = (),
         render_mode: str | None = None,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InputError(f"expected render_mode None or 'rgb_array', got {render_mode!r}")
         self.task = find_task(task)
         self.render_mode = render_mode
+        require_sense(self.task, corruptions, sensors or ())
         self._episodes = find_episodes(self.task, split, dataset, episodes)
         names = tuple(dict.fromkeys(self.task.sensors if sensors is None else sensors))
         drawn = ("rgb",) if render_mode and "rgb" not in names else ()
-        self.batch = NavigationBatch(self.task, 1, threads, (*names, *drawn), worlds)
+        self.batch = NavigationBatch(self.task, 1, threads, (*names, *drawn), worlds, corruptions)
         hidden = set(drawn)
         self._names = tuple(name for name in self.batch.specs if name not in hidden)
         self.observation_space: gymnasium.Space[Any] = observation_space(
