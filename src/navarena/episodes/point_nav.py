@@ -55,7 +55,7 @@ class PointNavRecipe(EpisodeRecipe):
         min_ratio: below it, candidates are thinned out.
         min_island_radius: metres.
         max_rise: metres of height between start and goal; more is another floor.
-        difficulty: metres, geodesic, up to which an episode is easy, and medium.
+        difficulty: metres, geodesic, up to which an episode is easy, and medium: about the thirds of `val`.
         shares, default_dataset: see EpisodeRecipe.
     """
 
@@ -68,7 +68,7 @@ class PointNavRecipe(EpisodeRecipe):
     min_ratio: float = 1.05
     min_island_radius: float = 1.5
     max_rise: float = 0.5
-    difficulty: tuple[float, float] = (4.0, 7.0)
+    difficulty: tuple[float, float] = (6.0, 9.0)
     shares: str = ""
     default_dataset: str = DEFAULT_DATASET
 
