@@ -6,10 +6,11 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Agent, Start
+from navarena.agents.pilot import Pilot
 from navarena.core.errors import InputError
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.task import Task
+from navarena.tasks.task import Actions, Task
 
 
 class ExpertAgent(Agent):
@@ -17,7 +18,8 @@ class ExpertAgent(Agent):
 
     When a plan has come to its end and the current goal is too far (it is the next of several, or the
     body did not execute its actions exactly), it plans again from where it is; where no plan exists it
-    declares at once. It is
+    declares at once. Where what counts is what the body sees it turns there first. Continuous protocols are
+    steered along the shortest way (see `Pilot`). It is
     privileged: it looks at true poses, goals and the navmesh, and observes nothing.
     """
 
@@ -26,6 +28,7 @@ class ExpertAgent(Agent):
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         self._task = task
+        self._pilot = Pilot(task) if task.is_continuous else None
         self._planner = ActionPlanner(task.embodiment, task.success_distance, task.max_steps)
         self._index = {name: index for index, name in enumerate(task.actions)}
         self._declare = self._index[task.declaration]
@@ -34,16 +37,24 @@ class ExpertAgent(Agent):
     def attach(self, batch: NavigationBatch) -> None:
         """Keep the batch, to look at its bodies and goals."""
         self._batch = batch
+        if self._pilot is not None:
+            self._pilot.attach(batch)
+            return
         self._plans = np.full((batch.slots, self._task.max_steps), self._declare, np.int64)
         self._next = np.zeros(batch.slots, np.int64)
 
     def reset(self, starts: Sequence[Start]) -> None:
-        self._plan(np.array([start.slot for start in starts], np.int64))
+        slots = np.array([start.slot for start in starts], np.int64)
+        self._require_batch()
+        if self._pilot is not None:
+            self._pilot.reset(slots)
+        else:
+            self._plan(slots)
 
-    def act(
-        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
-    ) -> Int64[np.ndarray, "n"]:
+    def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         batch = self._require_batch()
+        if self._pilot is not None:
+            return self._pilot.act(active)
         slots = np.flatnonzero(active)
         self._finish(slots[self._plans[slots, self._next[slots]] == self._declare])
         far = batch.state.distance[slots] >= self._task.success_distance

@@ -48,7 +48,7 @@ class Batch(Protocol):
         ...
 
     def step(self, actions: np.ndarray, active: np.ndarray) -> StepResult:
-        """Take actions (N,) int64 in the slots where `active` (N,) bool holds."""
+        """Take actions (N,) int64, or (N, K) float64, in the slots where `active` (N,) bool holds."""
         ...
 
     def trajectory(self, slot: int) -> Trajectory:
@@ -71,7 +71,7 @@ class BatchAgent(Protocol):
         ...
 
     def act(self, observations: Mapping[str, np.ndarray], active: np.ndarray) -> np.ndarray:
-        """Choose actions (N,) int64 for the slots where `active` (N,) bool holds."""
+        """Choose actions (N,) int64, or (N, K) float64, for the slots where `active` (N,) bool holds."""
         ...
 
 
@@ -99,6 +99,7 @@ class Benchmark:
         metrics: names of the numbers of each episode.
         setup: makes batches and agents, in this process or another.
         declaration: what the agent says of itself.
+        is_continuous: whether an action is a number within [-1, 1] for each of `actions`.
     """
 
     identity: Identity
@@ -107,6 +108,7 @@ class Benchmark:
     metrics: tuple[str, ...]
     setup: Setup
     declaration: Declaration = UNDECLARED
+    is_continuous: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         identity = identity.departing("corrupt", ",".join(corruptions))
     setup = TaskSetup(task.protocol_id, settings.agent, settings.seed, corruptions)
     metrics = tuple(dict.fromkeys((*task.metrics, *COMMON_METRICS)))
-    return Benchmark(identity, episodes, task.actions, metrics, setup, declaration)
+    return Benchmark(identity, episodes, task.actions, metrics, setup, declaration, task.is_continuous)
 
 
 def is_scene(dataset: str) -> bool:

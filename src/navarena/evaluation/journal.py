@@ -27,6 +27,11 @@ Status = Literal["ok", "crashed", "illegal_action"]
 an action outside the action space. All but "ok" count as failures."""
 
 
+
+    """
+
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One finished episode.
 
@@ -36,7 +41,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         status: how it ended.
         steps: number of actions.
         start_distance: metres, geodesic from start to goal; None when unreachable.
-        actions: indices into the protocol's actions, in order.
+        actions: indices into the protocol's actions, in order; lists of numbers when they are continuous.
         metrics: name -> value; None is infinite.
         traceback: what the agent raised or did wrong; None when all went well.
     """
@@ -47,7 +52,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     status: Status
     steps: int
     start_distance: float | None
-    actions: list[int]
+    actions: list[int | list[float]]
     metrics: dict[str, float | None]
     traceback: str | None = None
 

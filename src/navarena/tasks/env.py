@@ -39,7 +39,7 @@ def draw_episode(episodes: Sequence[Episode], generator: np.random.Generator) ->
     return episodes[int(generator.integers(len(episodes)))]
 
 
-class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
+class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
     """One body, one episode at a time.
 
     `reset` draws an episode with the environment's generator, or begins the one given by
@@ -103,14 +103,11 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
     def step(self, action: Any) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
         """Carry out one action; (observations, reward, terminated, truncated, info).
 
-        Raises ActionError for an action that is not an index into `task.actions`, before the
-        first reset and after the end of an episode.
+        Raises ActionError for an action that is not an index into `task.actions` (a number within
+        [-1, 1] for each of them, when it is continuous), before the first reset and after the end of an
+        episode.
         """
-        if not np.issubdtype(np.asarray(action).dtype, np.integer) or np.asarray(action).size != 1:
-            raise ActionError(
-                f"expected one integer action within 0..{len(self.task.actions) - 1}, got {action!r}"
-            )
-        result = self.batch.step(np.asarray(action, np.int64).reshape(1))
+        result = self.batch.step(_batch_of_one(self.task, action))
         terminated, truncated = bool(result.terminated[0]), bool(result.truncated[0])
         info = self._describe()
         if terminated or truncated:
@@ -138,3 +135,13 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
     def _describe(self) -> dict[str, Any]:
         episode = self.batch.episode(0)
         return {"episode_id": episode.episode_id, "scene_id": episode.scene_id}
+
+
+def _batch_of_one(task: Task, action: Any) -> np.ndarray:
+    """An action with N = 1 in front; raises ActionError for one of another form."""
+    given = np.asarray(action)
+    if task.is_continuous:
+        return given[None]
+    if not np.issubdtype(given.dtype, np.integer) or given.size != 1:
+        raise ActionError(f"expected one integer action within 0..{len(task.actions) - 1}, got {action!r}")
+    return given.astype(np.int64).reshape(1)

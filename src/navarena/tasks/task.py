@@ -167,7 +167,7 @@ class Task(ABC):
     def declares(self, actions: Actions) -> Bool[np.ndarray, "n"]:
         """(N,) bool: the actions by which an agent says that it has arrived."""
         index = self.actions.index(self.declaration)
-        chosen = np.asarray(actions)
+        chosen: np.ndarray = np.asarray(actions)
         return np.asarray(chosen[:, index] > 0 if self.is_continuous else chosen == index)
 
     def has_arrived(

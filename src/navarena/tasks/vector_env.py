@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode
@@ -17,7 +17,7 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.corruption_checks import require_sense
 from navarena.tasks.env import draw_episode, find_episodes, find_task
 from navarena.tasks.spaces import action_space, observation_space
-from navarena.tasks.task import Task
+from navarena.tasks.task import Actions, Task
 
 
 class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
@@ -103,7 +103,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         return self._observe(), self._describe(everyone)
 
     def step(
-        self, actions: Int[np.ndarray, "n"]
+        self, actions: Actions
     ) -> tuple[
         dict[str, np.ndarray],
         Float[np.ndarray, "n"],
@@ -111,8 +111,9 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         Bool[np.ndarray, "n"],
         dict[str, Any],
     ]:
-        """One action (N,) in each environment; (observations, rewards, terminated, truncated, infos).
+        """One action in each environment; (observations, rewards, terminated, truncated, infos).
 
+        actions: (N,) indices, or (N, K) numbers within [-1, 1] of a continuous task.
         Environments whose episode ended in the last step ignore theirs and begin a new one.
         Raises ActionError for an action out of range, and before the first reset.
         """
