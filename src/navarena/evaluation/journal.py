@@ -27,11 +27,6 @@ Status = Literal["ok", "crashed", "illegal_action"]
 an action outside the action space. All but "ok" count as failures."""
 
 
-
-    """
-
-
-
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One finished episode.
 

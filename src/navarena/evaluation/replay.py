@@ -16,12 +16,13 @@ from navarena.core.errors import CheckFailedError, FileError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Batch, Benchmark, open_benchmark
 from navarena.evaluation.episode_loop import describe_legal, find_legal, make_row
+from navarena.evaluation.journal import Row, journal_paths, read_journal, sort_rows
 from navarena.evaluation.record import RunRecord, describe_hardware, describe_versions, read_record
 from navarena.evaluation.results import SUMMARY_NAME, encode_summary, require_complete, summarize
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.trajectory import Trajectory
-
 from navarena.tasks.task import Actions
+
 TOLERANCE = 1e-6
 """Allowed difference of a float, absolute and relative, on another platform."""
 
@@ -247,24 +248,11 @@ def compare_row(
     for name in sorted({*row.metrics, *again.metrics}):
         expect(name, row.metrics.get(name, "missing"), again.metrics.get(name, "missing"))
     return found
-    for name, logged, replayed in _paired_goals(row.goals, again.goals):
-        expect(name, logged, replayed)
 
 
 def _is_same(logged: object, replayed: object, exact: bool) -> bool:
     if exact or not (isinstance(logged, float) and isinstance(replayed, float)):
         return logged == replayed
-def _paired_goals(
-) -> Iterator[tuple[str, object, object]]:
-    """(name, logged, replayed) of everything that two records of several goals hold."""
-    if logged is None or replayed is None:
-        yield "goals", logged, replayed
-        return
-        old, new = getattr(logged, name), getattr(replayed, name)
-        yield f"number of {name}", len(old), len(new)
-        yield from ((f"{name} {place}", *pair) for place, pair in enumerate(zip(old, new), start=1))
-
-
     return math.isclose(logged, replayed, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
