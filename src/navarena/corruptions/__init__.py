@@ -1,6 +1,12 @@
 """What spoils a robot's sight, motion and knowledge of its pose, by name and severity."""
 
-from navarena.corruptions.catalog import CORRUPTIONS, find_corruption, find_corruptions, write_corruption
+from navarena.corruptions.catalog import (
+    AUGMENTATIONS,
+    CORRUPTIONS,
+    find_corruption,
+    find_corruptions,
+    write_corruption,
+)
 from navarena.corruptions.corruption import (
     FLOORS,
     SEVERITIES,
@@ -13,6 +19,7 @@ from navarena.corruptions.corruption import (
 )
 
 __all__ = [
+    "AUGMENTATIONS",
     "CORRUPTIONS",
     "FLOORS",
     "SEVERITIES",

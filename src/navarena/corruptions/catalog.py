@@ -41,6 +41,18 @@ CORRUPTIONS = Registry(
 )
 """Name -> class (called as Class(severity or None, *words)). Packages add theirs in the entry-point group."""
 
+AUGMENTATIONS = Registry(
+    "augmentation",
+    {
+        "color_jitter": "navarena.corruptions.augmentations:ColorJitter",
+        "random_crop": "navarena.corruptions.augmentations:RandomCrop",
+        "random_shift": "navarena.corruptions.augmentations:RandomShift",
+    },
+    "navarena.augmentations",
+)
+"""Name -> class of what changes pictures during training, called without arguments for RobustNav's
+parameters. Packages add theirs in the entry-point group."""
+
 
 def find_corruption(text: str) -> Corruption:
     """The corruption that `text` names: "name", "name:severity", "name:word" or "name:severity:word:...".
