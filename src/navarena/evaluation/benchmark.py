@@ -15,6 +15,7 @@ import numpy as np
 from navarena.agents.agent import Start
 from navarena.agents.declaration import UNDECLARED, Declaration
 from navarena.agents.loading import declare_agent, load_agent
+from navarena.core.errors import InputError
 from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset
@@ -32,6 +33,10 @@ from navarena.tasks.task import StepResult, Task
 
 SCENE_EPISODES = 100
 """Episodes generated in a scene that is given in the place of a dataset, unless a number is asked for."""
+
+
+MOST_EPISODES = 10_000_000
+"""Of a list that is evaluated as a whole; what is larger is a stream to train on."""
 
 
 @runtime_checkable
@@ -144,13 +149,17 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         settings: what to evaluate.
         needs_agent: whether an agent will act; a replay works without the agent's code.
 
-    Raises InputError for unknown names and bad files.
+    Raises InputError for unknown names, bad files, and streams without a number of episodes.
     """
     task = get_task(settings.protocol)
     # an agent that does not exist is noticed here, before anything is computed or written
     declaration = declare_agent(settings.agent) if needs_agent else UNDECLARED
     dataset = _load_dataset(task, settings)
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
+    if settings.episodes is None and len(dataset) > MOST_EPISODES:
+        raise InputError(
+            f"expected --episodes N for a stream of {len(dataset):,} episodes, got none; or evaluate on val"
+        )
     episodes = tuple(dataset.episodes[: settings.episodes])
     if len(episodes) < len(dataset.episodes):
         identity = identity.first(len(episodes))

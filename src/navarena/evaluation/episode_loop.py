@@ -20,10 +20,11 @@ from navarena.core.errors import ActionError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.journal import JournalWriter, Row, Status
+from navarena.evaluation.traits import find_traits, record_goals
 from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.trajectory import Trajectory
-
 from navarena.tasks.task import Actions
+
 
 class EpisodeLoop:
     """One worker's batch and agent.
@@ -158,6 +159,8 @@ def make_row(
         actions=trajectory.actions.tolist(),
         metrics={name: value if math.isfinite(value) else None for name, value in metrics.items()},
         traceback=problem,
+        traits=find_traits(episode, trajectory),
+        goals=record_goals(trajectory),
     )
 
 

@@ -27,6 +27,20 @@ Status = Literal["ok", "crashed", "illegal_action"]
 an action outside the action space. All but "ok" count as failures."""
 
 
+class GoalsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an episode with several goals in order leaves behind beside its metrics.
+
+    Attributes:
+        legs: metres, geodesic: start to first goal, first to second, ...; None without a way.
+        found_after: for each goal found, the number of actions taken until then.
+        walked: for each goal found, metres walked until then.
+    """
+
+    legs: list[float | None]
+    found_after: list[int]
+    walked: list[float]
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One finished episode.
 
@@ -39,6 +53,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         actions: indices into the protocol's actions, in order; lists of numbers when they are continuous.
         metrics: name -> value; None is infinite.
         traceback: what the agent raised or did wrong; None when all went well.
+        traits: what kind of episode it is, such as {"category": "chair"} (see evaluation.traits).
+        goals: of episodes with several goals.
     """
 
     identity: str
@@ -50,6 +66,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     actions: list[int | list[float]]
     metrics: dict[str, float | None]
     traceback: str | None = None
+    traits: dict[str, str] = {}
+    goals: GoalsRecord | None = None
 
     @property
     def failed(self) -> bool:

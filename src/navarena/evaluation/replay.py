@@ -16,7 +16,7 @@ from navarena.core.errors import CheckFailedError, FileError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Batch, Benchmark, open_benchmark
 from navarena.evaluation.episode_loop import describe_legal, find_legal, make_row
-from navarena.evaluation.journal import Row, journal_paths, read_journal, sort_rows
+from navarena.evaluation.journal import GoalsRecord, Row, journal_paths, read_journal, sort_rows
 from navarena.evaluation.record import RunRecord, describe_hardware, describe_versions, read_record
 from navarena.evaluation.results import SUMMARY_NAME, encode_summary, require_complete, summarize
 from navarena.evaluation.settings import EvaluationSettings
@@ -247,7 +247,24 @@ def compare_row(
     expect("start_distance", row.start_distance, again.start_distance)
     for name in sorted({*row.metrics, *again.metrics}):
         expect(name, row.metrics.get(name, "missing"), again.metrics.get(name, "missing"))
+    for name in sorted({*row.traits, *again.traits}):
+        expect(name, row.traits.get(name, "missing"), again.traits.get(name, "missing"))
+    for name, logged, replayed in _paired_goals(row.goals, again.goals):
+        expect(name, logged, replayed)
     return found
+
+
+def _paired_goals(
+    logged: GoalsRecord | None, replayed: GoalsRecord | None
+) -> Iterator[tuple[str, object, object]]:
+    """(name, logged, replayed) of everything that two records of several goals hold."""
+    if logged is None or replayed is None:
+        yield "goals", logged, replayed
+        return
+    for name in GoalsRecord.__struct_fields__:
+        old, new = getattr(logged, name), getattr(replayed, name)
+        yield f"number of {name}", len(old), len(new)
+        yield from ((f"{name} {place}", *pair) for place, pair in enumerate(zip(old, new), start=1))
 
 
 def _is_same(logged: object, replayed: object, exact: bool) -> bool:
