@@ -32,6 +32,7 @@ RECIPES = Registry(
         "objectnav-robothor2020-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2020_V1",
         "objectnav-robothor2021-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2021_V1",
         "objectnav-stretch2023-v1": "navarena.episodes.object_nav_stretch:OBJECTNAV_STRETCH2023_V1",
+        "pointnav-habitat2020-v1": "navarena.episodes.point_nav:POINTNAV_HABITAT2020_V1",
         "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
         "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
     },

@@ -15,7 +15,7 @@ from navarena.episodes.places import as_tuple, round_distance, sample_places, sa
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream
 from navarena.episodes.solvable import choose_solvable
 from navarena.simulation.body import Embodiment
-from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_ROBUSTNAV
+from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_POINTNAV, LOCOBOT_ROBUSTNAV
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.simulation.world import World
 
@@ -159,6 +159,9 @@ def _are_solved(planner: ActionPlanner, world: World, tried: Mapping[int, Candid
 
 
 POINTNAV_V1 = PointNavRecipe("pointnav-v1", LOCOBOT, success_distance=0.2, max_steps=500)
+POINTNAV_HABITAT2020_V1 = PointNavRecipe(
+    "pointnav-habitat2020-v1", LOCOBOT_POINTNAV, success_distance=0.36, max_steps=500
+)
 POINTNAV_ROBOTHOR_V1 = PointNavRecipe(
     "pointnav-robothor-v1",
     LOCOBOT_ROBUSTNAV,

@@ -23,6 +23,7 @@ TASKS = Registry(
         "objectnav-robothor2020-v1": "navarena.tasks.object_nav_robothor:ObjectNavRobothor2020",
         "objectnav-robothor2021-v1": "navarena.tasks.object_nav_robothor:ObjectNavRobothor2021",
         "objectnav-stretch2023-v1": "navarena.tasks.object_nav_stretch:ObjectNavStretch2023",
+        "pointnav-habitat2020-v1": "navarena.tasks.point_nav_habitat2020:PointNavHabitat2020",
         "pointnav-robothor-v1": "navarena.tasks.point_nav_robothor:PointNavRobothor",
         "pointnav-v1": "navarena.tasks.point_nav:PointNav",
     },
