@@ -1,4 +1,4 @@
-"""Continuous control by hand: velocities, waypoints, discrete actions, clocks, bad commands, the expert, replay."""
+"""Continuous control by hand: velocities, waypoints, discrete actions, clocks, bad commands, replay."""
 
 import math
 from dataclasses import dataclass, replace

@@ -35,6 +35,8 @@ RECIPES = Registry(
         "pointnav-habitat2020-v1": "navarena.episodes.point_nav:POINTNAV_HABITAT2020_V1",
         "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
         "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
+        "robustnav-objectnav-v1": "navarena.episodes.robustnav:ROBUSTNAV_OBJECTNAV_V1",
+        "robustnav-pointnav-v1": "navarena.episodes.robustnav:ROBUSTNAV_POINTNAV_V1",
     },
     "navarena.episodes",
 )
@@ -225,10 +227,10 @@ def load_community_file(path: Path, protocol_id: str) -> EpisodeDataset:
     Raises FileError for a bad file, InputError when its task is not the protocol's or ids repeat.
     """
     file = open_episode_file(path)
-    if protocol_id.split("-")[0] != file.format.task:
+    if file.format.task not in protocol_id.split("-"):
         raise InputError(
             f"expected episodes of {protocol_id!r}, got those of {file.format.title} in {path}; name a "
-            f"protocol whose id begins with {file.format.task}-"
+            f"protocol with {file.format.task} in its id"
         )
     dataset = EpisodeDataset(protocol_id, file.format.name, file.split, file.episodes, recipe_hash=file.hash)
     if len(file.parts) == 1:

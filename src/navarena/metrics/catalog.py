@@ -54,9 +54,7 @@ DISTANCE_TO_GOAL = Metric("distance_to_goal", "Distance to goal", navigation.dis
 PATH_LENGTH = Metric("path_length", "Path length", navigation.path_length, "m")
 COLLISIONS = Metric("collisions", "Collisions", navigation.collisions, "", "lower")
 NUM_ACTIONS = Metric("num_actions", "Actions", navigation.num_actions)
-SPL_ROBUSTNAV = Metric(
-    "spl_robustnav", "SPL (RobustNav)", robustnav.spl_robustnav, "", "higher", False, 0.0
-)
+SPL_ROBUSTNAV = Metric("spl_robustnav", "SPL (RobustNav)", robustnav.spl_robustnav, "", "higher", False, 0.0)
 PROGRESS = Metric("progress", "Progress", multi_goal.progress, "", "higher", False, 0.0)
 PPL = Metric("ppl", "PPL", multi_goal.ppl, "", "higher", False, 0.0)
 PPL_CODE = Metric("ppl_code", "PPL (code)", multi_goal.ppl_code, "", "higher", False, 0.0)

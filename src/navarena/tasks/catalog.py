@@ -26,6 +26,8 @@ TASKS = Registry(
         "pointnav-habitat2020-v1": "navarena.tasks.point_nav_habitat2020:PointNavHabitat2020",
         "pointnav-robothor-v1": "navarena.tasks.point_nav_robothor:PointNavRobothor",
         "pointnav-v1": "navarena.tasks.point_nav:PointNav",
+        "robustnav-objectnav-v1": "navarena.tasks.object_nav_robustnav:RobustObjectNav",
+        "robustnav-pointnav-v1": "navarena.tasks.point_nav_robothor:RobustPointNav",
     },
     "navarena.tasks",
 )
