@@ -18,6 +18,7 @@ from navarena.corruptions import (
     find_corruption,
 )
 from navarena.reports.preview.drawing import INK, PAPER, font
+from navarena.reports.preview.surfaces import shaded_mesh
 from navarena.reports.preview.viewpoints import Viewpoint, choose_viewpoints
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering import Frames, Renderer, Views, VisibilityRenderer
@@ -37,8 +38,8 @@ SIGHT = (PictureCorruption, CameraCorruption, DepthCorruption)
 NEAR_COLOR, FAR_COLOR, LOST_COLOR = (255, 236, 170), (24, 30, 92), (170, 30, 40)
 """Depth is drawn from the first of these to the second, and in the third where it is 0."""
 
-HALF_WAY = 3.0
-"""Metres at which the colour of depth is half-way."""
+FAR = 7.0
+"""Metres from which on depth has the second colour."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def draw_corruption_sheet(
     """
     if cell_width_px not in range(40, CAMERA.width_px + 1):
         raise InputError(f"expected cells of 40 to {CAMERA.width_px} pixels, got {cell_width_px}")
-    renderer = VisibilityRenderer([world.render_mesh])
+    renderer = VisibilityRenderer([shaded_mesh(world)])
     viewpoint = _choose_view(world, renderer, view)
     rows = [
         list(_cells_of(name, renderer, viewpoint, world.scene_id))
@@ -157,8 +158,8 @@ def _take(
 
 def paint_depth(depth: Float32[np.ndarray, "h w"]) -> UInt8[np.ndarray, "h w 3"]:
     """(H, W, 3) uint8 colours of `depth`, (H, W) float32 metres: light near, dark far, red where it is 0."""
-    far = (depth / (depth + HALF_WAY))[..., None]
-    color = (1 - far) * np.array(NEAR_COLOR) + far * np.array(FAR_COLOR)
+    share = np.minimum(depth / FAR, 1)[..., None]
+    color = (1 - share) * np.array(NEAR_COLOR) + share * np.array(FAR_COLOR)
     return np.where(depth[..., None] > 0, color, np.array(LOST_COLOR)).astype(np.uint8)
 
 
