@@ -5,6 +5,7 @@ from navarena.corruptions.catalog import (
     CORRUPTIONS,
     find_corruption,
     find_corruptions,
+    join_corruptions,
     write_corruption,
 )
 from navarena.corruptions.corruption import (
@@ -31,5 +32,6 @@ __all__ = [
     "PoseCorruption",
     "find_corruption",
     "find_corruptions",
+    "join_corruptions",
     "write_corruption",
 ]

@@ -153,6 +153,7 @@ class NavigationBatch:
                 f"expected a running episode in slot {slot}, got a step {when}; start an episode first"
             )
         taken = np.asarray(actions)
+        self.simulator.bodies.begin_step()
         self.task.execute(self.simulator, self.state, taken, chosen)
         self.state.steps[chosen] += 1
         self._spoiler.feel(np.flatnonzero(chosen))

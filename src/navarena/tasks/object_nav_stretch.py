@@ -139,6 +139,7 @@ class ObjectNavStretch2023(ObjectNav):
     """
 
     protocol_id = "objectnav-stretch2023-v1"
+    drives = True
     categories = HM3D_CATEGORIES
     embodiment = STRETCH_2023
     options_type = StretchOptions

@@ -106,6 +106,8 @@ class Task(ABC):
         corruptions: the noise that belongs to the protocol, each as "name:severity" or with words.
     """
 
+        drives: whether it moves the bodies by a controller of its own (see `execute`), which is exact:
+            neither actuation nor corruptions of motion reach it.
     protocol_id: str
     embodiment: Embodiment
     actions: tuple[str, ...]
@@ -121,6 +123,7 @@ class Task(ABC):
     corruptions: tuple[str, ...] = ()
 
     def make_state(self, slots: int) -> TaskState:
+    drives: bool = False
         """Fresh memory for `slots` slots."""
         return TaskState(slots)
 
