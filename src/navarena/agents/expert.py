@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool, Float, Int64
 
 from navarena.agents.agent import Agent, Start
 from navarena.agents.pilot import Pilot
@@ -70,20 +70,35 @@ class ExpertAgent(Agent):
         """Put before the declarations of `slots` (K,) what the task still asks of a body that is near."""
         batch = self._require_batch()
         for slot in slots[batch.state.distance[slots] < self._task.success_distance].tolist():
-            first = self._next[slot]
             actions = batch.task.find_finish(batch.simulator, batch.state, slot)
+            if actions is None:
+                self._go_elsewhere(slot)
+                continue
+            first = self._next[slot]
             last = min(first + len(actions), self._plans.shape[1])
             self._plans[slot, first:last] = [self._index[name] for name in actions][: last - first]
 
-    def _plan(self, slots: Int64[np.ndarray, "k"]) -> None:
-        """Write fresh plans for the bodies in `slots` (K,)."""
+    def _go_elsewhere(self, slot: int) -> None:
+        """Plan to another place of the goal: from here it cannot be finished. Declare if none is left."""
+        batch = self._require_batch()
+        places = batch.state.goal_places[slot]
+        away = np.linalg.norm(places - batch.simulator.positions[slot], axis=1)
+        left = places[away > self._task.success_distance + self._task.embodiment.forward_step]
+        if len(left):
+            self._plan(np.array([slot]), [left])
+
+    def _plan(
+        self, slots: Int64[np.ndarray, "k"], places: Sequence[Float[np.ndarray, "_ 3"]] | None = None
+    ) -> None:
+        """Write fresh plans for the bodies in `slots` (K,): to `places` (metres), or to their goals."""
         batch = self._require_batch()
         simulator = batch.simulator
+        goals = [batch.state.goal_places[slot] for slot in slots.tolist()] if places is None else places
         query = Query(
             [simulator.navmesh(slot) for slot in slots.tolist()],
             simulator.positions[slots],
             simulator.yaws[slots],
-            [batch.state.goal_places[slot] for slot in slots.tolist()],
+            goals,
         )
         self._next[slots] = 0
         self._plans[slots] = self._declare

@@ -187,8 +187,8 @@ class ObjectNavRobothor(ObjectGoalTask):
         seen = [bool(self._see(simulator, require_state(state), *look)[0]) for look in looks]
         return np.array(seen, bool)
 
-    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...]:
-        """The fewest turns and looks after which the goal is visible; nothing if it is or never is."""
+    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
+        """The fewest turns and looks after which the goal is visible; None if it is never."""
         if self.has_arrived(simulator, state, np.array([slot]))[0]:
             return ()
         bodies = simulator.bodies
@@ -196,7 +196,7 @@ class ObjectNavRobothor(ObjectGoalTask):
         ways = find_turns(self.embodiment, yaw, tilt, self.actions)
         yaws, tilts = np.array([way[1] for way in ways]), np.array([way[2] for way in ways])
         seen = np.flatnonzero(self._see(simulator, require_state(state), slot, yaws, tilts))
-        return ways[int(seen[0])][0] if len(seen) else ()
+        return ways[int(seen[0])][0] if len(seen) else None
 
     def _see(
         self, simulator: Simulator, state: RobothorState, slot: int, yaws: np.ndarray, tilts: np.ndarray
