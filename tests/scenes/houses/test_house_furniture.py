@@ -7,6 +7,7 @@ from house_samples import SEEDS, placements_of, sample_plan
 
 from navarena.core.errors import InputError
 from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.furnish import draw_clutter
 from navarena.scenes.houses.furniture.catalog import CATEGORIES, FAMILIES, STAND_INS, described, is_flat
 from navarena.scenes.houses.furniture.sizes import SIZE_LIMITS_MM
 from navarena.scenes.houses.furniture.taste import Taste
@@ -165,6 +166,13 @@ def test_clutter_adds_small_things():
     ]
     assert counts == sorted(counts)
     assert counts[-1] > 1.5 * counts[0]
+
+
+def test_the_clutter_of_a_house_can_be_drawn():
+    drawn = [draw_clutter(Draws("clutter", seed), HouseSettings(clutter_percent=None)) for seed in range(200)]
+    assert set(drawn) == {25, 60, 100}
+    assert 75 <= drawn.count(60) <= 125
+    assert draw_clutter(Draws("clutter"), HouseSettings(clutter_percent=7)) == 7
 
 
 def test_an_unknown_category_to_do_without_is_an_error():

@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navarena.core.errors import SceneError
+from navarena.core.errors import InputError, SceneError
 from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.layout import draw_layout
 from navarena.scenes.houses.openings import draw_openings, find_contacts, leaf_rect, subtract_intervals
 from navarena.scenes.houses.outline import exterior_edges, wall_rects
 from navarena.scenes.houses.plan import EAST, NORTH, OUTER_MM, SOUTH, WEST, FloorPlan, PlannedRoom, Rect
-from navarena.scenes.houses.plans import draw_empty_house
+from navarena.scenes.houses.plans import draw_empty_house, narrowest_percent
 from navarena.scenes.houses.programme import ROOM_KINDS, draw_programme
 from navarena.scenes.houses.settings import HouseSettings
 
@@ -54,15 +55,26 @@ def test_houses_have_the_rooms_asked_for(count):
 
 
 def test_rooms_are_wide_enough_to_live_in():
+    plans = [draw_plan(Draws("wide", seed), HouseSettings(storeys=1)) for seed in range(25)]
+    plans += [draw_plan(Draws("wide", seed), HouseSettings(rooms=12)) for seed in range(6)]
+    rooms = [room for plan in plans for room in plan.rooms]
     narrow = 0
-    rooms = [
-        room for seed in range(25) for room in draw_plan(Draws("wide", seed), HouseSettings(storeys=1)).rooms
-    ]
     for room in rooms:
-        short = min(room.floor.width, room.floor.depth)
-        assert short >= 700, (room.category, room.floor)
-        narrow += short < ROOM_KINDS[room.category].least_width_mm
+        short, least = min(room.floor.width, room.floor.depth), ROOM_KINDS[room.category].least_width_mm
+        assert short >= 900 and 100 * short >= 90 * least, (room.category, room.floor)
+        narrow += short < least
     assert narrow < len(rooms) * 0.1
+
+
+def test_narrow_rooms_are_drawn_when_they_may_be():
+    seed = next(seed for seed in range(99) if narrowest_percent(draw_any(seed, 0)) < 90)
+    assert narrowest_percent(draw_any(seed, 90)) >= 90
+    with pytest.raises(InputError, match=r"narrowest_percent in \[0, 95\], got 101"):
+        HouseSettings(narrowest_percent=101)
+
+
+def draw_any(seed: int, percent: int) -> HousePlan:
+    return draw_empty_house(Draws("wide", seed), HouseSettings(rooms=8, narrowest_percent=percent))
 
 
 def test_contacts_of_two_rooms():

@@ -242,6 +242,15 @@ def test_tables_leave_their_underside_open_to_small_bodies():
     assert top.low > 600 and len([o for o in found if o.low == 0]) == 4
 
 
+def test_nobody_stands_in_a_bathtub():
+    tubs = [p for seed in SEEDS for p in placements_of(sample_plan(seed)) if p.family == "bathtub"]
+    assert len(tubs) >= 3
+    for tub in tubs:
+        (outline,) = obstructions(tub)
+        assert outline.rect == tub.rect and (outline.low, outline.high) == (tub.low, tub.high)
+        assert any(part.at[1] + part.size[1] < 200 for part in tub.model.parts), "its bottom is no floor"
+
+
 def test_every_part_that_a_body_could_hit_is_covered_by_an_outline():
     for seed in SEEDS[:4]:
         for placed in placements_of(sample_plan(seed)):

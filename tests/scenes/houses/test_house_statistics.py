@@ -14,7 +14,7 @@ from navarena.simulation.navmesh.floors import build_floor_navmesh
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.settings import NavMeshSettings
 
-HOUSES = [("val", 0), ("val", 2), ("val", 4), ("train", 8)]
+HOUSES = [("val", 2), ("val", 4), ("val", 5), ("train", 8)]
 BODY = NavMeshSettings(radius=0.18, height=0.88, max_climb=0.2, region_min_size=0)
 
 

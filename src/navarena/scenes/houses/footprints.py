@@ -20,6 +20,9 @@ OVERHEAD_MM = 1900
 FLAT_MM = 20
 """Rugs and mats are floor."""
 
+ENCLOSED = frozenset({"bathtub", "treadmill"})
+"""Families with a low bottom between high rims: nobody stands in them, so their whole outline counts."""
+
 
 @dataclass(frozen=True)
 class Obstruction:
@@ -38,6 +41,8 @@ class Obstruction:
 
 def obstructions(placement: Placement) -> list[Obstruction]:
     """The outlines of a placement's parts, without those that another one makes redundant."""
+    if placement.family in ENCLOSED:
+        return [Obstruction(_corners(placement, placement.model.rect), placement.low, placement.high)]
     kept: list[tuple[Rect, int, int]] = []
     for part in sorted(placement.model.parts, key=_by_importance):
         low = placement.at[1] + part.at[1]

@@ -1,6 +1,7 @@
 """Furnishing a whole house, room by room."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from navarena.core.suggest import require_name
 from navarena.scenes.houses.arrange import Arranger, Description
@@ -14,8 +15,8 @@ from navarena.scenes.houses.looks import STYLES, VIEWS, Look, Style
 from navarena.scenes.houses.parts import STRAIGHT
 from navarena.scenes.houses.plan import FloorPlan, Rect
 from navarena.scenes.houses.recipes import FLOOR_CLUTTER, KITCHEN_RUN, MISSING_ROOM, RECIPES, Group
-from navarena.scenes.houses.settings import USUAL_CLUTTER, HouseSettings
-from navarena.scenes.houses.space import Placement, RoomSpace, against_wall, make_spaces
+from navarena.scenes.houses.settings import CLUTTER_LEVELS, CLUTTER_WEIGHTS, USUAL_CLUTTER, HouseSettings
+from navarena.scenes.houses.space import Placement, against_wall, make_spaces
 from navarena.scenes.houses.structure import RoomLooks
 
 WET_ROOMS = frozenset({"bathroom", "toilet", "kitchen", "laundry room"})
@@ -23,6 +24,25 @@ FLOOR_PER_THING_MM2 = 4_000_000
 """Floor for each small thing that may be left lying on it."""
 BLINDS_PERCENT: Mapping[str, int] = {"office": 45, "kitchen": 35, "bathroom": 40, "bedroom": 20, "gym": 30}
 CURTAIN_PERCENT: Mapping[str, int] = {"living room": 75, "bedroom": 85, "dining room": 65, "office": 40}
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What the rooms of a house have in common.
+
+    Attributes:
+        style: palette.
+        clutter: percent of small things.
+        without: categories that the house does without.
+        present: kinds of rooms of the house, so that a house with an office has no desk in its living room.
+        known: descriptions of what stands in the house so far, so that what comes next can be told from it.
+    """
+
+    style: Style
+    clutter: int
+    without: tuple[str, ...]
+    present: tuple[str, ...]
+    known: set[Description] = field(default_factory=set)
 
 
 def draw_style(draws: Draws) -> Style:
@@ -56,40 +76,38 @@ def draw_looks(draws: Draws, plan: FloorPlan, style: Style) -> list[RoomLooks]:
     return looks
 
 
-def furnish(
-    draws: Draws, plan: FloorPlan, style: Style, settings: HouseSettings, present: Sequence[str] = ()
-) -> tuple[list[Placement], list[RoomSpace]]:
-    """All placements of a storey (parents before what they carry), and the rooms as they were filled.
+def draw_clutter(draws: Draws, settings: HouseSettings) -> int:
+    """The clutter of a house, percent."""
+    if settings.clutter_percent is not None:
+        return settings.clutter_percent
+    return CLUTTER_LEVELS[draws.weighted(tuple(CLUTTER_WEIGHTS), tuple(CLUTTER_WEIGHTS.values()))]
 
-    `present` are the kinds of rooms that the other storeys have.
+
+def furnish(draws: Draws, plan: FloorPlan, habits: Habits) -> list[Placement]:
+    """All placements of a storey, parents before what they carry; `habits.known` grows.
+
     Raises UnknownNameError for a category to do without that is not in the catalogue.
     """
-    for category in settings.without:
+    for category in habits.without:
         require_name("category (HouseSettings.without)", category, CATEGORIES)
-    spaces = make_spaces(plan)
-    present = [*present, *(room.category for room in plan.rooms)]
     placements: list[Placement] = []
-    known: set[Description] = set()
-    for space in spaces:
+    for space in make_spaces(plan):
         stream = draws.branch("room", space.room)
         arranger = Arranger(
             space,
             stream,
-            _draw_taste(stream, style, space.floor),
-            settings.clutter_percent,
-            without=frozenset(settings.without),
-            known=known,
+            _draw_taste(stream, habits.style, space.floor),
+            habits.clutter,
+            without=frozenset(habits.without),
+            known=habits.known,
         )
-        _furnish_room(arranger, present)
+        _furnish_room(arranger, habits.present)
         first = len(placements)
-        for placed in arranger.placed:
-            parent = placed.parent + first if placed.parent >= 0 else -1
-            placements.append(
-                Placement(
-                    placed.family, placed.category, placed.model, placed.at, placed.turn, placed.room, parent
-                )
-            )
-    return placements, spaces
+        placements += [
+            replace(placed, parent=placed.parent + first if placed.parent >= 0 else -1)
+            for placed in arranger.placed
+        ]
+    return placements
 
 
 def _draw_taste(draws: Draws, style: Style, floor: Rect) -> Taste:

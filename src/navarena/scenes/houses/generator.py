@@ -8,7 +8,7 @@ import numpy as np
 
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.footprints import house_floors
-from navarena.scenes.houses.furnish import draw_looks, draw_style, furnish
+from navarena.scenes.houses.furnish import Habits, draw_clutter, draw_looks, draw_style, furnish
 from navarena.scenes.houses.house_plan import HousePlan, Storey
 from navarena.scenes.houses.looks import COLORS, FINISHES, Look, Style
 from navarena.scenes.houses.mesh import HouseMesh, Thing
@@ -41,12 +41,16 @@ def furnish_house(draws: Draws, house: HousePlan, settings: HouseSettings) -> Ho
     """The house with furniture on every storey, none of it in the way."""
     if not settings.furnished:
         return house
-    style = draw_style(draws.branch("style"))
-    present = [room.category for storey in house.storeys for room in storey.plan.rooms]
+    habits = Habits(
+        draw_style(draws.branch("style")),
+        draw_clutter(draws.branch("clutter"), settings),
+        settings.without,
+        tuple(room.category for storey in house.storeys for room in storey.plan.rooms),
+    )
     storeys = []
     for level, storey in enumerate(house.storeys):
         stream = draws.branch("furniture", level) if level else draws.branch("furniture")
-        placements, _ = furnish(stream, storey.plan, style, settings, present)
+        placements = furnish(stream, storey.plan, habits)
         storeys.append(replace(storey, placements=tuple(remove_blockers(storey.plan, placements))))
     return replace(house, storeys=tuple(storeys))
 

@@ -9,7 +9,7 @@ from navarena.scenes.houses.house_plan import HousePlan, Storey
 from navarena.scenes.houses.layout import draw_layout
 from navarena.scenes.houses.openings import WallHabits, draw_openings
 from navarena.scenes.houses.plan import SLAB_MM, FloorPlan, PlannedRoom
-from navarena.scenes.houses.programme import SQUARE_METRE, draw_programme
+from navarena.scenes.houses.programme import ROOM_KINDS, SQUARE_METRE, draw_programme
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.houses.stairs import Stairs
 from navarena.scenes.houses.storeys import draw_storeys, landing_side
@@ -24,16 +24,30 @@ TRIES = 25
 
 
 def draw_empty_house(draws: Draws, settings: HouseSettings) -> HousePlan:
-    """A house without furniture, its floor within the area asked for; raises SceneError if none is found."""
+    """A house without furniture, its floor and the width of its rooms as asked for.
+
+    Raises SceneError if none is found.
+    """
     low, high = settings.area_m2
     for attempt in range(TRIES):
         branch = draws if attempt == 0 else draws.branch("attempt", attempt)
         house = _draw_once(branch, settings)
-        if settings.rooms is not None or low * SQUARE_METRE <= house.area_mm2 <= high * SQUARE_METRE:
+        fits = settings.rooms is not None or low * SQUARE_METRE <= house.area_mm2 <= high * SQUARE_METRE
+        if fits and narrowest_percent(house) >= settings.narrowest_percent:
             return house
     raise SceneError(
-        f"expected a house of {low} to {high} m2 with storeys={settings.storeys}, got none in {TRIES} "
-        "drawings; widen area_m2 or leave storeys out"
+        f"expected a house of {low} to {high} m2 with storeys={settings.storeys} and no room narrower than "
+        f"{settings.narrowest_percent} % of what its kind wants, got none in {TRIES} drawings; widen "
+        "area_m2, leave storeys out or lower narrowest_percent"
+    )
+
+
+def narrowest_percent(house: HousePlan) -> int:
+    """Width of the room that falls shortest of the width its kind wants, in percent of it."""
+    rooms = [room for storey in house.storeys for room in storey.plan.rooms]
+    return min(
+        100 * min(room.floor.width, room.floor.depth) // ROOM_KINDS[room.category].least_width_mm
+        for room in rooms
     )
 
 

@@ -44,7 +44,7 @@ ROOM_KINDS: Mapping[str, RoomKind] = {
     "gym": RoomKind((1100, 2000), 2800, dead_end=True, weight=8),
     "storage room": RoomKind((250, 500), 1200, dead_end=True, weight=8, longest_percent=300),
     "corridor": RoomKind((500, 1500), 1080, longest_percent=2000),
-    STAIRS: RoomKind((800, 1200), 2200, longest_percent=300),
+    STAIRS: RoomKind((800, 1200), 2100, longest_percent=300),
 }
 
 NECESSARY: tuple[tuple[str, ...], ...] = (

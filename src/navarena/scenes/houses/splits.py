@@ -18,11 +18,11 @@ FIRST_SEED: Mapping[str, Mapping[str, int]] = {
 
 
 SETTINGS: Mapping[str, Mapping[str, HouseSettings]] = {
-    "houses-v0": dict.fromkeys(HOUSE_SPLITS, HouseSettings(storeys=1, area_m2=(0, 400))),
+    "houses-v0": dict.fromkeys(HOUSE_SPLITS, HouseSettings(storeys=1, area_m2=(0, 400), narrowest_percent=0)),
     "houses-v1": {
-        "train": HouseSettings(without=UNSEEN_CATEGORIES),
-        "val": HouseSettings(),
-        "test": HouseSettings(),
+        "train": HouseSettings(clutter_percent=None, without=UNSEEN_CATEGORIES),
+        "val": HouseSettings(clutter_percent=None),
+        "test": HouseSettings(clutter_percent=None),
     },
 }
 """What the houses of each split are drawn with; train houses lack the unseen categories of GOAT-Bench."""
