@@ -154,6 +154,18 @@ class NavigationBatch:
         self._fresh = False
         return result
 
+    def lead(self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
+        """Move bodies outside the rules: nothing is judged, counted or recorded.
+
+        Args:
+            actions: (N,) indices into `task.actions`; rows of other slots are ignored.
+            active: (N,) bool.
+
+        Raises ActionError for an action out of range.
+        """
+        self.simulator.step(np.asarray(actions), np.asarray(active, bool))
+        self._fresh = False
+
     def trajectory(self, slot: int) -> Trajectory:
         """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
         self.episode(slot)
