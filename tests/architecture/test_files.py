@@ -112,7 +112,7 @@ def test_no_machine_is_named() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-KNOWN_AS = {"PIL": "pillow", "llvmlite": "numba"}
+KNOWN_AS = {"PIL": "pillow", "cv2": "opencv_python_headless", "llvmlite": "numba"}
 """Module -> the distribution that is declared for it, where the names differ."""
 
 

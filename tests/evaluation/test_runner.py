@@ -100,6 +100,8 @@ def test_run_json_says_what_was_run(undisturbed):
         "identity",
         "settings",
         "privileged",
+        "privileged_inputs",
+        "trained_with",
         "episodes",
         "actions",
         "metrics",

@@ -8,7 +8,7 @@ from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import WorldCache
 from navarena.tasks.multi_on import MultiOn
-from navarena.tasks.object_nav import ObjectNav
+from navarena.tasks.object_goal_task import ObjectGoalTask
 from navarena.tasks.point_nav import PointNav
 from worlds import HALL, ROOMS, draw_world
 
@@ -66,17 +66,20 @@ def as_object(episode, category):
     """The episode with one object of `category`, which is seen from the goal's place."""
     (place,) = episode.goal.places
     return replace(
-        episode, goal=ObjectGoal(category, (ObjectInstance("2", category, place, (ViewPoint(place, 0.0),)),))
+        episode,
+        goal=ObjectGoal(category, (ObjectInstance("2", category, place, (ViewPoint(place, 0.0),)),), "2"),
     )
 
 
-OBJECT_GOALS = tuple(map(as_object, EPISODES, ("chair", "bed", "plant", "toilet")))
+HABITAT_WORDS = ("chair", "bed", "plant", "toilet")
+OBJECT_GOALS = tuple(map(as_object, EPISODES, HABITAT_WORDS))
 
 
 def episodes_for(task):
     """Episodes of a kind that `task` understands, in the worlds above."""
-    if isinstance(task, ObjectNav):
-        return OBJECT_GOALS
+    if isinstance(task, ObjectGoalTask):
+        words = HABITAT_WORDS if HABITAT_WORDS[0] in task.categories else task.categories
+        return tuple(map(as_object, EPISODES, words))
     if isinstance(task, MultiOn):
         return with_objects(task.goals, task.kind.classes)
     return EPISODES

@@ -32,7 +32,7 @@ class Start:
     Attributes:
         slot: row of the batch, 0 to N - 1.
         episode_id: unique within its dataset and split.
-        scene_id: such as "houses-v0/val/00017". An agent may only use it as a key of its own memory.
+        scene_id: such as "houses-v1/val/00017". An agent may only use it as a key of its own memory.
         boundary: what ended before it in this slot.
         seed: of the whole run; derive streams by name, never from the order of calls:
             `make_generator("my-agent", start.seed, start.scene_id, start.episode_id)`.
@@ -51,10 +51,14 @@ class Agent(ABC):
     Attributes:
         sensors: names of the observations it wants; only these are computed.
         privileged: whether it looks behind the observations (see `attach`); stands in results.
+        privileged_inputs: at what it looks there, such as "navmesh"; stands in results.
+        trained_with: corruptions and augmentations that it was trained with; stands in results.
     """
 
     sensors: tuple[str, ...] = ()
     privileged: bool = False
+    privileged_inputs: tuple[str, ...] = ()
+    trained_with: tuple[str, ...] = ()
 
     def attach(self, batch: NavigationBatch) -> None:  # noqa: B027 - a hook: most agents need none
         """Called once before the first reset; a privileged agent keeps `batch` to look into the world."""

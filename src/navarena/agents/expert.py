@@ -22,6 +22,7 @@ class ExpertAgent(Agent):
     """
 
     privileged = True
+    privileged_inputs = ("pose", "goal", "navmesh")
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         self._task = task
@@ -44,6 +45,7 @@ class ExpertAgent(Agent):
     ) -> Int64[np.ndarray, "n"]:
         batch = self._require_batch()
         slots = np.flatnonzero(active)
+        self._finish(slots[self._plans[slots, self._next[slots]] == self._declare])
         far = batch.state.distance[slots] >= self._task.success_distance
         lost = slots[(self._plans[slots, self._next[slots]] == self._declare) & far & (self._next[slots] > 0)]
         if len(lost):
@@ -52,6 +54,15 @@ class ExpertAgent(Agent):
         actions[slots] = self._plans[slots, self._next[slots]]
         self._next[slots] += 1
         return actions
+
+    def _finish(self, slots: Int64[np.ndarray, "k"]) -> None:
+        """Put before the declarations of `slots` (K,) what the task still asks of a body that is near."""
+        batch = self._require_batch()
+        for slot in slots[batch.state.distance[slots] < self._task.success_distance].tolist():
+            first = self._next[slot]
+            actions = batch.task.find_finish(batch.simulator, batch.state, slot)
+            last = min(first + len(actions), self._plans.shape[1])
+            self._plans[slot, first:last] = [self._index[name] for name in actions][: last - first]
 
     def _plan(self, slots: Int64[np.ndarray, "k"]) -> None:
         """Write fresh plans for the bodies in `slots` (K,)."""

@@ -1,38 +1,72 @@
-"""From what a user types after --agent to an agent."""
+"""From what a user types after --agent to an agent.
+
+NAME                        registered (`navarena list agents`)
+module:Class                anything that Python can import
+habitat:module:Class        the same, for agents of the field's standard interface; they are known
+without the prefix, too, which takes ?sensors=rgb,depth,semantic behind it
+oracle-stop:AGENT           any of these with an oracle that declares
+process:AGENT               any unprivileged one of these in a process of its own
+http://host:port            an agent behind the protocol of `navarena.agents.serve`
+"""
 
 import inspect
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 from navarena.agents.agent import Agent, SingleAgent, wrap
 from navarena.agents.catalog import AGENTS, GRAPH_AGENTS
+from navarena.agents.declaration import Declaration, read_declaration
+from navarena.agents.habitat import StandardAgent, adapt, our_sensors
+from navarena.agents.oracle_stop import OracleStopAgent
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry, load_target
 from navarena.tasks.task import Task
 from navarena.tasks.vln_graph import GraphTask
 
+HABITAT, ORACLE_STOP = "habitat:", "oracle-stop:"
+_SENSORS_MARK = "?sensors="
+
 
 def load_agent(name: str, task: Task | GraphTask, seed: int = 0) -> Agent:
-    """The agent called `name`, or the one of "module:Class", made for `task`.
+    """The agent that `name` names (see the module's head), made for `task`.
 
     A class that takes two arguments is called as Class(task, seed), one that takes none as
-    Class(). A SingleAgent is wrapped: one for each slot of the batch.
+    Class(). A SingleAgent, or an agent of the standard interface, is wrapped: one for each slot of the
+    batch.
 
     Raises UnknownNameError for an unknown name, InputError for what is no agent.
     """
+    if name.startswith(ORACLE_STOP):
+        return OracleStopAgent(load_agent(name.removeprefix(ORACLE_STOP), task, seed), _require_task(task))
     target = find_agent(name, GRAPH_AGENTS if isinstance(task, GraphTask) else AGENTS)
     make = _bind(name, target, task, seed)
     if isinstance(target, type) and issubclass(target, SingleAgent):
         return wrap(make, sensors=target.sensors)
     agent = make()
+    if isinstance(agent, Agent):
+        return agent
+    again = _first(agent, make)
     if isinstance(agent, SingleAgent):
-        return wrap(make, sensors=agent.sensors)
-    if not isinstance(agent, Agent):
-        raise InputError(
-            f"expected {name!r} to make an Agent or SingleAgent, got {type(agent).__name__}; derive it from "
-            "navarena.Agent or navarena.SingleAgent"
-        )
-    return agent
+        return wrap(again, sensors=agent.sensors)
+    if isinstance(agent, StandardAgent):
+        offered = _sensors_of(name, agent) or _require_task(task).sensors
+        return wrap(adapt(again, task.actions), sensors=our_sensors(offered))
+    raise InputError(
+        f"expected {name!r} to make an Agent or SingleAgent, got {type(agent).__name__}; derive it from "
+        "navarena.Agent or navarena.SingleAgent, or give it the methods reset() and act(observations)"
+    )
+
+
+def declare_agent(name: str) -> Declaration:
+    """What the agent `name` declares of itself; nothing is made yet.
+
+    Raises UnknownNameError for an unknown name, InputError for what cannot make an agent.
+    """
+    if name.startswith(ORACLE_STOP):
+        inner = declare_agent(name.removeprefix(ORACLE_STOP))
+        return inner.looking_at(*OracleStopAgent.privileged_inputs)
+    return read_declaration(find_agent(name))
 
 
 def find_agent(name: str, agents: Registry = AGENTS) -> Callable[..., Any]:
@@ -40,7 +74,8 @@ def find_agent(name: str, agents: Registry = AGENTS) -> Callable[..., Any]:
 
     Raises UnknownNameError for an unknown name, InputError for what cannot make an agent.
     """
-    target = load_target(name) if ":" in name else agents.get(name)
+    bare = name.removeprefix(HABITAT).partition("?")[0]
+    target = load_target(bare) if ":" in bare else agents.get(bare)
     if not callable(target):
         raise InputError(f"expected {name!r} to be an Agent or SingleAgent class, got {target!r}")
     return target
@@ -58,4 +93,31 @@ def _bind(name: str, target: Callable[..., Any], task: Task | GraphTask, seed: i
         except TypeError:
             continue
         return lambda: target(*arguments)
-    raise InputError(f"expected agent {name!r} to take (task, seed) or nothing, got {name}{signature}")
+    raise InputError(
+        f"expected agent {name!r} to take (task, seed) or nothing, got {name}{signature}; name a function "
+        "without arguments that makes it"
+    )
+
+
+def _first(agent: Any, make: Callable[[], Any]) -> Callable[[], Any]:
+    """A maker that hands out `agent` first: what is dear to make is not made for nothing."""
+    ready = itertools.chain([agent], iter(make, object()))
+    return lambda: next(ready)
+
+
+def _sensors_of(name: str, agent: StandardAgent) -> tuple[str, ...]:
+    """What a standard agent looks at, by its own names: typed, or its attribute; empty when unsaid."""
+    _, mark, typed = name.partition(_SENSORS_MARK)
+    if mark:
+        return tuple(typed.split(","))
+    if "?" in name:
+        raise InputError(f"expected {_SENSORS_MARK}rgb,depth,... behind an agent, got {name!r}")
+    return tuple(getattr(agent, "sensors", ()))
+
+
+def _require_task(task: Task | GraphTask) -> Task:
+    if isinstance(task, GraphTask):
+        raise InputError(
+            f"expected a protocol with bodies for this agent, got {task.protocol_id!r} on navigation graphs"
+        )
+    return task

@@ -22,6 +22,7 @@ class RandomOracleFoundAgent(Agent):
     """
 
     privileged = True
+    privileged_inputs = ("distance to the goal",)
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         self._near = task.success_distance

@@ -7,7 +7,7 @@ choose among its readings, such as `motion_drift:paper` (see Corruption.words).
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Float32, Int64, UInt8
@@ -20,6 +20,8 @@ SEVERITIES = (1, 2, 3, 4, 5)
 
 FLOORS = ("", "wood", "tiles", "carpet")
 """Materials of floors that motion may depend on; "" stands for everything else, such as unknown floors."""
+
+Entry = TypeVar("Entry")
 
 Per = Literal["step", "episode", "scene"]
 """For how long what a corruption draws stays the same: its generator is named by this."""
@@ -82,7 +84,7 @@ class Corruption:
             choices[meaning[word]] = word
         return {option: choices.get(option, words[0]) for option, words in self.words.items()}
 
-    def of_severity(self, table: Sequence[float]) -> float:
+    def of_severity(self, table: Sequence[Entry]) -> Entry:
         """The entry of `table`, one for each of `severities`, for the chosen severity."""
         if self.severity is None:
             raise InputError(f"expected severities of {type(self).__name__}, got none")
@@ -140,10 +142,12 @@ class MotionCorruption(Corruption, ABC):
     Everything random about an episode is drawn when it begins; a step only looks its row up.
 
     Attributes:
+        acts_on: what it changes; a protocol none of whose actions does any of it is refused.
         reads_floors: whether it depends on the floor under the body.
     """
 
     per: Per = "episode"
+    acts_on: ClassVar[tuple[Literal["walk", "turn"], ...]] = ("walk", "turn")
     reads_floors: ClassVar[bool] = False
 
     @property

@@ -29,6 +29,8 @@ RECIPES = Registry(
         "objectnav-hm3d2022-v1": "navarena.episodes.object_nav:OBJECTNAV_HM3D2022_V1",
         "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
         "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
+        "objectnav-robothor2020-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2020_V1",
+        "objectnav-robothor2021-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2021_V1",
     },
     "navarena.episodes",
 )

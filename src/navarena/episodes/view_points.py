@@ -27,7 +27,7 @@ from navarena.episodes.goal_words import word_for
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Embodiment
-from navarena.simulation.instance_pictures import render_instances
+from navarena.simulation.instance_pictures import Nearness, render_instances
 from navarena.simulation.world import World
 
 PROBED_BELOW = 2.0
@@ -47,6 +47,7 @@ class ViewPointSettings:
             640 x 480; the share of pixels hardly depends on it, but smaller things are missed here.
         tilts: radians, upwards, of the three renders.
         least_coverage: coverage must be above it.
+        nearness: of the pixels that count; None for any distance.
     """
 
     categories: tuple[str, ...]
@@ -57,6 +58,7 @@ class ViewPointSettings:
     height_px: int = 120
     tilts: tuple[float, ...] = (0.0, 0.0, 0.0)
     least_coverage: float = 0.0
+    nearness: Nearness | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,14 @@ class SceneViewPoints:
         """(K,) int64 indices of the view points of all objects of `category`."""
         chosen = [k for k, name in enumerate(self.categories) if name == category]
         ranges = [np.arange(self.first[k], self.first[k + 1]) for k in chosen]
+        return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+
+    def rows_of_objects(self, numbers: Sequence[int]) -> Int64[np.ndarray, "k"]:
+        """(K,) int64 indices of the view points of the objects with these ids."""
+        ranges = [
+            np.arange(self.first[k], self.first[k + 1])
+            for k in np.flatnonzero(np.isin(self.objects, numbers))
+        ]
         return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
 
     def owner_of(self, row: int) -> int:
@@ -229,7 +239,7 @@ def _measure_coverage(
     shares = np.zeros(count)
     for tilt, weight in zip(tilts.tolist(), times.tolist()):
         poses = (candidates.positions, candidates.yaws, np.full(count, tilt))
-        for first, last, pictures in render_instances(world, camera, *poses):
+        for first, last, pictures in render_instances(world, camera, *poses, settings.nearness):
             shown = pictures == candidates.owner[first:last, None, None]
             shares[first:last] += weight * shown.mean((1, 2))
     return shares.astype(np.float32)

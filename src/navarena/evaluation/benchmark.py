@@ -12,14 +12,16 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from navarena.agents.agent import Agent, Start
-from navarena.agents.loading import find_agent, load_agent
+from navarena.agents.agent import Start
+from navarena.agents.declaration import UNDECLARED, Declaration
+from navarena.agents.loading import declare_agent, load_agent
 from navarena.corruptions.catalog import find_corruption
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.settings import EvaluationSettings
+from navarena.metrics.catalog import COMMON_METRICS
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.catalog import is_file_path
 from navarena.scenes.mesh_reference import MARK
@@ -95,7 +97,7 @@ class Benchmark:
         actions: names; an action is an index into them.
         metrics: names of the numbers of each episode.
         setup: makes batches and agents, in this process or another.
-        privileged: whether the agent looks behind its observations.
+        declaration: what the agent says of itself.
     """
 
     identity: Identity
@@ -103,7 +105,7 @@ class Benchmark:
     actions: tuple[str, ...]
     metrics: tuple[str, ...]
     setup: Setup
-    privileged: bool = False
+    declaration: Declaration = UNDECLARED
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     Raises InputError for unknown names and bad files.
     """
     task = get_task(settings.protocol)
-    privileged = needs_agent and _is_privileged(settings.agent)
+    # an agent that does not exist is noticed here, before anything is computed or written
+    declaration = declare_agent(settings.agent) if needs_agent else UNDECLARED
     dataset = _load_dataset(task, settings)
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
     episodes = tuple(dataset.episodes[: settings.episodes])
@@ -155,16 +158,8 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     if settings.corrupt:
         identity = identity.departing("corrupt", settings.corrupt)
     setup = TaskSetup(task.protocol_id, settings.agent, settings.seed, corruptions)
-    return Benchmark(identity, episodes, task.actions, task.metrics, setup, privileged)
-
-
-def _is_privileged(agent: str) -> bool:
-    """Whether an agent declares itself privileged.
-
-    An agent that does not exist is noticed here, before anything is computed or written.
-    """
-    target = find_agent(agent)
-    return isinstance(target, type) and issubclass(target, Agent) and target.privileged
+    metrics = tuple(dict.fromkeys((*task.metrics, *COMMON_METRICS)))
+    return Benchmark(identity, episodes, task.actions, metrics, setup, declaration)
 
 
 def is_scene(dataset: str) -> bool:

@@ -29,6 +29,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         identity: `protocol@dataset/split#hash`.
         settings: those that can move a number (EvaluationSettings.decisive).
         privileged: whether the agent looks behind its observations, as an expert does.
+        privileged_inputs: at what, as the agent declares.
+        trained_with: corruptions and augmentations that the agent was trained with, as it declares.
         episodes: how many there are.
         actions, metrics: names, in the protocol's order.
         seeds: name -> seed.
@@ -43,6 +45,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     identity: str
     settings: dict[str, str | int | None]
     privileged: bool
+    privileged_inputs: tuple[str, ...] = ()
+    trained_with: tuple[str, ...] = ()
     episodes: int
     actions: tuple[str, ...]
     metrics: tuple[str, ...]
@@ -101,7 +105,9 @@ def make_record(
     return RunRecord(
         identity=str(benchmark.identity),
         settings=settings.decisive,
-        privileged=benchmark.privileged,
+        privileged=benchmark.declaration.privileged,
+        privileged_inputs=benchmark.declaration.privileged_inputs,
+        trained_with=benchmark.declaration.trained_with,
         episodes=len(benchmark.episodes),
         actions=benchmark.actions,
         metrics=benchmark.metrics,

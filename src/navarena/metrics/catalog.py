@@ -13,6 +13,7 @@ from typing import Literal
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
 from navarena.metrics import followed_path, multi_goal, navigation, success_zone
+from navarena.metrics import effort, multi_goal, navigation, stopping, success_zone
 from navarena.metrics.trajectory import Trajectory
 
 
@@ -68,6 +69,28 @@ ORACLE_SUCCESS = Metric(
 NDTW = Metric("ndtw", "nDTW", followed_path.episode_ndtw, "", "higher", False, 0.0)
 SDTW = Metric("sdtw", "sDTW", followed_path.episode_sdtw, "", "higher", False, 0.0)
 CLS = Metric("cls", "CLS", followed_path.episode_cls, "", "higher", False, 0.0)
+ROTATION = Metric("rotation", "Rotation", effort.rotation, "rad")
+SECONDS = Metric("seconds", "Time", effort.seconds, "s")
+ACTION_SPL = Metric("action_spl", "SPL by actions", effort.action_spl, "", "higher", False, 0.0)
+TIME_SPL = Metric("time_spl", "SPL by time", effort.time_spl, "", "higher", False, 0.0)
+STOPPED = Metric("stopped", "Declared the end", stopping.stopped, "", None, True, 0.0)
+MIN_DISTANCE = Metric("min_distance", "Least distance", stopping.min_distance, "m", "lower")
+NEAR_STEPS = Metric("near_steps", "Steps near the goal", stopping.near_steps)
+ORACLE_SUCCESS = Metric(
+    "oracle_success", "Success, oracle stop", stopping.oracle_success, "", "higher", True, 0.0
+)
+
+COMMON_METRICS = (
+    "rotation",
+    "seconds",
+    "action_spl",
+    "time_spl",
+    "stopped",
+    "min_distance",
+    "near_steps",
+    "oracle_success",
+)
+"""What every evaluation computes beside the metrics of its protocol: they need nothing of the task."""
 
 METRICS = Registry(
     "metric",
@@ -89,6 +112,14 @@ METRICS = Registry(
         "ndtw": "navarena.metrics.catalog:NDTW",
         "sdtw": "navarena.metrics.catalog:SDTW",
         "cls": "navarena.metrics.catalog:CLS",
+        "rotation": "navarena.metrics.catalog:ROTATION",
+        "seconds": "navarena.metrics.catalog:SECONDS",
+        "action_spl": "navarena.metrics.catalog:ACTION_SPL",
+        "time_spl": "navarena.metrics.catalog:TIME_SPL",
+        "stopped": "navarena.metrics.catalog:STOPPED",
+        "min_distance": "navarena.metrics.catalog:MIN_DISTANCE",
+        "near_steps": "navarena.metrics.catalog:NEAR_STEPS",
+        "oracle_success": "navarena.metrics.catalog:ORACLE_SUCCESS",
     },
     "navarena.metrics",
 )

@@ -1,6 +1,6 @@
 """What a finished episode leaves behind: the only input of every metric."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -15,6 +15,46 @@ def is_within(distance: float, success_distance: float) -> bool:
     (`distance_to_target < success_distance`), by which published numbers were computed.
     """
     return bool(distance < success_distance)
+
+
+@dataclass(frozen=True)
+class BodyRates:
+    """How far and how fast a body goes: what weighs turning against walking.
+
+    Attributes:
+        step: metres of one forward action.
+        turn: radians of one turn.
+        walk_speed: metres per second.
+        turn_speed: radians per second.
+
+    Raises InputError unless all are positive.
+    """
+
+    step: float
+    turn: float
+    walk_speed: float
+    turn_speed: float
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not value > 0:
+                raise InputError(f"expected a positive {name} of a body, got {value}")
+
+
+@dataclass(frozen=True)
+class ShortestWay:
+    """The shortest way from the start to the goal (along all goals, in order).
+
+    Attributes:
+        length: metres.
+        rotation: radians, the sum of all turns in the plan, the first one away from the start's yaw
+            included.
+        climb: metres between its lowest and its highest point.
+    """
+
+    length: float
+    rotation: float
+    climb: float
 
 
 @dataclass(frozen=True)
@@ -34,6 +74,9 @@ class Trajectory:
         start_distance: metres, geodesic from the start to the goal; infinite when unreachable.
         stopped: whether the agent ended the episode itself by STOP.
         success_distance: metres within which STOP counts, of the protocol.
+        rates: of the body; None where the record does not tell them.
+        shortest: the way that the scores by actions and by time compare with; None where there is
+            none, or where the record does not tell it.
     """
 
     positions: Float[np.ndarray, "k1 3"]
@@ -44,6 +87,8 @@ class Trajectory:
     start_distance: float
     stopped: bool
     success_distance: float
+    rates: BodyRates | None = field(default=None, kw_only=True)
+    shortest: ShortestWay | None = field(default=None, kw_only=True)
 
     @property
     def succeeded(self) -> bool:

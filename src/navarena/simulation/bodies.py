@@ -16,6 +16,11 @@ class Bodies:
         triangles: (N,) int32, of the navmesh, under each body; -1 = not known yet.
         start_positions, start_yaws: (N, 3) and (N,) float64, pose at the last placement; the
             frame of gps and compass.
+        last_positions, last_yaws: (N, 3) and (N,) float64, pose before the last step.
+        felt_positions, felt_yaws: (N, 3) and (N,) float64, where the bodies believe to be: what gps and
+            compass tell. These are the true poses themselves until `doubt` makes them arrays of their own.
+        motion_errors: (N, 3) float64, added to what odometry tells: metres ahead, metres to the right,
+            radians to the left.
     """
 
     positions: Float[np.ndarray, "n 3"]
@@ -26,6 +31,11 @@ class Bodies:
     triangles: Int32[np.ndarray, "n"]
     start_positions: Float[np.ndarray, "n 3"]
     start_yaws: Float[np.ndarray, "n"]
+    last_positions: Float[np.ndarray, "n 3"]
+    last_yaws: Float[np.ndarray, "n"]
+    felt_positions: Float[np.ndarray, "n 3"]
+    felt_yaws: Float[np.ndarray, "n"]
+    motion_errors: Float[np.ndarray, "n 3"]
 
     def __init__(self, count: int) -> None:
         self.positions = np.zeros((count, 3))
@@ -36,17 +46,31 @@ class Bodies:
         self.triangles = np.full(count, -1, np.int32)
         self.start_positions = np.zeros((count, 3))
         self.start_yaws = np.zeros(count)
+        self.last_positions = np.zeros((count, 3))
+        self.last_yaws = np.zeros(count)
+        self.felt_positions, self.felt_yaws = self.positions, self.yaws
+        self.motion_errors = np.zeros((count, 3))
 
     def __len__(self) -> int:
         return len(self.yaws)
 
     def place(
-        self, slots: Int64[np.ndarray, "k"], positions: Float[np.ndarray, "k 3"], yaws: Float[np.ndarray, "k"]
+        self,
+        slots: Int64[np.ndarray, "k"],
+        positions: Float[np.ndarray, "k 3"],
+        yaws: Float[np.ndarray, "k"],
+        tilts: Float[np.ndarray, "k"] | float = 0.0,
     ) -> None:
-        """Put the bodies `slots` (K,) at poses, level and without a collision; a new start frame."""
-        self.positions[slots] = self.start_positions[slots] = positions
-        self.yaws[slots] = self.start_yaws[slots] = yaws
-        self.tilts[slots] = 0.0
+        """Put the bodies `slots` (K,) at poses, without a collision; a new start frame."""
+        self.positions[slots] = self.start_positions[slots] = self.last_positions[slots] = positions
+        self.yaws[slots] = self.start_yaws[slots] = self.last_yaws[slots] = yaws
+        self.felt_positions[slots], self.felt_yaws[slots] = positions, self.yaws[slots]
+        self.motion_errors[slots] = 0.0
+        self.tilts[slots] = tilts
         self.triangles[slots] = -1
         self.collided[slots] = False
         self.moved[slots] = False
+
+    def doubt(self) -> None:
+        """Let what the bodies believe of their poses differ from the truth from now on."""
+        self.felt_positions, self.felt_yaws = self.positions.copy(), self.yaws.copy()

@@ -1,6 +1,6 @@
 """Bodies: size, steps and cameras of the robots of the field."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -46,6 +46,9 @@ class Embodiment:
         voxel_height: metres, vertical resolution at which its navmesh is cut.
         slides: whether a blocked step slides along the obstacle.
         cameras: at least one.
+        walk_speed, turn_speed: metres and radians per second, by which times are reckoned; the default is
+            the Kobuki base of the LoCoBot (its functional specification: 70 cm/s and 180 degrees/s).
+            Not in the repr, which names what is built for a body: that depends on no speed.
     """
 
     name: str
@@ -60,3 +63,5 @@ class Embodiment:
     voxel_height: float = 0.2
     slides: bool = False
     cameras: tuple[Camera, ...] = (Camera(),)
+    walk_speed: float = field(default=0.7, repr=False)
+    turn_speed: float = field(default=float(np.pi), repr=False)

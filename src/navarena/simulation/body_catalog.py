@@ -7,18 +7,22 @@ VLN-CE (jacobkrantz/VLN-CE) and GOAT-Bench (Ram81/goat-bench).
 """
 
 import math
+from dataclasses import replace
 
 from navarena.core.suggest import unknown_name
 from navarena.simulation.body import Camera, Embodiment
+
+
+def _camera(width_px: int, height_px: int, degrees: float, up: float) -> tuple[Camera, ...]:
+    """One camera of so many pixels and degrees (horizontally), at `up` metres above the foot point."""
+    return (Camera(width_px=width_px, height_px=height_px, hfov=math.radians(degrees), mount=(0.0, up, 0.0)),)
+
 
 MULTION = Embodiment(
     name="multion",
     height=1.5,  # paper and shipped navmesh; the yaml's 0.88 is overridden by the runner
     radius=0.1,
-    forward_step=0.25,
-    turn_angle=math.radians(30),
-    slides=False,
-    cameras=(Camera(width_px=256, height_px=256, hfov=math.radians(79), mount=(0.0, 0.88, 0.0)),),
+    cameras=_camera(256, 256, 79, 0.88),
 )
 """MultiON (Wani et al. 2020; multiON configs/tasks/multinav_mp3d.yaml)."""
 
@@ -26,58 +30,37 @@ LOCOBOT = Embodiment(
     name="locobot",
     height=0.88,
     radius=0.18,
-    forward_step=0.25,
-    turn_angle=math.radians(30),
-    tilt_angle=math.radians(30),
     tilt_range=(-math.inf, math.inf),  # the challenge sets no limit on the pitch
-    slides=False,
-    cameras=(Camera(width_px=640, height_px=480, hfov=math.radians(79), mount=(0.0, 0.88, 0.0)),),
+    cameras=_camera(640, 480, 79, 0.88),
 )
 """LoCoBot of the Habitat 2020 ObjectNav challenge (configs/challenge_objectnav2020.local.rgbd.yaml)."""
 
 LOCOBOT_POINTNAV = Embodiment(
-    name="locobot-pointnav",
-    height=0.88,
-    radius=0.18,
-    forward_step=0.25,
-    turn_angle=math.radians(30),
-    slides=False,
-    cameras=(Camera(width_px=640, height_px=360, hfov=math.radians(70), mount=(0.0, 0.88, 0.0)),),
+    name="locobot-pointnav", height=0.88, radius=0.18, cameras=_camera(640, 360, 70, 0.88)
 )
 """LoCoBot of the Habitat 2020 PointNav challenge (configs/challenge_pointnav2020.local.rgbd.yaml)."""
-
-LOCOBOT_ROBUSTNAV = Embodiment(
-    name="locobot-robustnav",
-    height=0.9,
-    radius=0.175,
-    forward_step=0.25,
-    turn_angle=math.radians(30),
-    tilt_angle=math.radians(30),
-    tilt_range=(-math.radians(30), math.radians(30)),
-    slides=False,
-    cameras=(
-        # 63.453048 degrees vertically; the camera's height is that of the Habitat LoCoBot, as below.
-        Camera(width_px=400, height_px=300, hfov=math.radians(79), mount=(0.0, 0.88, 0.0)),
-    ),
-)
-"""LoCoBot of RobustNav (AI2-THOR 2.7.4; allenai/robustnav): RoboTHOR's body with pictures of 400 x 300."""
 
 LOCOBOT_ROBOTHOR = Embodiment(
     name="locobot-robothor",
     height=0.9,
     radius=0.175,
-    forward_step=0.25,
-    turn_angle=math.radians(30),
-    tilt_angle=math.radians(30),
     tilt_range=(-math.radians(30), math.radians(30)),
-    slides=False,
-    cameras=(
-        # The vertical view of 63.453048 degrees is 79 degrees horizontally at 4:3. The height of
-        # the camera is not in the published configuration; that of the Habitat LoCoBot is taken.
-        Camera(width_px=640, height_px=480, hfov=math.radians(79), mount=(0.0, 0.88, 0.0)),
-    ),
+    # The vertical view of 63.453048 degrees is 79 degrees horizontally at 4:3. The height of
+    # the camera is not in the published configuration; that of the Habitat LoCoBot is taken.
+    cameras=_camera(640, 480, 79, 0.88),
 )
 """LoCoBot of RoboTHOR 2021 (capsule of radius 0.175 m and height 0.9 m; robothor-challenge)."""
+
+LOCOBOT_ROBOTHOR_2020 = replace(
+    LOCOBOT_ROBOTHOR,
+    name="locobot-robothor-2020",
+    # The configuration of 2020 sets no view, which leaves AI2-THOR's 60 degrees vertically.
+    cameras=_camera(640, 480, math.degrees(2 * math.atan(math.tan(math.radians(30)) * 640 / 480)), 0.88),
+)
+"""LoCoBot of RoboTHOR 2020 (its "bot" mode; the text of the challenge says 79 degrees horizontally)."""
+
+LOCOBOT_ROBUSTNAV = replace(LOCOBOT_ROBOTHOR, name="locobot-robustnav", cameras=_camera(400, 300, 79, 0.88))
+"""LoCoBot of RobustNav (AI2-THOR 2.7.4; allenai/robustnav): RoboTHOR's body with pictures of 400 x 300."""
 
 STRETCH = Embodiment(
     name="stretch",
@@ -85,13 +68,16 @@ STRETCH = Embodiment(
     radius=0.17,
     max_climb=0.1,
     voxel_height=0.05,
-    forward_step=0.25,
-    turn_angle=math.radians(30),
-    tilt_angle=math.radians(30),
-    slides=False,
-    cameras=(Camera(width_px=360, height_px=640, hfov=math.radians(42), mount=(0.0, 1.31, 0.0)),),
+    cameras=_camera(360, 640, 42, 1.31),
+    walk_speed=0.3,  # greatest speeds of the waypoint controller of the Habitat challenge 2023
+    turn_speed=0.45,
 )
 """Stretch of GOAT-Bench (portrait camera; Khanna et al. 2024)."""
+
+STRETCH_2023 = replace(
+    STRETCH, name="stretch-2023", tilt_range=(-1.57, 0.43), cameras=_camera(480, 640, 42, 1.31)
+)
+"""Stretch of the Habitat 2023 ObjectNav challenge; its camera tilts by -1.57 to 0.43 radians."""
 
 VLN_CE = Embodiment(
     name="vln-ce",
@@ -126,9 +112,11 @@ BODIES = {
         LOCOBOT,
         LOCOBOT_POINTNAV,
         LOCOBOT_ROBOTHOR,
+        LOCOBOT_ROBOTHOR_2020,
         LOCOBOT_ROBUSTNAV,
         MULTION,
         STRETCH,
+        STRETCH_2023,
         VLN_CE,
     )
 }

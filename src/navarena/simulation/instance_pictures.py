@@ -1,11 +1,16 @@
 """Pictures of object ids from poses of one's own choice, for rules that ask what can be seen."""
 
+# mypy: disable-error-code="no-untyped-def"
+
+import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int32
 
+from navarena.core.geometry import focal_length
+from navarena.core.kernels import kernel
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera
 from navarena.simulation.camera_pose import world_from_camera
@@ -13,8 +18,44 @@ from navarena.simulation.rendering.engine import VisibilityRenderer
 from navarena.simulation.rendering.views import Frames, Views
 from navarena.simulation.world import World
 
-VIEWS_TOGETHER = 256
-"""Views that are rendered in one call."""
+PIXELS_TOGETHER = 256 * 160 * 120
+"""Pixels that are rendered in one call; it bounds the memory."""
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """Which surfaces count as near to a body that looks at them.
+
+    Attributes:
+        reach: metres, horizontally from the body's axis.
+        rise: metres above its foot point.
+    """
+
+    reach: float
+    rise: float = math.inf
+
+
+@kernel
+def blank_far(ids, depths, rotations, eyes, focal, reach, rise):
+    """Write 0 into the pixels of `ids` (N, H, W) int32 whose surface is not near.
+
+    depths: (N, H, W) float32 metres along the axis; rotations: (N, 3, 3) world from camera (right, up,
+    backward); eyes: (N, 3) metres of the cameras from the foot points; focal: pixels; reach, rise: metres.
+    """
+    count, height, width = ids.shape
+    for i in range(count):
+        turn = rotations[i]
+        for row in range(height):
+            down = (row + 0.5 - height / 2) / focal
+            for column in range(width):
+                if ids[i, row, column] == 0:
+                    continue
+                right, ahead = (column + 0.5 - width / 2) / focal, depths[i, row, column]
+                east = eyes[i, 0] + ahead * (right * turn[0, 0] - down * turn[0, 1] - turn[0, 2])
+                above = eyes[i, 1] + ahead * (right * turn[1, 0] - down * turn[1, 1] - turn[1, 2])
+                south = eyes[i, 2] + ahead * (right * turn[2, 0] - down * turn[2, 1] - turn[2, 2])
+                if east * east + south * south > reach * reach or above > rise:
+                    ids[i, row, column] = 0
 
 
 def render_instances(
@@ -23,6 +64,7 @@ def render_instances(
     positions: Float[np.ndarray, "c 3"],
     yaws: Float[np.ndarray, "c"],
     tilts: Float[np.ndarray, "c"],
+    nearness: Nearness | None = None,
 ) -> Iterator[tuple[int, int, Int32[np.ndarray, "n h w"]]]:
     """First and last row and instance pictures (N, H, W) int32 ids, some rows at a time.
 
@@ -34,23 +76,28 @@ def render_instances(
         positions: (C, 3) metres, foot points.
         yaws: (C,) radians.
         tilts: (C,) radians, upwards.
+        nearness: pixels whose surface is not near show 0; None for any distance.
     """
     renderer = VisibilityRenderer([world.render_mesh])
-    camera = replace(camera, channels=("instance",))
+    camera = replace(camera, channels=("instance",) if nearness is None else ("instance", "depth"))
     count = len(positions)
-    store = np.zeros((min(VIEWS_TOGETHER, count), camera.height_px, camera.width_px), np.int32)
-    for first in range(0, count, VIEWS_TOGETHER):
-        last = min(first + VIEWS_TOGETHER, count)
+    together = max(1, min(count, PIXELS_TOGETHER // (camera.width_px * camera.height_px)))
+    store = Frames.allocate(together, camera, camera.channels)
+    focal = focal_length(camera.width_px, camera.hfov)
+    for first in range(0, count, together):
+        last = min(first + together, count)
         bodies = Bodies(last - first)
         bodies.positions[:], bodies.yaws[:] = positions[first:last], yaws[first:last]
         bodies.tilts[:] = tilts[first:last]
         poses = world_from_camera(bodies, camera)
-        views = Views(
-            camera,
-            np.zeros(last - first, np.int32),
-            np.ascontiguousarray(poses[:, :3, 3]),
-            np.ascontiguousarray(poses[:, :3, :3]),
-        )
-        pictures = store[: last - first]
-        renderer.render(views, Frames(instance=pictures))
+        eyes = np.ascontiguousarray(poses[:, :3, 3])
+        rotations = np.ascontiguousarray(poses[:, :3, :3])
+        pictures = np.asarray(store.instance)[: last - first]
+        depths = None if store.depth is None else store.depth[: last - first]
+        views = Views(camera, np.zeros(last - first, np.int32), eyes, rotations)
+        renderer.render(views, Frames(instance=pictures, depth=depths))
+        if nearness is not None:
+            blank_far(
+                pictures, depths, rotations, eyes - bodies.positions, focal, nearness.reach, nearness.rise
+            )
         yield first, last, pictures

@@ -9,14 +9,12 @@ import numpy as np
 from jaxtyping import Float, Int64
 
 from navarena.core.kernels import kernel
+from navarena.core.movement import ACROSS, ALONG, TILT, TURN
 from navarena.core.suggest import unknown_name
 from navarena.simulation.body import Embodiment
 
-ACTIONS = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down")
+ACTIONS = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down", "move_backward")
 """Every discrete action that moves a body, or ends the episode without moving it."""
-
-ALONG, ACROSS, TURN, TILT = range(4)
-"""Columns of a movement: metres forward, metres to the right, radians to the left, radians upwards."""
 
 Actuation = Callable[[Int64[np.ndarray, "n"], Float[np.ndarray, "n 4"]], Float[np.ndarray, "n 4"]]
 """Turns commanded movements (N, 4) of actions (N,) into executed ones; None means exactly."""
@@ -31,6 +29,7 @@ def movement_table(body: Embodiment, actions: Sequence[str]) -> Float[np.ndarray
         "stop": (0.0, 0.0, 0.0, 0.0),
         "found": (0.0, 0.0, 0.0, 0.0),
         "move_forward": (body.forward_step, 0.0, 0.0, 0.0),
+        "move_backward": (-body.forward_step, 0.0, 0.0, 0.0),
         "turn_left": (0.0, 0.0, body.turn_angle, 0.0),
         "turn_right": (0.0, 0.0, -body.turn_angle, 0.0),
         "look_up": (0.0, 0.0, 0.0, body.tilt_angle),

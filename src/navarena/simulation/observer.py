@@ -1,6 +1,6 @@
 """Fills preallocated arrays with what the sensors of N bodies observe; only what is asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -16,6 +16,10 @@ from navarena.simulation.rendering.views import ExtraObjects
 from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, PictureSensor, Sensor
 from navarena.simulation.stage import Stage
 
+Retouch = Callable[[str, np.ndarray], object]
+"""Changes pictures in place, before sensors read them: called with the key of a camera's channel (such as
+"depth" or "left_rgb") and the array that Cameraman.pictures holds for it."""
+
 
 class Observer:
     """The observations of N bodies.
@@ -26,6 +30,7 @@ class Observer:
         sensors: names or sensors.
         threads: for rendering.
         own: the protocol's own versions of sensors.
+        retouch: changes the pictures that a camera has taken; None leaves them.
 
     Attributes:
         specs: name -> shape, type and bounds.
@@ -38,12 +43,14 @@ class Observer:
         sensors: Sequence[str | Sensor],
         threads: int | None,
         own: OwnSensor,
+        retouch: Retouch | None = None,
     ) -> None:
         self._embodiment, self._bodies, self._threads = embodiment, bodies, threads
         found = [reading for sensor in sensors for reading in find_readings(embodiment, sensor, own)]
         self._readings = list({reading.name: reading for reading in found}.values())
         self.specs = {reading.name: spec_of(reading, embodiment) for reading in self._readings}
         self._crew = self._make_crew()
+        self._retouch = retouch
         self._extras: ExtraObjects | None = None
         self._renderer: Renderer | None = None
         self._renderer_version = -1
@@ -102,6 +109,10 @@ class Observer:
         for cameraman in self._crew.values():
             poses = self.world_from_camera(cameraman.camera)
             cameraman.shoot(self._renderer, stage, poses, self._extras)
+            if self._retouch is not None:
+                name = cameraman.camera.name
+                for channel, pictures in cameraman.pictures.items():
+                    self._retouch(f"{name}_{channel}" if name else channel, pictures)
 
     def _fill(self, reading: Reading) -> None:
         sensor, out = reading.sensor, self._arrays[reading.name]

@@ -13,7 +13,7 @@ from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.motion import ACTIONS, Actuation, execute, movement_table
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.observer import Observer
+from navarena.simulation.observer import Observer, Retouch
 from navarena.simulation.readings import OwnSensor
 from navarena.simulation.rendering.views import ExtraObjects
 from navarena.simulation.sensors.sensor import Sensor
@@ -32,6 +32,8 @@ class Simulator:
         actions: names; `step` takes indices into them.
         threads: for rendering; None for all processors this process may use.
         actuation: turns commanded movements into executed ones; None means exactly.
+        stays_when_blocked: whether a walk that meets an obstacle is not made at all.
+        retouch: changes the pictures that a camera has taken; None leaves them.
         own_sensor: name -> a version to take in the place of the registered sensor, or None.
 
     Attributes:
@@ -48,6 +50,8 @@ class Simulator:
         threads: int | None = None,
         actuation: Actuation | None = None,
         own_sensor: OwnSensor = lambda name: None,
+        stays_when_blocked: bool = False,
+        retouch: Retouch | None = None,
     ) -> None:
         if slots < 1:
             raise InputError(f"expected at least one slot, got {slots}")
@@ -56,9 +60,10 @@ class Simulator:
         self.actions = tuple(actions)
         self.bodies = Bodies(slots)
         self.stage = Stage(slots)
-        self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor)
+        self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor, retouch)
         self._movements = movement_table(embodiment, self.actions)
         self._actuation = actuation
+        self._stays_when_blocked = stays_when_blocked
         self._all = np.ones(slots, bool)
 
     @property
@@ -96,14 +101,16 @@ class Simulator:
         worlds: Sequence[World],
         positions: Float[np.ndarray, "k 3"],
         yaws: Float[np.ndarray, "k"],
+        tilts: Float[np.ndarray, "k"] | None = None,
     ) -> None:
-        """Put the bodies `slots` (K) into `worlds` (K), level, at poses in the world frame.
+        """Put the bodies `slots` (K) into `worlds` (K) at poses in the world frame.
 
         Args:
             slots: distinct rows.
             worlds: one for each of them.
             positions: (K, 3) metres, on the floor.
             yaws: (K,) radians.
+            tilts: (K,) radians, upwards, of the cameras, cut to what the body can do; None for level.
 
         Raises InputError when a position is not navigable; then nothing has changed its place.
         """
@@ -111,7 +118,8 @@ class Simulator:
         positions, yaws = np.asarray(positions, float), np.asarray(yaws, float)
         self._check_placement(rows, worlds, positions, yaws)
         self.stage.assign(rows, worlds)
-        self.bodies.place(rows, positions, np.asarray(wrap_angle(yaws)))
+        tilts = np.clip(np.zeros(len(rows)) if tilts is None else tilts, *self.embodiment.tilt_range)
+        self.bodies.place(rows, positions, np.asarray(wrap_angle(yaws)), tilts)
         self.observer.expire()
 
     def _check_placement(
@@ -148,11 +156,16 @@ class Simulator:
         Raises ActionError for an index out of range or a slot that was never placed.
         """
         moving = self._all if active is None else np.asarray(active, bool)
-        actions = self._check_actions(np.asarray(actions), moving)
+        actions = self.check_actions(np.asarray(actions), moving)
         movements = self._movements[actions]
         if self._actuation is not None:
             movements = self._actuation(actions, movements)
         movements[~moving] = 0.0
+        self._move(movements)
+        self.observer.expire()
+
+    def move(self, movements: Float[np.ndarray, "n 4"]) -> None:
+        """Let every body make its movement (N, 4) [along, across, turn, tilt], exactly; 0 stays."""
         self._move(movements)
         self.observer.expire()
 
@@ -163,8 +176,9 @@ class Simulator:
         bodies = self.bodies
         low, high = self.embodiment.tilt_range
         directions, distances = np.zeros(self.slots), np.zeros(self.slots)
+        bodies.last_positions[:], bodies.last_yaws[:] = bodies.positions, bodies.yaws
         execute(movements, low, high, bodies.yaws, bodies.tilts, directions, distances)
-        before = bodies.positions.copy()
+        triangles = bodies.triangles.copy() if self._stays_when_blocked else bodies.triangles
         self.stage.table.step_bodies(
             self.stage.row,
             bodies.triangles,
@@ -174,9 +188,12 @@ class Simulator:
             self.embodiment.slides,
             bodies.collided,
         )
-        np.any(bodies.positions != before, axis=1, out=bodies.moved)
+        if self._stays_when_blocked:
+            bodies.positions[bodies.collided] = bodies.last_positions[bodies.collided]
+            bodies.triangles[bodies.collided] = triangles[bodies.collided]
+        np.any(bodies.positions != bodies.last_positions, axis=1, out=bodies.moved)
 
-    def _check_actions(self, actions: np.ndarray, active: np.ndarray) -> Int64[np.ndarray, "n"]:
+    def check_actions(self, actions: np.ndarray, active: np.ndarray) -> Int64[np.ndarray, "n"]:
         """`actions` with zeros in the rows of inactive slots; raises ActionError."""
         if actions.shape != (self.slots,) or actions.dtype.kind not in "iu":
             raise ActionError(

@@ -1,6 +1,7 @@
 """N episodes of one task, side by side: what environments and evaluation stand on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -9,15 +10,16 @@ from jaxtyping import Bool, Int
 from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.core.suggest import unknown_name
 from navarena.episodes.episode import Episode
-from navarena.metrics.trajectory import Trajectory
+from navarena.metrics.effort import measure_way
+from navarena.metrics.trajectory import BodyRates, Trajectory
 from navarena.simulation.readings import find_readings
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
+from navarena.tasks.corruption_checks import require_sense
 from navarena.tasks.recorder import Recorder
-from navarena.tasks.sensors.catalog import GOAL_SENSORS
-from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.sensors.catalog import GOAL_SENSORS, find_goal_sensor
 from navarena.tasks.spoiler import Spoiler
 from navarena.tasks.task import StepResult, Task
 
@@ -31,7 +33,8 @@ class NavigationBatch:
         threads: for rendering; None for all processors this process may use.
         sensors: names of what to observe; None for all that the task offers. Only these are computed.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: what spoils the colour pictures, in this order, as "name:severity".
+        corruptions: what spoils pictures, motion and knowledge of the pose, in this order and after the
+            task's own, each as "name", "name:severity" or with words (see navarena.corruptions).
 
     Attributes:
         specs: name -> shape, type and bounds of each observation.
@@ -49,20 +52,26 @@ class NavigationBatch:
     ) -> None:
         self.task, self.slots = task, slots
         self.sensors = tuple(dict.fromkeys(task.sensors if sensors is None else sensors))
-        goals = {name: sensor for name in self.sensors if (sensor := _goal_sensor(task, name))}
+        found = {name: find_goal_sensor(name, task.make_sensor) for name in self.sensors}
+        goals = {name: sensor for name, sensor in found.items() if sensor is not None}
         self._goal_sensors = list(goals.values())
         others = [name for name in self.sensors if name not in goals]
         _require_known(task, others)
+        require_sense(task, corruptions, self.sensors)
+        self.state = task.make_state(slots)
+        self._spoiler = Spoiler(task, corruptions, slots, self.state.steps)
         self.simulator = Simulator(
-            task.embodiment,
+            self._spoiler.body,
             slots,
             others,
             task.actions,
             threads,
-            task.actuation,
+            self._spoiler.actuate,
             task.make_sensor,
+            self._spoiler.stays_when_blocked,
+            self._spoiler.retouch,
         )
-        self.state = task.make_state(slots)
+        self._spoiler.attach(self.simulator)
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
         self._recorder = Recorder(slots, task.max_steps)
         self._running = np.zeros(slots, bool)
@@ -72,8 +81,6 @@ class NavigationBatch:
         self._goals_seen = {
             name: np.zeros((slots, *spec.shape), spec.dtype) for name, spec in goal_specs.items()
         }
-        self._spoiler = Spoiler(corruptions, self.specs, slots)
-        self._spoilt: dict[str, np.ndarray] = {}
         self._fresh = False
 
     @property
@@ -92,9 +99,8 @@ class NavigationBatch:
         if not self._fresh:
             for sensor in self._goal_sensors:
                 sensor.observe(self.simulator, self.state, self._goals_seen[sensor.name])
-            self._spoilt = self._spoiler.spoil(seen, self._episodes, self.state.steps)
             self._fresh = True
-        return MappingProxyType({**seen, **self._spoilt, **self._goals_seen})
+        return MappingProxyType({**seen, **self._goals_seen})
 
     def episode(self, slot: int) -> Episode:
         """The episode that began last in `slot`; raises InputError when none has."""
@@ -118,9 +124,11 @@ class NavigationBatch:
         worlds = [self._worlds.get(episode.scene_id) for episode in episodes]
         positions = np.array([episode.start_position for episode in episodes], float)
         yaws = np.array([episode.start_yaw for episode in episodes], float)
-        self.simulator.place(rows, worlds, positions, yaws)
+        tilts = np.array([episode.start_tilt for episode in episodes], float)
+        self.simulator.place(rows, worlds, positions, yaws, tilts)
         self.state.stopped[rows] = False
         self.state.steps[rows] = 0
+        self._spoiler.begin(rows, episodes)
         self.task.begin(self.simulator, self.state, rows, episodes)
         for slot, episode in zip(rows, episodes):
             self._episodes[slot] = episode
@@ -148,6 +156,7 @@ class NavigationBatch:
         taken = np.asarray(actions)
         self.simulator.step(taken, chosen)
         self.state.steps[chosen] += 1
+        self._spoiler.feel(np.flatnonzero(chosen))
         result = self.task.judge(self.simulator, self.state, taken, chosen)
         self._recorder.record(chosen, taken, self.simulator.bodies, self.state)
         self._running &= ~(result.terminated | result.truncated)
@@ -170,15 +179,14 @@ class NavigationBatch:
         """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
         self.episode(slot)
         track = self._recorder.trajectory(slot, self.state, self.task.success_distance)
+        way = self.task.shortest_path(self.simulator, self.state, slot, track.positions[0])
+        body = self.task.embodiment
+        track = replace(
+            track,
+            rates=BodyRates(body.forward_step, body.turn_angle, body.walk_speed, body.turn_speed),
+            shortest=measure_way(way, float(track.yaws[0])) if len(way) else None,
+        )
         return self.task.complete(track, self.state, slot)
-
-
-def _goal_sensor(task: Task, name: str) -> GoalSensor | None:
-    """The goal sensor `name`, the protocol's own version if it has one; None for sensors of the body."""
-    own = task.make_sensor(name)
-    if own is None and name in GOAL_SENSORS.names():
-        own = GOAL_SENSORS.get(name)()
-    return own if isinstance(own, GoalSensor) else None
 
 
 def _require_known(task: Task, names: Sequence[str]) -> None:

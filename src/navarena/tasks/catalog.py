@@ -20,6 +20,8 @@ TASKS = Registry(
         "multion-shapes-3on-v1": "navarena.tasks.multi_on:MultiOnShapes3",
         "objectnav-habitat2020-v1": "navarena.tasks.object_nav:ObjectNavHabitat2020",
         "objectnav-hm3d2022-v1": "navarena.tasks.object_nav:ObjectNavHm3d2022",
+        "objectnav-robothor2020-v1": "navarena.tasks.object_nav_robothor:ObjectNavRobothor2020",
+        "objectnav-robothor2021-v1": "navarena.tasks.object_nav_robothor:ObjectNavRobothor2021",
         "pointnav-robothor-v1": "navarena.tasks.point_nav_robothor:PointNavRobothor",
         "pointnav-v1": "navarena.tasks.point_nav:PointNav",
     },

@@ -23,6 +23,7 @@ from navarena.tasks.goal_objects import CYLINDER_GOALS, RADII, SHAPE_GOALS, Goal
 from navarena.tasks.multi_on_options import THE_PROTOCOL, MultiOnOptions
 from navarena.tasks.options import find_departures
 from navarena.tasks.sensors.class_goal import ClassGoalState, MultiObjectGoal, OneHotMultiObjectGoal
+from navarena.tasks.shortest_way import chain_ways
 from navarena.tasks.task import StepResult, Task, TaskState
 
 GOAL_REWARD = 3.0
@@ -296,6 +297,13 @@ class MultiOn(Task):
         """Let the agents in the marked slots (N,) bool see the class of the goal that is current."""
         for slot in np.flatnonzero(slots).tolist():
             state.goal_class[slot] = state.classes[slot][state.current(slot)]
+
+    def shortest_path(
+        self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
+    ) -> Float[np.ndarray, "k 3"]:
+        """(K, 3) metres: the shortest way along all goals; (0, 3) without one."""
+        stations = np.concatenate([start[None], require_state(state).goals[slot]])
+        return chain_ways(simulator.navmesh(slot), stations)
 
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
         """The record with the ways between the goals, and when each was found."""

@@ -1,31 +1,26 @@
 """ObjectNav: go to any object of a category, and stop where it can be seen."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Int64
+from jaxtyping import Bool
 
 from navarena.core.errors import InputError
 from navarena.core.protocol_ids import join_protocol
-from navarena.core.suggest import require_name
-from navarena.episodes.episode import Episode
-from navarena.episodes.goals import ObjectGoal, ObjectInstance
-from navarena.episodes.object_nav import HM3D_CATEGORIES, MP3D_CATEGORIES, require_object_goal
-from navarena.episodes.view_points import ViewPointSettings, find_view_points
+from navarena.episodes.object_nav import HM3D_CATEGORIES, MP3D_CATEGORIES
+from navarena.episodes.view_points import ViewPointSettings
 from navarena.metrics.success_zone import ObjectGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
-from navarena.scenes.scene import SceneObject
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
-from navarena.simulation.world import World
+from navarena.tasks.object_goal_task import ObjectGoalState, ObjectGoalTask
 from navarena.tasks.options import find_departures
-from navarena.tasks.sensors.class_goal import ClassGoalState, ObjectGoalSensor
+from navarena.tasks.sensors.class_goal import ObjectGoalSensor
 from navarena.tasks.success_zone import NOTHING, Sighting, sight_objects
-from navarena.tasks.task import StepResult, Task, TaskState
+from navarena.tasks.task import TaskState
 
 SUCCESS_REWARD = 2.5
 """The baseline of the challenges (habitat-lab, SUCCESS_REWARD)."""
@@ -72,21 +67,19 @@ class ObjectNavOptions:
             )
 
 
-class ObjectNavState(ClassGoalState):
+class ObjectNavState(ObjectGoalState):
     """What ObjectNav remembers of the episodes in N slots.
 
     Attributes:
-        things: for each slot the objects of the scene that fulfil the goal; None without labels.
-        sightings: for each slot what was measured of them at STOP.
+        sightings: for each slot what was measured of the objects at STOP.
     """
 
     def __init__(self, slots: int) -> None:
         super().__init__(slots)
-        self.things: list[tuple[SceneObject, ...] | None] = [None] * slots
         self.sightings: list[Sighting] = [NOTHING] * slots
 
 
-class ObjectNav(Task):
+class ObjectNav(ObjectGoalTask):
     """Go to an object of a category: `objectnav-habitat2020-v1` and `objectnav-hm3d2022-v1`.
 
     ## Body
@@ -163,7 +156,6 @@ class ObjectNav(Task):
         options: the knobs; a value that departs from the protocol makes the id custom.
     """
 
-    categories: ClassVar[tuple[str, ...]]
     embodiment = LOCOBOT
     actions = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down")
     sensors: tuple[str, ...] = ("rgb", "depth", "objectgoal", "gps", "compass")
@@ -180,11 +172,14 @@ class ObjectNav(Task):
     )
     default_dataset = "houses-v0"
     options_type = ObjectNavOptions
+    success_reward = SUCCESS_REWARD
+    slack_reward = SLACK_REWARD
 
     def __init__(self, options: ObjectNavOptions = ObjectNavOptions()) -> None:
         self.options = options
         self.protocol_id = join_protocol(type(self).protocol_id, find_departures(options))
         self.success_distance, self.max_steps = options.success_distance, options.max_steps
+        self.takes_filed_start = options.start_distance == "file"
         if options.track == "rgb":
             self.sensors = tuple(name for name in self.sensors if name != "depth")
         if options.sliding:
@@ -201,79 +196,36 @@ class ObjectNav(Task):
             return Depth(nearest, farthest, normalize=True)
         return ObjectGoalSensor(len(self.categories)) if name == "objectgoal" else None
 
-    def begin(
-        self,
-        simulator: Simulator,
-        state: TaskState,
-        slots: Int64[np.ndarray, "k"],
-        episodes: Sequence[Episode],
-    ) -> None:
-        """Find the view points of the episodes' goals and measure the way to the nearest."""
-        state = require_state(state)
-        for slot, episode in zip(slots.tolist(), episodes):
-            goal, world = require_object_goal(episode), simulator.stage.world(slot)
-            if world is None:
-                raise InputError(f"expected a placed body in slot {slot}, got none; call place first")
-            require_name("object category", goal.category, self.categories)
-            state.things[slot] = find_objects(world, goal)
-            state.sightings[slot] = NOTHING
-            state.goal_class[slot] = self.categories.index(goal.category)
-            state.set_goal(slot, simulator.navmesh(slot), self._find_places(world, episode, goal))
-        state.measure(slots, simulator)
-        state.start_distance[slots] = state.distance[slots]
-        if self.options.start_distance == "file":
-            state.start_distance[slots] = [_filed_distance(episode) for episode in episodes]
+    @property
+    def view_points(self) -> ViewPointSettings:
+        """Those of the generators of the challenges."""
+        return ViewPointSettings(self.categories, type(self).embodiment)
 
-    def _find_places(self, world: World, episode: Episode, goal: ObjectGoal) -> Float[np.ndarray, "g 3"]:
-        """(G, 3) metres: the view points of all objects that count, of the file or else of the scene."""
-        if goal.instances:
-            places = view_point_positions(goal.instances)
-        else:
-            settings = ViewPointSettings(self.categories, type(self).embodiment)
-            views = find_view_points(world, settings)
-            places = views.positions[views.rows_of(goal.category)]
-        if not len(places):
-            raise InputError(
-                f"expected a view point of {goal.category!r} for episode {episode.episode_id!r} in "
-                f"{world.scene_id!r}, got none; leave the episode out, or make episodes for this scene"
-            )
-        return places
-
-    def judge(
-        self,
-        simulator: Simulator,
-        state: TaskState,
-        actions: Int[np.ndarray, "n"],
-        active: Bool[np.ndarray, "n"],
-    ) -> StepResult:
-        """Reward progress, end at STOP, truncate at the step limit."""
-        progress = state.measure_moved(simulator)
-        stopped = active & (actions == self.actions.index("stop"))
-        state.stopped |= stopped
-        self._sight(simulator, require_state(state), stopped)
-        succeeded = stopped & (state.distance < self.success_distance)
-        reward = np.where(active, progress + SLACK_REWARD, 0.0) + SUCCESS_REWARD * succeeded
-        truncated = active & ~stopped & (state.steps >= self.max_steps)
-        return StepResult(reward, stopped, truncated)
-
-    def _sight(self, simulator: Simulator, state: ObjectNavState, stopped: Bool[np.ndarray, "n"]) -> None:
-        """Measure the objects of the goal from the bodies that `stopped` (N,) bool."""
+    def succeed(
+        self, simulator: Simulator, state: TaskState, stopped: Bool[np.ndarray, "n"]
+    ) -> Bool[np.ndarray, "n"]:
+        """Whether a view point is near; what is near and seen is noted beside it."""
+        own = require_state(state)
         for slot in np.flatnonzero(stopped).tolist():
-            world, things = simulator.stage.world(slot), state.things[slot]
-            if world is None or things is None:
-                continue
-            bodies, options = simulator.bodies, self.options
-            pose = (bodies.positions[slot], float(bodies.yaws[slot]), float(bodies.tilts[slot]))
-            is_oriented = options.zone_box == "oriented"
-            reach = options.zone_distance
-            state.sightings[slot] = sight_objects(world, self.embodiment, pose, things, reach, is_oriented)
+            own.sightings[slot] = self._sight(simulator, own, slot)
+        return np.asarray(stopped & (state.distance < self.success_distance))
+
+    def _sight(self, simulator: Simulator, state: ObjectNavState, slot: int) -> Sighting:
+        """What the body in `slot` is near to, and sees, of the objects of its goal."""
+        world, things = simulator.stage.world(slot), state.things[slot]
+        if world is None or things is None:
+            return NOTHING
+        bodies, options = simulator.bodies, self.options
+        pose = (bodies.positions[slot], float(bodies.yaws[slot]), float(bodies.tilts[slot]))
+        is_oriented = options.zone_box == "oriented"
+        return sight_objects(world, self.embodiment, pose, things, options.zone_distance, is_oriented)
 
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
         """The record with what was near and seen at STOP, in scenes with labels."""
         state = require_state(state)
         if state.things[slot] is None:
             return trajectory
-        sighting = state.sightings[slot]
+        sighting = state.sightings[slot] if state.stopped[slot] else NOTHING
         return ObjectGoalTrajectory(
             **vars(trajectory),
             object_distances=sighting.distances,
@@ -303,31 +255,3 @@ def require_state(state: TaskState) -> ObjectNavState:
     if not isinstance(state, ObjectNavState):
         raise InputError(f"expected the state of ObjectNav, got {type(state).__name__}; use make_state")
     return state
-
-
-def find_objects(world: World, goal: ObjectGoal) -> tuple[SceneObject, ...] | None:
-    """The objects of the scene that fulfil `goal`: those its file lists, else all of the category.
-
-    None where the scene is not labelled, or has none of the listed ids.
-    """
-    if goal.instances:
-        listed = {one.object_id for one in goal.instances}
-        found = tuple(one for one in world.scene.objects if str(one.object_id) in listed)
-    else:
-        found = tuple(one for one in world.scene.objects if one.category == goal.category)
-    return found or None
-
-
-def view_point_positions(instances: Sequence[ObjectInstance]) -> Float[np.ndarray, "g 3"]:
-    """(G, 3) metres, world frame: the view points of all `instances`, in their order."""
-    positions = [point.position for one in instances for point in one.view_points]
-    return np.array(positions, float).reshape(-1, 3)
-
-
-def _filed_distance(episode: Episode) -> float:
-    if episode.geodesic_distance is None:
-        raise InputError(
-            f"expected a geodesic distance of episode {episode.episode_id!r}, got none: its file hides it; "
-            "take start_distance=measured"
-        )
-    return episode.geodesic_distance

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Int, Int64
+from jaxtyping import Bool, Int64
 
 from navarena.episodes.episode import Episode, require_point_goal
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.task import StepResult, Task, TaskState
+from navarena.tasks.task import Actions, StepResult, Task, TaskState
 
 
 class PointGoalTask(Task):
@@ -42,12 +42,12 @@ class PointGoalTask(Task):
         self,
         simulator: Simulator,
         state: TaskState,
-        actions: Int[np.ndarray, "n"],
+        actions: Actions,
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
         """Reward progress, end at the declaration, truncate at the step limit."""
         progress = state.measure_moved(simulator)
-        stopped = active & (actions == self.actions.index(self.declaration))
+        stopped = active & self.declares(actions)
         state.stopped |= stopped
         succeeded = stopped & (state.distance < self.success_distance)
         reward = np.where(active, progress + self.slack_reward, 0.0) + self.success_reward * succeeded

@@ -1,65 +1,95 @@
-"""Applies corruptions to the colour pictures of N slots, the same in every batch."""
+"""Applies corruptions to N slots of a task, the same in every batch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float, Int64
 
-from navarena.core.errors import InputError
-from navarena.core.seeding import make_generator
 from navarena.corruptions.catalog import find_corruptions
-from navarena.corruptions.corruption import Corruption, PictureCorruption
+from navarena.corruptions.corruption import (
+    CameraCorruption,
+    DepthCorruption,
+    MotionCorruption,
+    PictureCorruption,
+    PoseCorruption,
+)
 from navarena.episodes.episode import Episode
-from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.simulation.simulator import Simulator
+from navarena.tasks.episode_draws import EpisodeDraws
+from navarena.tasks.spoilt_motion import MotionSpoiler
+from navarena.tasks.spoilt_pictures import PictureSpoiler, change_cameras
+from navarena.tasks.spoilt_poses import PoseSpoiler
+from navarena.tasks.task import Task
 
 
 class Spoiler:
-    """Corruptions in the order in which they are applied.
-
-    What a corruption draws is named by itself, its place in that order, the episode and the step,
-    so that a picture depends neither on the batch nor on which pictures were looked at before.
+    """The corruptions of a task itself, and then those that somebody chose, in the given order.
 
     Args:
-        corruptions: each as "name:severity" or "name".
-        specs: of the observations; the keys that end in "rgb" are colour pictures.
+        task: whose own corruptions come first.
+        corruptions: each as find_corruption reads it.
         slots: N.
+        steps: (N,) counts of steps of the episodes, which the caller keeps.
 
-    Raises UnknownNameError for an unknown name, InputError for a bad severity.
+    Attributes:
+        body: the task's, with the cameras that corruptions make of its own.
+        stays_when_blocked: whether a walk that meets an obstacle is not made at all.
+
+    Raises what find_corruptions raises.
     """
 
-    def __init__(self, corruptions: Sequence[str], specs: Mapping[str, ObservationSpec], slots: int) -> None:
-        found = find_corruptions(corruptions)
-        self._corruptions = [(text, _require_pictures(text, one)) for text, one in found.items()]
-        names = [name for name in specs if name == "rgb" or name.endswith("_rgb")] if corruptions else []
-        self._spoilt = {name: np.zeros((slots, *specs[name].shape), specs[name].dtype) for name in names}
+    def __init__(
+        self, task: Task, corruptions: Sequence[str], slots: int, steps: Int64[np.ndarray, "n"]
+    ) -> None:
+        found = find_corruptions([*task.corruptions, *corruptions])
+        self._task, self._steps = task, steps
+        self._episodes: list[Episode | None] = [None] * slots
+        self._draws = [
+            EpisodeDraws(text, place, one, slots, task.max_steps + isinstance(one, PoseCorruption))
+            for place, (text, one) in enumerate(found.items())
+            if isinstance(one, MotionCorruption | PoseCorruption)
+        ]
+        self._pictures = PictureSpoiler(
+            {
+                place: (text, one)
+                for place, (text, one) in enumerate(found.items())
+                if isinstance(one, PictureCorruption | DepthCorruption)
+            },
+            steps,
+        )
+        self._motion = MotionSpoiler(self._draws, steps)
+        self.stays_when_blocked = self._motion.stays_when_blocked
+        cameras = [one for one in found.values() if isinstance(one, CameraCorruption)]
+        self.body = change_cameras(task.embodiment, cameras)
 
-    def spoil(
-        self,
-        seen: Mapping[str, np.ndarray],
-        episodes: Sequence[Episode | None],
-        steps: Int64[np.ndarray, "n"],
-    ) -> dict[str, np.ndarray]:
-        """Name -> (N, H, W, 3) uint8 sRGB: spoilt copies of the colour pictures in `seen`.
+    def attach(self, simulator: Simulator) -> None:
+        """Let these be the bodies whose motions and poses are spoilt; call it once, before `begin`."""
+        self._simulator = simulator
+        self._poses = PoseSpoiler(self._draws, self._steps, simulator.bodies)
 
-        steps: (N,) counts of steps in `episodes` (N); slots without an episode are left as they were.
-        The arrays are rewritten by the next call.
+    def begin(self, slots: Int64[np.ndarray, "k"], episodes: Sequence[Episode]) -> None:
+        """Draw for `episodes` (K) that begin in `slots` (K,), in which the bodies already stand.
+
+        Raises SceneError for a scene that does not know what a corruption must know of it.
         """
-        for name, spoilt in self._spoilt.items():
-            for slot, episode in enumerate(episodes):
-                if episode is not None:
-                    spoilt[slot] = self._spoil_one(seen[name][slot], name, episode, int(steps[slot]))
-        return self._spoilt
+        for slot, episode in zip(slots.tolist(), episodes):
+            self._episodes[slot] = episode
+            self._motion.begin(slot, episode, self._simulator.stage.world(slot))
+            self._poses.begin(slot, episode)
+        self._poses.feel(slots, starting=True)
 
-    def _spoil_one(self, picture: np.ndarray, name: str, episode: Episode, step: int) -> np.ndarray:
-        for place, (text, corruption) in enumerate(self._corruptions):
-            generator = make_generator(
-                "corruption", text, place, name, episode.scene_id, episode.episode_id, step
-            )
-            picture = corruption.corrupt(picture[None], [generator])[0]
-        return picture
+    def feel(self, slots: Int64[np.ndarray, "k"]) -> None:
+        """Let the bodies `slots` (K,), which have made a step, read their poses."""
+        self._poses.feel(slots, starting=False)
 
+    def retouch(self, name: str, pictures: np.ndarray) -> None:
+        """Spoil what the cameras have taken (see simulation.observer.Retouch)."""
+        self._pictures.retouch(name, pictures, self._episodes)
 
-def _require_pictures(text: str, corruption: Corruption) -> PictureCorruption:
-    if not isinstance(corruption, PictureCorruption):
-        raise InputError(f"expected {text!r} to be a corruption of pictures, got {type(corruption).__name__}")
-    return corruption
+    def actuate(
+        self, actions: Int64[np.ndarray, "n"], movements: Float[np.ndarray, "n 4"]
+    ) -> Float[np.ndarray, "n 4"]:
+        """(N, 4) what bodies make of the `movements` (N, 4) that `actions` (N,) command."""
+        if self._task.actuation is not None:
+            movements = self._task.actuation(actions, movements)
+        return self._motion.actuate(movements, self._simulator.positions, self._simulator.stage)

@@ -15,6 +15,10 @@ from navarena.simulation.navmesh.goal_fields import GoalFields
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
+from navarena.tasks.shortest_way import follow_field
+
+Actions = Int[np.ndarray, "n"] | Float[np.ndarray, "n k"]
+"""(N,) indices into the actions of a task, or (N, K) numbers within [-1, 1] of continuous ones."""
 
 
 @dataclass(frozen=True)
@@ -87,16 +91,19 @@ class Task(ABC):
         protocol_id: names the rules; a change that can move a result makes a new id. With options
             that depart from them it names these, too (see core.protocol_ids).
         embodiment: the body.
-        actions: names; an action is an index into them.
+        actions: names; an action is an index into them (see `is_continuous`).
         sensors: names of the observations the protocol offers.
         metrics: names of the numbers it reports.
         max_steps: actions after which an episode is truncated.
         success_distance: metres, geodesic, within which the declaration succeeds.
         declaration: the action by which the agent says that it has arrived.
+        is_continuous: whether an action is a row of numbers within [-1, 1], one for each of `actions`; the
+            agent then declares by a positive number in the place of `declaration`.
         default_dataset: name of the episodes it is evaluated on.
         options_type: frozen dataclass of the protocol's options, whose defaults are the protocol; the
             task is then called with one. None when there are no options.
         actuation: turns commanded movements into executed ones; None means exactly.
+        corruptions: the noise that belongs to the protocol, each as "name:severity" or with words.
     """
 
     protocol_id: str
@@ -108,8 +115,10 @@ class Task(ABC):
     success_distance: float
     default_dataset: str
     declaration: str = "stop"
+    is_continuous: bool = False
     options_type: type | None = None
     actuation: Actuation | None = None
+    corruptions: tuple[str, ...] = ()
 
     def make_state(self, slots: int) -> TaskState:
         """Fresh memory for `slots` slots."""
@@ -135,18 +144,53 @@ class Task(ABC):
         The bodies already stand at their starts.
         """
 
+    def execute(
+        self, simulator: Simulator, state: TaskState, actions: Actions, active: Bool[np.ndarray, "n"]
+    ) -> None:
+        """Let the bodies of the `active` slots carry out their actions; raises ActionError."""
+        simulator.step(actions, active)
+
     @abstractmethod
     def judge(
         self,
         simulator: Simulator,
         state: TaskState,
-        actions: Int[np.ndarray, "n"],
+        actions: Actions,
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
         """Update `state` after bodies moved, and say what it meant.
 
-        actions: (N,) indices into `self.actions`; active: (N,) bool, the slots that acted.
+        actions: (N,) indices into `self.actions`, or (N, K) numbers; active: (N,) bool, the slots that
+        acted.
         """
+
+    def declares(self, actions: Actions) -> Bool[np.ndarray, "n"]:
+        """(N,) bool: the actions by which an agent says that it has arrived."""
+        index = self.actions.index(self.declaration)
+        chosen = np.asarray(actions)
+        return np.asarray(chosen[:, index] > 0 if self.is_continuous else chosen == index)
+
+    def has_arrived(
+        self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
+    ) -> Bool[np.ndarray, "k"]:
+        """(K,) bool: whether a declaration in `slots` (K,) would succeed now."""
+        return np.asarray(state.distance[slots] < self.success_distance)
+
+    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...]:
+        """What a body that stands near the goal still has to do before it declares; nothing by default.
+
+        Names of actions that do not walk: where what counts is what the body sees, it turns there.
+        """
+        return ()
+
+    def shortest_path(
+        self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
+    ) -> Float[np.ndarray, "k 3"]:
+        """(K, 3) metres: the shortest way from `start` (3,) to the goal of `slot`; (0, 3) without one.
+
+        Tasks of several goals say the way along all of them.
+        """
+        return follow_field(state.goal_fields, slot, start)
 
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
         """The record of `slot` with what only this task knows of it; metrics read nothing else."""

@@ -12,6 +12,7 @@ SENSORS = Registry(
         "gps": "navarena.simulation.sensors.pose:Gps",
         "heading": "navarena.simulation.sensors.pose:Heading",
         "instance": "navarena.simulation.sensors.pictures:Instance",
+        "odometry": "navarena.simulation.sensors.pose:Odometry",
         "position": "navarena.simulation.sensors.pose:Position",
         "rgb": "navarena.simulation.sensors.pictures:Rgb",
         "semantic": "navarena.simulation.sensors.pictures:Semantic",

@@ -34,6 +34,18 @@ def wrapped_differences(angles, origins, out):
         out[i, 0] = min(max(np.float32(difference), -limit), limit)
 
 
+@kernel
+def relative_motions(positions, yaws, last_positions, last_yaws, errors, out):
+    """Write [ahead m, right m, left-turn rad] (N, 3) since the last poses, in their frames, plus errors."""
+    for i in range(positions.shape[0]):
+        east = positions[i, 0] - last_positions[i, 0]
+        south = positions[i, 2] - last_positions[i, 2]
+        sine, cosine = math.sin(last_yaws[i]), math.cos(last_yaws[i])
+        out[i, 0] = -(sine * east + cosine * south) + errors[i, 0]
+        out[i, 1] = cosine * east - sine * south + errors[i, 1]
+        out[i, 2] = (yaws[i] - last_yaws[i] + errors[i, 2] + math.pi) % (2 * math.pi) - math.pi
+
+
 class Gps(BodySensor):
     """(2,) float32 metres: [-z, x] in the frame of the start pose: [ahead, to the right].
 
@@ -46,7 +58,7 @@ class Gps(BodySensor):
         return ObservationSpec((2,), np.float32, -FAR, FAR, "metres")
 
     def observe(self, bodies: Bodies, out: np.ndarray) -> None:
-        episode_coordinates(bodies.positions, bodies.start_positions, bodies.start_yaws, out)
+        episode_coordinates(bodies.felt_positions, bodies.start_positions, bodies.start_yaws, out)
 
 
 class Compass(BodySensor):
@@ -61,11 +73,31 @@ class Compass(BodySensor):
         return ObservationSpec((1,), np.float32, -HALF_TURN, HALF_TURN, "radians")
 
     def observe(self, bodies: Bodies, out: np.ndarray) -> None:
-        wrapped_differences(bodies.yaws, bodies.start_yaws, out)
+        wrapped_differences(bodies.felt_yaws, bodies.start_yaws, out)
+
+
+class Odometry(BodySensor):
+    """(3,) float32 [metres, metres, radians]: the motion of the last step.
+
+    [ahead, to the right, turn to the left within [-pi, pi]] in the frame of the pose before the step;
+    zeros at the start.
+    """
+
+    name = "odometry"
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((3,), np.float32, -FAR, FAR, "metres, metres, radians")
+
+    def observe(self, bodies: Bodies, out: np.ndarray) -> None:
+        before = bodies.last_positions, bodies.last_yaws
+        relative_motions(bodies.positions, bodies.yaws, *before, bodies.motion_errors, out)
 
 
 class Heading(BodySensor):
-    """(1,) float32 radians within [-pi, pi]: yaw in the world, 0 along -z, growing to the left."""
+    """(1,) float32 radians within [-pi, pi]: yaw in the world, 0 along -z, growing to the left.
+
+    Privileged: it is always true.
+    """
 
     name = "heading"
 

@@ -1,6 +1,8 @@
 """The goal sensors, by name."""
 
 from navarena.core.registry import Registry
+from navarena.simulation.readings import OwnSensor
+from navarena.tasks.sensors.goal_sensor import GoalSensor
 
 GOAL_SENSORS = Registry(
     "goal sensor",
@@ -9,8 +11,17 @@ GOAL_SENSORS = Registry(
         "instruction_tokens": "navarena.tasks.sensors.instruction:InstructionTokens",
         "multiobjectgoal": "navarena.tasks.sensors.class_goal:MultiObjectGoal",
         "objectgoal": "navarena.tasks.sensors.class_goal:ObjectGoalSensor",
+        "pointgoal": "navarena.tasks.sensors.point_goal:PointGoal",
         "pointgoal_with_gps_compass": "navarena.tasks.sensors.point_goal:PointGoalWithGpsCompass",
     },
     "navarena.goal_sensors",
 )
 """Name -> class (called without arguments). Packages add theirs in the entry-point group."""
+
+
+def find_goal_sensor(name: str, own: OwnSensor) -> GoalSensor | None:
+    """The goal sensor `name`, the `own` version if there is one; None for sensors of the body."""
+    found = own(name)
+    if found is None and name in GOAL_SENSORS.names():
+        found = GOAL_SENSORS.get(name)()
+    return found if isinstance(found, GoalSensor) else None

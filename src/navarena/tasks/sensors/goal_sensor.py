@@ -1,6 +1,7 @@
 """What a goal sensor is."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,7 +11,13 @@ from navarena.tasks.task import TaskState
 
 
 class GoalSensor(Sensor):
-    """Looks at the bodies and at what the task knows of their goals."""
+    """Looks at the bodies and at what the task knows of their goals.
+
+    Attributes:
+        follows: names of sensors of the pose from which it derives; what spoils them spoils it.
+    """
+
+    follows: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def spec(self) -> ObservationSpec:

@@ -1,4 +1,4 @@
-"""The goal of PointNav, as a robot with perfect odometry sees it."""
+"""The goal of PointNav: as told at the start, and as a robot that knows its pose sees it now."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -31,17 +31,37 @@ def polar_goals(positions, yaws, goals, out):
         out[i, 1] = 0.0 if distance == 0.0 else math.atan2(-right, ahead)
 
 
-class PointGoalWithGpsCompass(GoalSensor):
-    """(2,) float32 [metres, radians]: plan distance and bearing of the goal from the body's pose now.
+class PointGoal(GoalSensor):
+    """(2,) float32 [metres, radians]: plan distance and bearing of the goal from the start pose.
 
-    The bearing is 0 straight ahead and grows to the left, within [-pi, pi]: the polar,
-    two-dimensional form of Habitat's IntegratedPointGoalGPSAndCompassSensor.
+    It stays the same for the whole episode: Habitat's PointGoalSensor in its polar, two-dimensional form.
+    The bearing is 0 straight ahead and grows to the left, within [-pi, pi].
     """
 
-    name = "pointgoal_with_gps_compass"
+    name = "pointgoal"
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((2,), np.float32, -FAR, FAR, "metres, radians")
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        polar_goals(simulator.positions, simulator.yaws, state.goal_position, out)
+        bodies = simulator.bodies
+        polar_goals(bodies.start_positions, bodies.start_yaws, state.goal_position, out)
+
+
+class PointGoalWithGpsCompass(GoalSensor):
+    """(2,) float32 [metres, radians]: plan distance and bearing of the goal from where the body is now.
+
+    Where it is, gps and compass tell; what spoils them spoils this.
+    The bearing is 0 straight ahead and grows to the left, within [-pi, pi]: the polar,
+    two-dimensional form of Habitat's IntegratedPointGoalGPSAndCompassSensor.
+    """
+
+    name = "pointgoal_with_gps_compass"
+    follows = ("gps", "compass")
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((2,), np.float32, -FAR, FAR, "metres, radians")
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        bodies = simulator.bodies
+        polar_goals(bodies.felt_positions, bodies.felt_yaws, state.goal_position, out)

@@ -1,0 +1,54 @@
+"""Any agent with an oracle that declares: what it would score if it knew when it has arrived."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from navarena.agents.agent import Agent, Start
+from navarena.core.errors import InputError
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.task import Task
+
+
+class OracleStopAgent(Agent):
+    """Lets another agent act, and declares in its place as soon as the current goal is near.
+
+    The other agent's own declarations mean nothing: away from the goal, one becomes a turn to the left,
+    by which the body stays where it is. So episodes end by success or at the step limit (RobustNav's
+    oracle stop, Chattopadhyay et al. 2021, and MultiON's oracle FOUND, Wani et al. 2020, for any agent).
+    It is privileged: the distance to the goal is looked up.
+
+    Args:
+        inner: the agent that acts.
+        task: the rules.
+    """
+
+    privileged = True
+    privileged_inputs = ("distance to the goal",)
+
+    def __init__(self, inner: Agent, task: Task) -> None:
+        self.sensors = inner.sensors
+        self._inner = inner
+        self._near = task.success_distance
+        self._declare = task.actions.index(task.declaration)
+        self._instead = task.actions.index("turn_left")
+        self._batch: NavigationBatch | None = None
+
+    def attach(self, batch: NavigationBatch) -> None:
+        """Keep the batch, to look at the distances to its goals."""
+        self._batch = batch
+        self._inner.attach(batch)
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        self._inner.reset(starts)
+
+    def act(
+        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+    ) -> Int64[np.ndarray, "n"]:
+        if self._batch is None:
+            raise InputError("expected the agent to be attached to a batch, got an act before attach")
+        actions = np.asarray(self._inner.act(observations, active))
+        near = self._batch.state.distance < self._near
+        kept = np.where(actions == self._declare, self._instead, actions)
+        return np.where(near, self._declare, kept).astype(np.int64, casting="safe")

@@ -1,0 +1,229 @@
+"""What is free and what is occupied, from depth and pose: batched, layered, of bounded memory."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Float32, Int8, Int64, UInt8
+
+from navarena.core.errors import InputError
+from navarena.core.geometry import focal_length
+from navarena.core.threads import run_in_shares, thread_count
+from navarena.mapping.map_grid import MapGrid
+from navarena.mapping.occupancy_kernels import carve_pictures
+from navarena.mapping.unprojection import require_poses
+from navarena.simulation.body import Camera
+
+UNKNOWN, FREE, OCCUPIED = 0, 1, 2
+"""The states of a cell."""
+
+LEAST_ROLL = 1e-3
+"""Radians; cameras that roll more are refused."""
+
+
+@dataclass(frozen=True)
+class OccupancySettings:
+    """What an occupancy map is like.
+
+    Attributes:
+        cell: metres, side of a cell.
+        size: metres, side of the square map.
+        layers: storeys that can be remembered.
+        nearest: metres; a depth up to this is an obstacle somewhere nearer.
+        farthest: metres; a depth from this on, and no more, is free.
+        low: metres over the floor; what is lower, up or down, is floor.
+        high: metres over the floor; what is higher is passed under.
+        hit: evidence for an obstacle that one picture adds to a cell.
+        miss: evidence against one.
+        most: bounds of the evidence.
+        storey: metres between the floors of two layers, at least.
+        stride: every which pixel, across and down, is read.
+        limit_bytes: of all maps together.
+    """
+
+    cell: float = 0.05
+    size: float = 40.0
+    layers: int = 1
+    nearest: float = 0.0
+    farthest: float = 5.0
+    low: float = 0.15
+    high: float = 1.5
+    hit: int = 4
+    miss: int = 1
+    most: int = 20
+    storey: float = 1.5
+    stride: int = 1
+    limit_bytes: int = 1 << 30
+
+    def __post_init__(self) -> None:
+        if not (0 < self.cell <= self.size and 0 <= self.nearest < self.farthest < math.inf):
+            raise InputError(
+                "expected 0 < cell <= size and 0 <= nearest < farthest (metres) of an occupancy map, got "
+                f"{self.cell}, {self.size}, {self.nearest} and {self.farthest}"
+            )
+        if not (0 < self.low < self.high and self.layers > 0 and self.storey > 0 and self.stride > 0):
+            raise InputError(
+                "expected 0 < low < high, and positive layers, storey and stride of an occupancy map, got "
+                f"{self.low}, {self.high}, {self.layers}, {self.storey} and {self.stride}"
+            )
+        if not (0 < self.hit <= self.most <= 100 and 0 < self.miss <= self.most):
+            raise InputError(
+                f"expected hit and miss within 1..most and most up to 100, got {self.hit}, {self.miss} and "
+                f"{self.most}"
+            )
+
+    @property
+    def side(self) -> int:
+        """Cells along a side of the map."""
+        return math.ceil(self.size / self.cell - 1e-9)
+
+
+class OccupancyMaps:
+    """The maps of N agents.
+
+    A map is a stack of layers, one for each floor height that its agent stood at; the row of cells runs
+    along +z, the column along +x (see `MapGrid`). Each cell holds evidence: below 0 free, above 0 occupied,
+    0 never seen. A picture adds to each cell at most once. What rays pass over without seeing the floor
+    there (close to the camera, below the picture) is free only until something else is seen.
+
+    Depth is in metres along the optical axis. 0, negative, NaN and infinite depths say nothing. A camera off
+    the map changes nothing, and `is_outside` says so; so does a floor beyond the last layer.
+
+    Args:
+        agents: N.
+        settings: what the maps are like.
+        threads: to carve with; None for all.
+
+    Attributes:
+        scores: (N, L, R, C) int8 evidence.
+        floors: (N, L) float64 metres, world y of each layer's floor; NaN where there is none yet.
+        layer: (N,) int64, the layer that each agent is on.
+        corners: (N, 2) float64 metres, x and z of the outer corner of cell (0, 0).
+        is_outside: (N,) bool, whether the last picture could not be added.
+
+    Raises InputError when the maps need more than `limit_bytes`.
+    """
+
+    def __init__(
+        self, agents: int, settings: OccupancySettings = OccupancySettings(), threads: int | None = None
+    ) -> None:
+        side = settings.side
+        need = agents * settings.layers * side * side
+        if need > settings.limit_bytes:
+            raise InputError(
+                f"expected occupancy maps of at most {settings.limit_bytes:,} bytes, got {need:,} for "
+                f"{agents} agents, {settings.layers} layers and {side} x {side} cells; take larger cells, a "
+                "smaller size, or raise limit_bytes"
+            )
+        self.settings = settings
+        self.agents = agents
+        self._threads = min(threads or thread_count(), agents)
+        self.scores: Int8[np.ndarray, "n l r c"] = np.zeros((agents, settings.layers, side, side), np.int8)
+        self.floors: Float[np.ndarray, "n l"] = np.full((agents, settings.layers), np.nan)
+        self.layer: Int64[np.ndarray, n] = np.zeros(agents, np.int64)
+        self.corners: Float[np.ndarray, "n 2"] = np.full((agents, 2), -side * settings.cell / 2)
+        self.is_outside: Bool[np.ndarray, n] = np.zeros(agents, bool)
+        self._scratch: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def reset(
+        self, agents: Sequence[int] | Int64[np.ndarray, "k"], middles: Float[np.ndarray, "k 2"] | None = None
+    ) -> None:
+        """Forget the maps of `agents` (K,); new ones are centred on `middles` (K, 2) x and z, metres."""
+        rows = np.asarray(agents, np.int64)
+        self.scores[rows] = 0
+        self.floors[rows] = np.nan
+        self.layer[rows] = 0
+        self.is_outside[rows] = False
+        half = self.settings.side * self.settings.cell / 2
+        self.corners[rows] = (np.zeros((len(rows), 2)) if middles is None else middles) - half
+
+    def grid(self, agent: int) -> MapGrid:
+        """Where the cells of one agent's map lie."""
+        x, z = self.corners[agent].tolist()
+        return MapGrid(self.settings.side, self.settings.side, self.settings.cell, (x, z))
+
+    def states(self, agent: int) -> UInt8[np.ndarray, "r c"]:
+        """(R, C) uint8 states of the cells on the agent's layer: 0 unknown, 1 free, 2 occupied."""
+        scores = self.scores[agent, self.layer[agent]]
+        return np.where(scores == 0, UNKNOWN, np.where(scores < 0, FREE, OCCUPIED)).astype(np.uint8)
+
+    def update(
+        self,
+        depths: Float32[np.ndarray, "n h w"],
+        camera: Camera,
+        world_from_camera: Float[np.ndarray, "n 4 4"],
+        feet: Float[np.ndarray, "n"],
+        active: Bool[np.ndarray, "n"] | None = None,
+    ) -> None:
+        """Carve one depth picture of each `active` agent (all by default) into its map.
+
+        Args:
+            depths: (N, H, W) float32 metres, of `camera`; clipped or not.
+            camera: whose field of view is meant.
+            world_from_camera: (N, 4, 4) metres, in the frame of the maps; y up.
+            feet: (N,) metres, y of the floor under each body.
+            active: (N,) bool.
+
+        Raises InputError for poses that are not finite or roll, and for pictures of another size.
+        """
+        chosen = np.ones(self.agents, bool) if active is None else active
+        if depths.shape != (self.agents, camera.height_px, camera.width_px):
+            raise InputError(
+                f"expected depths of shape ({self.agents}, {camera.height_px}, {camera.width_px}), got "
+                f"{depths.shape}"
+            )
+        rows = np.flatnonzero(chosen)
+        require_poses(world_from_camera[rows])
+        if (np.abs(world_from_camera[rows, 1, 0]) > LEAST_ROLL).any():
+            raise InputError("expected cameras that do not roll, got a right axis that is not level")
+        if not np.isfinite(feet[rows]).all():
+            raise InputError("expected finite heights of the floor under the bodies, got NaN or infinity")
+        carved = self._enter_layers(chosen, feet)
+        one = self.settings
+        depths, poses = np.ascontiguousarray(depths), np.ascontiguousarray(world_from_camera, np.float64)
+        focal = focal_length(camera.width_px, camera.hfov)
+        floors = np.where(np.isfinite(feet), feet, 0.0).astype(np.float64)
+        on_map = np.zeros(self.agents, bool)
+        bounds = (float(one.nearest), float(one.farthest), float(one.low), float(one.high))
+
+        def carve(share: int, first: int, last: int) -> None:
+            carve_pictures(
+                self.scores, self.layer, carved, depths, one.stride, focal, poses, floors, *bounds,
+                self.corners, float(one.cell), one.hit, one.miss, one.most,
+                *self._scratch_of(share, camera, focal), first, last, on_map,
+            )  # fmt: skip
+
+        run_in_shares(carve, self.agents, self._threads)
+        self.is_outside[rows] = ~on_map[rows]
+
+    def _enter_layers(
+        self, active: Bool[np.ndarray, "n"], feet: Float[np.ndarray, "n"]
+    ) -> Bool[np.ndarray, "n"]:
+        """Turn agents to the layer of the floor they stand on; (N,) bool, those that have one."""
+        has_layer = active.copy()
+        for n in np.flatnonzero(active).tolist():
+            apart = np.abs(self.floors[n] - feet[n])
+            known = np.isfinite(apart)
+            if known.any() and np.nanmin(apart) < self.settings.storey:
+                self.layer[n] = np.nanargmin(apart)
+            elif not known.all():
+                self.layer[n] = int(np.flatnonzero(~known)[0])
+                self.floors[n, self.layer[n]] = feet[n]
+            else:
+                has_layer[n] = False
+        return has_layer
+
+    def _scratch_of(
+        self, share: int, camera: Camera, focal: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The scratch arrays of one thread: two for the fan, one for the window."""
+        one = self.settings
+        bins = 2 * math.ceil(4.0 * focal / one.stride) + 4
+        across = one.farthest * math.hypot(1, camera.width_px / 2 / focal) * 2 / one.cell + 4
+        window = min(math.ceil(across) ** 2, one.side**2 + 1)
+        kept = self._scratch.get(share)
+        if kept is None or len(kept[0]) < bins or len(kept[2]) < window:
+            kept = np.zeros(bins), np.zeros(bins), np.zeros(window, np.uint8)
+            self._scratch[share] = kept
+        return kept

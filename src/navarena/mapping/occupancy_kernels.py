@@ -1,0 +1,208 @@
+"""One depth picture carved into one layer of an occupancy map.
+
+Every pixel is a ray. Where it ends in the band of heights that block a body, its cell is hit; where
+it ends on the floor, its cell is free. Seen from above the rays form a fan: for each direction of
+the fan the nearest hit (or drop of the floor) bounds what may be carved free, and cells are then
+asked one by one which direction they lie in, so that no cell is missed or counted twice.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+import math
+
+import numpy as np
+
+from navarena.core.kernels import kernel
+
+NOTHING, FLOOR, HIT = 0, 1, 2
+"""Marks of cells during one picture."""
+
+WIDEST = 4.0
+"""Tangent of the widest direction of a fan."""
+
+
+@kernel
+def fan_layout(pose, focal, height, width, stride):
+    """(bins, bins per unit of tangent, greatest tangent) of the fan of directions of a camera.
+
+    A level camera has one bin for each column of pixels that is read; a tilted one, whose columns spread
+    out on the floor, has half as many.
+    """
+    level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
+    side = 0.5 * width / focal
+    least = level
+    for row in (0, height):
+        up = (0.5 * height - row) / focal
+        least = min(least, level + up * pose[1, 2])
+    widest = min(WIDEST, side / max(least, 1e-3))
+    per_tangent = focal / stride * (1.0 if level > 0.9999 else 0.5)
+    bins = 2 * math.ceil(widest * per_tangent) + 2
+    return bins, per_tangent, widest
+
+
+@kernel
+def read_rays(
+    depth, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z, cell,
+    first_row, first_column, per_tangent, limit, reach, marks,
+):  # fmt: skip
+    """Mark the cells in which rays end, and find how far each direction of the fan is open.
+
+    depth: (H, W) float32 metres; limit, reach: (B,) nearest hit and farthest sight, metres ahead on the
+    floor; marks: (S, T) uint8 of the window whose first cell is (first_row, first_column). The camera
+    does not roll, so each row of pixels has one slope.
+    """
+    level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
+    eye = pose[1, 3] - foot
+    height, width = depth.shape
+    middle = limit.size // 2
+    per_focal, per_cell = 1.0 / focal, 1.0 / cell
+    start_z, start_x = pose[2, 3] - corner_z - first_row * cell, pose[0, 3] - corner_x - first_column * cell
+    for i in range(stride // 2, height, stride):
+        up = (0.5 * height - i - 0.5) * per_focal
+        slope, ahead = pose[1, 1] * up - pose[1, 2], level + up * pose[1, 2]
+        if ahead <= 1e-3:
+            continue
+        base_x, base_z = pose[0, 1] * up - pose[0, 2], pose[2, 1] * up - pose[2, 2]
+        per_across = per_tangent / ahead
+        for j in range(stride // 2, width, stride):
+            metres = np.float64(depth[i, j])
+            over = eye + metres * slope
+            if not (metres > 0.0 and metres < math.inf and over < high):
+                continue
+            across = (j + 0.5 - 0.5 * width) * per_focal
+            side = math.floor(across * per_across) + middle
+            in_fan = 0 <= side < limit.size
+            if metres <= nearest:
+                if in_fan and over > low:
+                    limit[side] = 0.0
+                continue
+            if over < -low:
+                if in_fan:
+                    limit[side] = min(limit[side], -eye / slope * ahead)
+                continue
+            distance = min(metres, farthest) * ahead
+            if in_fan:
+                reach[side] = max(reach[side], distance)
+            if metres >= farthest:
+                continue
+            is_hit = over > low
+            if is_hit and in_fan:
+                limit[side] = min(limit[side], distance)
+            row = math.floor((start_z + metres * (base_z + pose[2, 0] * across)) * per_cell)
+            column = math.floor((start_x + metres * (base_x + pose[0, 0] * across)) * per_cell)
+            if 0 <= row < marks.shape[0] and 0 <= column < marks.shape[1]:
+                marks[row, column] = max(marks[row, column], HIT if is_hit else FLOOR)
+
+
+@kernel
+def bottom_slope(pose, focal, height):
+    """How much the ray at the middle of the bottom row rises per metre ahead."""
+    level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
+    up = (0.5 - 0.5 * height) / focal
+    ahead = level + up * pose[1, 2]
+    return (pose[1, 1] * up - pose[1, 2]) / ahead if ahead > 1e-3 else -math.inf
+
+
+@kernel
+def weigh(score, mark, is_open, is_sure, hit, miss, most):
+    """The evidence of a cell after one picture: positive is occupied, negative free, 0 never seen."""
+    if mark == HIT:
+        score = min(score + hit, most)
+        return score if score != 0 else 1
+    if mark == FLOOR or (is_open and is_sure):
+        score = max(score - miss, -most)
+        return score if score != 0 else -1
+    if is_open and score == 0:
+        return -1
+    return score
+
+
+@kernel
+def update_window(
+    scores, marks, first_row, first_column, pose, corner_x, corner_z, cell, per_tangent, limit, reach,
+    farthest, blind, hit, miss, most,
+):  # fmt: skip
+    """Weigh every cell of the window (S, T) and clear its marks; see `weigh` and `read_rays`."""
+    level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
+    ahead_x, ahead_z = -pose[0, 2] / level, -pose[2, 2] / level
+    middle = limit.size // 2
+    half = 0.5 * cell
+    widest = middle / per_tangent
+    for s in range(marks.shape[0]):
+        z = corner_z + (first_row + s + 0.5) * cell - pose[2, 3]
+        for t in range(marks.shape[1]):
+            x = corner_x + (first_column + t + 0.5) * cell - pose[0, 3]
+            ahead, across = x * ahead_x + z * ahead_z, z * ahead_x - x * ahead_z
+            mark = marks[s, t]
+            is_open = False
+            if ahead > 1e-3 and ahead < farthest and abs(across) < widest * ahead:
+                side = math.floor(across / ahead * per_tangent) + middle
+                is_open = ahead + half <= min(limit[side], reach[side])
+            if mark != NOTHING or is_open:
+                marks[s, t] = NOTHING
+                row, column = first_row + s, first_column + t
+                scores[row, column] = weigh(
+                    scores[row, column], mark, is_open, ahead > blind, hit, miss, most
+                )
+
+
+@kernel
+def carve_picture(
+    scores, depth, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z, cell,
+    hit, miss, most, limit, reach, marks,
+):  # fmt: skip
+    """Add one depth picture (H, W) to the evidence (R, C) int8; False where the camera is off the map.
+
+    pose: (4, 4) world_from_camera; foot: world y of the floor under the body; limit, reach: scratch of at
+    least as many bins as `fan_layout` says; marks: (M,) uint8 scratch, zero before and after.
+    """
+    level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
+    rows, columns = scores.shape
+    row, column = (pose[2, 3] - corner_z) / cell, (pose[0, 3] - corner_x) / cell
+    if not (0 <= row < rows and 0 <= column < columns):
+        return False
+    if level < 0.1:  # straight up or down: there is no ahead
+        return True
+    height, width = depth.shape
+    bins, per_tangent, widest = fan_layout(pose, focal, height, width, stride)
+    lateral = farthest * 0.5 * width / focal
+    knee = min(farthest, lateral / widest)
+    ahead_x, ahead_z = -pose[0, 2] / level, -pose[2, 2] / level
+    top, bottom, left, right = row, row, column, column
+    for ahead in (knee, farthest):
+        for side in (-lateral, lateral):
+            r = row + (ahead * ahead_z + side * ahead_x) / cell
+            c = column + (ahead * ahead_x - side * ahead_z) / cell
+            top, bottom, left, right = min(top, r), max(bottom, r), min(left, c), max(right, c)
+    first_row, first_column = max(0, math.floor(top)), max(0, math.floor(left))
+    high_row, high_column = min(rows, math.floor(bottom) + 1), min(columns, math.floor(right) + 1)
+    tall, wide = high_row - first_row, high_column - first_column
+    window = marks[: tall * wide].reshape((tall, wide))
+    limit, reach = limit[:bins], reach[:bins]
+    limit[:] = math.inf
+    reach[:] = 0.0
+    read_rays(
+        depth, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z, cell,
+        first_row, first_column, per_tangent, limit, reach, window,
+    )  # fmt: skip
+    falling = bottom_slope(pose, focal, height)
+    blind = (low - pose[1, 3] + foot) / falling if falling < 0 else math.inf
+    update_window(
+        scores, window, first_row, first_column, pose, corner_x, corner_z, cell, per_tangent, limit, reach,
+        farthest, blind, hit, miss, most,
+    )  # fmt: skip
+    return True
+
+
+@kernel
+def carve_pictures(
+    scores, layers, active, depths, stride, focal, poses, feet, nearest, farthest, low, high, corners, cell,
+    hit, miss, most, limit, reach, marks, first, last, on_map,
+):  # fmt: skip
+    """`carve_picture` for the agents first to last - 1: scores (N, L, R, C), depths (N, H, W)."""
+    for n in range(first, last):
+        if active[n]:
+            on_map[n] = carve_picture(
+                scores[n, layers[n]], depths[n], stride, focal, poses[n], feet[n], nearest, farthest, low,
+                high, corners[n, 0], corners[n, 1], cell, hit, miss, most, limit, reach, marks,
+            )  # fmt: skip

@@ -1,0 +1,112 @@
+"""From depth pictures to points in the world.
+
+A pixel (row i, column j) is sampled at its centre; K and world_from_camera are those of
+`core.geometry` and of the simulation: depth runs along the optical axis, a camera's own frame is
+x right, y up, z backward.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Float32
+
+from navarena.core.errors import InputError
+from navarena.core.kernels import kernel
+
+
+@dataclass(frozen=True)
+class PointClouds:
+    """What N depth pictures saw.
+
+    Attributes:
+        points: (N, H, W, 3) float32 metres, world frame; the place of the camera where not `valid`.
+        valid: (N, H, W) bool, pixels whose depth is finite and inside the range.
+    """
+
+    points: Float32[np.ndarray, "n h w 3"]
+    valid: Bool[np.ndarray, "n h w"]
+
+
+@kernel
+def write_points(depths, focal_x, focal_y, center_x, center_y, poses, nearest, farthest, points, valid):
+    """Write the points (N, H, W, 3) and validity (N, H, W) of `depths` (N, H, W) float32 metres.
+
+    poses: (N, 4, 4) world_from_camera; a depth counts when nearest < depth < farthest.
+    """
+    for n in range(depths.shape[0]):
+        pose = poses[n]
+        for i in range(depths.shape[1]):
+            up = (center_y - i - 0.5) / focal_y
+            for j in range(depths.shape[2]):
+                depth = np.float64(depths[n, i, j])
+                is_valid = depth > nearest and depth < farthest  # NaN compares false
+                valid[n, i, j] = is_valid
+                ahead = depth if is_valid else 0.0
+                right = (j + 0.5 - center_x) / focal_x * ahead
+                for axis in range(3):
+                    points[n, i, j, axis] = (
+                        pose[axis, 0] * right
+                        + pose[axis, 1] * (up * ahead)
+                        - pose[axis, 2] * ahead
+                        + pose[axis, 3]
+                    )
+
+
+def unproject(
+    depths: Float32[np.ndarray, "n h w"],
+    intrinsics: Float[np.ndarray, "3 3"],
+    world_from_camera: Float[np.ndarray, "n 4 4"],
+    nearest: float = 0.0,
+    farthest: float = np.inf,
+) -> PointClouds:
+    """The points in the world that depth pictures show.
+
+    Args:
+        depths: (N, H, W) float32 metres along the optical axis. What is not above `nearest` and below
+            `farthest` is no point: a sensor clips there, and 0 means that nothing was hit. NaN is none.
+        intrinsics: (3, 3) K, pixels; see `core.geometry.intrinsic_matrix`.
+        world_from_camera: (N, 4, 4) metres, any position, yaw, pitch and roll.
+        nearest: metres, exclusive.
+        farthest: metres, exclusive.
+
+    Raises InputError for poses that are not finite.
+    """
+    require_poses(world_from_camera)
+    points = np.zeros((*depths.shape, 3), np.float32)
+    valid = np.zeros(depths.shape, bool)
+    k = np.asarray(intrinsics, float)
+    poses = np.ascontiguousarray(world_from_camera, np.float64)
+    focal_x, focal_y, center_x, center_y = float(k[0, 0]), float(k[1, 1]), float(k[0, 2]), float(k[1, 2])
+    write_points(
+        np.ascontiguousarray(depths),
+        focal_x,
+        focal_y,
+        center_x,
+        center_y,
+        poses,
+        float(nearest),
+        float(farthest),
+        points,
+        valid,
+    )
+    return PointClouds(points, valid)
+
+
+def require_poses(world_from_camera: Float[np.ndarray, "n 4 4"]) -> None:
+    """Raise InputError unless (N, 4, 4) poses (metres) are finite."""
+    bad = ~np.isfinite(world_from_camera).all((1, 2))
+    if bad.any():
+        raise InputError(
+            f"expected finite camera poses (world_from_camera), got NaN or infinity in row "
+            f"{int(np.flatnonzero(bad)[0])}"
+        )
+
+
+def in_height_band(
+    points: Float32[np.ndarray, "... 3"], floor: float, low: float, high: float
+) -> Bool[np.ndarray, "..."]:
+    """(...,) bool: points (..., 3) that lie above `low` and below `high` metres over a floor at y `floor`."""
+    height = points[..., 1] - np.float32(floor)
+    return np.asarray((height > low) & (height < high))

@@ -1,0 +1,83 @@
+"""Whether a protocol has anything for a corruption to spoil."""
+
+from collections.abc import Iterable, Sequence
+
+from navarena.core.errors import InputError
+from navarena.core.movement import TURN, walks
+from navarena.corruptions.catalog import find_corruptions
+from navarena.corruptions.corruption import (
+    CameraCorruption,
+    Corruption,
+    DepthCorruption,
+    MotionCorruption,
+    PictureCorruption,
+    PoseCorruption,
+)
+from navarena.simulation.motion import movement_table
+from navarena.simulation.readings import find_readings
+from navarena.simulation.sensors.sensor import PictureSensor
+from navarena.tasks.sensors.catalog import find_goal_sensor
+from navarena.tasks.task import Task
+
+
+def require_sense(task: Task, corruptions: Sequence[str], sensors: Iterable[str] = ()) -> None:
+    """Check that there is something for each of `corruptions` to spoil.
+
+    Args:
+        task: the protocol, with its actions and sensors.
+        corruptions: each as find_corruption reads it.
+        sensors: that are observed beside those of the protocol.
+
+    Raises what find_corruptions raises, and InputError for one without effect.
+    """
+    found = find_corruptions([*task.corruptions, *corruptions])
+    names = dict.fromkeys((*task.sensors, *sensors))
+    for text, corruption in found.items():
+        needed = _missing(task, corruption, list(names))
+        if needed:
+            raise InputError(
+                f"expected {needed} for the corruption {text!r}, got {task.protocol_id} with the actions "
+                f"{', '.join(task.actions)} and the sensors {', '.join(names)}; leave it out"
+            )
+
+
+def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
+    """What is needed and not there, in words; empty when nothing is."""
+    channels, senses = _channels(task, names), _senses(task, names)
+    if isinstance(corruption, PictureCorruption):
+        return "" if "rgb" in channels else "a sensor of colour pictures"
+    if isinstance(corruption, DepthCorruption):
+        return "" if "depth" in channels else "a sensor of depth"
+    if isinstance(corruption, CameraCorruption):
+        return "" if channels and (not corruption.rgb_only or "rgb" in channels) else "a sensor of pictures"
+    if isinstance(corruption, PoseCorruption):
+        return "" if senses & set(corruption.sensors) else f"a sensor of {' or '.join(corruption.sensors)}"
+    if isinstance(corruption, MotionCorruption):
+        return "" if _movements(task) & set(corruption.acts_on) else f"a {' or '.join(corruption.acts_on)}"
+    raise InputError(f"expected a corruption of one of the known kinds, got {type(corruption).__name__}")
+
+
+def _channels(task: Task, names: Sequence[str]) -> set[str]:
+    """Channels of the cameras that sensors read."""
+    readings = [
+        reading
+        for name in names
+        if find_goal_sensor(name, task.make_sensor) is None
+        for reading in find_readings(task.embodiment, name, task.make_sensor)
+    ]
+    return {one.sensor.channel for one in readings if isinstance(one.sensor, PictureSensor)}
+
+
+def _senses(task: Task, names: Sequence[str]) -> set[str]:
+    """Sensors of the pose that are read, or from which others derive."""
+    goals = [find_goal_sensor(name, task.make_sensor) for name in names]
+    return {source for sensor in goals if sensor is not None for source in sensor.follows} | set(names)
+
+
+def _movements(task: Task) -> set[str]:
+    """What some action does: "walk", "turn"."""
+    if task.is_continuous:
+        return {"walk", "turn"}
+    table = movement_table(task.embodiment, task.actions)
+    done = {"walk": bool(walks(table).any()), "turn": bool(table[:, TURN].any())}
+    return {name for name, does in done.items() if does}

@@ -1,0 +1,169 @@
+"""What all protocols of ObjectNav have in common: objects of a goal, places that see them, rewards."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+from navarena.core.errors import InputError
+from navarena.core.suggest import require_name
+from navarena.episodes.episode import Episode
+from navarena.episodes.goal_words import word_for
+from navarena.episodes.goals import ObjectGoal, ObjectInstance
+from navarena.episodes.object_nav import require_object_goal
+from navarena.episodes.view_points import ViewPointSettings, find_view_points
+from navarena.scenes.scene import SceneObject
+from navarena.simulation.simulator import Simulator
+from navarena.simulation.world import World
+from navarena.tasks.sensors.class_goal import ClassGoalState
+from navarena.tasks.task import Actions, StepResult, Task, TaskState
+
+
+class ObjectGoalState(ClassGoalState):
+    """What a task remembers whose goals are objects of the scene.
+
+    Attributes:
+        things: for each slot the objects of the scene that fulfil the goal; None without labels.
+    """
+
+    def __init__(self, slots: int) -> None:
+        super().__init__(slots)
+        self.things: list[tuple[SceneObject, ...] | None] = [None] * slots
+
+
+class ObjectGoalTask(Task):
+    """Go to an object of a category. A protocol says body, actions, sensors, limits and success.
+
+    Attributes:
+        categories: by category id.
+        success_reward: for a STOP that succeeds.
+        slack_reward: each step.
+        takes_filed_start: whether SPL divides by the distance of the episode file, not the measured one.
+    """
+
+    categories: ClassVar[tuple[str, ...]]
+    success_reward: float
+    slack_reward: float
+    takes_filed_start: bool = False
+
+    @property
+    @abstractmethod
+    def view_points(self) -> ViewPointSettings:
+        """How the places are found that episodes without a list of objects lead to."""
+
+    @abstractmethod
+    def succeed(
+        self, simulator: Simulator, state: TaskState, stopped: Bool[np.ndarray, "n"]
+    ) -> Bool[np.ndarray, "n"]:
+        """(N,) bool: which of the bodies that have just `stopped` (N,) did so rightly; noted in `state`."""
+
+    def begin(
+        self,
+        simulator: Simulator,
+        state: TaskState,
+        slots: Int64[np.ndarray, "k"],
+        episodes: Sequence[Episode],
+    ) -> None:
+        """Find the view points of the episodes' goals and measure the way to the nearest."""
+        state = require_object_state(state)
+        for slot, episode in zip(slots.tolist(), episodes):
+            goal, world = require_object_goal(episode), require_world(simulator, slot)
+            require_name("object category", goal.category, self.categories)
+            state.things[slot] = self.find_things(world, goal)
+            state.goal_class[slot] = self.categories.index(goal.category)
+            state.set_goal(slot, world.navmesh, self._find_places(world, episode, goal))
+        state.measure(slots, simulator)
+        state.start_distance[slots] = state.distance[slots]
+        if self.takes_filed_start:
+            state.start_distance[slots] = [_filed_distance(episode) for episode in episodes]
+
+    def find_things(self, world: World, goal: ObjectGoal) -> tuple[SceneObject, ...] | None:
+        """The objects of the scene that fulfil `goal`; None where it is not labelled."""
+        return find_objects(world, goal, self.categories)
+
+    def find_places(self, world: World, goal: ObjectGoal) -> Float[np.ndarray, "g 3"]:
+        """(G, 3) metres: the view points of the scene from which `goal` counts as found."""
+        views = find_view_points(world, self.view_points)
+        return views.positions[views.rows_of(goal.category)]
+
+    def _find_places(self, world: World, episode: Episode, goal: ObjectGoal) -> Float[np.ndarray, "g 3"]:
+        """(G, 3) metres: the view points of all objects that count, of the file or else of the scene."""
+        places = view_point_positions(goal.instances)
+        if not len(places):
+            places = self.find_places(world, goal)
+        if not len(places):
+            raise InputError(
+                f"expected a view point of {goal.category!r} for episode {episode.episode_id!r} in "
+                f"{world.scene_id!r}, got none; leave the episode out, or make episodes for this scene"
+            )
+        return places
+
+    def judge(
+        self,
+        simulator: Simulator,
+        state: TaskState,
+        actions: Actions,
+        active: Bool[np.ndarray, "n"],
+    ) -> StepResult:
+        """Reward progress, end at STOP, truncate at the step limit."""
+        progress = self.measure_progress(simulator, state)
+        stopped = active & self.declares(actions)
+        state.stopped |= stopped
+        succeeded = self.succeed(simulator, state, stopped)
+        reward = np.where(active, progress + self.slack_reward, 0.0) + self.success_reward * succeeded
+        truncated = active & ~stopped & self.is_over(state)
+        return StepResult(reward, stopped, truncated)
+
+    def measure_progress(self, simulator: Simulator, state: TaskState) -> Float[np.ndarray, "n"]:
+        """(N,) metres by which the bodies came nearer to the nearest place."""
+        return state.measure_moved(simulator)
+
+    def is_over(self, state: TaskState) -> Bool[np.ndarray, "n"]:
+        """(N,) bool: whose limits are reached."""
+        return np.asarray(state.steps >= self.max_steps)
+
+
+def require_object_state(state: TaskState) -> ObjectGoalState:
+    """`state`, which must be one that a task of objects made; raises InputError."""
+    if not isinstance(state, ObjectGoalState):
+        raise InputError(f"expected the state of ObjectNav, got {type(state).__name__}; use make_state")
+    return state
+
+
+def require_world(simulator: Simulator, slot: int) -> World:
+    """Where the body `slot` stands; raises InputError before the first placement."""
+    world = simulator.stage.world(slot)
+    if world is None:
+        raise InputError(f"expected a placed body in slot {slot}, got none; call place first")
+    return world
+
+
+def find_objects(world: World, goal: ObjectGoal, categories: Sequence[str]) -> tuple[SceneObject, ...] | None:
+    """The objects of the scene that fulfil `goal`: those its file lists, else all of the category.
+
+    None where the scene is not labelled, or has none of the listed ids. `categories` are the words of the
+    protocol.
+    """
+    if goal.instances:
+        listed = {one.object_id for one in goal.instances}
+        found = tuple(one for one in world.scene.objects if str(one.object_id) in listed)
+    else:
+        found = tuple(one for one in world.scene.objects if word_for(one, categories) == goal.category)
+    return found or None
+
+
+def view_point_positions(instances: Sequence[ObjectInstance]) -> Float[np.ndarray, "g 3"]:
+    """(G, 3) metres, world frame: the view points of all `instances`, in their order."""
+    positions = [point.position for one in instances for point in one.view_points]
+    return np.array(positions, float).reshape(-1, 3)
+
+
+def _filed_distance(episode: Episode) -> float:
+    if episode.geodesic_distance is None:
+        raise InputError(
+            f"expected a geodesic distance of episode {episode.episode_id!r}, got none: its file hides it; "
+            "take start_distance=measured"
+        )
+    return episode.geodesic_distance

@@ -1,0 +1,344 @@
+"""ObjectNav of RoboTHOR: stop where the object is visible within a metre."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+from navarena.core.errors import InputError
+from navarena.core.protocol_ids import join_protocol
+from navarena.episodes.goals import ObjectGoal
+from navarena.episodes.object_nav_robothor import (
+    ROBOTHOR_CATEGORIES,
+    VISIBLE_WITHIN,
+    robothor_view_points,
+    visible_nearness,
+)
+from navarena.episodes.view_points import ViewPointSettings, find_view_points
+from navarena.metrics.seen_goal import SeenGoalTrajectory
+from navarena.metrics.trajectory import Trajectory
+from navarena.scenes.scene import SceneObject
+from navarena.simulation.body_catalog import LOCOBOT_ROBOTHOR, LOCOBOT_ROBOTHOR_2020
+from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.sensor import Sensor
+from navarena.simulation.simulator import Simulator
+from navarena.simulation.world import World
+from navarena.tasks.object_goal_task import ObjectGoalState, ObjectGoalTask, require_world
+from navarena.tasks.options import find_departures
+from navarena.tasks.sensors.class_goal import ObjectGoalSensor
+from navarena.tasks.task import TaskState
+from navarena.tasks.visibility import find_turns, see_objects
+
+
+@dataclass(frozen=True)
+class RobothorOptions:
+    """The knobs of RoboTHOR's ObjectNav; the defaults are the protocol.
+
+    Attributes:
+        visible_within: metres of AI2-THOR's visibilityDistance.
+        visible_pixels: pixels of near surface from which on an object is visible.
+        start_distance: what SPL divides by: that of the episode file (as the challenges do), or the one
+            measured at the start.
+        sliding: whether blocked steps slide along obstacles.
+        max_steps: actions after which the episode is truncated; 100 in the README of 2020.
+    """
+
+    visible_within: float = VISIBLE_WITHIN
+    visible_pixels: int = 1
+    start_distance: Literal["file", "measured"] = "file"
+    sliding: bool = False
+    max_steps: int = 500
+
+    def __post_init__(self) -> None:
+        if self.max_steps < 1 or self.visible_pixels < 1 or not self.visible_within > 0.1:
+            raise InputError(
+                "expected max_steps and visible_pixels of at least 1 and visible_within above 0.1, got "
+                f"{self.max_steps}, {self.visible_pixels} and {self.visible_within:g}"
+            )
+
+
+@dataclass(frozen=True)
+class Robothor2020Options(RobothorOptions):
+    """The knobs of RoboTHOR's ObjectNav of 2020; the defaults are the protocol.
+
+    Attributes:
+        actions: with MoveBack (code), or the six of the Habitat challenge (paper).
+        view: 60 degrees vertically (code), or 79 degrees horizontally (paper).
+    """
+
+    actions: Literal["code", "paper"] = "code"
+    view: Literal["code", "paper"] = "code"
+
+
+class RobothorState(ObjectGoalState):
+    """What RoboTHOR's ObjectNav remembers of the episodes in N slots.
+
+    Attributes:
+        goal_seen: (N,) bool, whether the goal was visible when the agent stopped.
+    """
+
+    def __init__(self, slots: int) -> None:
+        super().__init__(slots)
+        self.goal_seen = np.zeros(slots, bool)
+
+
+class ObjectNavRobothor(ObjectGoalTask):
+    """Go to an object and stop where it is visible: what the protocols of RoboTHOR have in common.
+
+    ## Start
+
+    Position and yaw of the episode, at rest. The camera is level in 2020 and looks down by the episode's
+    horizon, 30 degrees, in 2021. Generated episodes start 1 to 30 m (geodesic) from the nearest place
+    from which the object is visible.
+
+    ## Goal and success
+
+    STOP while the object is visible: its surface appears in the camera's picture at a point that is at
+    most 1 m from the body's axis, horizontally, and not higher than 1 m above the body's centre
+    (1.9 m above the floor). AI2-THOR asks the same of points that its authors put on the objects, here
+    every point counts that a pixel shows. Distances are geodesic to the nearest place of a grid from which a
+    body that may stand 0.1 m beside it sees the object so.
+
+    ## Reward
+
+    Progress - 0.01 each step, and 10 for success: progress is the decrease of that distance in metres; a
+    step from or to where there is no way makes none (allenact; its bound by the way moved follows from
+    exact distances).
+
+    ## End
+
+    STOP terminates. The 500th action truncates, unless it is STOP.
+
+    ## Metrics
+
+    success, spl, soft_spl, distance_to_goal, path_length, collisions, num_actions. SPL divides by the
+    distance of the episode's file, which is the shortest path to where the object becomes visible.
+
+    ## Options
+
+    visible_within, visible_pixels, start_distance, sliding, max_steps (the README of 2020 says 100); in
+    2020 also actions and view: see `RobothorOptions` and `Robothor2020Options`. They are written behind
+    the id, as in `objectnav-robothor2020-v1+max_steps=100`; the result then shows as custom.
+
+    Args:
+        options: the knobs; a value that departs from the protocol makes the id custom.
+    """
+
+    sensors: tuple[str, ...] = ("rgb", "depth", "objectgoal")
+    metrics = (
+        "success",
+        "spl",
+        "soft_spl",
+        "distance_to_goal",
+        "path_length",
+        "collisions",
+        "num_actions",
+    )
+    categories = ROBOTHOR_CATEGORIES
+    default_dataset = "houses-v0"
+    options_type = RobothorOptions
+    success_distance = 0.1
+    success_reward = 10.0
+    slack_reward = -0.01
+
+    def __init__(self, options: RobothorOptions | None = None) -> None:
+        self.options: Any = type(self).options_type() if options is None else options
+        self.protocol_id = join_protocol(type(self).protocol_id, find_departures(self.options))
+        self.max_steps = self.options.max_steps
+        self.takes_filed_start = self.options.start_distance == "file"
+        if self.options.sliding:
+            self.embodiment = replace(self.embodiment, slides=True)
+
+    def make_state(self, slots: int) -> RobothorState:
+        """Fresh memory for `slots` slots."""
+        return RobothorState(slots)
+
+    def make_sensor(self, name: str) -> Sensor | None:
+        """Depth in metres; the goal with the protocol's number of categories."""
+        if name == "depth":
+            return Depth(nearest=0.0, farthest=10.0, normalize=False)
+        return ObjectGoalSensor(len(self.categories)) if name == "objectgoal" else None
+
+    @property
+    def view_points(self) -> ViewPointSettings:
+        """Places from which the object is visible."""
+        return robothor_view_points(type(self).embodiment, self.options.visible_within)
+
+    def succeed(
+        self, simulator: Simulator, state: TaskState, stopped: Bool[np.ndarray, "n"]
+    ) -> Bool[np.ndarray, "n"]:
+        """Whether an object of the goal is visible."""
+        own = require_state(state)
+        slots = np.flatnonzero(stopped)
+        own.goal_seen[slots] = self.has_arrived(simulator, own, slots)
+        return np.asarray(stopped & own.goal_seen)
+
+    def has_arrived(
+        self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
+    ) -> Bool[np.ndarray, "k"]:
+        """(K,) bool: whether the goal is visible in `slots` (K,)."""
+        bodies = simulator.bodies
+        looks = [(int(slot), bodies.yaws[slot : slot + 1], bodies.tilts[slot : slot + 1]) for slot in slots]
+        seen = [bool(self._see(simulator, require_state(state), *look)[0]) for look in looks]
+        return np.array(seen, bool)
+
+    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...]:
+        """The fewest turns and looks after which the goal is visible; nothing if it is or never is."""
+        if self.has_arrived(simulator, state, np.array([slot]))[0]:
+            return ()
+        bodies = simulator.bodies
+        yaw, tilt = float(bodies.yaws[slot]), float(bodies.tilts[slot])
+        ways = find_turns(self.embodiment, yaw, tilt, self.actions)
+        yaws, tilts = np.array([way[1] for way in ways]), np.array([way[2] for way in ways])
+        seen = np.flatnonzero(self._see(simulator, require_state(state), slot, yaws, tilts))
+        return ways[int(seen[0])][0] if len(seen) else ()
+
+    def _see(
+        self, simulator: Simulator, state: RobothorState, slot: int, yaws: np.ndarray, tilts: np.ndarray
+    ) -> Bool[np.ndarray, "c"]:
+        """(C,) bool: whether the goal is visible from where the body stands, looking so."""
+        world, things = require_world(simulator, slot), state.things[slot]
+        if things is None:
+            raise InputError(
+                f"expected the objects of {world.scene_id!r} to be labelled, got none that the goal names: "
+                "RoboTHOR's success is what is seen of them; choose a scene with labels"
+            )
+        nearness, pixels = visible_nearness(self.options.visible_within), self.options.visible_pixels
+        place = simulator.bodies.positions[slot]
+        return see_objects(world, self.embodiment, place, yaws, tilts, things, nearness, pixels)
+
+    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+        """The record with what was visible at STOP."""
+        seen = bool(state.stopped[slot] and require_state(state).goal_seen[slot])
+        return SeenGoalTrajectory(**vars(trajectory), goal_seen=seen)
+
+
+class ObjectNavRobothor2021(ObjectNavRobothor):
+    """Go to any object of a type: the protocol `objectnav-robothor2021-v1`.
+
+    ## Body
+
+    The LoCoBot of RoboTHOR: radius 0.175 m, height 0.9 m, one camera of 640 x 480 pixels, 63.45 degrees
+    vertically (79 horizontally), tilted by at most 30 degrees. A blocked step does not slide.
+    Movements are exact: the engine's own noise is a corruption.
+
+    ## Actions
+
+    | index | name         | effect |
+    |-------|--------------|--------|
+    | 0     | move_forward | 0.25 m along the heading; cut short by obstacles |
+    | 1     | turn_right   | 30 degrees |
+    | 2     | turn_left    | 30 degrees |
+    | 3     | look_up      | 30 degrees, up to 30 above level |
+    | 4     | look_down    | 30 degrees, down to 30 below level |
+    | 5     | stop         | ends the episode |
+
+    The order is RoboTHOR's: MoveAhead, RotateRight, RotateLeft, LookUp, LookDown, Stop.
+
+    ## Observations
+
+    | key        | shape, dtype          | bounds   | meaning |
+    |------------|-----------------------|----------|---------|
+    | rgb        | (480, 640, 3) uint8   | 0 to 255 | sRGB bytes |
+    | depth      | (480, 640, 1) float32 | 0 to 10  | metres along the optical axis |
+    | objectgoal | (1,) int64            | 0 to 11  | type of the object |
+
+    Types by id: AlarmClock, Apple, BaseballBat, BasketBall, Bowl, GarbageCan, HousePlant, Laptop, Mug,
+    SprayBottle, Television, Vase. Any object of the type counts.
+
+    ## Versions
+
+    * v1: first version, after Deitke et al. 2020 and allenai/robothor-challenge (2021).
+    """
+
+    protocol_id = "objectnav-robothor2021-v1"
+    embodiment = LOCOBOT_ROBOTHOR
+    actions = ("move_forward", "turn_right", "turn_left", "look_up", "look_down", "stop")
+
+
+class ObjectNavRobothor2020(ObjectNavRobothor):
+    """Go to one object of a type: the protocol `objectnav-robothor2020-v1`.
+
+    ## Body
+
+    The LoCoBot of RoboTHOR: radius 0.175 m, height 0.9 m, one camera of 640 x 480 pixels and 60 degrees
+    vertically (75.18 horizontally; the paper says 79), tilted by at most 30 degrees. A blocked step does
+    not slide. Movements are exact: the engine's own noise is a corruption.
+
+    ## Actions
+
+    | index | name          | effect |
+    |-------|---------------|--------|
+    | 0     | move_forward  | 0.25 m along the heading; cut short by obstacles |
+    | 1     | move_backward | 0.25 m against it, likewise |
+    | 2     | turn_right    | 30 degrees |
+    | 3     | turn_left     | 30 degrees |
+    | 4     | look_up       | 30 degrees, up to 30 above level |
+    | 5     | look_down     | 30 degrees, down to 30 below level |
+    | 6     | stop          | ends the episode |
+
+    The order is RoboTHOR's: MoveAhead, MoveBack, RotateRight, RotateLeft, LookUp, LookDown, Stop. The
+    paper knows no MoveBack.
+
+    ## Observations
+
+    | key        | shape, dtype          | bounds   | meaning |
+    |------------|-----------------------|----------|---------|
+    | rgb        | (480, 640, 3) uint8   | 0 to 255 | sRGB bytes |
+    | depth      | (480, 640, 1) float32 | 0 to 10  | metres along the optical axis |
+    | objectgoal | (1,) int64            | 0 to 11  | type of the object |
+
+    Types by id as of 2021. The one object that the episode names counts, not others of its type.
+
+    ## Versions
+
+    * v1: first version, after Deitke et al. 2020 and allenai/robothor-challenge (2020).
+    """
+
+    protocol_id = "objectnav-robothor2020-v1"
+    embodiment = LOCOBOT_ROBOTHOR_2020
+    actions: tuple[str, ...] = (
+        "move_forward",
+        "move_backward",
+        "turn_right",
+        "turn_left",
+        "look_up",
+        "look_down",
+        "stop",
+    )
+    options_type = Robothor2020Options
+
+    def __init__(self, options: Robothor2020Options | None = None) -> None:
+        super().__init__(options)
+        if self.options.actions == "paper":
+            self.actions = tuple(name for name in self.actions if name != "move_backward")
+        if self.options.view == "paper":
+            camera = replace(self.embodiment.cameras[0], hfov=math.radians(79))
+            self.embodiment = replace(self.embodiment, cameras=(camera,))
+
+    def find_things(self, world: World, goal: ObjectGoal) -> tuple[SceneObject, ...] | None:
+        """The one object that the episode names."""
+        found = tuple(one for one in world.scene.objects if _is_named(one, goal.closest))
+        return found or None
+
+    def find_places(self, world: World, goal: ObjectGoal) -> Float[np.ndarray, "g 3"]:
+        """(G, 3) metres: the places from which that object is visible."""
+        views = find_view_points(world, self.view_points)
+        numbers = [thing.object_id for thing in self.find_things(world, goal) or ()]
+        return views.positions[views.rows_of_objects(numbers)]
+
+
+def _is_named(thing: SceneObject, name: str) -> bool:
+    """Whether an episode means `thing`: by our number of it, or by the simulator's name of it."""
+    return name in (str(thing.object_id), thing.attributes.get("name"))
+
+
+def require_state(state: TaskState) -> RobothorState:
+    """`state`, which must be one that RoboTHOR's ObjectNav made; raises InputError."""
+    if not isinstance(state, RobothorState):
+        raise InputError(
+            f"expected the state of RoboTHOR's ObjectNav, got {type(state).__name__}; use make_state"
+        )
+    return state

@@ -1,0 +1,61 @@
+"""Spoils how N bodies carry out their movements."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Int64
+
+from navarena.corruptions.corruption import FLOORS, MotionCorruption
+from navarena.episodes.episode import Episode
+from navarena.simulation.floor_materials import FloorMap
+from navarena.simulation.stage import Stage
+from navarena.simulation.world import World
+from navarena.tasks.episode_draws import EpisodeDraws
+
+
+class MotionSpoiler:
+    """Corruptions of motion, in the order in which they are applied.
+
+    Args:
+        draws: one for each corruption.
+        steps: (N,) counts of steps of the episodes, which somebody else keeps.
+
+    Attributes:
+        stays_when_blocked: whether a walk that meets an obstacle is not made at all.
+    """
+
+    def __init__(self, draws: Sequence[EpisodeDraws], steps: Int64[np.ndarray, "n"]) -> None:
+        self._steps = steps
+        self._draws = [(one, one.corruption) for one in draws if isinstance(one.corruption, MotionCorruption)]
+        self._reads_floors = any(corruption.reads_floors for _, corruption in self._draws)
+        self.stays_when_blocked = any(corruption.stays_when_blocked for _, corruption in self._draws)
+        self._nowhere = np.zeros(len(steps), np.int64)
+        self._maps: dict[World, FloorMap] = {}
+
+    def begin(self, slot: int, episode: Episode, world: World | None) -> None:
+        """Draw for an episode; raises SceneError when its scene does not know what must be known."""
+        for one, _ in self._draws:
+            one.begin(slot, episode)
+        if self._reads_floors and world is not None and world not in self._maps:
+            self._maps[world] = FloorMap(world.scene, FLOORS)
+
+    def actuate(
+        self, movements: Float[np.ndarray, "n 4"], positions: Float[np.ndarray, "n 3"], stage: Stage
+    ) -> Float[np.ndarray, "n 4"]:
+        """(N, 4) what bodies at `positions` (N, 3) make of the commanded `movements` (N, 4)."""
+        if not self._draws:
+            return movements
+        floors = self._find_floors(positions, stage) if self._reads_floors else self._nowhere
+        changed = movements.copy()
+        for one, corruption in self._draws:
+            changed = corruption.change(changed, movements, one.rows(self._steps), floors)
+        return changed
+
+    def _find_floors(self, positions: Float[np.ndarray, "n 3"], stage: Stage) -> Int64[np.ndarray, "n"]:
+        self._maps = {world: found for world, found in self._maps.items() if world in stage.worlds}
+        floors = np.zeros(len(positions), np.int64)
+        for row, world in enumerate(stage.worlds):
+            here = stage.row == row
+            if world in self._maps and here.any():
+                floors[here] = self._maps[world].find(positions[here])
+        return floors

@@ -1,0 +1,72 @@
+"""What bodies see of objects near by: RoboTHOR's rule of success."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from navarena.scenes.scene import SceneObject
+from navarena.simulation.body import Embodiment
+from navarena.simulation.instance_pictures import Nearness, render_instances
+from navarena.simulation.world import World
+
+
+def see_objects(
+    world: World,
+    embodiment: Embodiment,
+    position: Float[np.ndarray, "3"],
+    yaws: Float[np.ndarray, "c"],
+    tilts: Float[np.ndarray, "c"],
+    things: Sequence[SceneObject],
+    nearness: Nearness,
+    least_pixels: int = 1,
+) -> Bool[np.ndarray, "c"]:
+    """(C,) bool: whether the body's first camera shows near surfaces of any of `things`.
+
+    AI2-THOR asks this of points that its authors put on the objects: one that is in the picture, near, and
+    first met by the ray to it makes the object visible. Here every surface point that a pixel shows is one.
+
+    Args:
+        world: where the body stands.
+        embodiment: the body.
+        position: (3,) metres, the foot point.
+        yaws: (C,) radians, of the poses that are asked for.
+        tilts: (C,) radians, upwards.
+        things: objects of the world's scene.
+        nearness: of surfaces that count.
+        least_pixels: how many of them one object must show.
+    """
+    ids = np.array([thing.object_id for thing in things], np.int32)
+    seen = np.zeros(len(yaws), bool)
+    places = np.repeat(position[None], len(yaws), 0)
+    for first, last, pictures in render_instances(
+        world, embodiment.cameras[0], places, yaws, tilts, nearness
+    ):
+        pixels = [(pictures == number).sum((1, 2)) for number in ids]
+        seen[first:last] = np.max(pixels, axis=0, initial=0) >= least_pixels if len(ids) else False
+    return seen
+
+
+def find_turns(
+    embodiment: Embodiment, yaw: float, tilt: float, actions: Sequence[str]
+) -> list[tuple[tuple[str, ...], float, float]]:
+    """Every way to look from one place: (actions, yaw, tilt in radians), fewest actions first."""
+    turn = embodiment.turn_angle
+    half = round(np.pi / turn)
+    turns = [
+        (("turn_left" if k > 0 else "turn_right",) * abs(k), yaw + k * turn)
+        for k in range(-half + 1, half + 1)
+    ]
+    tilts = [((), tilt)]
+    for name, step in (("look_up", embodiment.tilt_angle), ("look_down", -embodiment.tilt_angle)):
+        if name in actions:
+            reached = tilt
+            for count in (1, 2):
+                reached = float(np.clip(reached + step, *embodiment.tilt_range))
+                tilts.append(((name,) * count, reached))
+    ways = [
+        ((*turning, *tilting), towards, height)
+        for (turning, towards), (tilting, height) in itertools.product(turns, tilts)
+    ]
+    return sorted(ways, key=lambda way: len(way[0]))

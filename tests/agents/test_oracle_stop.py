@@ -1,0 +1,72 @@
+"""An oracle that declares in another agent's place."""
+
+import numpy as np
+import pytest
+
+from agents.test_habitat import run
+from navarena.agents import Agent, Start, load_agent
+from navarena.core.errors import InputError
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.multi_on import MultiOn2
+from tasks.small import AHEAD, LEFT, SMALL_BODY, SmallPointNav, as_objects, make_cache
+
+STOP, FORWARD, LEFT_TURN = 0, 1, 2
+
+
+class Quitter:
+    """Wants to stop at once, again and again."""
+
+    def reset(self):
+        pass
+
+    def act(self, observations):
+        return "STOP"
+
+
+class Walker:
+    """Walks straight on and never stops."""
+
+    def reset(self):
+        pass
+
+    def act(self, observations):
+        return "MOVE_FORWARD"
+
+
+def test_it_stops_where_the_agent_would_walk_on():
+    _, batch = run("oracle-stop:agents.test_oracle_stop:Walker", [AHEAD, LEFT])
+    ahead, left = batch.trajectory(0), batch.trajectory(1)
+    assert ahead.succeeded and ahead.actions.tolist() == [FORWARD] * 4 + [STOP]
+    assert not left.stopped and len(left.actions) == 60
+
+
+def test_it_turns_where_the_agent_would_stop():
+    _, batch = run("oracle-stop:agents.test_oracle_stop:Quitter", [AHEAD])
+    assert batch.trajectory(0).actions.tolist() == [LEFT_TURN] * 60
+
+
+class ShortMultiOn(MultiOn2):
+    embodiment = SMALL_BODY
+
+
+def test_it_declares_every_goal():
+    task = ShortMultiOn()
+    episode = as_objects(AHEAD, (5.0, 0.0, 1.0))
+    agent = load_agent("oracle-stop:forward", task)
+    batch = NavigationBatch(task, 1, sensors=agent.sensors, worlds=make_cache())
+    agent.attach(batch)
+    batch.start([0], [episode])
+    agent.reset([Start(0, "ahead", "hall")])
+    while batch.running.any():
+        batch.step(agent.act(batch.observations, batch.running))
+    track = batch.trajectory(0)
+    assert track.succeeded
+    # the first is 1 m ahead, within 1.5 m from the start; of the second, 4 m ahead, more than 2.5 m
+    assert track.actions.tolist() == [STOP, *[FORWARD] * 11, STOP]
+
+
+def test_it_composes_and_must_be_attached():
+    twice = load_agent("oracle-stop:oracle-stop:random", SmallPointNav())
+    assert isinstance(twice, Agent) and twice.privileged
+    with pytest.raises(InputError, match="before attach"):
+        twice.act({}, np.ones(1, bool))

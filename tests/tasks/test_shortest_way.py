@@ -1,0 +1,44 @@
+"""The shortest way of an episode, against the navmesh's own paths."""
+
+import numpy as np
+import pytest
+
+from navarena.simulation.navmesh.goal_fields import GoalFields
+from navarena.tasks.shortest_way import chain_ways, follow_field
+from worlds import draw_navmesh
+
+WALLED = ["....", ".##.", ".##.", "...."]
+"""A ring of squares around a pillar."""
+
+
+def length(points):
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+
+def test_a_field_leads_along_the_shortest_path():
+    navmesh = draw_navmesh(WALLED)
+    fields = GoalFields(1)
+    goals = np.array([[3.5, 0.0, 3.5], [3.5, 0.0, 0.5]])
+    start = np.array([0.5, 0.0, 3.5])
+    fields.set_goals(0, navmesh, goals[:1])
+    way = follow_field(fields, 0, start)
+    assert way[0] == pytest.approx(start) and way[-1] == pytest.approx(goals[0])
+    assert length(way) == pytest.approx(3.0)
+    fields.set_goals(0, navmesh, goals[1:])
+    way = follow_field(fields, 0, start)
+    assert len(way) == 3  # around one corner of the pillar
+    assert length(way) == pytest.approx(length(navmesh.shortest_path(start, goals[1])))
+    fields.set_goals(0, navmesh, goals)
+    assert follow_field(fields, 0, start)[-1] == pytest.approx(goals[0])  # the nearer one
+
+
+def test_edges():
+    navmesh = draw_navmesh(["..#..", "..#.."])
+    fields = GoalFields(1)
+    there = np.array([4.5, 0.0, 0.5])
+    fields.set_goals(0, navmesh, there[None])
+    assert follow_field(fields, 0, np.array([0.5, 0.0, 0.5])).shape == (0, 3)
+    assert length(follow_field(fields, 0, there)) == 0.0
+    stations = np.array([[0.5, 0.0, 0.5], [1.5, 0.0, 0.5], [1.5, 0.0, 1.5]])
+    assert length(chain_ways(navmesh, stations)) == pytest.approx(2.0)
+    assert chain_ways(navmesh, np.array([stations[0], there])).shape == (0, 3)
