@@ -12,7 +12,7 @@ import navarena
 from navarena.core.seeding import make_generator
 from navarena.simulation import get_body
 
-SCENE = "houses-v0/val/00000"
+SCENE = "houses-v1/val/00000"
 STEPS = 50
 FORWARD, LEFT, RIGHT = 1, 2, 3
 

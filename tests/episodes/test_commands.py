@@ -64,7 +64,7 @@ def test_the_expert_solves_all_of_them(made):
     for k, episode in enumerate(dataset.episodes):
         track = batch.trajectory(k)
         assert track.stopped and track.distance_to_goal[-1] < 0.2
-        assert track.start_distance == pytest.approx(episode.geodesic_distance)
+        assert track.start_distance == pytest.approx(episode.geodesic_distance, abs=5.001e-4)
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_what_is_mended_is_one_note(tmp_path, capsys):
 
 
 def test_splits_have_statistics(capsys, tmp_path):
-    assert printed(capsys, "episodes", "stats", "houses-v0/mini")["scenes"] == 10
+    assert printed(capsys, "episodes", "stats", "houses-v1/mini")["scenes"] == 10
     assert main(["episodes", "stats", "mini", "--plot", str(tmp_path / "a.png")]) == 2
     assert "end in .svg" in capsys.readouterr().err
 
@@ -90,7 +90,7 @@ def test_an_audit_passes_and_fails(pointnav_file, dungeon, tmp_path, capsys):
 
 
 def test_the_embedded_episodes_pass_the_audit(capsys):
-    told = printed(capsys, "episodes", "audit", "houses-v0/mini")
+    told = printed(capsys, "episodes", "audit", "houses-v1/mini")
     assert told["expert"] and told["episodes"] == 40 and not told["findings"]
 
 
@@ -147,7 +147,7 @@ def test_objects_are_written_with_their_numbers_and_pass_the_audit(
     protocol, layout, number, tmp_path, capsys
 ):
     file = tmp_path / "val.json"
-    made = ("make", protocol, "--scene", "houses-v0/val/00000", "--per-scene", "2", "--layout", layout)
+    made = ("make", protocol, "--scene", "houses-v1/val/00000", "--per-scene", "2", "--layout", layout)
     assert main(["episodes", *made, "--out", str(file)]) == 0
     capsys.readouterr()
     content = json.loads(file.read_text())

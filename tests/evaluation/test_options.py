@@ -9,5 +9,5 @@ def test_a_run_with_options_is_custom_and_replays(tmp_path):
     )
     run = evaluate(settings)
     assert run.benchmark.identity.is_custom
-    assert str(run.benchmark.identity).startswith("multion-1on-v1+custom+oracle_found=true@houses-v0/")
+    assert str(run.benchmark.identity).startswith("multion-1on-v1+custom+oracle_found=true@houses-v1/")
     assert not replay_run(tmp_path).differences

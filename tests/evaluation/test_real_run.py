@@ -89,7 +89,7 @@ def test_the_command_survives_kill_9(mesh, expert, tmp_path):
         ({"agent": "no_such_module:Agent"}, InputError, "cannot import 'no_such_module'"),
         ({"protocol": "pointnav-v2"}, UnknownNameError, "Did you mean 'pointnav-v1'"),
         ({"split": "valid"}, UnknownNameError, "Did you mean 'val'"),
-        ({"dataset": "houses-v00"}, UnknownNameError, "Did you mean 'houses-v0'"),
+        ({"dataset": "houses-v11"}, UnknownNameError, "Did you mean 'houses-v1'"),
         ({"dataset": "nothing.json"}, InputError, "does not exist"),
         ({"dataset": "nothing.obj"}, InputError, "does not exist"),
     ],

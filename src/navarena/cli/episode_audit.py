@@ -37,7 +37,7 @@ class EpisodesAudit:
     """Check every episode in its scene: places, ways, distances, duplicates, objects, and the expert."""
 
     source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE")]
-    """Episode file or folder of any format, or a split such as val or houses-v0/val."""
+    """Episode file or folder of any format, or a split such as val or houses-v1/val."""
     scenes: str | None = None
     """Folder that holds the scenes, or the one mesh file or scene id that all episodes are in."""
     protocol: str | None = None

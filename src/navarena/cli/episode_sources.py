@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from navarena.episodes.catalog import DEFAULT_DATASET, load_episodes
+from navarena.episodes.catalog import load_episodes
 from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_file
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange import open_episode_file
@@ -30,7 +30,7 @@ class EpisodeSource:
 
 
 def open_source(source: str, protocol: str = "") -> EpisodeSource:
-    """The episodes of a file, a folder, or a split such as "val" or "houses-v0/val" of `protocol`.
+    """The episodes of a file, a folder, or a split such as "val" or "houses-v1/val" of `protocol`.
 
     Raises FileError for a bad file, UnknownNameError for an unknown split.
     """
@@ -42,7 +42,7 @@ def open_source(source: str, protocol: str = "") -> EpisodeSource:
     if path.exists() or source.endswith((".json", ".json.gz")):
         return _own(load_episode_file(path))
     dataset, _, split = source.rpartition("/")
-    return _own(load_episodes(protocol or DEFAULT_PROTOCOL, split, dataset or DEFAULT_DATASET))
+    return _own(load_episodes(protocol or DEFAULT_PROTOCOL, split, dataset or None))
 
 
 def _own(dataset: EpisodeDataset) -> EpisodeSource:

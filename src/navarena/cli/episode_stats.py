@@ -22,7 +22,7 @@ class EpisodesStats:
     """Count and measure episodes, as the papers' tables and figures do."""
 
     source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE")]
-    """Episode file or folder of any format, or a split such as val or houses-v0/val."""
+    """Episode file or folder of any format, or a split such as val or houses-v1/val."""
     protocol: str = DEFAULT_PROTOCOL
     """Whose episodes a split is read as; files say it themselves."""
     plot: Path | None = None

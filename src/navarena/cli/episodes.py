@@ -12,7 +12,7 @@ import tyro
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.core.suggest import require_name
-from navarena.episodes.catalog import get_recipe, make_episodes
+from navarena.episodes.catalog import get_recipe, make_episodes, make_split, split_scenes
 from navarena.episodes.dataset import FORMAT, EpisodeDataset, is_own_file, load_episode_file, save_episodes
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange import (
@@ -24,13 +24,15 @@ from navarena.episodes.exchange import (
     write_document,
 )
 from navarena.episodes.listed_objects import with_objects
-from navarena.episodes.multi_on import MultiOnRecipe
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.statistics import Statistics, compute_statistics
 from navarena.scenes.catalog import scene_ids
 from navarena.simulation.world import WorldCache, open_world
 
-DEFAULT_SCENES = "houses-v0"
+CUSTOM = "custom"
+"""Data set and split of episodes in a scene of the user's choice."""
+
+USUAL_PER_SCENE = 10
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,10 @@ class EpisodesMake:
     """Scene id, or the path of a mesh file."""
     split: str | None = None
     """Split of the data set whose scenes are used, in the place of --scene."""
-    dataset: str = DEFAULT_SCENES
-    """Set of scenes that --split belongs to."""
-    per_scene: int = 10
-    """Episodes in each scene."""
+    dataset: str | None = None
+    """Set of scenes that --split belongs to; by default the protocol's own."""
+    per_scene: int | None = None
+    """Episodes in each scene; by default 10, or as many as the split has."""
     seed: int = 0
     """Another seed, other episodes."""
     layout: str | None = None
@@ -58,6 +60,8 @@ class EpisodesMake:
     """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
     scale: float = 1.0
     """Metres per unit of a mesh file."""
+    workers: int = 1
+    """Processes that share the scenes."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
@@ -69,40 +73,40 @@ class EpisodesMake:
             raise InputError(f"expected --out to end in .json or .json.gz, got {self.out}")
         if self.layout is not None:
             require_name("layout to write", self.layout, EXPORTS)
-        if self.scene is not None:
-            scenes, name, split = [self.scene], "custom", "custom"
-        else:
-            split = str(self.split)
-            scenes, name = scene_ids(self.dataset, split), self.dataset
-        with console.progress(len(scenes), "scenes") as progress:
-            dataset = make_episodes(
-                self.protocol,
-                scenes,
-                self.per_scene,
-                self.seed,
-                name,
-                split,
-                self.up,
-                self.scale,
-                progress.advance,
-            )
+        dataset = self._make(console)
         if self.layout is None:
             save_episodes(dataset, self.out)
         else:
             episodes = self._with_objects(dataset)
-            write_document(make_document(self.layout, episodes, self._categories()), self.out)
+            write_document(make_document(self.layout, episodes, get_recipe(self.protocol).words), self.out)
         numbers = compute_statistics(dataset.episodes)
         console.text(f"{numbers.episodes} episodes in {numbers.scenes} scenes written to {self.out}")
         console.text(f"hash {dataset.hash}, {dataset.dropped} unsolvable candidates dropped")
         console.result(describe(dataset, self.out, numbers))
         return 0
 
-    def _categories(self) -> tuple[str, ...]:
-        """What agents are told by number, in the order of the numbers."""
+    def _make(self, console: Console) -> EpisodeDataset:
+        """The episodes: the split as it is published, or what the flags ask for."""
         recipe = get_recipe(self.protocol)
-        if isinstance(recipe, MultiOnRecipe):
-            return recipe.classes
-        return recipe.categories if isinstance(recipe, ObjectNavRecipe) else ()
+        name = self.dataset or recipe.default_dataset
+        split = CUSTOM if self.split is None else self.split
+        if self.split is not None and self.per_scene is None and self.seed == 0:
+            with console.progress(len(split_scenes(split, name)), "scenes") as progress:
+                return make_split(recipe, split, name, progress.advance, self.workers)
+        scenes = [str(self.scene)] if self.split is None else scene_ids(name, split)
+        with console.progress(len(scenes), "scenes") as progress:
+            return make_episodes(
+                self.protocol,
+                scenes,
+                USUAL_PER_SCENE if self.per_scene is None else self.per_scene,
+                self.seed,
+                CUSTOM if self.split is None else name,
+                split,
+                self.up,
+                self.scale,
+                progress.advance,
+                self.workers,
+            )
 
     def _with_objects(self, dataset: EpisodeDataset) -> Sequence[Episode]:
         """The episodes, with the objects that ObjectNav leaves to the scene."""

@@ -38,7 +38,7 @@ SMALL = Camera(width_px=64, height_px=48)
 
 
 def _sample_scene() -> str:
-    return scene_ids("houses-v0", "mini")[0]
+    return scene_ids("houses-v1", "mini")[0]
 
 
 def warm_pictures() -> None:
@@ -91,7 +91,8 @@ def warm_protocols() -> None:
         batch = NavigationBatch(task, 1, sensors=tuple(dict.fromkeys((*SENSORS.names(), *task.sensors))))
         batch.start([0], [episode])
         for action in range(1, len(task.actions)):
-            batch.step(np.array([action]), np.ones(1, bool))
+            taken = np.zeros((1, len(task.actions))) if task.is_continuous else np.array([action])
+            batch.step(taken, np.ones(1, bool))
             len(batch.observations)
         load_agent("expert", task)
         with tempfile.TemporaryDirectory() as folder:

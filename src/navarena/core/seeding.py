@@ -1,7 +1,7 @@
 """Every random draw comes from a generator with a name.
 
 A name is a path of strings and integers, such as
-("pointnav-v1", "val", "houses-v0/val/00017", 3, "start"). Equal names give equal streams
+("pointnav-v1", "val", "houses-v1/val/00017", 3, "start"). Equal names give equal streams
 on every machine; different names give independent ones. Nothing depends on the order in
 which generators are made.
 """

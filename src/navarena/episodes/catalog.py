@@ -1,7 +1,7 @@
 """Every episode list there is: by protocol, data set and split, or by file."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -9,10 +9,12 @@ from navarena.core.errors import InputError
 from navarena.core.protocol_ids import base_protocol
 from navarena.core.registry import Registry
 from navarena.core.suggest import require_name, unknown_name
+from navarena.episodes.compact import SUFFIX, read_list
 from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_file, require_unique_ids
 from navarena.episodes.exchange.episode_file import open_episode_file
 from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import EpisodeRecipe, Stream
+from navarena.episodes.strata import choose_stratified
 from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
 from navarena.scenes.mesh_reference import join_reference
 
@@ -27,35 +29,58 @@ RECIPES = Registry(
         "multion-shapes-3on-v1": "navarena.episodes.multi_on:MULTION_SHAPES_3ON_V1",
         "objectnav-habitat2020-v1": "navarena.episodes.object_nav:OBJECTNAV_HABITAT2020_V1",
         "objectnav-hm3d2022-v1": "navarena.episodes.object_nav:OBJECTNAV_HM3D2022_V1",
-        "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
-        "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
         "objectnav-robothor2020-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2020_V1",
         "objectnav-robothor2021-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2021_V1",
+        "objectnav-stretch2023-v1": "navarena.episodes.object_nav_stretch:OBJECTNAV_STRETCH2023_V1",
+        "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
+        "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
     },
     "navarena.episodes",
 )
 """Protocol id -> EpisodeRecipe. Packages add theirs in the entry-point group."""
 
-DEFAULT_DATASET = "houses-v0"
-
 SHIPPED_FOLDER = Path(__file__).parent / "data"
-"""Lists that come with navarena: <data set>/<protocol>/<split>.json.gz."""
+"""Lists that come with navarena: <data set>/<protocol>/<split>.list.xz."""
 
 
 @dataclass(frozen=True)
 class SplitSize:
-    """How many episodes a scene of a split has, and whether they are made only when read."""
+    """How many episodes a split has, and where they come from.
+
+    Attributes:
+        per_scene: episodes of each scene of the split of the same name.
+        part_of: split that these episodes are some of; they are named and drawn as its own.
+        sample: so many, chosen from all scenes of `part_of` (see strata.choose_stratified).
+        block: episodes of one scene in a row, made when they are read; None for lists.
+    """
 
     per_scene: int
-    is_lazy: bool = False
+    part_of: str = ""
+    sample: int | None = None
+    block: int | None = None
 
 
 SPLITS = {
-    "mini": SplitSize(4),
-    "val": SplitSize(3),
-    "test": SplitSize(3),
-    "train": SplitSize(50, is_lazy=True),
+    "mini": SplitSize(4, part_of="val"),
+    "lite": SplitSize(10, part_of="val", sample=200),
+    "val": SplitSize(10),
+    "test": SplitSize(10),
+    "train": SplitSize(50_000, block=50),
 }
+"""Split -> its size, in sets of 100 houses to evaluate in: 1,000 episodes (Wani et al. 2020 and the Habitat
+challenges evaluate on as many), and 50,000 for each house to train in (Wani et al. 2020, section 5.1)."""
+
+APARTMENTS = {
+    **SPLITS,
+    "lite": SplitSize(120, part_of="val", sample=200),
+    "val": SplitSize(120),
+    "test-dev": SplitSize(146),
+    "test": SplitSize(146),
+}
+"""Of RoboTHOR's 15 + 14 apartments: 1,800 episodes to validate on, 2,040 in its tests (challenge of 2021)."""
+
+SET_SIZES = {"robothor-like-v1": APARTMENTS, "robothor-like-v1-twin": APARTMENTS}
+"""Data set -> sizes other than SPLITS."""
 
 
 @runtime_checkable
@@ -76,8 +101,8 @@ def load_episodes(
     Args:
         task: a protocol id, or a task.
         split: of the data set; of a file, which holds one split, it is ignored.
-        dataset: name of a set of scenes such as "houses-v0" (the default), or an episode file: ours, or
-            one in a format of the community (a folder with one file for each scene, too).
+        dataset: name of a set of scenes such as "houses-v1", or an episode file: ours, or one in a format
+            of the community (a folder with one file for each scene, too). None for the protocol's own.
 
     Lists that come with navarena are read; others are made by the protocol's recipe once and kept
     in the cache. Episodes of the training split are made scene by scene, when they are read.
@@ -85,22 +110,63 @@ def load_episodes(
     Raises UnknownNameError for an unknown protocol, data set or split, FileError for a bad file.
     """
     protocol_id = base_protocol(task if isinstance(task, str) else task.protocol_id)
-    name = DEFAULT_DATASET if dataset is None else str(dataset)
+    name = get_recipe(protocol_id).default_dataset if dataset is None else str(dataset)
     if _is_file(name):
         return _load_file(Path(name), protocol_id)
     if name not in SCENE_SETS and Path(name).is_dir():
         return load_community_file(Path(name), protocol_id)
     if name not in SCENE_SETS:
         raise unknown_name("dataset", name, SCENE_SETS.names())
-    scenes = scene_ids(name, split)
-    size = SPLITS[require_name("split", split, SPLITS)]
-    shipped = SHIPPED_FOLDER / name / protocol_id / f"{split}.json.gz"
+    sizes = split_sizes(name)
+    require_name("split", split, sizes)
+    recipe = get_recipe(protocol_id)
+    shipped = shipped_path(recipe, split, name)
     if shipped.is_file():
-        return load_episode_file(shipped)
-    lazy = SceneEpisodes(get_recipe(protocol_id), scenes, size.per_scene, Stream(name, split))
-    if size.is_lazy:
-        return EpisodeDataset(protocol_id, name, split, lazy, recipe_hash=lazy.recipe_hash)
-    return EpisodeDataset(protocol_id, name, split, tuple(lazy), dropped=lazy.dropped)
+        found = read_list(shipped)
+        return replace(found, protocol_id=protocol_id, episodes=recipe.adopt(found.episodes))
+    return make_split(recipe, split, name)
+
+
+def split_sizes(dataset: str) -> dict[str, SplitSize]:
+    """Split -> size, of a set of scenes."""
+    return SET_SIZES.get(dataset, SPLITS)
+
+
+def shipped_path(recipe: EpisodeRecipe, split: str, dataset: str) -> Path:
+    """Where a list is, if it comes with navarena."""
+    return SHIPPED_FOLDER / dataset / recipe.draws / f"{split}{SUFFIX}"
+
+
+def split_scenes(split: str, dataset: str) -> list[str]:
+    """The scenes of the episodes of a split; raises UnknownNameError for an unknown split."""
+    sizes = split_sizes(dataset)
+    size = sizes[require_name("split", split, sizes)]
+    return scene_ids(dataset, size.part_of if size.sample else split)
+
+
+def make_split(
+    recipe: EpisodeRecipe,
+    split: str,
+    dataset: str,
+    progress: Callable[[int], None] = lambda done: None,
+    workers: int = 1,
+) -> EpisodeDataset:
+    """The episodes of a split as the recipe makes them, from the cache where it has made them before.
+
+    Of a training split they are made when they are read. Raises UnknownNameError for an unknown split.
+    """
+    sizes = split_sizes(dataset)
+    size = sizes[require_name("split", split, sizes)]
+    stream = Stream(dataset, size.part_of or split)
+    scenes = split_scenes(split, dataset)
+    made = SceneEpisodes(recipe, scenes, size.per_scene, stream, size.block)
+    if size.block is not None:
+        return EpisodeDataset(recipe.protocol_id, dataset, split, made, recipe_hash=made.recipe_hash)
+    made.make_all(workers, progress)
+    episodes = tuple(made)
+    if size.sample is not None:
+        episodes = tuple(episodes[row] for row in choose_stratified(episodes, size.sample))
+    return EpisodeDataset(recipe.protocol_id, dataset, split, episodes, dropped=made.dropped)
 
 
 def make_episodes(
@@ -112,7 +178,8 @@ def make_episodes(
     split: str = "custom",
     up_axis: str = "y",
     scale: float = 1.0,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+    workers: int = 1,
 ) -> EpisodeDataset:
     """Episodes of a protocol in any scenes, imported meshes included.
 
@@ -126,20 +193,18 @@ def make_episodes(
         up_axis: of mesh files; the episodes name their scene with it ("scan.ply?up=z").
         scale: of mesh files, metres per unit; likewise.
         progress: called with the number of scenes done since the last call.
+        workers: processes that share the scenes; the episodes do not depend on it.
 
     Raises UnknownNameError, FileError or SceneError for a scene that cannot serve.
     """
-    if per_scene < 1 or not scenes:
+    if per_scene < 1 or not scenes or workers < 1:
         raise InputError(
-            f"expected at least one scene and one episode in each, got {len(scenes)} scenes and {per_scene} "
-            "episodes"
+            f"expected at least one scene, one episode in each and one worker, got {len(scenes)} scenes, "
+            f"{per_scene} episodes and {workers} workers"
         )
     named = [join_reference(scene, up_axis, scale) if is_file_path(scene) else scene for scene in scenes]
     lazy = SceneEpisodes(get_recipe(protocol_id), named, per_scene, Stream(name, split, seed))
-    for index in range(len(scenes)):
-        lazy.scene_batch(index)
-        if progress is not None:
-            progress(1)
+    lazy.make_all(workers, progress)
     return EpisodeDataset(base_protocol(protocol_id), name, split, tuple(lazy), seed, lazy.dropped)
 
 

@@ -25,7 +25,7 @@ class EpisodeDataset:
 
     Attributes:
         protocol_id: whose rules the episodes were made for, such as "pointnav-v1".
-        name: of the dataset, such as "houses-v0".
+        name: of the dataset, such as "houses-v1".
         split: such as "val".
         episodes: in evaluation order. The training split makes its episodes when they are read.
         seed: of the generator.

@@ -38,7 +38,7 @@ class Episode:
 
     Attributes:
         episode_id: unique within its dataset and split.
-        scene_id: such as "houses-v0/val/00017".
+        scene_id: such as "houses-v1/val/00017".
         start_position: (x, y, z) metres, world frame, on the floor.
         start_yaw: radians.
         goal: what to find.

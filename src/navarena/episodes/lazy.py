@@ -1,7 +1,9 @@
-"""Episodes that are made scene by scene when they are read, and kept in the cache."""
+"""Episodes that are made scene by scene when they are read: kept in the cache, or streamed."""
 
 import inspect
-from collections.abc import Iterator, Sequence
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,18 +20,23 @@ from navarena.scenes.catalog import scene_hash
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.simulation.world import open_world
 
-KEPT_SCENES = 64
-"""Scenes whose episodes stay in memory."""
+KEPT_BLOCKS = 64
+"""Blocks of episodes that stay in memory."""
 
 
 class SceneEpisodes(Sequence[Episode]):
-    """The episodes of many scenes, `per_scene` in each, in the order of the scenes.
+    """The episodes of many scenes, `per_scene` in each.
+
+    Scenes follow one another in blocks of episodes: with `block` episodes of each scene, then the next
+    `block` of each, and so on. Without `block`, all episodes of a scene come before the next scene, and
+    are kept in the cache; blocks are made anew each time, since nobody would ever read all of them twice.
 
     Args:
         recipe: makes them.
         scenes: scene ids, or paths of mesh files such as "scan.ply?up=z".
         per_scene: episodes in each.
         stream: names their random draws.
+        block: episodes of one scene in a row; a divisor of `per_scene`.
     """
 
     def __init__(
@@ -38,9 +45,11 @@ class SceneEpisodes(Sequence[Episode]):
         scenes: Sequence[str],
         per_scene: int,
         stream: Stream,
+        block: int | None = None,
     ) -> None:
         self._recipe, self._scenes, self._per_scene, self._stream = recipe, tuple(scenes), per_scene, stream
-        self._batch = lru_cache(KEPT_SCENES)(self._load)
+        self._block = per_scene if block is None else block
+        self._batch = lru_cache(KEPT_BLOCKS)(self._load if block is None else self._make)
 
     def __len__(self) -> int:
         return len(self._scenes) * self._per_scene
@@ -54,20 +63,41 @@ class SceneEpisodes(Sequence[Episode]):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         if not -len(self) <= index < len(self):
             raise IndexError(f"expected an index below {len(self)}, got {index}")
-        scene, row = divmod(int(index) % len(self), self._per_scene)
-        return self.scene_batch(scene).episodes[row]
+        place, row = divmod(int(index) % len(self), self._block)
+        turn, scene = divmod(place, len(self._scenes))
+        return self.scene_batch(scene, turn).episodes[row]
 
     def __iter__(self) -> Iterator[Episode]:
-        for scene in range(len(self._scenes)):
-            yield from self.scene_batch(scene).episodes
+        for turn in range(self._per_scene // self._block):
+            for scene in range(len(self._scenes)):
+                yield from self.scene_batch(scene, turn).episodes
 
-    def scene_batch(self, index: int) -> SceneBatch:
-        """The episodes of the scene `index`; made when nobody has made them before."""
-        return self._batch(index)
+    def scene_batch(self, index: int, turn: int = 0) -> SceneBatch:
+        """Block `turn` of the episodes of the scene `index`; made when nobody has made them before."""
+        return self._batch(index, turn)
+
+    def make_all(self, workers: int, progress: Callable[[int], None] = lambda done: None) -> None:
+        """Make what is not in the cache yet, in some processes.
+
+        Args:
+            workers: processes; 1 for this one alone. The episodes do not depend on it.
+            progress: called with the number of scenes done since the last call.
+        """
+        if workers == 1:
+            for index in range(len(self._scenes)):
+                self.scene_batch(index)
+                progress(1)
+            return
+        arguments = (self._recipe, self._per_scene, self._stream)
+        spawn = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
+        with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
+            for done in as_completed([pool.submit(_fill, one, *arguments) for one in self._scenes]):
+                done.result()
+                progress(1)
 
     @property
     def dropped(self) -> int:
-        """Candidates in all scenes that the planner could not solve."""
+        """Candidates in the first block of all scenes that the planner could not solve."""
         return sum(self.scene_batch(index).dropped for index in range(len(self._scenes)))
 
     @property
@@ -75,7 +105,7 @@ class SceneEpisodes(Sequence[Episode]):
         """16 hex digits that name what determines the episodes, without making them."""
         return content_hash(repr(self._recipe), repr(self._stream), *self._scenes, str(self._per_scene))[:16]
 
-    def _load(self, index: int) -> SceneBatch:
+    def _load(self, index: int, turn: int) -> SceneBatch:
         """The batch of one scene from the cache, made first when it is not there."""
         scene_id = self._scenes[index]
         key = content_hash(
@@ -85,12 +115,17 @@ class SceneEpisodes(Sequence[Episode]):
             str(self._per_scene),
             source_fingerprint(Path(inspect.getfile(type(self._recipe)))),
         )
-        pack = load_or_build("episodes", key, lambda: _to_arrays(self._make(scene_id)))
+        pack = load_or_build("episodes", key, lambda: _to_arrays(self._make(index, turn)))
         return _from_pack(pack, scene_id)
 
-    def _make(self, scene_id: str) -> SceneBatch:
-        world = open_world(scene_id, self._recipe.embodiment)
-        return self._recipe.make(world, self._per_scene, self._stream)
+    def _make(self, index: int, turn: int) -> SceneBatch:
+        world = open_world(self._scenes[index], self._recipe.embodiment)
+        return self._recipe.make(world, self._block, self._stream, turn * self._block)
+
+
+def _fill(scene_id: str, recipe: EpisodeRecipe, per_scene: int, stream: Stream) -> None:
+    """Leave the episodes of one scene in the cache."""
+    SceneEpisodes(recipe, (scene_id,), per_scene, stream).scene_batch(0)
 
 
 def _to_arrays(batch: SceneBatch) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

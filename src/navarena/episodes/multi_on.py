@@ -1,18 +1,23 @@
 """Episodes of MultiON: a random start and goals that follow one another at 2 to 20 m."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import InputError, SceneError
 from navarena.core.seeding import make_generator
+from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import MultiGoal, ObjectInstance
-from navarena.episodes.point_nav import as_tuple, scene_name
-from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.places import as_tuple, round_distance, sample_places, sample_yaws
+from navarena.episodes.point_nav import scene_name
+from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.solvable import choose_solvable
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import MULTION
+from navarena.simulation.planning import ActionPlanner, Query, follow_plans
 from navarena.simulation.world import World
 
 CYLINDERS = tuple(
@@ -29,7 +34,30 @@ DRAWN_TOGETHER = 32
 """Candidates drawn from an episode's stream at a time."""
 
 MAX_ROUNDS = 100
-"""Draws of DRAWN_TOGETHER candidates after which a scene counts as unfit."""
+"""Starts in a row from which no goals are found, after which a scene counts as unfit."""
+
+FOUND_DISTANCE = 1.5
+"""Metres, geodesic, within which the planner must come to each goal (multiON, SUCCESS_DISTANCE)."""
+
+MAX_STEPS = 2500
+"""Actions within which it must have come to all of them (multiON, MAX_EPISODE_STEPS)."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A start and goals that fulfil the rules; metres and radians, world frame.
+
+    Attributes:
+        points: (1 + m, 3) the start, and the goals in order.
+        yaw: of the start.
+        classes: m class ids.
+        legs: m geodesic distances.
+    """
+
+    points: Float[np.ndarray, "p 3"]
+    yaw: float
+    classes: tuple[int, ...]
+    legs: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -39,7 +67,8 @@ class MultiOnRecipe(EpisodeRecipe):
     The start is uniform over the navigable floor, its yaw uniform. Goals are drawn one after
     another, uniform over the floor; a candidate is rejected when it is on another floor or island,
     or when the geodesic distance from the point before it (the start, or the goal before) lies
-    outside [min_distance, max_distance]. Classes are drawn without replacement.
+    outside [min_distance, max_distance]. Classes are drawn without replacement. A candidate on which
+    the planner does not come to all goals in turn is dropped and counted.
 
     Attributes:
         protocol_id: whose episodes they are.
@@ -48,6 +77,9 @@ class MultiOnRecipe(EpisodeRecipe):
         classes: the categories, by class id.
         min_distance, max_distance: metres, geodesic, between successive points.
         max_rise: metres of height between successive points; more is another floor.
+        difficulty: metres, geodesic, for each goal: an episode of m goals is easy up to m times the
+            first, and medium up to m times the second.
+        shares, default_dataset: see EpisodeRecipe.
     """
 
     protocol_id: str
@@ -57,70 +89,123 @@ class MultiOnRecipe(EpisodeRecipe):
     min_distance: float = 2.0
     max_distance: float = 20.0
     max_rise: float = 0.5
+    difficulty: tuple[float, float] = (4.0, 6.0)
+    shares: str = ""
+    default_dataset: str = DEFAULT_DATASET
 
     def __post_init__(self) -> None:
         if not 1 <= self.goals <= len(self.classes):
             raise InputError(f"expected 1 to {len(self.classes)} goals of distinct classes, got {self.goals}")
 
-    def make(self, world: World, count: int, stream: Stream) -> SceneBatch:
-        """`count` episodes; raises SceneError when the floor is too small for the rules."""
+    def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
+        """Solvable episodes; raises SceneError when the floor is too small for the rules."""
         scene = scene_name(world.scene_id)
-        episodes = []
-        for index in range(count):
-            name = (self.protocol_id, stream.dataset, stream.split, stream.seed, scene, index)
-            episodes.append(self._make_one(world, f"{scene}-{index:04d}", make_generator(*name, "pose")))
-        return SceneBatch(tuple(episodes), 0)
-
-    def _make_one(self, world: World, episode_id: str, generator: np.random.Generator) -> Episode:
-        chosen = generator.permutation(len(self.classes))[: self.goals]
-        yaw = float(generator.uniform(-np.pi, np.pi))
-        points, legs = self._draw_chain(world, generator)
-        objects = tuple(
-            ObjectInstance(str(number), self.classes[number], as_tuple(point))
-            for number, point in zip(chosen.tolist(), points[1:])
+        stem = (self.draws, stream.dataset, stream.split, stream.seed, scene)
+        candidates = [
+            self._candidates(world, make_generator(*stem, index, "pose"))
+            for index in range(first, first + count)
+        ]
+        found, dropped = choose_solvable(candidates, lambda tried: self._are_solved(world, tried))
+        episodes = (
+            self._make_episode(world, f"{scene}-{index:04d}", candidate)
+            for index, candidate in enumerate(found, first)
         )
+        return SceneBatch(tuple(episodes), dropped)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The classes."""
+        return self.classes
+
+    def _make_episode(self, world: World, episode_id: str, candidate: Candidate) -> Episode:
+        distance = round_distance(sum(candidate.legs))
+        easy, medium = self.difficulty
         return Episode(
             episode_id=episode_id,
             scene_id=world.scene_id,
-            start_position=as_tuple(points[0]),
-            start_yaw=yaw,
-            goal=MultiGoal(objects),
-            geodesic_distance=float(sum(legs)),
+            start_position=as_tuple(candidate.points[0]),
+            start_yaw=candidate.yaw,
+            goal=MultiGoal(
+                tuple(
+                    ObjectInstance(str(number), self.classes[number], as_tuple(point))
+                    for number, point in zip(candidate.classes, candidate.points[1:])
+                )
+            ),
+            geodesic_distance=distance,
+            difficulty=label_difficulty(distance, (easy * self.goals, medium * self.goals)),
         )
 
-    def _draw_chain(
-        self, world: World, generator: np.random.Generator
-    ) -> tuple[list[Float[np.ndarray, "3"]], list[float]]:
-        """Start and goals, and the metres between them. A start from which no goal is found is drawn anew."""
-        for _ in range(MAX_ROUNDS):
-            points = [world.navmesh.random_point(generator, 1)[0]]
-            legs: list[float] = []
-            while len(legs) < self.goals:
-                found = self._draw_goal(world, generator, points[-1])
-                if found is None:
-                    break
-                points.append(found[0])
-                legs.append(found[1])
-            else:
-                return points, legs
+    def adopt(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+        """The same places, with objects of these classes."""
+        return tuple(
+            replace(
+                episode,
+                goal=MultiGoal(
+                    tuple(
+                        replace(one, category=self.classes[int(one.object_id)])
+                        for one in require_multi_goal(episode).objects
+                    )
+                ),
+            )
+            for episode in episodes
+        )
+
+    def _candidates(self, world: World, generator: np.random.Generator) -> Iterator[Candidate]:
+        """Candidates of one episode's stream that fulfil the rules, without end."""
+        in_vain = 0
+        while in_vain < MAX_ROUNDS:
+            classes = generator.permutation(len(self.classes))[: self.goals]
+            yaw = float(sample_yaws(generator, 1)[0])
+            chain = self._draw_chain(world, generator)
+            in_vain = in_vain + 1 if chain is None else 0
+            if chain is not None:
+                yield Candidate(chain[0], yaw, tuple(classes.tolist()), chain[1])
         raise SceneError(
             f"expected room for episodes in {world.scene_id!r} ({self.goals} goals at geodesic distances of "
             f"{self.min_distance:g} to {self.max_distance:g} m from one another), got too few among "
             f"{MAX_ROUNDS} starts; choose a larger scene, or check its scale"
         )
 
+    def _draw_chain(
+        self, world: World, generator: np.random.Generator
+    ) -> tuple[Float[np.ndarray, "p 3"], tuple[float, ...]] | None:
+        """Start and goals (1 + m, 3) metres, and the metres between them; None where no goal is found."""
+        starts, fits = sample_places(world.navmesh, generator, 1)
+        if not fits[0]:
+            return None
+        points, legs = [starts[0]], []
+        for _ in range(self.goals):
+            found = self._draw_goal(world, generator, points[-1])
+            if found is None:
+                return None
+            points.append(found[0])
+            legs.append(found[1])
+        return np.stack(points), tuple(legs)
+
     def _draw_goal(
         self, world: World, generator: np.random.Generator, origin: Float[np.ndarray, "3"]
     ) -> tuple[Float[np.ndarray, "3"], float] | None:
         """The first candidate that fulfils the rules, and its distance; None when a draw holds none."""
-        candidates = world.navmesh.random_point(generator, DRAWN_TOGETHER)
+        candidates, fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
         distances = world.navmesh.geodesic_distance(np.repeat(origin[None], DRAWN_TOGETHER, 0), candidates)
         level = np.abs(candidates[:, 1] - origin[1]) <= self.max_rise
-        fit = level & (distances >= self.min_distance) & (distances <= self.max_distance)
+        fit = fits & level & (distances >= self.min_distance) & (distances <= self.max_distance)
         if not fit.any():
             return None
         row = int(np.argmax(fit))
         return candidates[row], float(distances[row])
+
+    def _are_solved(self, world: World, tried: Mapping[int, Candidate]) -> list[bool]:
+        """Whether the planner comes to the goals of each candidate, one after the other."""
+        planner = ActionPlanner(self.embodiment, FOUND_DISTANCE, MAX_STEPS)
+        points = np.stack([candidate.points for candidate in tried.values()])
+        positions, yaws = points[:, 0].copy(), np.array([candidate.yaw for candidate in tried.values()])
+        actions = np.zeros(len(tried), np.int64)
+        for goal in range(1, 1 + self.goals):
+            plans = planner.plan(Query([world.navmesh] * len(tried), positions, yaws, points[:, goal]))
+            actions += [MAX_STEPS + 1 if plan is None else len(plan) for plan in plans]
+            positions, yaws = follow_plans(world.navmesh, self.embodiment, positions, yaws, plans)
+        return (actions <= MAX_STEPS).tolist()
 
 
 def make_recipe(goals: int) -> MultiOnRecipe:
@@ -129,8 +214,9 @@ def make_recipe(goals: int) -> MultiOnRecipe:
 
 
 def make_shapes_recipe(goals: int) -> MultiOnRecipe:
-    """The recipe of `multion-shapes-<goals>on-v1`."""
-    return MultiOnRecipe(f"multion-shapes-{goals}on-v1", MULTION, goals, SHAPES)
+    """The recipe of `multion-shapes-<goals>on-v1`: the places of `multion-<goals>on-v1`, other objects."""
+    shared = f"multion-{goals}on-v1"
+    return MultiOnRecipe(f"multion-shapes-{goals}on-v1", MULTION, goals, SHAPES, shares=shared)
 
 
 MULTION_1ON_V1, MULTION_2ON_V1, MULTION_3ON_V1 = (make_recipe(goals) for goals in (1, 2, 3))

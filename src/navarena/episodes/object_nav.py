@@ -1,7 +1,7 @@
 """Episodes of ObjectNav: a random start, and a category of which the scene has something to be seen."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,10 +10,13 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError, SceneError
 from navarena.core.seeding import make_generator
+from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectGoal
-from navarena.episodes.point_nav import as_tuple, scene_name
-from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.places import as_tuple, round_distance, round_places, sample_places, sample_yaws
+from navarena.episodes.point_nav import scene_name
+from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.solvable import choose_solvable
 from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, find_view_points
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Embodiment
@@ -77,6 +80,8 @@ class ObjectNavRecipe(EpisodeRecipe):
         min_ratio: below it, candidates are thinned out.
         min_island_radius: metres.
         max_rise: metres of height between start and view point.
+        difficulty: metres, geodesic, up to which an episode is easy, and medium.
+        shares, default_dataset: see EpisodeRecipe.
     """
 
     protocol_id: str
@@ -90,26 +95,36 @@ class ObjectNavRecipe(EpisodeRecipe):
     min_ratio: float = 1.05
     min_island_radius: float = 1.5
     max_rise: float = math.inf
+    difficulty: tuple[float, float] = (3.0, 6.0)
+    shares: str = ""
+    default_dataset: str = DEFAULT_DATASET
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The categories."""
+        return self.categories
 
     @property
     def view_points(self) -> ViewPointSettings:
         """How the view points of its goals are found."""
         return ViewPointSettings(self.categories, self.embodiment, min_island_radius=self.min_island_radius)
 
-    def make(self, world: World, count: int, stream: Stream) -> SceneBatch:
-        """`count` solvable episodes; raises SceneError for a scene without labels, goals or room."""
+    def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
+        """Solvable episodes; raises SceneError for a scene without labels, goals or room."""
         scene = scene_name(world.scene_id)
-        stem = (self.protocol_id, stream.dataset, stream.split, stream.seed, scene)
+        stem = (self.draws, stream.dataset, stream.split, stream.seed, scene)
         ground = _Ground(world, find_view_points(world, self.view_points))
-        chosen = self._choose_categories(ground, count, stem)
+        rows = range(first, first + count)
+        chosen = self._choose_categories(ground, rows, stem)
         candidates = [
-            self._candidates(ground, category, make_generator(*stem, index, "pose"))
-            for index, category in enumerate(chosen)
+            self._candidates(ground, category, make_generator(*stem, row, "pose"))
+            for row, category in zip(rows, chosen)
         ]
-        found, dropped = self._solvable(ground, chosen, candidates)
+        planner = ActionPlanner(self.embodiment, self.success_distance, self.max_steps)
+        found, dropped = choose_solvable(candidates, lambda tried: ground.are_solved(planner, chosen, tried))
         episodes = tuple(
             Episode(
-                episode_id=f"{scene}-{index:04d}",
+                episode_id=f"{scene}-{row:04d}",
                 scene_id=world.scene_id,
                 start_position=as_tuple(candidate.start),
                 start_yaw=candidate.yaw,
@@ -117,13 +132,14 @@ class ObjectNavRecipe(EpisodeRecipe):
                     category, closest=str(candidate.closest), arrival=as_tuple(candidate.arrival)
                 ),
                 geodesic_distance=candidate.distance,
+                difficulty=label_difficulty(candidate.distance, self.difficulty),
             )
-            for index, (category, candidate) in enumerate(zip(chosen, found))
+            for row, category, candidate in zip(rows, chosen, found)
         )
         return SceneBatch(episodes, dropped)
 
-    def _choose_categories(self, ground: "_Ground", count: int, stem: tuple[str | int, ...]) -> list[str]:
-        """The category of each of `count` episodes."""
+    def _choose_categories(self, ground: "_Ground", rows: range, stem: tuple[str | int, ...]) -> list[str]:
+        """The category of each of the episodes `rows`, which follow one another."""
         present = [name for name in self.categories if name in ground.views.categories]
         if not present:
             raise SceneError(
@@ -131,32 +147,12 @@ class ObjectNavRecipe(EpisodeRecipe):
                 f"{ground.world.scene_id!r}, got none ({', '.join(self.categories)}); choose another scene"
             )
         chosen: list[str] = []
-        while len(chosen) < count:
-            generator = make_generator(*stem, len(chosen) // len(present), "categories")
-            chosen += [present[k] for k in generator.permutation(len(present))]
-        return chosen[:count]
-
-    def _solvable(
-        self, ground: "_Ground", chosen: list[str], candidates: list[Iterator[Candidate]]
-    ) -> tuple[list[Candidate], int]:
-        """The first candidate of each stream that the planner solves, and how many it did not."""
-        planner = ActionPlanner(self.embodiment, self.success_distance, self.max_steps)
-        solved: dict[int, Candidate] = {}
-        dropped = 0
-        open_rows = list(range(len(candidates)))
-        while open_rows:
-            tried = {row: next(candidates[row]) for row in open_rows}
-            query = Query(
-                [ground.world.navmesh] * len(tried),
-                np.stack([candidate.start for candidate in tried.values()]),
-                np.array([candidate.yaw for candidate in tried.values()]),
-                [ground.places(chosen[row]) for row in tried],
-            )
-            plans = planner.plan(query)
-            solved.update({row: tried[row] for row, plan in zip(tried, plans) if plan is not None})
-            open_rows = [row for row, plan in zip(tried, plans) if plan is None]
-            dropped += len(open_rows)
-        return [solved[row] for row in range(len(candidates))], dropped
+        begun = rows.start // len(present)
+        for turn in range(begun, -(-rows.stop // len(present))):
+            order = make_generator(*stem, turn, "categories").permutation(len(present))
+            chosen += [present[k] for k in order]
+        skipped = rows.start - begun * len(present)
+        return chosen[skipped : skipped + len(rows)]
 
     def _candidates(
         self, ground: "_Ground", category: str, generator: np.random.Generator
@@ -164,19 +160,21 @@ class ObjectNavRecipe(EpisodeRecipe):
         """Candidates of one episode's stream that fulfil the rules, without end."""
         navmesh = ground.world.navmesh
         for _ in range(MAX_ROUNDS):
-            starts = navmesh.random_point(generator, DRAWN_TOGETHER)
-            yaws = generator.uniform(-np.pi, np.pi, DRAWN_TOGETHER)
+            starts, fits = sample_places(navmesh, generator, DRAWN_TOGETHER)
+            yaws = sample_yaws(generator, DRAWN_TOGETHER)
             luck = generator.random(DRAWN_TOGETHER)
             large = navmesh.island_radius(starts) >= self.min_island_radius
             distances = ground.distance(category, starts)
-            in_range = large & (distances >= self.min_distance) & (distances <= self.max_distance)
+            in_range = fits & large & (distances >= self.min_distance) & (distances <= self.max_distance)
             for row in np.flatnonzero(in_range).tolist():
                 arrival, closest = ground.nearest(category, starts[row], float(distances[row]))
                 level = abs(starts[row, 1] - arrival[1]) <= self.max_rise
                 target = arrival if self.ratio_to == "view_point" else ground.center(closest)
                 ratio = distances[row] / max(float(np.linalg.norm(target - starts[row])), 1e-9)
                 if level and (ratio >= self.min_ratio or luck[row] < 20 * (ratio - 0.98) ** 2):
-                    yield Candidate(starts[row], float(yaws[row]), float(distances[row]), arrival, closest)
+                    distance = round_distance(float(distances[row]))
+                    place = round_places(arrival[None])[0]
+                    yield Candidate(starts[row], float(yaws[row]), distance, place, closest)
         raise SceneError(
             f"expected starts for {category!r} in {ground.world.scene_id!r} (geodesic distance "
             f"{self.min_distance:g} to {self.max_distance:g} m on an island of radius "
@@ -216,6 +214,18 @@ class _Ground:
             rows[np.argmin(self.world.navmesh.geodesic_distance(np.tile(start, (len(rows), 1)), places))]
         )
         return self.views.positions[row], self.views.owner_of(row)
+
+    def are_solved(
+        self, planner: ActionPlanner, categories: Sequence[str], tried: Mapping[int, Candidate]
+    ) -> list[bool]:
+        """Whether each candidate is solved, by the number of its category in `categories`."""
+        query = Query(
+            [self.world.navmesh] * len(tried),
+            np.stack([candidate.start for candidate in tried.values()]),
+            np.array([candidate.yaw for candidate in tried.values()]),
+            [self.places(categories[row]) for row in tried],
+        )
+        return [plan is not None for plan in planner.plan(query)]
 
     def center(self, object_id: int) -> Float[np.ndarray, "3"]:
         """(3,) metres: the centre of an object's box."""

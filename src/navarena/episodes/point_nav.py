@@ -1,6 +1,6 @@
 """Episodes of PointNav: a random start and a random goal that is worth the way."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -9,8 +9,11 @@ from jaxtyping import Bool, Float
 
 from navarena.core.errors import SceneError
 from navarena.core.seeding import make_generator
+from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode, PointGoal
-from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.places import as_tuple, round_distance, sample_places, sample_yaws
+from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.solvable import choose_solvable
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_ROBUSTNAV
 from navarena.simulation.planning import ActionPlanner, Query
@@ -52,6 +55,8 @@ class PointNavRecipe(EpisodeRecipe):
         min_ratio: below it, candidates are thinned out.
         min_island_radius: metres.
         max_rise: metres of height between start and goal; more is another floor.
+        difficulty: metres, geodesic, up to which an episode is easy, and medium.
+        shares, default_dataset: see EpisodeRecipe.
     """
 
     protocol_id: str
@@ -63,20 +68,20 @@ class PointNavRecipe(EpisodeRecipe):
     min_ratio: float = 1.05
     min_island_radius: float = 1.5
     max_rise: float = 0.5
+    difficulty: tuple[float, float] = (4.0, 7.0)
+    shares: str = ""
+    default_dataset: str = DEFAULT_DATASET
 
-    def make(self, world: World, count: int, stream: Stream) -> SceneBatch:
-        """`count` solvable episodes; raises SceneError when the floor is too small for the rules."""
+    def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
+        """Solvable episodes; raises SceneError when the floor is too small for the rules."""
         scene = scene_name(world.scene_id)
+        stem = (self.draws, stream.dataset, stream.split, stream.seed, scene)
         candidates = [
-            self._candidates(
-                world,
-                make_generator(
-                    self.protocol_id, stream.dataset, stream.split, stream.seed, scene, index, "pose"
-                ),
-            )
-            for index in range(count)
+            self._candidates(world, make_generator(*stem, index, "pose"))
+            for index in range(first, first + count)
         ]
-        found, dropped = self._solvable(world, candidates)
+        planner = ActionPlanner(self.embodiment, self.success_distance, self.max_steps)
+        found, dropped = choose_solvable(candidates, lambda tried: _are_solved(planner, world, tried))
         episodes = tuple(
             Episode(
                 episode_id=f"{scene}-{index:04d}",
@@ -85,42 +90,24 @@ class PointNavRecipe(EpisodeRecipe):
                 start_yaw=candidate.yaw,
                 goal=PointGoal(as_tuple(candidate.goal)),
                 geodesic_distance=candidate.distance,
+                difficulty=label_difficulty(candidate.distance, self.difficulty),
             )
-            for index, candidate in enumerate(found)
+            for index, candidate in enumerate(found, first)
         )
         return SceneBatch(episodes, dropped)
-
-    def _solvable(self, world: World, candidates: list[Iterator[Candidate]]) -> tuple[list[Candidate], int]:
-        """The first candidate of each stream that the planner solves, and how many it did not."""
-        planner = ActionPlanner(self.embodiment, self.success_distance, self.max_steps)
-        chosen: dict[int, Candidate] = {}
-        dropped = 0
-        open_rows = list(range(len(candidates)))
-        while open_rows:
-            tried = {row: next(candidates[row]) for row in open_rows}
-            query = Query(
-                [world.navmesh] * len(tried),
-                np.stack([candidate.start for candidate in tried.values()]),
-                np.array([candidate.yaw for candidate in tried.values()]),
-                np.stack([candidate.goal for candidate in tried.values()]),
-            )
-            plans = planner.plan(query)
-            chosen.update({row: tried[row] for row, plan in zip(tried, plans) if plan is not None})
-            open_rows = [row for row, plan in zip(tried, plans) if plan is None]
-            dropped += len(open_rows)
-        return [chosen[row] for row in range(len(candidates))], dropped
 
     def _candidates(self, world: World, generator: np.random.Generator) -> Iterator[Candidate]:
         """Candidates of one episode's stream that fulfil the rules, without end."""
         for _ in range(MAX_ROUNDS):
-            starts = world.navmesh.random_point(generator, DRAWN_TOGETHER)
-            goals = world.navmesh.random_point(generator, DRAWN_TOGETHER)
-            yaws = generator.uniform(-np.pi, np.pi, DRAWN_TOGETHER)
+            starts, start_fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
+            goals, goal_fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
+            yaws = sample_yaws(generator, DRAWN_TOGETHER)
             luck = generator.random(DRAWN_TOGETHER)
             distances = world.navmesh.geodesic_distance(starts, goals)
-            fit = self._fits(world, starts, goals) & self._is_far(starts, goals, distances, luck)
-            for row in np.flatnonzero(fit):
-                yield Candidate(starts[row], float(yaws[row]), goals[row], float(distances[row]))
+            fit = start_fits & goal_fits & self._fits(world, starts, goals)
+            for row in np.flatnonzero(fit & self._is_far(starts, goals, distances, luck)):
+                distance = round_distance(float(distances[row]))
+                yield Candidate(starts[row], float(yaws[row]), goals[row], distance)
         raise SceneError(
             f"expected room for episodes in {world.scene_id!r} (geodesic distance {self.min_distance:g} to "
             f"{self.max_distance:g} m on an island of radius {self.min_island_radius:g} m), got too few "
@@ -160,13 +147,22 @@ def scene_name(scene_id: str) -> str:
     return path.name if path.suffix else scene_id
 
 
-def as_tuple(point: Float[np.ndarray, "3"]) -> tuple[float, float, float]:
-    """A point (3,), metres, as plain floats."""
-    x, y, z = (float(value) for value in point)
-    return x, y, z
+def _are_solved(planner: ActionPlanner, world: World, tried: Mapping[int, Candidate]) -> list[bool]:
+    """Whether each candidate is solved."""
+    query = Query(
+        [world.navmesh] * len(tried),
+        np.stack([candidate.start for candidate in tried.values()]),
+        np.array([candidate.yaw for candidate in tried.values()]),
+        np.stack([candidate.goal for candidate in tried.values()]),
+    )
+    return [plan is not None for plan in planner.plan(query)]
 
 
 POINTNAV_V1 = PointNavRecipe("pointnav-v1", LOCOBOT, success_distance=0.2, max_steps=500)
 POINTNAV_ROBOTHOR_V1 = PointNavRecipe(
-    "pointnav-robothor-v1", LOCOBOT_ROBUSTNAV, success_distance=0.2, max_steps=500
+    "pointnav-robothor-v1",
+    LOCOBOT_ROBUSTNAV,
+    success_distance=0.2,
+    max_steps=500,
+    difficulty=(2.28, 4.39),  # thirds of RobustNav's episodes (Chattopadhyay et al. 2021; its files)
 )

@@ -1,16 +1,19 @@
 """How the episodes of a protocol are made."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from navarena.episodes.episode import Episode
 from navarena.simulation.body import Embodiment
 from navarena.simulation.world import World
 
+DEFAULT_DATASET = "houses-v1"
+
 
 @dataclass(frozen=True)
 class SceneBatch:
-    """The episodes of one scene.
+    """Episodes of one scene.
 
     Attributes:
         episodes: in order.
@@ -26,7 +29,7 @@ class Stream:
     """Names the random draws of a data set; equal names give equal episodes.
 
     Attributes:
-        dataset, split: such as "houses-v0" and "val".
+        dataset, split: such as "houses-v1" and "val".
         seed: of the whole data set.
     """
 
@@ -41,14 +44,33 @@ class EpisodeRecipe(ABC):
     Attributes:
         protocol_id: whose rules they are.
         embodiment: the body that must fit and arrive.
+        shares: protocol whose episodes these are, goals translated by `adopt`; empty for episodes of
+            one's own. Both must have the same body and rules.
+        default_dataset: whose scenes the protocol's own lists are in.
     """
 
     protocol_id: str
     embodiment: Embodiment
+    shares: str = ""
+    default_dataset: str = DEFAULT_DATASET
 
     @abstractmethod
-    def make(self, world: World, count: int, stream: Stream) -> SceneBatch:
-        """`count` episodes in `world`, each from a random stream of its own.
+    def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
+        """Episodes `first` to `first + count - 1` of a world, each from a random stream of its own.
 
         Raises SceneError when the scene has no place for such episodes.
         """
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What agents are told by number, in the order of the numbers; empty for points."""
+        return ()
+
+    @property
+    def draws(self) -> str:
+        """The protocol that names the random draws."""
+        return self.shares or self.protocol_id
+
+    def adopt(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+        """Episodes of the protocol that this one `shares`, as its own."""
+        return tuple(episodes)

@@ -12,7 +12,7 @@ class Identity:
 
     Attributes:
         protocol: id that binds the rules, such as "pointnav-v1".
-        dataset: name of the episodes, such as "houses-v0".
+        dataset: name of the episodes, such as "houses-v1".
         split: such as "val"; what nobody else uses starts with "custom".
         hash: hexadecimal, of the episodes themselves.
     """

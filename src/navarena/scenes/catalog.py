@@ -1,6 +1,6 @@
 """Every scene there is, by id or by file, compiled once and mapped from the cache.
 
-A scene id reads "<set>/<split>/<index>", such as "houses-v0/val/00017", or names a scene of a dataset
+A scene id reads "<set>/<split>/<index>", such as "houses-v1/val/00017", or names a scene of a dataset
 that the user has, such as "hm3d/val/00800-TEEsavR23oF"; the names that episode files write, such as
 "hm3d_v0.2/val/00800-TEEsavR23oF/TEEsavR23oF.basis.glb", mean the same. Anything else is the path of a
 mesh file, which may say how it is read: "scan.ply?up=z&scale=0.01".
@@ -68,7 +68,7 @@ def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     """The scene with this id, or in this mesh file, from its pack; compiled first when there is none.
 
     Args:
-        scene_id_or_path: such as "houses-v0/val/00017", "mp3d/17DRP5sb8fy" or "meshes/dungeon.obj".
+        scene_id_or_path: such as "houses-v1/val/00017", "mp3d/17DRP5sb8fy" or "meshes/dungeon.obj".
         up_axis: axis of the file that points up, as in `import_mesh`; without meaning for ids.
         scale: metres for one unit of the file; without meaning for ids.
 

@@ -114,7 +114,7 @@ class Scene:
     * (vertex light or 1).
 
     Attributes:
-        scene_id: such as "houses-v0/val/00017", or the path of the imported file.
+        scene_id: such as "houses-v1/val/00017", or the path of the imported file.
         vertices: (V, 3) float32, metres, world frame.
         triangles: (T, 3) int32 indices into vertices.
         triangle_object: (T,) int32, object_id of the object a triangle belongs to; 0 = none.

@@ -10,13 +10,13 @@ from navarena.scenes.scene import Scene
 
 @dataclass(frozen=True)
 class SceneSet:
-    """Scenes that belong together, found by ids such as "houses-v0/val/00017".
+    """Scenes that belong together, found by ids such as "houses-v1/val/00017".
 
     A package adds its own through an entry point in the group "navarena.scenes" whose value
     is a SceneSet; the entry point's name is the set's name and the first part of its ids.
 
     Attributes:
-        name: such as "houses-v0". What is in a set never changes; a changed set gets a new name.
+        name: such as "houses-v1". What is in a set never changes; a changed set gets a new name.
         splits: split -> scene ids "<name>/<split>/<index>", in order. A split may repeat scenes of
             another one (such as "mini").
         build: scene id -> scene; deterministic.

@@ -31,7 +31,7 @@ class World:
     first looked at, so that a run without pictures never opens them.
 
     Args:
-        scene_id: such as "houses-v0/val/00017".
+        scene_id: such as "houses-v1/val/00017".
         navmesh: for the body's size.
         load: returns the scene.
         load_render_mesh: returns what the renderer draws; None builds it from the scene.

@@ -159,7 +159,7 @@ class MultiOn(Task):
         "collisions",
         "num_actions",
     )
-    default_dataset = "houses-v0"
+    default_dataset = "houses-v1"
     declaration = "found"
     options_type = MultiOnOptions
 

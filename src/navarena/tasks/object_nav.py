@@ -170,7 +170,7 @@ class ObjectNav(ObjectGoalTask):
         "collisions",
         "num_actions",
     )
-    default_dataset = "houses-v0"
+    default_dataset = "houses-v1"
     options_type = ObjectNavOptions
     success_reward = SUCCESS_REWARD
     slack_reward = SLACK_REWARD

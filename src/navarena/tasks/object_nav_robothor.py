@@ -137,7 +137,7 @@ class ObjectNavRobothor(ObjectGoalTask):
         "num_actions",
     )
     categories = ROBOTHOR_CATEGORIES
-    default_dataset = "houses-v0"
+    default_dataset = "houses-v1"
     options_type = RobothorOptions
     success_distance = 0.1
     success_reward = 10.0

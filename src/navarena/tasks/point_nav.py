@@ -64,7 +64,7 @@ class PointNav(PointGoalTask):
 
     ## Versions
 
-    * v1: first version. Evaluated on `houses-v0`.
+    * v1: first version. Evaluated on `houses-v1`.
     """
 
     protocol_id = "pointnav-v1"
@@ -82,7 +82,7 @@ class PointNav(PointGoalTask):
     )
     max_steps = 500
     success_distance = 0.2
-    default_dataset = "houses-v0"
+    default_dataset = "houses-v1"
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth is clipped and normalised as the Habitat 2020 challenge does."""

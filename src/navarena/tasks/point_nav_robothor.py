@@ -83,7 +83,7 @@ class PointNavRobothor(PointGoalTask):
     max_steps = 500
     success_distance = math.nextafter(0.2, 1.0)  # nearer than this is at most 0.2 m
     success_reward = 10.0
-    default_dataset = "houses-v0"
+    default_dataset = "houses-v1"
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth in metres."""

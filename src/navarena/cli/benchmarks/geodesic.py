@@ -51,7 +51,7 @@ def find_navmeshes() -> dict[str, NavMesh]:
             scene = load_scene(str(mesh))
             built = build_navmesh(scene.vertices, scene.triangles, BODY)
             return {"dungeon, Habitat's file": load_habitat_navmesh(navmesh), "dungeon, built here": built}
-    house = scene_ids("houses-v0", "mini")[0]
+    house = scene_ids("houses-v1", "mini")[0]
     return {house: open_world(house, get_body("locobot")).navmesh}
 
 

@@ -27,7 +27,7 @@ def measure(quick: bool) -> list[Measurement]:
         quick: fewer houses and repetitions.
     """
     body = get_body("locobot")
-    houses = scene_ids("houses-v0", "mini")[: 2 if quick else 10]
+    houses = scene_ids("houses-v1", "mini")[: 2 if quick else 10]
     for house in houses:  # compile
         _ = open_world(house, body).render_mesh
     repeats = 20 if quick else 100

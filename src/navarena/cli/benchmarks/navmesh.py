@@ -46,7 +46,7 @@ def measure(quick: bool) -> list[Measurement]:
 def _measure_houses(count: int, repeats: int) -> list[Measurement]:
     """Exact floors and voxels of `count` houses; the slowest house counts."""
     exact, voxels = [], []
-    for house in scene_ids("houses-v0", "val")[:count]:
+    for house in scene_ids("houses-v1", "val")[:count]:
         scene = load_scene(house)
         exact.append(_time(house, partial(build_floor_navmesh, scene.walkable, BODY), repeats, None))
         voxels.append(_time_voxels(house, scene.vertices, scene.triangles, repeats, None))

@@ -30,7 +30,7 @@ def measure(quick: bool) -> list[Measurement]:
     Args:
         quick: fewer scenes, steps and resets.
     """
-    scenes = scene_ids("houses-v0", "val")[: 5 if quick else 50]
+    scenes = scene_ids("houses-v1", "val")[: 5 if quick else 50]
     episodes = list(make_episodes(PROTOCOL, scenes, 2).episodes)
     worlds = WorldCache(LOCOBOT)
     steps, resets = (200, 1_000) if quick else (2_000, 10_000)
