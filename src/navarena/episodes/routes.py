@@ -82,7 +82,7 @@ class RouteRecipe(EpisodeRecipe):
     success_distance: float = SUCCESS_DISTANCE
 
     def make(self, world: World, count: int, stream: Stream) -> SceneBatch:
-        """`count` ways and `wordings` times as many episodes, those of one way next to each other.
+        """`count` episodes, `wordings` of each way next to each other (the last way may have fewer).
 
         `dropped` counts ways of the right length that could not be told. Raises SceneError when the
         house is too small.
@@ -90,7 +90,7 @@ class RouteRecipe(EpisodeRecipe):
         surroundings, scene = Surroundings(world), scene_name(world.scene_id)
         episodes: list[Episode] = []
         dropped = 0
-        for index in range(count):
+        for index in range(-(-count // self.wordings)):
             generator = make_generator(
                 self.protocol_id, stream.dataset, stream.split, stream.seed, scene, index, "way"
             )
@@ -100,7 +100,7 @@ class RouteRecipe(EpisodeRecipe):
                     episodes += self._episodes(way, world.scene_id, f"{scene}-{index:04d}")
                     break
                 dropped += 1
-        return SceneBatch(tuple(episodes), dropped)
+        return SceneBatch(tuple(episodes[:count]), dropped)
 
     def _candidates(
         self, world: World, generator: np.random.Generator

@@ -12,8 +12,7 @@ from typing import Literal
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
-from navarena.metrics import followed_path, multi_goal, navigation, success_zone
-from navarena.metrics import effort, multi_goal, navigation, stopping, success_zone
+from navarena.metrics import effort, followed_path, multi_goal, navigation, stopping, success_zone
 from navarena.metrics.trajectory import Trajectory
 
 
@@ -63,9 +62,6 @@ ZONE_SUCCESS = Metric("zone_success", "Zone success", success_zone.zone_success,
 ZONE_SUCCESS_SEEN = Metric(
     "zone_success_seen", "Zone success, seen", success_zone.zone_success_seen, "", "higher", True, 0.0
 )
-ORACLE_SUCCESS = Metric(
-    "oracle_success", "Oracle success", followed_path.episode_oracle_success, "", "higher", True, 0.0
-)
 NDTW = Metric("ndtw", "nDTW", followed_path.episode_ndtw, "", "higher", False, 0.0)
 SDTW = Metric("sdtw", "sDTW", followed_path.episode_sdtw, "", "higher", False, 0.0)
 CLS = Metric("cls", "CLS", followed_path.episode_cls, "", "higher", False, 0.0)
@@ -108,7 +104,6 @@ METRICS = Registry(
         "distance_left": "navarena.metrics.catalog:DISTANCE_LEFT",
         "zone_success": "navarena.metrics.catalog:ZONE_SUCCESS",
         "zone_success_seen": "navarena.metrics.catalog:ZONE_SUCCESS_SEEN",
-        "oracle_success": "navarena.metrics.catalog:ORACLE_SUCCESS",
         "ndtw": "navarena.metrics.catalog:NDTW",
         "sdtw": "navarena.metrics.catalog:SDTW",
         "cls": "navarena.metrics.catalog:CLS",

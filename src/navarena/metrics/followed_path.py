@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.metrics.alignment import Costs, euclidean_costs
-from navarena.metrics.instruction import coverage_length_score, ndtw, oracle_success
+from navarena.metrics.instruction import coverage_length_score, ndtw
 from navarena.metrics.navigation import path_length
 from navarena.metrics.trajectory import Trajectory
 
@@ -51,11 +51,6 @@ class InstructionTrajectory(Trajectory):
     def reference_length(self) -> float:
         """Metres along the reference path."""
         return float(np.linalg.norm(np.diff(self.reference, axis=0), axis=1).sum())
-
-
-def episode_oracle_success(trajectory: Trajectory) -> float:
-    """OSR: 1.0 if the body ever was nearer to the goal than the protocol's distance, else 0.0."""
-    return oracle_success(trajectory.distance_to_goal, trajectory.success_distance)
 
 
 def episode_ndtw(trajectory: Trajectory) -> float:

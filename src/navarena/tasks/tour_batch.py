@@ -9,12 +9,13 @@ from jaxtyping import Bool, Int, Int64
 from navarena.core.errors import ActionError, InputError
 from navarena.core.geometry import wrap_angle
 from navarena.episodes.episode import Episode
+from navarena.episodes.route_tours import EpisodeTour
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.phase import Phase
-from navarena.tasks.vln_ce_tours import IR2RCE, EpisodeTour, TourState
+from navarena.tasks.vln_ce_tours import IR2RCE, TourState
 
 MOST_LED = 1000
 """Oracle steps of a phase, after which it gives up: to the goal it then leads on to the next start, to

@@ -6,7 +6,6 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.protocol_ids import join_protocol
-from navarena.episodes.episode import Episode
 from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.options import find_departures
@@ -17,32 +16,6 @@ from navarena.tasks.vln_ce import R2RCE, InstructionTaskState
 
 MOST_EPISODES = 2**31 - 1
 """Of a tour, as a bound of the observation."""
-
-
-@dataclass(frozen=True)
-class EpisodeTour:
-    """Episodes of one scene in the order in which they are run, memory kept between them.
-
-    Attributes:
-        tour_id: unique within its split.
-        episodes: at least one.
-    """
-
-    tour_id: str
-    episodes: tuple[Episode, ...]
-
-    def __post_init__(self) -> None:
-        scenes = {episode.scene_id for episode in self.episodes}
-        if len(scenes) != 1:
-            raise InputError(
-                f"expected a tour {self.tour_id!r} of at least one episode, all in one scene, got "
-                f"{len(self.episodes)} episodes in {sorted(scenes)}"
-            )
-
-    @property
-    def scene_id(self) -> str:
-        """The scene."""
-        return self.episodes[0].scene_id
 
 
 class TourState(InstructionTaskState):

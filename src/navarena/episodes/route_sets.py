@@ -1,0 +1,85 @@
+"""`r2r-houses-v1`: instructions through houses of `houses-v1`, in splits as large as those of R2R.
+
+| split      | houses                       | ways | episodes |
+|------------|------------------------------|------|----------|
+| train      | the first 61 of train        | 4697 | 14091    |
+| val_seen   | the first 56 of them         | 336  | 1008     |
+| val_unseen | the first 11 of val          | 781  | 2343     |
+| train_aug  | the 61 of train              | 48800 | 146400  |
+
+R2R has 4675 ways and 14039 instructions in 61 scans, 340 in 56, 783 in 11, and IVLN's augmentation 146304
+(spec ivln_goat 1, 2.2). Splits draw from streams of their own; nothing is shipped: houses are made from
+their seeds and told when they are asked for, scene by scene, and kept in the cache.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from navarena.core.suggest import require_name
+from navarena.episodes.dataset import EpisodeDataset
+from navarena.episodes.lazy import SceneEpisodes
+from navarena.episodes.recipe import Stream
+from navarena.episodes.routes import R2R_CE_V1
+from navarena.scenes.catalog import scene_ids
+
+ROUTE_SET = "r2r-houses-v1"
+HOUSES = "houses-v1"
+
+
+@dataclass(frozen=True)
+class RouteSplit:
+    """What a split is made of.
+
+    Attributes:
+        houses: split of `houses-v1` whose first `count` it takes.
+        count: of them.
+        ways: in each of them, each told in three instructions.
+    """
+
+    houses: str
+    count: int
+    ways: int
+
+    @property
+    def scenes(self) -> list[str]:
+        """Scene ids."""
+        return scene_ids(HOUSES, self.houses)[: self.count]
+
+
+ROUTE_SPLITS = {
+    "mini": RouteSplit("val", 2, 4),
+    "train": RouteSplit("train", 61, 77),
+    "val_seen": RouteSplit("train", 56, 6),
+    "val_unseen": RouteSplit("val", 11, 71),
+    "train_aug": RouteSplit("train", 61, 800),
+}
+
+
+def find_route_split(split: str) -> RouteSplit:
+    """The split of that name; raises UnknownNameError with the nearest choice."""
+    return ROUTE_SPLITS[require_name(f"split of {ROUTE_SET}", split, ROUTE_SPLITS)]
+
+
+def route_episodes(split: str) -> SceneEpisodes:
+    """The episodes of a split, made scene by scene when they are read; raises UnknownNameError."""
+    size = find_route_split(split)
+    return SceneEpisodes(R2R_CE_V1, size.scenes, size.ways * R2R_CE_V1.wordings, Stream(ROUTE_SET, split))
+
+
+def load_routes(split: str, progress: Callable[[int], object] | None = None) -> EpisodeDataset:
+    """The data set `r2r-houses-v1`.
+
+    Args:
+        split: of ROUTE_SPLITS; "train" and "train_aug" make their episodes when they are read.
+        progress: called after each house that is made, with 1.
+
+    Raises UnknownNameError.
+    """
+    lazy = route_episodes(split)
+    if split.startswith("train"):
+        return EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, lazy, recipe_hash=lazy.recipe_hash)
+    for index in range(find_route_split(split).count):
+        lazy.scene_batch(index)
+        if progress is not None:
+            progress(1)
+    return EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, tuple(lazy), dropped=lazy.dropped)
