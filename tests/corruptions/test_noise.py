@@ -1,4 +1,4 @@
-"""Speckle noise against its formula."""
+"""Noise of pictures against its formulas and statistics."""
 
 import numpy as np
 import pytest
@@ -6,30 +6,60 @@ import pytest
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.core.seeding import make_generator
 from navarena.corruptions import find_corruption
-from navarena.corruptions.noise import SPECKLE_SIGMA, SpeckleNoise
+from navarena.corruptions.noise import CHALLENGE_SIGMA, GAUSSIAN_SIGMA, SPECKLE_SIGMA, spread_noise
 from navarena.corruptions.normals import draw_normals
 
+from .pictures import draw_picture
 
-@pytest.mark.parametrize("severity", [1, 5])
-def test_speckle_multiplies(severity: int) -> None:
-    picture = np.full((100, 100, 3), 60, np.uint8)
-    picture[:50] = 0
-    spoilt = SpeckleNoise(severity).corrupt(picture[None], [make_generator("speckle", severity)])[0]
-    assert spoilt.dtype == np.uint8 and spoilt.shape == picture.shape
-    assert not spoilt[:50].any(), "black stays black"
-    drawn = draw_normals(make_generator("speckle", severity), *picture.shape)
-    expected = np.clip(60 + 60 * SPECKLE_SIGMA[severity - 1] * drawn[50:], 0, 255)
-    assert np.abs(spoilt[50:] - expected).max() <= 1
-    assert picture[99, 99, 0] == 60, "the input stays as it is"
+
+def test_tables() -> None:
+    assert SPECKLE_SIGMA == (0.15, 0.20, 0.35, 0.45, 0.60)
+    assert GAUSSIAN_SIGMA == (0.08, 0.12, 0.18, 0.26, 0.38)
+    assert CHALLENGE_SIGMA == 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "formula"),
+    [
+        ("speckle_noise:5", lambda share, normal: share + share * 0.60 * normal),
+        ("gaussian_noise:2", lambda share, normal: share + 0.12 * normal),
+        ("gaussian_noise", lambda share, normal: share + 0.1 * normal),
+    ],
+)
+def test_formula_with_the_same_normal_numbers(name, formula) -> None:
+    picture = draw_picture(60, 80)
+    spoilt = find_corruption(name).corrupt(picture[None], [make_generator("noise")])[0]
+    normal = draw_normals(make_generator("noise"), *picture.shape).astype(np.float64)
+    expected = (np.clip(formula(picture / 255, normal), 0, 1) * 255).astype(np.uint8)
+    difference = np.abs(spoilt.astype(int) - expected)
+    assert difference.max() <= 1 and (difference > 0).mean() < 1e-3
+
+
+@pytest.mark.parametrize(("grey", "constant", "proportional"), [(120, 10.0, 0.0), (60, 0.0, 0.2)])
+def test_statistics(grey: int, constant: float, proportional: float) -> None:
+    picture = np.full((200, 200, 3), grey, np.uint8)
+    noise = draw_normals(make_generator("statistics"), *picture.shape)
+    added = spread_noise(picture, noise, constant, proportional) - float(grey) + 0.5
+    assert abs(added.mean()) < 0.1, "half a level is lost by truncation"
+    assert added.std() == pytest.approx(constant + proportional * grey, rel=0.01)
+    assert abs(np.corrcoef(added[..., 0].ravel(), added[..., 1].ravel())[0, 1]) < 0.02, "per channel"
+
+
+def test_speckle_leaves_black_black() -> None:
+    spoilt = find_corruption("speckle_noise:5").corrupt(
+        np.zeros((1, 9, 9, 3), np.uint8), [make_generator("b")]
+    )
+    assert not spoilt.any()
 
 
 def test_names_and_severities() -> None:
     assert find_corruption("speckle_noise").severity == 3
-    assert find_corruption("speckle_noise:5").severity == 5
+    assert find_corruption("gaussian_noise").severity is None
     with pytest.raises(UnknownNameError, match="Did you mean 'speckle_noise'"):
         find_corruption("speckle_nose:5")
-    with pytest.raises(InputError, match="severity among"):
-        find_corruption("speckle_noise:6")
+    for wrong in ("speckle_noise:6", "gaussian_noise:0"):
+        with pytest.raises(InputError, match="severity among"):
+            find_corruption(wrong)
     with pytest.raises(InputError, match="expected severity or words"):
         find_corruption("speckle_noise:")
     with pytest.raises(UnknownNameError, match="unknown word of SpeckleNoise 'high'"):

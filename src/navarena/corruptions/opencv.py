@@ -2,7 +2,7 @@
 
 import cv2
 import numpy as np
-from jaxtyping import Float, Float32, Int32, Int64, UInt8
+from jaxtyping import Bool, Float, Float32, Int32, Int64, UInt8
 
 
 def repeat_edges(picture: UInt8[np.ndarray, "h w 3"], margin: int) -> UInt8[np.ndarray, "H W 3"]:
@@ -47,6 +47,12 @@ def measure_distances(free: UInt8[np.ndarray, "h w"]) -> Float32[np.ndarray, "h 
 def blur_box(layer: np.ndarray, size: int = 3) -> np.ndarray:
     """(H, W): means of `layer` over size x size pixels, mirrored at the edges, of its dtype."""
     return np.asarray(cv2.blur(layer, (size, size)))
+
+
+def widen(mask: Bool[np.ndarray, "h w"], margin: int) -> Bool[np.ndarray, "h w"]:
+    """(H, W) bool: whether a true pixel of `mask` lies within `margin` pixels in each direction."""
+    square = np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)
+    return np.asarray(cv2.dilate(mask.astype(np.uint8), square) > 0)
 
 
 def equalise(layer: UInt8[np.ndarray, "h w"]) -> UInt8[np.ndarray, "h w"]:
