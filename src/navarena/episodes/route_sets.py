@@ -19,10 +19,9 @@ from navarena.core.suggest import require_name
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import Stream
-from navarena.episodes.routes import R2R_CE_V1
+from navarena.episodes.routes import R2R_CE_V1, ROUTE_SET
 from navarena.scenes.catalog import scene_ids
 
-ROUTE_SET = "r2r-houses-v1"
 HOUSES = "houses-v1"
 
 
@@ -34,11 +33,13 @@ class RouteSplit:
         houses: split of `houses-v1` whose first `count` it takes.
         count: of them.
         ways: in each of them, each told in three instructions.
+        block: ways of one house in a row, made when they are read; None for lists.
     """
 
     houses: str
     count: int
     ways: int
+    block: int | None = None
 
     @property
     def scenes(self) -> list[str]:
@@ -48,10 +49,10 @@ class RouteSplit:
 
 ROUTE_SPLITS = {
     "mini": RouteSplit("val", 2, 4),
-    "train": RouteSplit("train", 61, 77),
+    "train": RouteSplit("train", 61, 77, block=11),
     "val_seen": RouteSplit("train", 56, 6),
     "val_unseen": RouteSplit("val", 11, 71),
-    "train_aug": RouteSplit("train", 61, 800),
+    "train_aug": RouteSplit("train", 61, 800, block=10),
 }
 
 
@@ -62,24 +63,25 @@ def find_route_split(split: str) -> RouteSplit:
 
 def route_episodes(split: str) -> SceneEpisodes:
     """The episodes of a split, made scene by scene when they are read; raises UnknownNameError."""
-    size = find_route_split(split)
-    return SceneEpisodes(R2R_CE_V1, size.scenes, size.ways * R2R_CE_V1.wordings, Stream(ROUTE_SET, split))
+    size, told = find_route_split(split), R2R_CE_V1.wordings
+    block = None if size.block is None else size.block * told
+    return SceneEpisodes(R2R_CE_V1, size.scenes, size.ways * told, Stream(ROUTE_SET, split), block)
 
 
-def load_routes(split: str, progress: Callable[[int], object] | None = None) -> EpisodeDataset:
+def load_routes(
+    split: str, progress: Callable[[int], None] = lambda done: None, workers: int = 1
+) -> EpisodeDataset:
     """The data set `r2r-houses-v1`.
 
     Args:
         split: of ROUTE_SPLITS; "train" and "train_aug" make their episodes when they are read.
-        progress: called after each house that is made, with 1.
+        progress: called with the number of houses done since the last call.
+        workers: processes that share the houses; the episodes do not depend on it.
 
     Raises UnknownNameError.
     """
     lazy = route_episodes(split)
-    if split.startswith("train"):
+    if find_route_split(split).block is not None:
         return EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, lazy, recipe_hash=lazy.recipe_hash)
-    for index in range(find_route_split(split).count):
-        lazy.scene_batch(index)
-        if progress is not None:
-            progress(1)
+    lazy.make_all(workers, progress)
     return EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, tuple(lazy), dropped=lazy.dropped)

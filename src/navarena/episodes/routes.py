@@ -15,12 +15,22 @@ from navarena.episodes.language.grammar import word_route
 from navarena.episodes.language.reading import follow_route
 from navarena.episodes.language.route_facts import describe_route
 from navarena.episodes.language.surroundings import Surroundings
-from navarena.episodes.point_nav import as_tuple, scene_name
+from navarena.episodes.places import (
+    as_tuple,
+    round_distance,
+    round_places,
+    sample_places,
+    sample_yaws,
+)
+from navarena.episodes.point_nav import scene_name
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.world import World
+
+ROUTE_SET = "r2r-houses-v1"
+"""The data set of instructions in generated houses; see `route_sets`."""
 
 DRAWN_TOGETHER = 32
 """Starts and goals drawn from a way's stream at a time."""
@@ -71,6 +81,7 @@ class RouteRecipe(EpisodeRecipe):
         way_points: fewest and most, both ends included (R2R: 4 to 7).
         wordings: instructions of each way.
         success_distance: metres, geodesic.
+        default_dataset: see EpisodeRecipe.
     """
 
     protocol_id: str
@@ -80,9 +91,10 @@ class RouteRecipe(EpisodeRecipe):
     way_points: tuple[int, int] = (4, 7)
     wordings: int = 3
     success_distance: float = SUCCESS_DISTANCE
+    default_dataset: str = ROUTE_SET
 
-    def make(self, world: World, count: int, stream: Stream) -> SceneBatch:
-        """`count` episodes, `wordings` of each way next to each other (the last way may have fewer).
+    def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
+        """Episodes `first` to `first + count - 1`, `wordings` of each way next to each other.
 
         `dropped` counts ways of the right length that could not be told. Raises SceneError when the
         house is too small.
@@ -90,7 +102,8 @@ class RouteRecipe(EpisodeRecipe):
         surroundings, scene = Surroundings(world), scene_name(world.scene_id)
         episodes: list[Episode] = []
         dropped = 0
-        for index in range(-(-count // self.wordings)):
+        first_way = first // self.wordings
+        for index in range(first_way, -(-(first + count) // self.wordings)):
             generator = make_generator(
                 self.protocol_id, stream.dataset, stream.split, stream.seed, scene, index, "way"
             )
@@ -100,18 +113,20 @@ class RouteRecipe(EpisodeRecipe):
                     episodes += self._episodes(way, world.scene_id, f"{scene}-{index:04d}")
                     break
                 dropped += 1
-        return SceneBatch(tuple(episodes[:count]), dropped)
+        skipped = first - first_way * self.wordings
+        return SceneBatch(tuple(episodes[skipped : skipped + count]), dropped)
 
     def _candidates(
         self, world: World, generator: np.random.Generator
     ) -> Iterator[tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"], float]]:
         """Starts and goals at the right distance, metres; raises SceneError at the end of patience."""
         for _ in range(MAX_ROUNDS):
-            starts = world.navmesh.random_point(generator, DRAWN_TOGETHER)
-            goals = world.navmesh.random_point(generator, DRAWN_TOGETHER)
+            starts, start_fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
+            goals, goal_fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
             lengths = world.navmesh.geodesic_distance(starts, goals)
-            for row in np.flatnonzero((lengths >= self.min_distance) & (lengths <= self.max_distance)):
-                yield starts[row], goals[row], float(lengths[row])
+            long = (lengths >= self.min_distance) & (lengths <= self.max_distance)
+            for row in np.flatnonzero(start_fits & goal_fits & long):
+                yield starts[row], goals[row], round_distance(float(lengths[row]))
         raise SceneError(
             f"expected ways of {self.min_distance:g} to {self.max_distance:g} m through several rooms of "
             f"{world.scene_id!r} that can be told in words, got too few among {MAX_ROUNDS * DRAWN_TOGETHER} "
@@ -128,7 +143,7 @@ class RouteRecipe(EpisodeRecipe):
     ) -> Way | None:
         """The shortest way with its instructions; None where fewer than `wordings` can be found."""
         corners = surroundings.navmesh.shortest_path(start, goal)
-        yaw = float(generator.uniform(-np.pi, np.pi))
+        yaw = float(sample_yaws(generator, 1)[0])
         instructions: dict[str, None] = {}
         for _ in range(self.wordings * WORDING_TRIES):
             text = self._word(surroundings, corners, yaw, generator)
@@ -163,7 +178,7 @@ class RouteRecipe(EpisodeRecipe):
         """(P, 3) points at equal distances along the way, metres."""
         fewest, most = self.way_points
         count = int(np.clip(round(length / WAY_POINT_GAP) + 1, fewest, most))
-        return divide(corners, count)
+        return round_places(divide(corners, count))
 
     def _episodes(self, way: Way, scene_id: str, path_id: str) -> list[Episode]:
         """One episode for each instruction, with ids as R2R's: "{path_id}_{k}"."""
@@ -182,4 +197,3 @@ class RouteRecipe(EpisodeRecipe):
 
 
 R2R_CE_V1 = RouteRecipe("r2r-ce-v1", VLN_CE)
-IR2R_CE_V1 = RouteRecipe("ir2r-ce-v1", VLN_CE)

@@ -65,7 +65,8 @@ class R2RCE(PointGoalTask):
 
     ## Goal and success
 
-    STOP nearer than 3 m to the end of the described path, measured along the floor, strictly.
+    STOP nearer than 3 m to the end of the described path, measured along the floor, strictly. The expert goes
+    on to within 0.5 m (the reference's shortest_path_sensor).
 
     ## Reward
 
@@ -107,6 +108,7 @@ class R2RCE(PointGoalTask):
     )
     max_steps = 500
     success_distance = 3.0
+    expert_distance = 0.5
     default_dataset = "r2r-houses-v1"
 
     def make_state(self, slots: int) -> InstructionTaskState:
