@@ -87,6 +87,8 @@ def test_evaluate_and_replay(folder: Path, dungeon_folder: Path, capsys: pytest.
     arguments = ("--dataset", mesh, "--agent", "forward", "--episodes", "2", "--out", out)
     check("evaluate", printed(capsys, "evaluate", "pointnav-v1", *arguments))
     check("replay", printed(capsys, "replay", out))
+    compared = printed(capsys, "compare", out, f"{out},{out}", "--by", "band", "--by", "radius")
+    check("compare", compared)
 
 
 def test_episodes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,6 +109,8 @@ def test_scenes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixtur
     check("scene info", printed(capsys, "scene", "info", mesh))
     check("scene make", printed(capsys, "scene", "make", "houses-v0/val/00000"))
     check("scene preview", printed(capsys, "scene", "preview", mesh, "--out", folder / "p.png"))
+    drawn = printed(capsys, "corruptions", "sheet", mesh, "--corruption", "spatter", "--out", folder / "s.png")
+    check("corruptions sheet", drawn)
 
 
 def test_tours(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

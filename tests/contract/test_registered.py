@@ -68,9 +68,13 @@ def agent_name(request):
     return request.param
 
 
-def moves_of(task):
-    """The actions that do not end an episode."""
-    return [index for index, name in enumerate(task.actions) if name != task.declaration]
+def draw_move(task, generator):
+    """A random action that does not end an episode."""
+    if task.is_continuous:
+        command = generator.uniform(-1, 1, len(task.actions)).astype(np.float32)
+        command[task.actions.index(task.declaration)] = -1
+        return command
+    return int(generator.choice([k for k, name in enumerate(task.actions) if name != task.declaration]))
 
 
 def rollout(env, seed, steps=STEPS):
@@ -79,7 +83,7 @@ def rollout(env, seed, steps=STEPS):
     observations, info = env.reset(seed=seed)
     out = [(observations, None, info)]
     for _ in range(steps):
-        action = int(generator.choice(moves_of(env.task)))
+        action = draw_move(env.task, generator)
         observations, reward, terminated, truncated, info = env.step(action)
         out.append((observations, (reward, terminated, truncated), info))
         if terminated or truncated:
@@ -120,9 +124,9 @@ def test_observations_share_no_memory(protocol_id):
     env = make_env(protocol_id)
     first, _ = env.reset(seed=0)
     kept = copy.deepcopy(first)
-    one, another = moves_of(env.task)[:2]
-    second, *_ = env.step(one)
-    third, *_ = env.step(another)
+    generator = np.random.default_rng(0)
+    second, *_ = env.step(draw_move(env.task, generator))
+    third, *_ = env.step(draw_move(env.task, generator))
     for name in first:
         assert not np.shares_memory(first[name], second[name])
         assert not np.shares_memory(second[name], third[name])
@@ -149,10 +153,10 @@ def test_a_batch_equals_single_environments_bit_for_bit(protocol_id):
     for _ in range(STEPS):
         for name in seen:
             assert seen[name].tobytes() == b"".join(one[name].tobytes() for one in own)
-        actions = generator.choice(moves_of(task), count)
+        actions = np.array([draw_move(task, generator) for _ in range(count)])
         seen, rewards, terminated, truncated, _ = envs.step(actions)
         assert not terminated.any() and not truncated.any()
-        results = [env.step(int(action)) for env, action in zip(singles, actions)]
+        results = [env.step(action) for env, action in zip(singles, actions)]
         own = [result[0] for result in results]
         assert rewards.tolist() == [result[1] for result in results]
 

@@ -12,6 +12,7 @@ from navarena.corruptions import (
     PictureCorruption,
     find_corruption,
     find_corruptions,
+    join_corruptions,
     write_corruption,
 )
 
@@ -92,3 +93,14 @@ def test_each_corruption_comes_once_in_the_given_order() -> None:
     assert list(find_corruptions(["plain", "grain:1"])) == ["plain", "grain:1"]
     with pytest.raises(InputError, match="expected each corruption once, got 'grain:1' and 'grain:2:night'"):
         find_corruptions(["grain:1", "plain", "grain:2:night"])
+
+
+def test_a_chosen_one_stands_in_for_the_protocols_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Storm(Plain):
+        replaces = ("grain", "nothing")
+
+    monkeypatch.setitem(CORRUPTIONS._objects, "storm", Storm)
+    own = ("grain:2", "plain")
+    assert list(join_corruptions(own, ())) == ["grain:2", "plain"]
+    assert list(join_corruptions(own, ("storm",))) == ["plain", "storm"]
+    assert list(join_corruptions(own, ("plain:night",))) == ["grain:2", "plain:night"]

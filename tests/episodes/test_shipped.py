@@ -1,63 +1,114 @@
-"""The lists that come with navarena are what their recipe makes.
+"""The lists that come with navarena are what their recipes make.
 
-A list that differs must be made again by scripts/episode_lists, or the change that moved it undone.
+A list that differs must be made again by scripts/episode_lists.py, or the change that moved it undone.
 """
 
-import numpy as np
+from collections import Counter
+
 import pytest
 
-from navarena.episodes.catalog import SHIPPED_FOLDER, SPLITS, load_episodes, make_episodes
-from navarena.episodes.dataset import load_episode_file
-from navarena.scenes.catalog import scene_ids
+from navarena.episodes.catalog import (
+    RECIPES,
+    SHIPPED_FOLDER,
+    get_recipe,
+    load_episodes,
+    make_episodes,
+    shipped_path,
+    split_scenes,
+    split_sizes,
+)
+from navarena.episodes.compact import read_list
+from navarena.episodes.object_nav import ObjectNavRecipe
+from navarena.episodes.strata import choose_stratified
 
-SHIPPED = sorted(SHIPPED_FOLDER.rglob("*.json.gz"))
-COMPARED_SCENES = 2
-TOLERANCE = 1e-6
+SPLITS = ("mini", "lite", "val", "test")
+MOST_BYTES = 2_000_000
+OWN_LISTS = [name for name in RECIPES.names() if not get_recipe(name).shares]
+SHIPPED = [name for name in OWN_LISTS if (SHIPPED_FOLDER / get_recipe(name).default_dataset / name).is_dir()]
+QUICK = [name for name in SHIPPED if not isinstance(get_recipe(name), ObjectNavRecipe)]
+RENDERED = [name for name in SHIPPED if name not in QUICK]
+
+SCENES_TO_RENDER = 5
+"""Of val and of test each: the view points of one house take about two seconds."""
 
 
-def named(path):
-    return "/".join(path.relative_to(SHIPPED_FOLDER).parts)
+def test_every_protocol_has_its_lists():
+    assert set(SHIPPED) <= set(OWN_LISTS)
+    names = {path.relative_to(SHIPPED_FOLDER).as_posix() for path in SHIPPED_FOLDER.rglob("*.xz")}
+    assert names == {
+        f"{get_recipe(name).default_dataset}/{name}/{split}.list.xz" for name in SHIPPED for split in SPLITS
+    }
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=named)
-def test_a_list_is_complete_and_found(path):
-    dataset = load_episode_file(path)
-    scenes = scene_ids(dataset.name, dataset.split)
-    assert path == SHIPPED_FOLDER / dataset.name / dataset.protocol_id / f"{dataset.split}.json.gz"
-    assert [episode.scene_id for episode in dataset.episodes] == [
-        scene for scene in scenes for _ in range(SPLITS[dataset.split].per_scene)
+def test_the_lists_are_small():
+    assert sum(path.stat().st_size for path in SHIPPED_FOLDER.rglob("*.xz")) < MOST_BYTES
+
+
+@pytest.mark.parametrize("protocol", SHIPPED)
+def test_lists_are_complete_and_parts_of_one_another(protocol):
+    dataset = get_recipe(protocol).default_dataset
+    sizes = split_sizes(dataset)
+    lists = {split: load_episodes(protocol, split, dataset) for split in SPLITS}
+    for split, found in lists.items():
+        assert (found.protocol_id, found.name, found.split) == (protocol, dataset, split)
+        counts = Counter(episode.scene_id for episode in found.episodes)
+        assert list(counts) == split_scenes(split, dataset)
+        if sizes[split].sample is None:
+            assert set(counts.values()) == {sizes[split].per_scene}
+        assert len({episode.episode_id for episode in found.episodes}) == len(found)
+    val = lists["val"].episodes
+    assert tuple(val[row] for row in choose_stratified(val, 200)) == lists["lite"].episodes
+    rows = range(sizes["mini"].per_scene)
+    names = {f"{scene}-{row:04d}" for scene in split_scenes("mini", dataset) for row in rows}
+    assert tuple(one for one in val if one.episode_id in names) == lists["mini"].episodes
+
+
+@pytest.mark.parametrize("protocol", sorted(set(RECIPES.names()) - set(OWN_LISTS)))
+def test_shared_lists_are_those_of_the_protocol_they_share(protocol):
+    recipe = get_recipe(protocol)
+    base = get_recipe(recipe.shares)
+    assert (recipe.embodiment, recipe.default_dataset) == (base.embodiment, base.default_dataset)
+    mini = load_episodes(protocol, "mini")
+    assert mini.protocol_id == protocol
+    assert mini.episodes == recipe.adopt(load_episodes(recipe.shares, "mini").episodes)
+
+
+def require_same(protocol, split, scenes):
+    """The list is what its recipe makes now, in these scenes."""
+    dataset = get_recipe(protocol).default_dataset
+    shipped = [
+        one
+        for one in read_list(shipped_path(get_recipe(protocol), split, dataset)).episodes
+        if one.scene_id in scenes
     ]
-    assert load_episodes(dataset.protocol_id, dataset.split, dataset.name).hash == dataset.hash
+    count = split_sizes(dataset)[split].per_scene
+    made = make_episodes(protocol, scenes, count, name=dataset, split=split).episodes
+    assert len(made) == len(scenes) * count
+    for old, new in zip(shipped, made, strict=True):
+        assert old == new
 
 
-def require_same(path, scene_count):
-    """The list at `path` is what its recipe makes now, in the first scenes or (None) in all of them.
-
-    Floats may differ in the last bits of other machines.
-    """
-    shipped = load_episode_file(path)
-    count = SPLITS[shipped.split].per_scene
-    scenes = scene_ids(shipped.name, shipped.split)[:scene_count]
-    made = make_episodes(
-        shipped.protocol_id, scenes, count, shipped.seed, name=shipped.name, split=shipped.split
-    )
-    assert len(made.episodes) == len(scenes) * count
-    for old, new in zip(shipped.episodes, made.episodes):
-        assert (old.episode_id, old.scene_id) == (new.episode_id, new.scene_id)
-        for name in ("start_position", "start_yaw", "geodesic_distance"):
-            assert np.allclose(getattr(old, name), getattr(new, name), rtol=0, atol=TOLERANCE), old.episode_id
-        assert np.allclose(old.goal.position, new.goal.position, rtol=0, atol=TOLERANCE)
-    if scene_count is None:
-        assert made.dropped == shipped.dropped
-
-
-@pytest.mark.parametrize("path", SHIPPED, ids=named)
-def test_a_list_begins_as_the_recipe_makes_it(path):
-    require_same(path, COMPARED_SCENES)
+@pytest.mark.parametrize("protocol", QUICK)
+def test_a_list_begins_as_the_recipe_makes_it(protocol):
+    require_same(protocol, "val", split_scenes("mini", get_recipe(protocol).default_dataset)[:2])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", SHIPPED, ids=named)
-def test_a_list_is_what_the_recipe_makes(path):
-    """Every episode of every scene: minutes, and what CI holds the shipped files to."""
-    require_same(path, None)
+@pytest.mark.parametrize("split", ["val", "test"])
+@pytest.mark.parametrize("protocol", QUICK)
+def test_a_list_is_what_the_recipe_makes(protocol, split):
+    """Every episode of mini, lite, val and test, where nothing needs to be rendered."""
+    require_same(protocol, split, split_scenes(split, get_recipe(protocol).default_dataset))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", RENDERED)
+def test_a_rendered_list_is_what_the_recipe_makes(protocol):
+    """All of mini, which is a tenth of lite, and the last houses of val and of test."""
+    dataset = get_recipe(protocol).default_dataset
+    for split, scenes in (
+        ("val", split_scenes("mini", dataset)),
+        ("val", split_scenes("val", dataset)[-SCENES_TO_RENDER:]),
+        ("test", split_scenes("test", dataset)[-SCENES_TO_RENDER:]),
+    ):
+        require_same(protocol, split, scenes)

@@ -23,6 +23,8 @@ EVALUATE_KEYS = {
     "notices",
     "out",
     "report",
+    "repeats",
+    "variance",
 }
 METRIC_KEYS = {"title", "unit", "better", "mean", "low", "high", "n", "infinite", "method"}
 REPLAY_KEYS = {"identity", "agent", "episodes", "exact", "equal", "differences"}

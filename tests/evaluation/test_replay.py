@@ -81,7 +81,9 @@ def test_an_edited_summary_is_noticed(tmp_path):
 def test_an_impossible_action_is_noticed(tmp_path):
     run(tmp_path)
     edit(tmp_path, "e004", lambda row: row["actions"].__setitem__(0, 7))
-    with pytest.raises(CheckFailedError, match="episode e004: expected logged actions from 0 to 2, got 7"):
+    with pytest.raises(
+        CheckFailedError, match="episode e004: expected logged actions to be an action from 0 to 2, got 7"
+    ):
         replay_run(tmp_path, make_benchmark())
 
 

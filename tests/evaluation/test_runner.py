@@ -111,6 +111,7 @@ def test_run_json_says_what_was_run(undisturbed):
         "execution",
         "command",
         "started",
+        "view_points",
     }
     assert record["identity"] == "corridor-v1@corridors/mini#0123456789abcdef"
     assert record["seeds"] == {"agent": 0}

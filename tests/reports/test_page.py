@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from evaluation.corridor import make_benchmark, make_settings
+from navarena.agents import Declaration
 from navarena.core.errors import StorageError
 from navarena.evaluation import evaluate
 from navarena.reports import render_report, write_report
@@ -129,10 +130,11 @@ def test_a_custom_part_says_so(tmp_path):
 
 
 def test_a_privileged_agent_says_so(tmp_path):
-    benchmark = dataclasses.replace(make_benchmark(count=6), privileged=True)
+    declaration = Declaration(privileged=True, privileged_inputs=("navmesh",))
+    benchmark = dataclasses.replace(make_benchmark(count=6), declaration=declaration)
     html = render_report(evaluate(make_settings(tmp_path), benchmark))
-    assert ">privileged</span>" in html
-    assert "true map and goal" in html
+    assert ">privileged</span>" in html and "(navmesh)" in html
+    assert "looks behind its observations" in html
 
 
 def test_one_episode_is_enough(tmp_path):

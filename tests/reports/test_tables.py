@@ -4,16 +4,15 @@ import math
 
 from evaluation.corridor import make_benchmark, make_settings
 from navarena.evaluation import Row, evaluate
+from navarena.evaluation.breakdowns import band_groups, scene_groups
 from navarena.metrics import get_metric
 from navarena.reports.tables import (
-    band_groups,
     broken_table,
     episode_table,
     format_interval,
     format_value,
     group_table,
     metric_table,
-    scene_groups,
 )
 
 

@@ -142,8 +142,8 @@ def test_bad_actions():
     with pytest.raises(ActionError, match="before any placement"):
         simulator.step(np.array([0, 0]))
     simulator.place([0, 1], [HALL_WORLD] * 2, np.array([[5.0, 0, 5], [5, 0, 5]]), np.zeros(2))
-    for wrong in (6, -1, 1000):
-        with pytest.raises(ActionError, match=rf"0\.\.5 .*move_forward.* got {wrong} in slot 1"):
+    for wrong in (7, -1, 1000):
+        with pytest.raises(ActionError, match=rf"0\.\.6 .*move_forward.* got {wrong} in slot 1"):
             simulator.step(np.array([0, wrong]))
     with pytest.raises(ActionError, match=r"\(2,\) integers"):
         simulator.step(np.array([0, 0, 0]))

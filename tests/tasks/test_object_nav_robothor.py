@@ -24,7 +24,7 @@ FORWARD, RIGHT, LEFT, UP, DOWN, STOP = range(6)
 
 
 def furnished():
-    """The hall with two boxes of 1 m by 1 m, 2 m high, called vases: object 2 at (5.5, 5.5), 3 at (1.5, 5.5)."""
+    """The hall with two boxes of 1 m by 1 m, 2 m high, called vases: 2 at (5.5, 5.5), 3 at (1.5, 5.5)."""
     rows = list(HALL)
     rows[5] = ".#...#...."
     scene = draw_scene(rows, scene_id="furnished")
@@ -121,8 +121,8 @@ def test_one_object_or_any_of_its_type():
 def test_moving_back():
     batch = begin(ONE)
     act(batch, "move_backward")
-    assert batch.simulator.positions[0].tolist() == pytest.approx([5.5, 0.0, 9.25])
-    assert batch.simulator.yaws[0] == 0.0
+    assert batch.simulator.positions[0].tolist() == pytest.approx([5.5, 0.0, 9.25], abs=0.03)  # noise
+    assert abs(batch.simulator.yaws[0]) < 0.03
 
 
 def test_the_camera_starts_tilted_and_stays_within_its_range():

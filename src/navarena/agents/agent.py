@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool
 
+from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.task import Actions, Task
 
 
 class Boundary(enum.IntEnum):
@@ -68,9 +70,7 @@ class Agent(ABC):
         """New episodes begin in the slots of `starts`; the other slots go on."""
 
     @abstractmethod
-    def act(
-        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
-    ) -> Int64[np.ndarray, "n"]:
+    def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         """Choose an action for each slot.
 
         Args:
@@ -79,8 +79,18 @@ class Agent(ABC):
             active: (N,) slots in which an episode is running.
 
         Returns:
-            (N,) int64 indices into the protocol's actions; rows of inactive slots are ignored.
+            (N,) int64 indices into the protocol's actions, or (N, K) float64 numbers within [-1, 1] of a
+            continuous protocol; rows of inactive slots are ignored.
         """
+
+
+def require_discrete(task: Task, agent: str) -> None:
+    """Raise InputError when the actions of `task` are continuous, for an agent that knows only others."""
+    if task.is_continuous:
+        raise InputError(
+            f"expected a protocol of discrete actions for the agent {agent!r}, got {task.protocol_id!r}; "
+            "choose its discrete control, or another agent"
+        )
 
 
 class SingleAgent(ABC):
@@ -97,8 +107,11 @@ class SingleAgent(ABC):
         """A new episode begins; forget the last one."""
 
     @abstractmethod
-    def act(self, observations: Mapping[str, np.ndarray]) -> int:
-        """The action for one environment's observations (without the leading N)."""
+    def act(self, observations: Mapping[str, np.ndarray]) -> int | Sequence[float] | np.ndarray:
+        """The action for one environment's observations (without the leading N).
+
+        An index, or K numbers within [-1, 1] of a continuous protocol.
+        """
 
 
 class WrappedAgent(Agent):
@@ -124,13 +137,16 @@ class WrappedAgent(Agent):
             if start.boundary >= Boundary.EPISODE:
                 self._agents[start.slot].reset()
 
-    def act(
-        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
-    ) -> Int64[np.ndarray, "n"]:
-        actions = np.zeros(len(active), np.int64)
-        for slot in np.flatnonzero(active):
+    def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
+        chosen: dict[int, np.ndarray] = {}
+        for slot in np.flatnonzero(active).tolist():
             own = {name: value[slot] for name, value in observations.items()}
-            actions[slot] = self._agents[int(slot)].act(own)
+            chosen[slot] = np.asarray(self._agents[slot].act(own))
+        form = next(iter(chosen.values()), np.zeros((), np.int64))
+        is_index = form.dtype.kind in "iu" and form.ndim == 0
+        actions = np.zeros((len(active), *form.shape), np.int64 if is_index else np.float64)
+        for slot, action in chosen.items():
+            actions[slot] = action
         return actions
 
 

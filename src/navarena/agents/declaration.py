@@ -12,11 +12,13 @@ class Declaration:
         privileged: whether the agent looks behind its observations.
         privileged_inputs: at what, such as "distance to the goal"; empty when it did not say.
         trained_with: corruptions and augmentations that it was trained with, such as "color_jitter".
+        sensors: names of the sensors that it asks for; empty when it asks for all of the protocol.
     """
 
     privileged: bool = False
     privileged_inputs: tuple[str, ...] = ()
     trained_with: tuple[str, ...] = ()
+    sensors: tuple[str, ...] = ()
 
     def looking_at(self, *inputs: str) -> "Declaration":
         """The same with further privileged inputs."""
@@ -35,4 +37,5 @@ def read_declaration(target: Any) -> Declaration:
         bool(getattr(target, "privileged", False)) or bool(inputs),
         inputs,
         tuple(getattr(target, "trained_with", ())),
+        tuple(getattr(target, "sensors", None) or ()),
     )

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool, Float, Int64
 
 from navarena.agents.agent import Agent, Start
+from navarena.agents.pilot import Pilot
 from navarena.core.errors import InputError
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.task import Task
+from navarena.tasks.task import Actions, Task
 
 
 class ExpertAgent(Agent):
@@ -17,7 +18,8 @@ class ExpertAgent(Agent):
 
     When a plan has come to its end and the current goal is too far (it is the next of several, or the
     body did not execute its actions exactly), it plans again from where it is; where no plan exists it
-    declares at once. It is
+    declares at once. Where what counts is what the body sees it turns there first. Continuous protocols are
+    steered along the shortest way (see `Pilot`). It is
     privileged: it looks at true poses, goals and the navmesh, and observes nothing.
     """
 
@@ -26,8 +28,13 @@ class ExpertAgent(Agent):
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         self._task = task
+<<<<<<< HEAD
         arrival = task.success_distance if task.expert_distance is None else task.expert_distance
         self._planner = ActionPlanner(task.embodiment, arrival, task.max_steps)
+=======
+        self._pilot = Pilot(task) if task.is_continuous else None
+        self._planner = ActionPlanner(task.embodiment, task.success_distance, task.max_steps)
+>>>>>>> main
         self._index = {name: index for index, name in enumerate(task.actions)}
         self._declare = self._index[task.declaration]
         self._batch: NavigationBatch | None = None
@@ -35,16 +42,24 @@ class ExpertAgent(Agent):
     def attach(self, batch: NavigationBatch) -> None:
         """Keep the batch, to look at its bodies and goals."""
         self._batch = batch
+        if self._pilot is not None:
+            self._pilot.attach(batch)
+            return
         self._plans = np.full((batch.slots, self._task.max_steps), self._declare, np.int64)
         self._next = np.zeros(batch.slots, np.int64)
 
     def reset(self, starts: Sequence[Start]) -> None:
-        self._plan(np.array([start.slot for start in starts], np.int64))
+        slots = np.array([start.slot for start in starts], np.int64)
+        self._require_batch()
+        if self._pilot is not None:
+            self._pilot.reset(slots)
+        else:
+            self._plan(slots)
 
-    def act(
-        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
-    ) -> Int64[np.ndarray, "n"]:
+    def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         batch = self._require_batch()
+        if self._pilot is not None:
+            return self._pilot.act(active)
         slots = np.flatnonzero(active)
         self._finish(slots[self._plans[slots, self._next[slots]] == self._declare])
         far = batch.state.distance[slots] >= self._task.success_distance
@@ -60,20 +75,35 @@ class ExpertAgent(Agent):
         """Put before the declarations of `slots` (K,) what the task still asks of a body that is near."""
         batch = self._require_batch()
         for slot in slots[batch.state.distance[slots] < self._task.success_distance].tolist():
-            first = self._next[slot]
             actions = batch.task.find_finish(batch.simulator, batch.state, slot)
+            if actions is None:
+                self._go_elsewhere(slot)
+                continue
+            first = self._next[slot]
             last = min(first + len(actions), self._plans.shape[1])
             self._plans[slot, first:last] = [self._index[name] for name in actions][: last - first]
 
-    def _plan(self, slots: Int64[np.ndarray, "k"]) -> None:
-        """Write fresh plans for the bodies in `slots` (K,)."""
+    def _go_elsewhere(self, slot: int) -> None:
+        """Plan to another place of the goal: from here it cannot be finished. Declare if none is left."""
+        batch = self._require_batch()
+        places = batch.state.goal_places[slot]
+        away = np.linalg.norm(places - batch.simulator.positions[slot], axis=1)
+        left = places[away > self._task.success_distance + self._task.embodiment.forward_step]
+        if len(left):
+            self._plan(np.array([slot]), [left])
+
+    def _plan(
+        self, slots: Int64[np.ndarray, "k"], places: Sequence[Float[np.ndarray, "_ 3"]] | None = None
+    ) -> None:
+        """Write fresh plans for the bodies in `slots` (K,): to `places` (metres), or to their goals."""
         batch = self._require_batch()
         simulator = batch.simulator
+        goals = [batch.state.goal_places[slot] for slot in slots.tolist()] if places is None else places
         query = Query(
             [simulator.navmesh(slot) for slot in slots.tolist()],
             simulator.positions[slots],
             simulator.yaws[slots],
-            [batch.state.goal_places[slot] for slot in slots.tolist()],
+            goals,
         )
         self._next[slots] = 0
         self._plans[slots] = self._declare

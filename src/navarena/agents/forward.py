@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from navarena.agents.agent import Agent, Start
+from navarena.agents.agent import Agent, Start, require_discrete
 from navarena.tasks.task import Task
 
 
 class ForwardAgent(Agent):
-    """Moves forward in every step, and never stops."""
+    """Moves forward in every step, and never stops; discrete actions only."""
 
     def __init__(self, task: Task, seed: int = 0) -> None:
+        require_discrete(task, "forward")
         self._forward = task.actions.index("move_forward")
 
     def reset(self, starts: Sequence[Start]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from navarena.agents.agent import Agent, Boundary, Start
+from navarena.agents.agent import Agent, Boundary, Start, require_discrete
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.tasks.batch import NavigationBatch
@@ -25,6 +25,7 @@ class RandomOracleFoundAgent(Agent):
     privileged_inputs = ("distance to the goal",)
 
     def __init__(self, task: Task, seed: int = 0) -> None:
+        require_discrete(task, "random-oracle-found")
         self._near = task.success_distance
         self._declare = task.actions.index(task.declaration)
         self._moves = np.array([task.actions.index(name) for name in MOVES], np.int64)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Start
 from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.task import Task
+from navarena.tasks.task import Actions, Task
 
 
 class OracleStopAgent(Agent):
@@ -30,9 +30,9 @@ class OracleStopAgent(Agent):
     def __init__(self, inner: Agent, task: Task) -> None:
         self.sensors = inner.sensors
         self._inner = inner
-        self._near = task.success_distance
+        self._task = task
         self._declare = task.actions.index(task.declaration)
-        self._instead = task.actions.index("turn_left")
+        self._instead = 0 if task.is_continuous else task.actions.index("turn_left")
         self._batch: NavigationBatch | None = None
 
     def attach(self, batch: NavigationBatch) -> None:
@@ -43,12 +43,15 @@ class OracleStopAgent(Agent):
     def reset(self, starts: Sequence[Start]) -> None:
         self._inner.reset(starts)
 
-    def act(
-        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
-    ) -> Int64[np.ndarray, "n"]:
+    def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         if self._batch is None:
             raise InputError("expected the agent to be attached to a batch, got an act before attach")
         actions = np.asarray(self._inner.act(observations, active))
-        near = self._batch.state.distance < self._near
+        slots, near = np.flatnonzero(active), np.zeros(len(active), bool)
+        near[slots] = self._task.has_arrived(self._batch.simulator, self._batch.state, slots)
+        if self._task.is_continuous:
+            commands = actions.astype(np.float64)
+            commands[:, self._declare] = np.where(near, 1.0, -1.0)
+            return commands
         kept = np.where(actions == self._declare, self._instead, actions)
         return np.where(near, self._declare, kept).astype(np.int64, casting="safe")

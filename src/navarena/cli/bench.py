@@ -4,20 +4,20 @@ import importlib
 import os
 import platform
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import tyro
 
 from navarena.cli.benchmarks.measurement import Measurement
 from navarena.cli.console import Console
 
-Benchmark = Literal["render", "step", "geodesic", "navmesh", "load", "episodes", "graphs"]
-BENCHMARKS: tuple[Benchmark, ...] = ("render", "step", "geodesic", "navmesh", "load", "episodes", "graphs")
+Benchmark = Literal["render", "step", "geodesic", "navmesh", "load", "episodes", "graphs", "corruptions"]
+BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure speed here: pictures, steps, path queries, navmesh building, loading, episode files, graphs.
+    """Measure speed here: pictures, steps, paths, navmeshes, loading, episode files, graphs, corruptions.
 
     The marks are those of the project on one core of a 2-core server CPU; compare ratios, not
     figures, across machines.

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +10,10 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.evaluation import Evaluation, EvaluationSettings, open_run
+from navarena.evaluation.repeats import repeat_settings, split_runs
+from navarena.metrics.variance import VarianceSplit
 from navarena.reports import metric_table, open_plans, write_report
+from navarena.reports.comparison import variance_table
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,9 @@ class Evaluate:
     A run that was interrupted goes on when the same command is given again. With --json, one
     document is printed with the keys identity, agent, episodes, scenes, statuses, confidence,
     metrics (for each: title, unit, better, mean, low, high, n, infinite, method), resumed,
-    seconds, notices, out and report.
+    seconds, notices, out, report, repeats (folders) and variance (for each metric: mean, episode,
+    agent, agent_share, standard_error, single_error, spread, n, repeats); with --repeat the first run's,
+    and the last two of all runs.
     """
 
     protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
@@ -35,14 +40,17 @@ class Evaluate:
     episodes: int | None = None
     """Only so many episodes (of a split, the first ones); the result then shows as custom."""
     corrupt: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """What spoils the agent's colour pictures (`navarena list corruptions`), as name:severity; may be
-    given several times, for one after the other. The result then shows as custom."""
+    """What spoils sight, motion or knowledge of the pose (`navarena list corruptions`), as name:severity;
+    may be given several times, for one after the other. The result then shows as custom."""
     workers: int = 1
     """Worker processes; the numbers do not depend on it."""
     batch_size: int = 32
     """Episodes that each worker runs side by side; the numbers do not depend on it."""
     seed: int = 0
     """Seed of the agent's random streams; the episodes do not depend on it."""
+    repeat: int = 1
+    """So many runs with the agent's seeds from --seed on; the variance is split into an episode and an
+    agent part."""
     out: Path | None = None
     """Folder of the run; by default one under ./navarena-runs that the same command finds again."""
     fresh: bool = False
@@ -67,6 +75,21 @@ class Evaluate:
             fresh=self.fresh,
         )
         _allow_modules_here()
+        runs = [self._run_once(console, one) for one in repeat_settings(settings, self.repeat)]
+        evaluation, report = runs[0]
+        document = describe_evaluation(evaluation, report, time.monotonic() - began)
+        splits: dict[str, VarianceSplit] = {}
+        if self.repeat > 1:
+            splits = split_runs([one.rows for one, _ in runs], list(evaluation.summary.metrics))
+            table = variance_table(splits)
+            console.table("where the variance comes from", table.columns, table.rows)
+        folders = [str(one.folder) for one, _ in runs] if self.repeat > 1 else []
+        variance = {name: asdict(one) | {"agent_share": one.agent_share} for name, one in splits.items()}
+        console.result(document | {"repeats": folders, "variance": variance})
+        return 0
+
+    def _run_once(self, console: Console, settings: EvaluationSettings) -> tuple[Evaluation, Path]:
+        """Run what `settings` say, print its tables, and write its report."""
         with open_run(settings) as run:
             if run.resumed:
                 console.note(f"resuming {run.folder}: {run.resumed} episodes are finished")
@@ -79,8 +102,7 @@ class Evaluate:
         report = write_report(evaluation, open_plans(evaluation.benchmark))
         _print_tables(console, evaluation)
         console.text(f"report: {report}")
-        console.result(describe_evaluation(evaluation, report, time.monotonic() - began))
-        return 0
+        return evaluation, report
 
 
 def _allow_modules_here() -> None:

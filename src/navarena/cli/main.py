@@ -40,6 +40,7 @@ class Entry:
 
 COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
+    "compare": Entry("navarena.cli.compare:Compare", "compare finished runs on the same episodes"),
     "replay": Entry("navarena.cli.replay:Replay", "re-execute a run's actions and check its metrics"),
     "list": Entry("navarena.cli.listing:List", "name the protocols, agents, sensors or scenes"),
     "doctor": Entry("navarena.cli.doctor:Doctor", "say what works here and what is missing"),
@@ -60,6 +61,9 @@ COMMANDS: Mapping[str, Entry] = {
     "tours coverage": Entry("navarena.cli.tours_houses:ToursCoverage", "say what tours have seen so far"),
     "tours score": Entry("navarena.cli.tours_scoring:ToursScore", "score a results file of R2R or IR2R"),
     "tours stats": Entry("navarena.cli.tours:ToursStats", "count tours and their episodes"),
+    "corruptions sheet": Entry(
+        "navarena.cli.corruptions:CorruptionsSheet", "draw examples of corruptions into a PNG"
+    ),
     "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
     "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),
 }

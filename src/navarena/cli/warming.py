@@ -17,6 +17,7 @@ import numpy as np
 from navarena.agents.loading import load_agent
 from navarena.cli.console import Console
 from navarena.core.seeding import make_generator
+from navarena.corruptions import CORRUPTIONS, DepthCorruption, PictureCorruption
 from navarena.episodes.catalog import load_episodes
 from navarena.evaluation.runner import evaluate
 from navarena.evaluation.settings import EvaluationSettings
@@ -104,7 +105,25 @@ def warm_labels() -> None:
     TriangleTree(np.zeros((1, 3, 3))).nearest(np.zeros((1, 3)))
 
 
-SIDE_BY_SIDE: tuple[Callable[[], None], ...] = (warm_pictures, warm_paths, warm_voxels, warm_labels)
+def warm_corruptions() -> None:
+    """The kernels that spoil pictures and depth."""
+    generators = [make_generator("warm")]
+    for name in CORRUPTIONS.names():
+        severities = CORRUPTIONS.get(name).severities or (None,)
+        for corruption in (CORRUPTIONS.get(name)(severity) for severity in severities):
+            if isinstance(corruption, PictureCorruption):
+                corruption.corrupt(np.zeros((1, 24, 32, 3), np.uint8), generators)
+            elif isinstance(corruption, DepthCorruption):
+                corruption.corrupt(np.ones((1, 24, 32, 1), np.float32), generators)
+
+
+SIDE_BY_SIDE: tuple[Callable[[], None], ...] = (
+    warm_pictures,
+    warm_paths,
+    warm_voxels,
+    warm_labels,
+    warm_corruptions,
+)
 
 
 def warm_kernels(console: Console) -> float:

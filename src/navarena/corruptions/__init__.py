@@ -1,6 +1,13 @@
 """What spoils a robot's sight, motion and knowledge of its pose, by name and severity."""
 
-from navarena.corruptions.catalog import CORRUPTIONS, find_corruption, find_corruptions, write_corruption
+from navarena.corruptions.catalog import (
+    AUGMENTATIONS,
+    CORRUPTIONS,
+    find_corruption,
+    find_corruptions,
+    join_corruptions,
+    write_corruption,
+)
 from navarena.corruptions.corruption import (
     FLOORS,
     SEVERITIES,
@@ -13,6 +20,7 @@ from navarena.corruptions.corruption import (
 )
 
 __all__ = [
+    "AUGMENTATIONS",
     "CORRUPTIONS",
     "FLOORS",
     "SEVERITIES",
@@ -24,5 +32,6 @@ __all__ = [
     "PoseCorruption",
     "find_corruption",
     "find_corruptions",
+    "join_corruptions",
     "write_corruption",
 ]

@@ -41,6 +41,18 @@ CORRUPTIONS = Registry(
 )
 """Name -> class (called as Class(severity or None, *words)). Packages add theirs in the entry-point group."""
 
+AUGMENTATIONS = Registry(
+    "augmentation",
+    {
+        "color_jitter": "navarena.corruptions.augmentations:ColorJitter",
+        "random_crop": "navarena.corruptions.augmentations:RandomCrop",
+        "random_shift": "navarena.corruptions.augmentations:RandomShift",
+    },
+    "navarena.augmentations",
+)
+"""Name -> class of what changes pictures during training, called without arguments for RobustNav's
+parameters. Packages add theirs in the entry-point group."""
+
 
 def find_corruption(text: str) -> Corruption:
     """The corruption that `text` names: "name", "name:severity", "name:word" or "name:severity:word:...".
@@ -84,3 +96,15 @@ def find_corruptions(texts: Sequence[str]) -> dict[str, Corruption]:
         names[name] = text
         found[write_corruption(text)] = find_corruption(text)
     return found
+
+
+def join_corruptions(own: Sequence[str], chosen: Sequence[str]) -> dict[str, Corruption]:
+    """The corruptions that a protocol has itself, and then those that somebody chose.
+
+    A chosen one takes the place of the protocol's own of the same name, and of those that it replaces.
+    Raises what find_corruptions raises.
+    """
+    found = find_corruptions(chosen)
+    gone = {text.partition(MARK)[0] for text in found}
+    gone |= {name for corruption in found.values() for name in corruption.replaces}
+    return find_corruptions([text for text in own if text.partition(MARK)[0] not in gone]) | found

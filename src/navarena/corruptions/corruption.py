@@ -38,6 +38,8 @@ class Corruption:
         default_severity: taken when none is said; None for corruptions without severities.
         words: name of an option -> the words that stand for its values, the default one first. No word
             occurs twice.
+        replaces: names of corruptions that a protocol has itself and that this one stands in for when it is
+            chosen; one of the same name always does.
         per: what names the generators it is handed: each step (and picture), each episode or each scene.
         severity: the chosen one; None for corruptions without severities.
         choices: name of an option -> its chosen word.
@@ -53,6 +55,7 @@ class Corruption:
     severities: ClassVar[tuple[int, ...]] = SEVERITIES
     default_severity: ClassVar[int | None] = 3
     words: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+    replaces: ClassVar[tuple[str, ...]] = ()
     per: Per = "step"
 
     def __init__(self, severity: int | None = None, *chosen: str) -> None:

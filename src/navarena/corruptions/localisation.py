@@ -27,8 +27,8 @@ DRIFT_DEGREES = (0.01, 0.02, 0.04, 0.08, 0.16)
 """Growth of the error with each step, by severity; after 100 steps at severity 3: 0.2 m and 4 degrees."""
 
 CELL_METRES = (0.05, 0.1, 0.25, 0.5, 1.0)
-CELL_DEGREES = (1.0, 5.0, 10.0, 15.0, 30.0)
-"""What readings are whole multiples of, by severity."""
+CELL_DEGREES = (4.0, 8.0, 16.0, 24.0, 45.0)
+"""What readings are whole multiples of, by severity; turns of 30 degrees are multiples of none."""
 
 LOST_SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 """Probability that a reading does not arrive, by severity."""

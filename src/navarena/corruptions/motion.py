@@ -68,6 +68,7 @@ class NativeNoise(MotionCorruption):
 class MotionBiasStochastic(NativeNoise):
     """Native noise with 20 times its sigmas: 0.1 m and 10 degrees; walks may then lead backwards."""
 
+    replaces = ("native_noise",)
     move_sigma, turn_sigma = BIASED_MOVE_SIGMA, BIASED_TURN_SIGMA
 
 

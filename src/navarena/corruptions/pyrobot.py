@@ -79,6 +79,7 @@ class PyRobotNoise(MotionCorruption):
     """
 
     severities = ()
+    replaces = ("native_noise",)
     words = MappingProxyType(
         {
             "controller": tuple(CONTROLLERS),

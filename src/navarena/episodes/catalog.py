@@ -34,9 +34,15 @@ RECIPES = Registry(
         "objectnav-robothor2020-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2020_V1",
         "objectnav-robothor2021-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2021_V1",
         "objectnav-stretch2023-v1": "navarena.episodes.object_nav_stretch:OBJECTNAV_STRETCH2023_V1",
+        "pointnav-habitat2020-v1": "navarena.episodes.point_nav:POINTNAV_HABITAT2020_V1",
         "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
         "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
+<<<<<<< HEAD
         "r2r-ce-v1": "navarena.episodes.routes:R2R_CE_V1",
+=======
+        "robustnav-objectnav-v1": "navarena.episodes.robustnav:ROBUSTNAV_OBJECTNAV_V1",
+        "robustnav-pointnav-v1": "navarena.episodes.robustnav:ROBUSTNAV_POINTNAV_V1",
+>>>>>>> main
     },
     "navarena.episodes",
 )
@@ -229,10 +235,10 @@ def load_community_file(path: Path, protocol_id: str) -> EpisodeDataset:
     Raises FileError for a bad file, InputError when its task is not the protocol's or ids repeat.
     """
     file = open_episode_file(path)
-    if protocol_id.split("-")[0] != file.format.task:
+    if file.format.task not in protocol_id.split("-"):
         raise InputError(
             f"expected episodes of {protocol_id!r}, got those of {file.format.title} in {path}; name a "
-            f"protocol whose id begins with {file.format.task}-"
+            f"protocol with {file.format.task} in its id"
         )
     dataset = EpisodeDataset(protocol_id, file.format.name, file.split, file.episodes, recipe_hash=file.hash)
     if len(file.parts) == 1:

@@ -89,7 +89,7 @@ class MultiOnRecipe(EpisodeRecipe):
     min_distance: float = 2.0
     max_distance: float = 20.0
     max_rise: float = 0.5
-    difficulty: tuple[float, float] = (4.0, 6.0)
+    difficulty: tuple[float, float] = (5.5, 8.0)
     shares: str = ""
     default_dataset: str = DEFAULT_DATASET
 

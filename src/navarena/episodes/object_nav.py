@@ -80,7 +80,7 @@ class ObjectNavRecipe(EpisodeRecipe):
         min_ratio: below it, candidates are thinned out.
         min_island_radius: metres.
         max_rise: metres of height between start and view point.
-        difficulty: metres, geodesic, up to which an episode is easy, and medium.
+        difficulty: metres, geodesic, up to which an episode is easy, and medium: about the thirds of `val`.
         shares, default_dataset: see EpisodeRecipe.
     """
 
@@ -95,7 +95,7 @@ class ObjectNavRecipe(EpisodeRecipe):
     min_ratio: float = 1.05
     min_island_radius: float = 1.5
     max_rise: float = math.inf
-    difficulty: tuple[float, float] = (3.0, 6.0)
+    difficulty: tuple[float, float] = (3.0, 5.0)
     shares: str = ""
     default_dataset: str = DEFAULT_DATASET
 

@@ -8,7 +8,7 @@ from navarena.episodes.recipe import SceneBatch, Stream
 from navarena.episodes.view_points import ViewPointSettings
 from navarena.scenes.houses.vocabulary import ROBOTHOR
 from navarena.simulation.body import Embodiment
-from navarena.simulation.body_catalog import LOCOBOT_ROBOTHOR, LOCOBOT_ROBOTHOR_2020, LOCOBOT_ROBUSTNAV
+from navarena.simulation.body_catalog import LOCOBOT_ROBOTHOR, LOCOBOT_ROBOTHOR_2020
 from navarena.simulation.instance_pictures import Nearness
 from navarena.simulation.world import World
 
@@ -75,11 +75,4 @@ OBJECTNAV_ROBOTHOR2020_V1 = RobothorRecipe(
 )
 OBJECTNAV_ROBOTHOR2021_V1 = RobothorRecipe(
     "objectnav-robothor2021-v1", LOCOBOT_ROBOTHOR, ROBOTHOR_CATEGORIES, start_tilt=-START_HORIZON
-)
-ROBUSTNAV_OBJECTNAV_V1 = RobothorRecipe(
-    "robustnav-objectnav-v1",
-    LOCOBOT_ROBUSTNAV,
-    ROBOTHOR_CATEGORIES,
-    max_steps=300,
-    start_tilt=-START_HORIZON,
 )

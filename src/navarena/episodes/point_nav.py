@@ -15,7 +15,7 @@ from navarena.episodes.places import as_tuple, round_distance, sample_places, sa
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream
 from navarena.episodes.solvable import choose_solvable
 from navarena.simulation.body import Embodiment
-from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_ROBUSTNAV
+from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_POINTNAV, LOCOBOT_ROBUSTNAV
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.simulation.world import World
 
@@ -55,7 +55,7 @@ class PointNavRecipe(EpisodeRecipe):
         min_ratio: below it, candidates are thinned out.
         min_island_radius: metres.
         max_rise: metres of height between start and goal; more is another floor.
-        difficulty: metres, geodesic, up to which an episode is easy, and medium.
+        difficulty: metres, geodesic, up to which an episode is easy, and medium: about the thirds of `val`.
         shares, default_dataset: see EpisodeRecipe.
     """
 
@@ -68,7 +68,7 @@ class PointNavRecipe(EpisodeRecipe):
     min_ratio: float = 1.05
     min_island_radius: float = 1.5
     max_rise: float = 0.5
-    difficulty: tuple[float, float] = (4.0, 7.0)
+    difficulty: tuple[float, float] = (6.0, 9.0)
     shares: str = ""
     default_dataset: str = DEFAULT_DATASET
 
@@ -159,6 +159,9 @@ def _are_solved(planner: ActionPlanner, world: World, tried: Mapping[int, Candid
 
 
 POINTNAV_V1 = PointNavRecipe("pointnav-v1", LOCOBOT, success_distance=0.2, max_steps=500)
+POINTNAV_HABITAT2020_V1 = PointNavRecipe(
+    "pointnav-habitat2020-v1", LOCOBOT_POINTNAV, success_distance=0.36, max_steps=500
+)
 POINTNAV_ROBOTHOR_V1 = PointNavRecipe(
     "pointnav-robothor-v1",
     LOCOBOT_ROBUSTNAV,

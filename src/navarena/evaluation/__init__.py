@@ -1,13 +1,16 @@
 """Run agents over episodes, keep every step, and derive numbers that can be checked again."""
 
 from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark, Setup, open_benchmark
+from navarena.evaluation.breakdowns import BREAKDOWNS, Group, break_down
+from navarena.evaluation.compare import Comparison, Contestant, compare, read_contestant
 from navarena.evaluation.episode_table import read_table
 from navarena.evaluation.graph_results import Answers, load_results, save_results
 from navarena.evaluation.graph_runner import run_tours
 from navarena.evaluation.graph_scores import TourScore, TourScores, mean_scores, score_episodes, score_tours
 from navarena.evaluation.identity import Identity
-from navarena.evaluation.journal import Row, read_rows
+from navarena.evaluation.journal import GoalsRecord, Row, read_rows
 from navarena.evaluation.record import RunRecord, read_record
+from navarena.evaluation.repeats import repeat_settings, split_runs
 from navarena.evaluation.replay import Difference, Replay, execute_actions, replay_run
 from navarena.evaluation.results import (
     MetricSummary,
@@ -20,13 +23,18 @@ from navarena.evaluation.runner import Evaluation, Run, evaluate, open_run
 from navarena.evaluation.settings import EvaluationSettings
 
 __all__ = [
+    "BREAKDOWNS",
     "Answers",
     "Batch",
     "BatchAgent",
     "Benchmark",
+    "Comparison",
+    "Contestant",
     "Difference",
     "Evaluation",
     "EvaluationSettings",
+    "GoalsRecord",
+    "Group",
     "Identity",
     "MetricSummary",
     "Replay",
@@ -37,6 +45,8 @@ __all__ = [
     "Summary",
     "TourScore",
     "TourScores",
+    "break_down",
+    "compare",
     "estimate_metric",
     "evaluate",
     "execute_actions",
@@ -45,13 +55,16 @@ __all__ = [
     "metric_values",
     "open_benchmark",
     "open_run",
+    "read_contestant",
     "read_record",
     "read_rows",
     "read_summary",
     "read_table",
+    "repeat_settings",
     "replay_run",
     "run_tours",
     "save_results",
     "score_episodes",
     "score_tours",
+    "split_runs",
 ]

@@ -15,7 +15,8 @@ import numpy as np
 from navarena.agents.agent import Start
 from navarena.agents.declaration import UNDECLARED, Declaration
 from navarena.agents.loading import declare_agent, load_agent
-from navarena.corruptions.catalog import find_corruption
+from navarena.core.errors import InputError
+from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
@@ -27,10 +28,15 @@ from navarena.scenes.catalog import is_file_path
 from navarena.scenes.mesh_reference import MARK
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
+from navarena.tasks.corruption_checks import require_sense
 from navarena.tasks.task import StepResult, Task
 
 SCENE_EPISODES = 100
 """Episodes generated in a scene that is given in the place of a dataset, unless a number is asked for."""
+
+
+MOST_EPISODES = 10_000_000
+"""Of a list that is evaluated as a whole; what is larger is a stream to train on."""
 
 
 @runtime_checkable
@@ -47,7 +53,7 @@ class Batch(Protocol):
         ...
 
     def step(self, actions: np.ndarray, active: np.ndarray) -> StepResult:
-        """Take actions (N,) int64 in the slots where `active` (N,) bool holds."""
+        """Take actions (N,) int64, or (N, K) float64, in the slots where `active` (N,) bool holds."""
         ...
 
     def trajectory(self, slot: int) -> Trajectory:
@@ -70,7 +76,7 @@ class BatchAgent(Protocol):
         ...
 
     def act(self, observations: Mapping[str, np.ndarray], active: np.ndarray) -> np.ndarray:
-        """Choose actions (N,) int64 for the slots where `active` (N,) bool holds."""
+        """Choose actions (N,) int64, or (N, K) float64, for the slots where `active` (N,) bool holds."""
         ...
 
 
@@ -98,6 +104,7 @@ class Benchmark:
         metrics: names of the numbers of each episode.
         setup: makes batches and agents, in this process or another.
         declaration: what the agent says of itself.
+        is_continuous: whether an action is a number within [-1, 1] for each of `actions`.
     """
 
     identity: Identity
@@ -106,6 +113,7 @@ class Benchmark:
     metrics: tuple[str, ...]
     setup: Setup
     declaration: Declaration = UNDECLARED
+    is_continuous: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,7 +124,7 @@ class TaskSetup:
         protocol: id of the task.
         agent: registered name or "module:Class".
         seed: of the agent.
-        corruptions: what spoils the agent's pictures, each as "name:severity".
+        corruptions: what spoils the agent's sight, motion and pose, each as "name:severity".
     """
 
     protocol: str
@@ -141,25 +149,29 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         settings: what to evaluate.
         needs_agent: whether an agent will act; a replay works without the agent's code.
 
-    Raises InputError for unknown names and bad files.
+    Raises InputError for unknown names, bad files, and streams without a number of episodes.
     """
     task = get_task(settings.protocol)
     # an agent that does not exist is noticed here, before anything is computed or written
     declaration = declare_agent(settings.agent) if needs_agent else UNDECLARED
     dataset = _load_dataset(task, settings)
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
+    if settings.episodes is None and len(dataset) > MOST_EPISODES:
+        raise InputError(
+            f"expected --episodes N for a stream of {len(dataset):,} episodes, got none; or evaluate on val"
+        )
     episodes = tuple(dataset.episodes[: settings.episodes])
     if len(episodes) < len(dataset.episodes):
         identity = identity.first(len(episodes))
-    corruptions = tuple(settings.corrupt.split(",")) if settings.corrupt else ()
+    chosen = settings.corrupt.split(",") if settings.corrupt else []
     if needs_agent:
-        for corruption in corruptions:
-            find_corruption(corruption)
-    if settings.corrupt:
-        identity = identity.departing("corrupt", settings.corrupt)
+        require_sense(task, chosen, declaration.sensors)
+    corruptions = tuple(write_corruption(text) for text in chosen)
+    if corruptions:
+        identity = identity.departing("corrupt", ",".join(corruptions))
     setup = TaskSetup(task.protocol_id, settings.agent, settings.seed, corruptions)
     metrics = tuple(dict.fromkeys((*task.metrics, *COMMON_METRICS)))
-    return Benchmark(identity, episodes, task.actions, metrics, setup, declaration)
+    return Benchmark(identity, episodes, task.actions, metrics, setup, declaration, task.is_continuous)
 
 
 def is_scene(dataset: str) -> bool:

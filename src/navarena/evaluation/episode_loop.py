@@ -13,15 +13,17 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Bool
 
 from navarena.agents.agent import Boundary, Start
 from navarena.core.errors import ActionError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.journal import JournalWriter, Row, Status
+from navarena.evaluation.traits import find_traits, record_goals
 from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.trajectory import Trajectory
+from navarena.tasks.task import Actions
 
 
 class EpisodeLoop:
@@ -104,14 +106,14 @@ class EpisodeLoop:
         except Exception as error:
             self._blame(error)
             return
-        actions = require_actions(chosen, len(self._active))
-        names = self._benchmark.actions
-        for slot in np.flatnonzero(self._active & ((actions < 0) | (actions >= len(names)))):
-            problem = f"expected an action from 0 to {len(names) - 1}, got {actions[slot]}"
-            self._finish(int(slot), "illegal_action", problem)
+        actions = require_actions(chosen, len(self._active), self._benchmark)
+        for slot in np.flatnonzero(self._active & ~find_legal(actions, self._benchmark)):
+            legal = describe_legal(self._benchmark)
+            self._finish(int(slot), "illegal_action", f"expected {legal}, got {actions[slot]}")
         if not self._active.any():
             return
-        result = self._batch.step(np.where(self._active, actions, 0), self._active.copy())
+        actions[~self._active] = 0
+        result = self._batch.step(actions, self._active.copy())
         for slot in np.flatnonzero(self._active & (result.terminated | result.truncated)):
             self._finish(int(slot), "ok")
 
@@ -154,25 +156,42 @@ def make_row(
         status=status,
         steps=len(trajectory.actions),
         start_distance=start if math.isfinite(start) else None,
-        actions=[int(action) for action in trajectory.actions],
+        actions=trajectory.actions.tolist(),
         metrics={name: value if math.isfinite(value) else None for name, value in metrics.items()},
         traceback=problem,
+        traits=find_traits(episode, trajectory),
+        goals=record_goals(trajectory),
     )
 
 
-def require_actions(actions: object, slots: int) -> Int64[np.ndarray, "n"]:
-    """What an agent returned as (N,) int64.
+def require_actions(chosen: object, slots: int, benchmark: Benchmark) -> Actions:
+    """What an agent returned, a copy: (N,) int64, or (N, K) float64 of a continuous benchmark.
 
     Raises ActionError for another shape or for numbers that are not integers: that is a
     mistake of the program, not the failure of an episode.
     """
-    array = np.asarray(actions)
-    if array.shape != (slots,) or array.dtype.kind not in "iu":
+    array = np.asarray(chosen)
+    shape = (slots, len(benchmark.actions)) if benchmark.is_continuous else (slots,)
+    if array.shape != shape or array.dtype.kind not in ("iuf" if benchmark.is_continuous else "iu"):
+        kind = "rows of numbers" if benchmark.is_continuous else "integer actions"
         raise ActionError(
-            f"expected the agent to return {slots} integer actions, shape ({slots},), got shape "
+            f"expected the agent to return {slots} {kind}, shape {shape}, got shape "
             f"{array.shape} of {array.dtype}; mend its act()"
         )
-    return array.astype(np.int64)
+    return array.astype(np.float64 if benchmark.is_continuous else np.int64)
+
+
+def find_legal(actions: Actions, benchmark: Benchmark) -> Bool[np.ndarray, "n"]:
+    """(N,) bool: which of `actions` (N,) or (N, K) the rules know."""
+    if benchmark.is_continuous:
+        return np.asarray((np.abs(actions) <= 1).all(1))
+    return np.asarray((actions >= 0) & (actions < len(benchmark.actions)))
+
+
+def describe_legal(benchmark: Benchmark) -> str:
+    """What `find_legal` asks for, in words."""
+    last = len(benchmark.actions) - 1
+    return "numbers within [-1, 1]" if benchmark.is_continuous else f"an action from 0 to {last}"
 
 
 def format_traceback(error: Exception) -> str:

@@ -1,8 +1,9 @@
 """The door to pyarrow: episodes.parquet, one row per episode, for pandas, polars and DuckDB.
 
 Columns: episode_id, scene_id, identity, status, steps, start_distance (metres, infinite when
-unreachable), one float64 column per metric (infinite when unreachable), actions (list of
-int32), error (last line of the traceback, or null).
+unreachable), one column of text per trait that any episode has (trait_category, ...), one float64
+column per metric (infinite when unreachable), for episodes with several goals legs, found_after and
+walked (lists), actions (list of int32), error (last line of the traceback, or null).
 """
 
 import math
@@ -30,9 +31,18 @@ def write_table(path: Path, rows: Sequence[Row], metrics: Sequence[str]) -> None
             [math.inf if row.start_distance is None else row.start_distance for row in rows], pa.float64()
         ),
     }
+    for name in sorted({name for row in rows for name in row.traits}):
+        columns[f"trait_{name}"] = pa.array([row.traits.get(name) for row in rows], pa.string())
     for name in metrics:
         columns[name] = pa.array([row.metric(name) for row in rows], pa.float64())
-    columns["actions"] = pa.array([row.actions for row in rows], pa.list_(pa.int32()))
+    if any(row.goals is not None for row in rows):
+        kinds = {"legs": pa.float64(), "found_after": pa.int32(), "walked": pa.float64()}
+        for name, kind in kinds.items():
+            lists = [None if row.goals is None else getattr(row.goals, name) for row in rows]
+            columns[name] = pa.array(lists, pa.list_(kind))
+    is_continuous = any(isinstance(action, list) for row in rows for action in row.actions[:1])
+    action = pa.list_(pa.float64()) if is_continuous else pa.int32()
+    columns["actions"] = pa.array([row.actions for row in rows], pa.list_(action))
     columns["error"] = pa.array([last_line(row.traceback) for row in rows], pa.string())
     with atomic_path(path) as temporary:
         pq.write_table(pa.table(columns), temporary, compression="zstd")

@@ -27,6 +27,20 @@ Status = Literal["ok", "crashed", "illegal_action"]
 an action outside the action space. All but "ok" count as failures."""
 
 
+class GoalsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an episode with several goals in order leaves behind beside its metrics.
+
+    Attributes:
+        legs: metres, geodesic: start to first goal, first to second, ...; None without a way.
+        found_after: for each goal found, the number of actions taken until then.
+        walked: for each goal found, metres walked until then.
+    """
+
+    legs: list[float | None]
+    found_after: list[int]
+    walked: list[float]
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One finished episode.
 
@@ -36,9 +50,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         status: how it ended.
         steps: number of actions.
         start_distance: metres, geodesic from start to goal; None when unreachable.
-        actions: indices into the protocol's actions, in order.
+        actions: indices into the protocol's actions, in order; lists of numbers when they are continuous.
         metrics: name -> value; None is infinite.
         traceback: what the agent raised or did wrong; None when all went well.
+        traits: what kind of episode it is, such as {"category": "chair"} (see evaluation.traits).
+        goals: of episodes with several goals.
     """
 
     identity: str
@@ -47,9 +63,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     status: Status
     steps: int
     start_distance: float | None
-    actions: list[int]
+    actions: list[int | list[float]]
     metrics: dict[str, float | None]
     traceback: str | None = None
+    traits: dict[str, str] = {}
+    goals: GoalsRecord | None = None
 
     @property
     def failed(self) -> bool:

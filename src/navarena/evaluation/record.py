@@ -39,6 +39,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         execution: workers and batch_size of the first command.
         command: that started it.
         started: when, UTC, ISO 8601.
+        view_points: hash of those that decided about success, written when the run is finished; None for
+            tasks without view points and for files that bring their own.
     """
 
     format: str = FORMAT
@@ -56,6 +58,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     execution: dict[str, int]
     command: tuple[str, ...]
     started: str
+    view_points: str | None = None
 
     @property
     def agent(self) -> str:

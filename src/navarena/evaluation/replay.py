@@ -15,12 +15,13 @@ import numpy as np
 from navarena.core.errors import CheckFailedError, FileError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Batch, Benchmark, open_benchmark
-from navarena.evaluation.episode_loop import make_row
-from navarena.evaluation.journal import Row, journal_paths, read_journal, sort_rows
+from navarena.evaluation.episode_loop import describe_legal, find_legal, make_row
+from navarena.evaluation.journal import GoalsRecord, Row, journal_paths, read_journal, sort_rows
 from navarena.evaluation.record import RunRecord, describe_hardware, describe_versions, read_record
 from navarena.evaluation.results import SUMMARY_NAME, encode_summary, require_complete, summarize
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.trajectory import Trajectory
+from navarena.tasks.task import Actions
 
 TOLERANCE = 1e-6
 """Allowed difference of a float, absolute and relative, on another platform."""
@@ -197,15 +198,18 @@ def execute_actions(
 
 def _step_logged(benchmark: Benchmark, batch: Batch, cursors: dict[int, _Cursor], slots: int) -> None:
     """Take the next logged action in every slot that has one."""
-    actions, active = np.zeros(slots, np.int64), np.zeros(slots, bool)
+    columns = len(benchmark.actions)
+    actions: Actions = np.zeros((slots, columns)) if benchmark.is_continuous else np.zeros(slots, np.int64)
+    active = np.zeros(slots, bool)
     for slot, cursor in cursors.items():
         if cursor.done:
             continue
         action = cursor.row.actions[cursor.taken]
-        if not 0 <= action < len(benchmark.actions):
+        fits = isinstance(action, list) == benchmark.is_continuous and np.size(action) == actions[slot].size
+        if not fits or not find_legal(np.array([action]), benchmark)[0]:
             raise CheckFailedError(
-                f"episode {cursor.row.episode_id}: expected logged actions from 0 to "
-                f"{len(benchmark.actions) - 1}, got {action} at step {cursor.taken}; the journal was edited"
+                f"episode {cursor.row.episode_id}: expected logged actions to be "
+                f"{describe_legal(benchmark)}, got {action} at step {cursor.taken}; the journal was edited"
             )
         actions[slot], active[slot] = action, True
         cursor.taken += 1
@@ -243,7 +247,24 @@ def compare_row(
     expect("start_distance", row.start_distance, again.start_distance)
     for name in sorted({*row.metrics, *again.metrics}):
         expect(name, row.metrics.get(name, "missing"), again.metrics.get(name, "missing"))
+    for name in sorted({*row.traits, *again.traits}):
+        expect(name, row.traits.get(name, "missing"), again.traits.get(name, "missing"))
+    for name, logged, replayed in _paired_goals(row.goals, again.goals):
+        expect(name, logged, replayed)
     return found
+
+
+def _paired_goals(
+    logged: GoalsRecord | None, replayed: GoalsRecord | None
+) -> Iterator[tuple[str, object, object]]:
+    """(name, logged, replayed) of everything that two records of several goals hold."""
+    if logged is None or replayed is None:
+        yield "goals", logged, replayed
+        return
+    for name in GoalsRecord.__struct_fields__:
+        old, new = getattr(logged, name), getattr(replayed, name)
+        yield f"number of {name}", len(old), len(new)
+        yield from ((f"{name} {place}", *pair) for place, pair in enumerate(zip(old, new), start=1))
 
 
 def _is_same(logged: object, replayed: object, exact: bool) -> bool:

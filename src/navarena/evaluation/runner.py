@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec.structs import replace as replace_fields
+
 from navarena.core.errors import InputError, NavarenaError
 from navarena.core.files import raise_storage_error
 from navarena.episodes.episode import Episode
@@ -36,6 +38,7 @@ from navarena.evaluation.results import (
     write_results,
 )
 from navarena.evaluation.settings import EvaluationSettings
+from navarena.evaluation.view_point_hash import hash_view_points
 from navarena.evaluation.workers import WorkerPool
 
 REPORT_NAME = "report.html"
@@ -110,6 +113,8 @@ class Run:
         require_complete(rows, identity, [episode.episode_id for episode in self._benchmark.episodes])
         summary = summarize(rows, identity, self._record.agent, self._benchmark.metrics)
         write_results(self.folder, rows, summary)
+        self._record = replace_fields(self._record, view_points=hash_view_points(self._benchmark))
+        write_record(self.folder, self._record)
         return Evaluation(
             self.folder,
             self._benchmark,

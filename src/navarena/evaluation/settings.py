@@ -27,8 +27,8 @@ class EvaluationSettings:
             generated in that scene); None for the protocol's own.
         episodes: only so many from the front of the split; None for all.
         seed: of the agent's random streams; the episodes do not depend on it.
-        corrupt: what spoils the agent's colour pictures, in this order: "name:severity", separated by
-            commas; None for nothing.
+        corrupt: what spoils the agent's sight, motion and knowledge of its pose, in this order:
+            "name:severity" or with words, separated by commas; None for nothing.
         workers: processes; the numbers do not depend on it.
         batch_size: episodes that one worker runs side by side; the numbers do not depend on it.
         out: folder of the run; None for one under RUNS_FOLDER named after what decides the numbers.

@@ -11,6 +11,7 @@ from navarena.metrics.multi_goal import (
     ppl_code,
     progress,
     raw_metrics,
+    walked_until_found,
 )
 from navarena.metrics.navigation import (
     collisions,
@@ -20,6 +21,13 @@ from navarena.metrics.navigation import (
     soft_spl,
     spl,
     success,
+)
+from navarena.metrics.paired import PairedComparison, compare_paired, permutation_test
+from navarena.metrics.seeds import (
+    estimate_interquartile_mean,
+    interquartile_mean,
+    performance_profile,
+    probability_of_improvement,
 )
 from navarena.metrics.statistics import (
     Estimate,
@@ -40,6 +48,7 @@ from navarena.metrics.tours import (
     tour_weights,
 )
 from navarena.metrics.trajectory import BodyRates, ShortestWay, Trajectory, is_within
+from navarena.metrics.variance import VarianceSplit, split_variance
 
 __all__ = [
     "COMMON_METRICS",
@@ -49,23 +58,28 @@ __all__ = [
     "Metric",
     "MultiGoalTrajectory",
     "ObjectGoalTrajectory",
+    "PairedComparison",
     "PathScores",
     "ShortestWay",
     "TourSuccess",
     "Trajectory",
+    "VarianceSplit",
     "action_spl",
     "bootstrap_interval",
     "collisions",
+    "compare_paired",
     "compute_metrics",
     "coverage_length_score",
     "distance_left",
     "distance_to_goal",
     "dtw",
     "dtw_alignment",
+    "estimate_interquartile_mean",
     "estimate_mean",
     "estimate_rate",
     "euclidean_costs",
     "get_metric",
+    "interquartile_mean",
     "is_within",
     "mean_over_tours",
     "measure_way",
@@ -75,8 +89,11 @@ __all__ = [
     "num_actions",
     "oracle_success",
     "path_length",
+    "performance_profile",
+    "permutation_test",
     "ppl",
     "ppl_code",
+    "probability_of_improvement",
     "progress",
     "raw_metrics",
     "rotation",
@@ -84,6 +101,7 @@ __all__ = [
     "seconds",
     "soft_spl",
     "spl",
+    "split_variance",
     "stopped",
     "success",
     "time_spl",
@@ -92,6 +110,7 @@ __all__ = [
     "tour_ndtw",
     "tour_success",
     "tour_weights",
+    "walked_until_found",
     "wilson_interval",
     "zone_success",
     "zone_success_seen",

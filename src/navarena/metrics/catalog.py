@@ -12,7 +12,11 @@ from typing import Literal
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
+<<<<<<< HEAD
 from navarena.metrics import effort, followed_path, multi_goal, navigation, stopping, success_zone
+=======
+from navarena.metrics import effort, multi_goal, navigation, robustnav, stopping, success_zone
+>>>>>>> main
 from navarena.metrics.trajectory import Trajectory
 
 
@@ -54,6 +58,7 @@ DISTANCE_TO_GOAL = Metric("distance_to_goal", "Distance to goal", navigation.dis
 PATH_LENGTH = Metric("path_length", "Path length", navigation.path_length, "m")
 COLLISIONS = Metric("collisions", "Collisions", navigation.collisions, "", "lower")
 NUM_ACTIONS = Metric("num_actions", "Actions", navigation.num_actions)
+SPL_ROBUSTNAV = Metric("spl_robustnav", "SPL (RobustNav)", robustnav.spl_robustnav, "", "higher", False, 0.0)
 PROGRESS = Metric("progress", "Progress", multi_goal.progress, "", "higher", False, 0.0)
 PPL = Metric("ppl", "PPL", multi_goal.ppl, "", "higher", False, 0.0)
 PPL_CODE = Metric("ppl_code", "PPL (code)", multi_goal.ppl_code, "", "higher", False, 0.0)
@@ -98,6 +103,7 @@ METRICS = Registry(
         "path_length": "navarena.metrics.catalog:PATH_LENGTH",
         "collisions": "navarena.metrics.catalog:COLLISIONS",
         "num_actions": "navarena.metrics.catalog:NUM_ACTIONS",
+        "spl_robustnav": "navarena.metrics.catalog:SPL_ROBUSTNAV",
         "progress": "navarena.metrics.catalog:PROGRESS",
         "ppl": "navarena.metrics.catalog:PPL",
         "ppl_code": "navarena.metrics.catalog:PPL_CODE",

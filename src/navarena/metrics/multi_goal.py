@@ -119,13 +119,17 @@ def _path_until(trajectory: Trajectory, steps: int) -> float:
     return float(np.sqrt((moves * moves).sum(1)).sum())
 
 
+def walked_until_found(trajectory: MultiGoalTrajectory) -> list[float]:
+    """Metres walked up to each goal that was found, in order."""
+    return [_path_until(trajectory, int(steps)) for steps in trajectory.found_after]
+
+
 def raw_metrics(trajectory: MultiGoalTrajectory) -> dict[str, float | list[float]]:
     """Everything that the `raw_metrics` of the reference code hold, under its names; metres and counts.
 
     `geodesic_distances` are cumulative along the goals, `agent_distances` the path walked up to each
     found goal. `PSPL` is the code's reading; the misspelt `episode_lenth` is the reference's.
     """
-    walked = [_path_until(trajectory, int(steps)) for steps in trajectory.found_after]
     return {
         "success": float(trajectory.succeeded),
         "percentage_success": progress(trajectory),
@@ -133,7 +137,7 @@ def raw_metrics(trajectory: MultiGoalTrajectory) -> dict[str, float | list[float
         "agent_path_length": path_length(trajectory),
         "subgoals_found": float(len(trajectory.found_after)),
         "distance_to_curr_subgoal": float(trajectory.distance_to_goal[-1]),
-        "agent_distances": walked,
+        "agent_distances": walked_until_found(trajectory),
         "distance_to_multi_goal": trajectory.distance_left,
         "MSPL": spl(trajectory),
         "PSPL": ppl_code(trajectory),

@@ -29,6 +29,7 @@ _DRAWS_AT_ONCE = 2_000_000
 WILSON = "Wilson"
 OVER_SCENES = "bootstrap over scenes"
 OVER_EPISODES = "bootstrap over episodes"
+OVER_BOTH = "bootstrap over scenes and episodes"
 NO_INTERVAL = "none"
 
 
@@ -41,7 +42,8 @@ class Estimate:
         low, high: the interval at CONFIDENCE; None when it cannot be known.
         n: how many values were given, infinite ones included.
         infinite: how many of them are infinite.
-        method: how the interval was made: WILSON, OVER_SCENES, OVER_EPISODES or NO_INTERVAL.
+        method: how the interval was made: WILSON, OVER_SCENES, OVER_EPISODES, OVER_BOTH or
+            NO_INTERVAL.
     """
 
     mean: float
@@ -75,11 +77,13 @@ def bootstrap_interval(
     generator: np.random.Generator,
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
+    two_levels: bool = False,
 ) -> tuple[float, float]:
     """Percentile interval of the mean when whole clusters are drawn with replacement.
 
     A resample draws as many clusters as there are and divides the sum of their values by
-    their number of values (cluster sums: the cost does not grow with n).
+    their number of values (cluster sums: the cost does not grow with n). On two levels, the values
+    within each drawn cluster are drawn again, with replacement.
 
     Args:
         values: (N,) float64, finite, N >= 1.
@@ -87,6 +91,7 @@ def bootstrap_interval(
         generator: source of the draws; equal generators give equal intervals.
         resamples: number of resampled means.
         confidence: probability that the interval should cover, such as 0.95.
+        two_levels: whether values are resampled within the clusters, too.
 
     Raises InputError for no values, values that are not finite, or labels of another length.
     """
@@ -104,14 +109,39 @@ def bootstrap_interval(
     if np.ptp(values) == 0.0:
         return float(values[0]), float(values[0])
     means = np.zeros(resamples)
-    chunk = max(1, _DRAWS_AT_ONCE // len(sums))
+    ordered = values[np.argsort(index, kind="stable")]
+    offsets = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    chunk = max(1, _DRAWS_AT_ONCE // (values.size if two_levels else len(sums)))
     for first in range(0, resamples, chunk):
         last = min(first + chunk, resamples)
         drawn = generator.integers(0, len(sums), (last - first, len(sums)))
-        means[first:last] = sums[drawn].sum(1) / counts[drawn].sum(1)
+        sizes = counts[drawn].sum(1)
+        if two_levels:
+            means[first:last] = _redraw_within(ordered, offsets, counts, drawn, generator) / sizes
+        else:
+            means[first:last] = sums[drawn].sum(1) / sizes
     tail = (1 - confidence) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def _redraw_within(
+    ordered: Float[np.ndarray, "n"],
+    offsets: Int[np.ndarray, "c"],
+    counts: Float[np.ndarray, "c"],
+    drawn: Int[np.ndarray, "r c"],
+    generator: np.random.Generator,
+) -> Float[np.ndarray, "r"]:
+    """(R,) sums of values that are drawn anew, with replacement, within each of the `drawn` clusters.
+
+    `ordered` values lie cluster by cluster, each from its offset on.
+    """
+    sizes = counts[drawn].astype(np.int64)
+    lengths = np.repeat(sizes.ravel(), sizes.ravel())
+    begins = np.repeat(offsets[drawn].ravel(), sizes.ravel())
+    picked = begins + (generator.random(len(lengths)) * lengths).astype(np.int64)
+    ends = np.cumsum(sizes.sum(1))
+    return np.add.reduceat(ordered[picked], np.concatenate([[0], ends[:-1]]))
 
 
 def estimate_rate(values: Float[np.ndarray, "n"]) -> Estimate:
@@ -128,7 +158,10 @@ def estimate_rate(values: Float[np.ndarray, "n"]) -> Estimate:
 
 
 def estimate_mean(
-    values: Float[np.ndarray, "n"], scenes: Sequence[str], generator: np.random.Generator
+    values: Float[np.ndarray, "n"],
+    scenes: Sequence[str],
+    generator: np.random.Generator,
+    two_levels: bool = False,
 ) -> Estimate:
     """Mean of (N,) values with a bootstrap interval over scenes; the module's head has the edge cases.
 
@@ -136,6 +169,7 @@ def estimate_mean(
         values: (N,) float64; infinity allowed, NaN not (InputError).
         scenes: scene id of each value.
         generator: source of the resamples.
+        two_levels: whether episodes are resampled within the scenes, too.
     """
     values = np.asarray(values, np.float64)
     if values.size == 0 or len(scenes) != values.size:
@@ -156,5 +190,6 @@ def estimate_mean(
     _, labels = np.unique(np.asarray(scenes)[finite], return_inverse=True)
     by_scene = labels.max() + 1 >= MIN_SCENES
     clusters = labels if by_scene else np.arange(kept.size)
-    low, high = bootstrap_interval(kept, clusters, generator)
-    return Estimate(mean, low, high, n, infinite, OVER_SCENES if by_scene else OVER_EPISODES)
+    low, high = bootstrap_interval(kept, clusters, generator, two_levels=two_levels and bool(by_scene))
+    method = OVER_EPISODES if not by_scene else OVER_BOTH if two_levels else OVER_SCENES
+    return Estimate(mean, low, high, n, infinite, method)

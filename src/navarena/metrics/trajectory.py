@@ -67,7 +67,7 @@ class Trajectory:
     Attributes:
         positions: (K + 1, 3) float64, metres, world frame; row 0 is the start.
         yaws: (K + 1,) float64, radians.
-        actions: (K,) int64, index into the protocol's action list.
+        actions: (K,) int64, index into the protocol's action list; (K, A) float64 of continuous ones.
         collided: (K,) bool, whether the step was cut short.
         distance_to_goal: (K + 1,) float64, metres, geodesic to the (current) goal after each
             step; infinite where it cannot be reached.
@@ -81,7 +81,7 @@ class Trajectory:
 
     positions: Float[np.ndarray, "k1 3"]
     yaws: Float[np.ndarray, "k1"]
-    actions: Int[np.ndarray, "k"]
+    actions: Int[np.ndarray, "k"] | Float[np.ndarray, "k a"]
     collided: Bool[np.ndarray, "k"]
     distance_to_goal: Float[np.ndarray, "k1"]
     start_distance: float

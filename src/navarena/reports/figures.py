@@ -6,8 +6,9 @@ import numpy as np
 from jaxtyping import Float
 from markupsafe import Markup, escape
 
+from navarena.evaluation.breakdowns import Group
 from navarena.metrics.catalog import Metric, get_metric
-from navarena.reports.tables import Group, format_value
+from navarena.reports.tables import format_value
 
 _WIDTH, _HEIGHT = 460, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 22, 42

@@ -6,6 +6,15 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from navarena.core.files import write_atomic
+from navarena.evaluation.breakdowns import (
+    RADIUS,
+    SUBTASK,
+    TRAITS,
+    Group,
+    band_groups,
+    break_down,
+    scene_groups,
+)
 from navarena.evaluation.journal import Row
 from navarena.evaluation.results import Summary, metric_values
 from navarena.evaluation.runner import REPORT_NAME, Evaluation
@@ -13,8 +22,7 @@ from navarena.metrics.catalog import get_metric
 from navarena.reports.figures import draw_groups, draw_interval, draw_scores
 from navarena.reports.gallery import choose_episodes, draw_cards
 from navarena.reports.tables import (
-    Group,
-    band_groups,
+    Table,
     broken_table,
     episode_table,
     format_interval,
@@ -22,7 +30,6 @@ from navarena.reports.tables import (
     group_table,
     headline_metrics,
     metric_table,
-    scene_groups,
 )
 from navarena.reports.topdown import PATH_COLORS, PlanSource
 
@@ -67,6 +74,7 @@ def render_report(evaluation: Evaluation, plans: PlanSource | None = None) -> st
         infinite=max((entry.infinite for entry in summary.metrics.values()), default=0),
         figures=_draw_figures(rows, headline, bands),
         bands=group_table("start distance", bands),
+        parts=_make_parts(rows, headline),
         scenes=group_table("scene", scene_groups([row for row in rows if row.scene_id in shown], headline)),
         scene_count=len(scene_names),
         broken=broken_table(rows),
@@ -82,6 +90,16 @@ def write_report(evaluation: Evaluation, plans: PlanSource | None = None) -> Pat
     path = evaluation.folder / REPORT_NAME
     write_atomic(path, render_report(evaluation, plans).encode())
     return path
+
+
+def _make_parts(rows: Sequence[Row], headline: Sequence[str]) -> dict[str, Table]:
+    """Title -> table of every further way to break the run down that tells parts apart."""
+    parts = {}
+    for by in (*TRAITS, SUBTASK, RADIUS):
+        groups = break_down(rows, by, headline)
+        if len(groups) > 1:
+            parts[f"By {by}"] = group_table(by, groups)
+    return parts
 
 
 def _is_score(name: str) -> bool:

@@ -1,18 +1,14 @@
 """The tables of a report as plain data; who prints them is somebody else's business."""
 
-import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from navarena.evaluation.breakdowns import Group
 from navarena.evaluation.episode_table import last_line
 from navarena.evaluation.journal import Row
-from navarena.evaluation.results import MetricSummary, Summary, estimate_metric
+from navarena.evaluation.results import MetricSummary, Summary
 from navarena.metrics.catalog import Metric, get_metric
-from navarena.metrics.statistics import Estimate
-
-BAND_EDGES = (0.0, 2.0, 5.0, 10.0, 20.0, math.inf)
-"""Metres of geodesic start distance; 2 to 20 m are the limits of MultiON's episodes."""
 
 NO_VALUE = "–"
 
@@ -30,21 +26,6 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
-
-
-@dataclass(frozen=True)
-class Group:
-    """The rows of one scene, distance band or other part, with two metrics over them.
-
-    Attributes:
-        name: what they have in common.
-        n: how many.
-        estimates: metric name -> mean with interval.
-    """
-
-    name: str
-    n: int
-    estimates: dict[str, Estimate]
 
 
 def format_value(metric: Metric, value: float | None) -> str:
@@ -92,56 +73,6 @@ def _metric_row(name: str, entry: MetricSummary) -> tuple[str, ...]:
 def headline_metrics(summary: Summary) -> tuple[str, ...]:
     """The first two metrics of the protocol: by them parts of a run are compared."""
     return tuple(summary.metrics)[:2]
-
-
-def group_rows(
-    rows: Sequence[Row], key: Callable[[Row], str], metrics: Iterable[str], names: Sequence[str] = ()
-) -> list[Group]:
-    """`rows` grouped by `key`, each group with the means of `metrics`.
-
-    Args:
-        rows: of a run.
-        key: the name of a row's group.
-        metrics: names.
-        names: order of the groups; by name when empty. Empty groups are left out.
-    """
-    members: dict[str, list[Row]] = {}
-    for row in rows:
-        members.setdefault(key(row), []).append(row)
-    metrics = tuple(metrics)
-    return [
-        Group(
-            name,
-            len(members[name]),
-            {metric: estimate_metric(members[name], metric, name) for metric in metrics},
-        )
-        for name in (names or sorted(members))
-        if name in members
-    ]
-
-
-def scene_groups(rows: Sequence[Row], metrics: Iterable[str]) -> list[Group]:
-    """One group per scene."""
-    return group_rows(rows, lambda row: row.scene_id, metrics)
-
-
-def band_groups(rows: Sequence[Row], metrics: Iterable[str]) -> list[Group]:
-    """One group per band of geodesic start distance, from near to far."""
-    return group_rows(rows, _band_name, metrics, [*_BAND_NAMES, _UNREACHABLE])
-
-
-_BAND_NAMES = [
-    f"{low:g} to {high:g} m" if math.isfinite(high) else f"{low:g} m and more"
-    for low, high in itertools.pairwise(BAND_EDGES)
-]
-_UNREACHABLE = "unreachable"
-
-
-def _band_name(row: Row) -> str:
-    if row.start_distance is None:
-        return _UNREACHABLE
-    index = sum(row.start_distance >= edge for edge in BAND_EDGES[1:])
-    return _BAND_NAMES[index]
 
 
 def group_table(title: str, groups: Sequence[Group]) -> Table:

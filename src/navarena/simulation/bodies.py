@@ -71,6 +71,10 @@ class Bodies:
         self.collided[slots] = False
         self.moved[slots] = False
 
+    def begin_step(self) -> None:
+        """Remember the poses, from which odometry tells the motion of a step, however it is made."""
+        self.last_positions[:], self.last_yaws[:] = self.positions, self.yaws
+
     def doubt(self) -> None:
         """Let what the bodies believe of their poses differ from the truth from now on."""
         self.felt_positions, self.felt_yaws = self.positions.copy(), self.yaws.copy()

@@ -161,6 +161,7 @@ class Simulator:
         if self._actuation is not None:
             movements = self._actuation(actions, movements)
         movements[~moving] = 0.0
+        self.bodies.begin_step()
         self._move(movements)
         self.observer.expire()
 
@@ -176,9 +177,8 @@ class Simulator:
         bodies = self.bodies
         low, high = self.embodiment.tilt_range
         directions, distances = np.zeros(self.slots), np.zeros(self.slots)
-        bodies.last_positions[:], bodies.last_yaws[:] = bodies.positions, bodies.yaws
         execute(movements, low, high, bodies.yaws, bodies.tilts, directions, distances)
-        triangles = bodies.triangles.copy() if self._stays_when_blocked else bodies.triangles
+        before, triangles = bodies.positions.copy(), bodies.triangles.copy()
         self.stage.table.step_bodies(
             self.stage.row,
             bodies.triangles,
@@ -189,9 +189,9 @@ class Simulator:
             bodies.collided,
         )
         if self._stays_when_blocked:
-            bodies.positions[bodies.collided] = bodies.last_positions[bodies.collided]
+            bodies.positions[bodies.collided] = before[bodies.collided]
             bodies.triangles[bodies.collided] = triangles[bodies.collided]
-        np.any(bodies.positions != bodies.last_positions, axis=1, out=bodies.moved)
+        np.any(bodies.positions != before, axis=1, out=bodies.moved)
 
     def check_actions(self, actions: np.ndarray, active: np.ndarray) -> Int64[np.ndarray, "n"]:
         """`actions` with zeros in the rows of inactive slots; raises ActionError."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 
 from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.core.suggest import unknown_name
@@ -17,11 +17,10 @@ from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
-from navarena.tasks.corruption_checks import require_sense
 from navarena.tasks.recorder import Recorder
 from navarena.tasks.sensors.catalog import GOAL_SENSORS, find_goal_sensor
 from navarena.tasks.spoiler import Spoiler
-from navarena.tasks.task import StepResult, Task
+from navarena.tasks.task import Actions, StepResult, Task
 
 
 class NavigationBatch:
@@ -57,14 +56,13 @@ class NavigationBatch:
         self._goal_sensors = list(goals.values())
         others = [name for name in self.sensors if name not in goals]
         _require_known(task, others)
-        require_sense(task, corruptions, self.sensors)
         self.state = task.make_state(slots)
         self._spoiler = Spoiler(task, corruptions, slots, self.state.steps)
         self.simulator = Simulator(
             self._spoiler.body,
             slots,
             others,
-            task.actions,
+            () if task.is_continuous else task.actions,
             threads,
             self._spoiler.actuate,
             task.make_sensor,
@@ -73,7 +71,7 @@ class NavigationBatch:
         )
         self._spoiler.attach(self.simulator)
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
-        self._recorder = Recorder(slots, task.max_steps)
+        self._recorder = Recorder(slots, task.max_steps, len(task.actions) if task.is_continuous else None)
         self._running = np.zeros(slots, bool)
         self._episodes: list[Episode | None] = [None] * slots
         goal_specs = {sensor.name: sensor.spec() for sensor in self._goal_sensors}
@@ -136,11 +134,12 @@ class NavigationBatch:
         self._running[rows] = True
         self._fresh = False
 
-    def step(self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None) -> StepResult:
+    def step(self, actions: Actions, active: Bool[np.ndarray, "n"] | None = None) -> StepResult:
         """Carry out one action in each `active` slot (all by default), and judge it.
 
         Args:
-            actions: (N,) indices into `task.actions`; rows of other slots are ignored.
+            actions: (N,) indices into `task.actions`, or (N, K) numbers within [-1, 1] of a continuous
+                task; rows of other slots are ignored.
             active: (N,) bool.
 
         Raises ActionError for an action out of range, and for a step in a slot whose episode has
@@ -154,7 +153,8 @@ class NavigationBatch:
                 f"expected a running episode in slot {slot}, got a step {when}; start an episode first"
             )
         taken = np.asarray(actions)
-        self.simulator.step(taken, chosen)
+        self.simulator.bodies.begin_step()
+        self.task.execute(self.simulator, self.state, taken, chosen)
         self.state.steps[chosen] += 1
         self._spoiler.feel(np.flatnonzero(chosen))
         result = self.task.judge(self.simulator, self.state, taken, chosen)

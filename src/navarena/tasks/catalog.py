@@ -23,9 +23,16 @@ TASKS = Registry(
         "objectnav-hm3d2022-v1": "navarena.tasks.object_nav:ObjectNavHm3d2022",
         "objectnav-robothor2020-v1": "navarena.tasks.object_nav_robothor:ObjectNavRobothor2020",
         "objectnav-robothor2021-v1": "navarena.tasks.object_nav_robothor:ObjectNavRobothor2021",
+        "objectnav-stretch2023-v1": "navarena.tasks.object_nav_stretch:ObjectNavStretch2023",
+        "pointnav-habitat2020-v1": "navarena.tasks.point_nav_habitat2020:PointNavHabitat2020",
         "pointnav-robothor-v1": "navarena.tasks.point_nav_robothor:PointNavRobothor",
         "pointnav-v1": "navarena.tasks.point_nav:PointNav",
+<<<<<<< HEAD
         "r2r-ce-v1": "navarena.tasks.vln_ce:R2RCE",
+=======
+        "robustnav-objectnav-v1": "navarena.tasks.object_nav_robustnav:RobustObjectNav",
+        "robustnav-pointnav-v1": "navarena.tasks.point_nav_robothor:RobustPointNav",
+>>>>>>> main
     },
     "navarena.tasks",
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from navarena.core.errors import InputError
 from navarena.core.movement import TURN, walks
-from navarena.corruptions.catalog import find_corruptions
+from navarena.corruptions.catalog import join_corruptions
 from navarena.corruptions.corruption import (
     CameraCorruption,
     Corruption,
@@ -30,7 +30,7 @@ def require_sense(task: Task, corruptions: Sequence[str], sensors: Iterable[str]
 
     Raises what find_corruptions raises, and InputError for one without effect.
     """
-    found = find_corruptions([*task.corruptions, *corruptions])
+    found = join_corruptions(task.corruptions, corruptions)
     names = dict.fromkeys((*task.sensors, *sensors))
     for text, corruption in found.items():
         needed = _missing(task, corruption, list(names))
@@ -53,7 +53,8 @@ def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
     if isinstance(corruption, PoseCorruption):
         return "" if senses & set(corruption.sensors) else f"a sensor of {' or '.join(corruption.sensors)}"
     if isinstance(corruption, MotionCorruption):
-        return "" if _movements(task) & set(corruption.acts_on) else f"a {' or '.join(corruption.acts_on)}"
+        done = " or ".join(corruption.acts_on)
+        return "" if _movements(task) & set(corruption.acts_on) else f"a {done} that is commanded as one step"
     raise InputError(f"expected a corruption of one of the known kinds, got {type(corruption).__name__}")
 
 
@@ -75,9 +76,9 @@ def _senses(task: Task, names: Sequence[str]) -> set[str]:
 
 
 def _movements(task: Task) -> set[str]:
-    """What some action does: "walk", "turn"."""
-    if task.is_continuous:
-        return {"walk", "turn"}
+    """What some action does that may be spoilt: "walk", "turn"."""
+    if task.drives:
+        return set()
     table = movement_table(task.embodiment, task.actions)
     done = {"walk": bool(walks(table).any()), "turn": bool(table[:, TURN].any())}
     return {name for name, does in done.items() if does}

@@ -14,7 +14,12 @@ from navarena.metrics.catalog import compute_metrics
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
+<<<<<<< HEAD
 from navarena.tasks.spaces import action_space, as_observed, observation_space
+=======
+from navarena.tasks.corruption_checks import require_sense
+from navarena.tasks.spaces import action_space, observation_space
+>>>>>>> main
 from navarena.tasks.task import Task
 
 
@@ -38,7 +43,7 @@ def draw_episode(episodes: Sequence[Episode], generator: np.random.Generator) ->
     return episodes[int(generator.integers(len(episodes)))]
 
 
-class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
+class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
     """One body, one episode at a time.
 
     `reset` draws an episode with the environment's generator, or begins the one given by
@@ -55,6 +60,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         episodes: to draw from, in the place of `split` and `dataset`.
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
+        corruptions: what spoils sight, motion and knowledge of the pose, in this order, as "name:severity".
         render_mode: "rgb_array" lets `render` return the first colour camera's picture.
     """
 
@@ -69,16 +75,18 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
         episodes: Sequence[Episode] | None = None,
         threads: int | None = None,
         worlds: WorldCache | None = None,
+        corruptions: Sequence[str] = (),
         render_mode: str | None = None,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InputError(f"expected render_mode None or 'rgb_array', got {render_mode!r}")
         self.task = find_task(task)
         self.render_mode = render_mode
+        require_sense(self.task, corruptions, sensors or ())
         self._episodes = find_episodes(self.task, split, dataset, episodes)
         names = tuple(dict.fromkeys(self.task.sensors if sensors is None else sensors))
         drawn = ("rgb",) if render_mode and "rgb" not in names else ()
-        self.batch = NavigationBatch(self.task, 1, threads, (*names, *drawn), worlds)
+        self.batch = NavigationBatch(self.task, 1, threads, (*names, *drawn), worlds, corruptions)
         hidden = set(drawn)
         self._names = tuple(name for name in self.batch.specs if name not in hidden)
         self.observation_space: gymnasium.Space[Any] = observation_space(
@@ -99,14 +107,11 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
     def step(self, action: Any) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
         """Carry out one action; (observations, reward, terminated, truncated, info).
 
-        Raises ActionError for an action that is not an index into `task.actions`, before the
-        first reset and after the end of an episode.
+        Raises ActionError for an action that is not an index into `task.actions` (a number within
+        [-1, 1] for each of them, when it is continuous), before the first reset and after the end of an
+        episode.
         """
-        if not np.issubdtype(np.asarray(action).dtype, np.integer) or np.asarray(action).size != 1:
-            raise ActionError(
-                f"expected one integer action within 0..{len(self.task.actions) - 1}, got {action!r}"
-            )
-        result = self.batch.step(np.asarray(action, np.int64).reshape(1))
+        result = self.batch.step(_batch_of_one(self.task, action))
         terminated, truncated = bool(result.terminated[0]), bool(result.truncated[0])
         info = self._describe()
         if terminated or truncated:
@@ -134,3 +139,13 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], np.int64]):
     def _describe(self) -> dict[str, Any]:
         episode = self.batch.episode(0)
         return {"episode_id": episode.episode_id, "scene_id": episode.scene_id}
+
+
+def _batch_of_one(task: Task, action: Any) -> np.ndarray:
+    """An action with N = 1 in front; raises ActionError for one of another form."""
+    given = np.asarray(action)
+    if task.is_continuous:
+        return given[None]
+    if not np.issubdtype(given.dtype, np.integer) or given.size != 1:
+        raise ActionError(f"expected one integer action within 0..{len(task.actions) - 1}, got {action!r}")
+    return given.astype(np.int64).reshape(1)

@@ -40,12 +40,14 @@ class ObjectGoalTask(Task):
         categories: by category id.
         success_reward: for a STOP that succeeds.
         slack_reward: each step.
+        shaping_weight: reward for each metre of progress.
         takes_filed_start: whether SPL divides by the distance of the episode file, not the measured one.
     """
 
     categories: ClassVar[tuple[str, ...]]
     success_reward: float
     slack_reward: float
+    shaping_weight: float = 1.0
     takes_filed_start: bool = False
 
     @property
@@ -108,17 +110,13 @@ class ObjectGoalTask(Task):
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
         """Reward progress, end at STOP, truncate at the step limit."""
-        progress = self.measure_progress(simulator, state)
+        progress = self.shaping_weight * state.measure_moved(simulator)
         stopped = active & self.declares(actions)
         state.stopped |= stopped
         succeeded = self.succeed(simulator, state, stopped)
         reward = np.where(active, progress + self.slack_reward, 0.0) + self.success_reward * succeeded
         truncated = active & ~stopped & self.is_over(state)
         return StepResult(reward, stopped, truncated)
-
-    def measure_progress(self, simulator: Simulator, state: TaskState) -> Float[np.ndarray, "n"]:
-        """(N,) metres by which the bodies came nearer to the nearest place."""
-        return state.measure_moved(simulator)
 
     def is_over(self, state: TaskState) -> Bool[np.ndarray, "n"]:
         """(N,) bool: whose limits are reached."""

@@ -157,7 +157,14 @@ class ObjectNav(ObjectGoalTask):
     """
 
     embodiment = LOCOBOT
-    actions = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down")
+    actions: tuple[str, ...] = (
+        "stop",
+        "move_forward",
+        "turn_left",
+        "turn_right",
+        "look_up",
+        "look_down",
+    )
     sensors: tuple[str, ...] = ("rgb", "depth", "objectgoal", "gps", "compass")
     metrics = (
         "success",

@@ -89,7 +89,9 @@ class ObjectNavRobothor(ObjectGoalTask):
 
     ## Start
 
-    Position and yaw of the episode, at rest. The camera is level in 2020 and looks down by the episode's
+    Position and yaw of the episode, at rest. Movements have the engine's own noise: each step first turns by
+    N(0, 0.25) degrees and then goes N(0.251, 0.005) m, turns are N(30, 0.5) degrees (the corruption
+    `native_noise`). The camera is level in 2020 and looks down by the episode's
     horizon, 30 degrees, in 2021. Generated episodes start 1 to 30 m (geodesic) from the nearest place
     from which the object is visible.
 
@@ -127,7 +129,7 @@ class ObjectNavRobothor(ObjectGoalTask):
     """
 
     sensors: tuple[str, ...] = ("rgb", "depth", "objectgoal")
-    metrics = (
+    metrics: tuple[str, ...] = (
         "success",
         "spl",
         "soft_spl",
@@ -140,6 +142,7 @@ class ObjectNavRobothor(ObjectGoalTask):
     default_dataset = "houses-v1"
     options_type = RobothorOptions
     success_distance = 0.1
+    corruptions = ("native_noise",)
     success_reward = 10.0
     slack_reward = -0.01
 
@@ -184,8 +187,8 @@ class ObjectNavRobothor(ObjectGoalTask):
         seen = [bool(self._see(simulator, require_state(state), *look)[0]) for look in looks]
         return np.array(seen, bool)
 
-    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...]:
-        """The fewest turns and looks after which the goal is visible; nothing if it is or never is."""
+    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
+        """The fewest turns and looks after which the goal is visible; None if it is never."""
         if self.has_arrived(simulator, state, np.array([slot]))[0]:
             return ()
         bodies = simulator.bodies
@@ -193,7 +196,7 @@ class ObjectNavRobothor(ObjectGoalTask):
         ways = find_turns(self.embodiment, yaw, tilt, self.actions)
         yaws, tilts = np.array([way[1] for way in ways]), np.array([way[2] for way in ways])
         seen = np.flatnonzero(self._see(simulator, require_state(state), slot, yaws, tilts))
-        return ways[int(seen[0])][0] if len(seen) else ()
+        return ways[int(seen[0])][0] if len(seen) else None
 
     def _see(
         self, simulator: Simulator, state: RobothorState, slot: int, yaws: np.ndarray, tilts: np.ndarray
@@ -222,7 +225,6 @@ class ObjectNavRobothor2021(ObjectNavRobothor):
 
     The LoCoBot of RoboTHOR: radius 0.175 m, height 0.9 m, one camera of 640 x 480 pixels, 63.45 degrees
     vertically (79 horizontally), tilted by at most 30 degrees. A blocked step does not slide.
-    Movements are exact: the engine's own noise is a corruption.
 
     ## Actions
 
@@ -265,7 +267,7 @@ class ObjectNavRobothor2020(ObjectNavRobothor):
 
     The LoCoBot of RoboTHOR: radius 0.175 m, height 0.9 m, one camera of 640 x 480 pixels and 60 degrees
     vertically (75.18 horizontally; the paper says 79), tilted by at most 30 degrees. A blocked step does
-    not slide. Movements are exact: the engine's own noise is a corruption.
+    not slide.
 
     ## Actions
 

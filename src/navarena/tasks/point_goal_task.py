@@ -16,6 +16,7 @@ class PointGoalTask(Task):
     Attributes:
         success_reward: for a declaration at the goal.
         slack_reward: each step.
+        shaping_weight: reward for each metre of progress.
     """
 
     success_reward = 2.5
@@ -23,6 +24,8 @@ class PointGoalTask(Task):
 
     slack_reward = -0.01
     """habitat-lab, RLTaskEnv configuration: SLACK_REWARD."""
+
+    shaping_weight = 1.0
 
     def begin(
         self,
@@ -50,6 +53,7 @@ class PointGoalTask(Task):
         stopped = active & self.declares(actions)
         state.stopped |= stopped
         succeeded = stopped & (state.distance < self.success_distance)
-        reward = np.where(active, progress + self.slack_reward, 0.0) + self.success_reward * succeeded
+        shaped = self.shaping_weight * progress + self.slack_reward
+        reward = np.where(active, shaped, 0.0) + self.success_reward * succeeded
         truncated = active & ~stopped & (state.steps >= self.max_steps)
         return StepResult(reward, stopped, truncated)

@@ -1,11 +1,57 @@
-"""PointNav of RoboTHOR as RobustNav sets it up: the clean task that corruptions are applied to."""
+"""PointNav of RoboTHOR as RobustNav sets it up: the clean task, and the one that it evaluates."""
 
 import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
+from navarena.core.errors import InputError
+from navarena.core.protocol_ids import join_protocol
 from navarena.simulation.body_catalog import LOCOBOT_ROBUSTNAV
 from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.resized import ResizedDepth, ResizedRgb
 from navarena.simulation.sensors.sensor import Sensor
+from navarena.tasks.distance_cache import CachedDistances
+from navarena.tasks.options import find_departures
 from navarena.tasks.point_goal_task import PointGoalTask
+from navarena.tasks.task import TaskState
+
+NETWORK_PX = 224
+"""Width and height of the pictures that RobustNav's networks see (spec 3.1)."""
+
+
+@dataclass(frozen=True)
+class RobothorPointOptions:
+    """The knobs of RobustNav's PointNav; the defaults are the protocol.
+
+    Attributes:
+        distances: exact, or those of the code's cache, which rounds positions to 0.1 m.
+        shaping: progress counts once (what the code means, and the paper says), or is always 0 (what the
+            released code computes).
+        track: the RGB track has no depth.
+        sliding: whether blocked steps slide along obstacles.
+        max_steps: actions after which the episode is truncated; the code trains with 500.
+    """
+
+    distances: Literal["exact", "cached"] = "exact"
+    shaping: Literal["once", "zero"] = "once"
+    track: Literal["rgbd", "rgb"] = "rgbd"
+    sliding: bool = False
+    max_steps: int = 500
+
+    def __post_init__(self) -> None:
+        if self.max_steps < 1:
+            raise InputError(f"expected max_steps of at least 1, got {self.max_steps}")
+
+
+@dataclass(frozen=True)
+class RobustPointOptions(RobothorPointOptions):
+    """The same for RobustNav's evaluation.
+
+    Attributes:
+        max_steps: actions after which the episode is truncated; the code evaluates with 300.
+    """
+
+    max_steps: int = 300
 
 
 class PointNavRobothor(PointGoalTask):
@@ -58,33 +104,105 @@ class PointNavRobothor(PointGoalTask):
 
     ## Metrics
 
-    success, spl, soft_spl, distance_to_goal, path_length, collisions, num_actions. SPL takes the path that
-    was walked; RobustNav's own leaves the first displacement out and counts the last one twice.
+    success, spl, spl_robustnav, soft_spl, distance_to_goal, path_length, collisions, num_actions. SPL takes
+    the path that was walked; RobustNav's own leaves the first displacement out and counts the last one twice.
+
+    ## Options
+
+    distances, shaping, track, sliding, max_steps: see `RobothorPointOptions`. They are written behind the id,
+    as in `pointnav-robothor-v1+distances=cached`; the result then shows as custom.
 
     ## Versions
 
     * v1: first version, after Chattopadhyay et al. 2021 and allenai/robustnav. An unreachable goal is a
       failure; there it leaves the mean.
+
+    Args:
+        options: the knobs; a value that departs from the protocol makes the id custom.
     """
 
     protocol_id = "pointnav-robothor-v1"
     embodiment = LOCOBOT_ROBUSTNAV
     actions = ("move_forward", "turn_left", "turn_right", "stop")
-    sensors = ("rgb", "depth", "pointgoal_with_gps_compass")
+    sensors: tuple[str, ...] = ("rgb", "depth", "pointgoal_with_gps_compass")
     metrics = (
         "success",
         "spl",
+        "spl_robustnav",
         "soft_spl",
         "distance_to_goal",
         "path_length",
         "collisions",
         "num_actions",
     )
-    max_steps = 500
     success_distance = math.nextafter(0.2, 1.0)  # nearer than this is at most 0.2 m
     success_reward = 10.0
     default_dataset = "houses-v1"
+    options_type: type = RobothorPointOptions
+
+    def __init__(self, options: RobothorPointOptions | None = None) -> None:
+        chosen: Any = type(self).options_type() if options is None else options
+        self.options: RobothorPointOptions = chosen
+        self.protocol_id = join_protocol(type(self).protocol_id, find_departures(chosen))
+        self.max_steps = chosen.max_steps
+        self.shaping_weight = 0.0 if chosen.shaping == "zero" else 1.0
+        if chosen.track == "rgb":
+            self.sensors = tuple(name for name in self.sensors if name != "depth")
+        if chosen.sliding:
+            self.embodiment = replace(self.embodiment, slides=True)
+
+    def make_state(self, slots: int) -> TaskState:
+        """Fresh memory for `slots` slots; distances as the options say."""
+        return CachedDistances(slots) if self.options.distances == "cached" else TaskState(slots)
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth in metres."""
         return Depth(nearest=0.0, farthest=10.0, normalize=False) if name == "depth" else None
+
+
+class RobustPointNav(PointNavRobothor):
+    """Go to a point: the protocol `robustnav-pointnav-v1`, by which RobustNav evaluates.
+
+    ## Body
+
+    As of `pointnav-robothor-v1`, with the engine's own noise: steps are N(0.25, 0.005) m and turns
+    N(30, 0.5) degrees (the corruption `native_noise`, in evaluation as in training).
+
+    ## Observations
+
+    | key                        | shape, dtype          | bounds    | meaning |
+    |----------------------------|-----------------------|-----------|---------|
+    | rgb                        | (224, 224, 3) uint8   | 0 to 255  | sRGB bytes |
+    | depth                      | (224, 224, 1) float32 | 0 to 10   | metres along the optical axis |
+    | pointgoal_with_gps_compass | (2,) float32          | unbounded | [metres, radians] |
+
+    Pictures are taken at 400 x 300 pixels, corrupted, and then resized as by Pillow's bilinear filter.
+
+    ## End
+
+    STOP terminates. The 300th action truncates, unless it is STOP; the code trains with 500
+    (`max_steps=500`).
+
+    ## Actions, goal and success, reward, start, metrics
+
+    As of `pointnav-robothor-v1`.
+
+    ## Versions
+
+    * v1: first version, after Chattopadhyay et al. 2021 and allenai/robustnav.
+    """
+
+    protocol_id = "robustnav-pointnav-v1"
+    options_type = RobustPointOptions
+    corruptions = ("native_noise",)
+
+    def make_sensor(self, name: str) -> Sensor | None:
+        """Pictures of the size that the networks see."""
+        return make_network_sensor(name)
+
+
+def make_network_sensor(name: str) -> Sensor | None:
+    """RobustNav's pictures, resized to 224 x 224; None for other sensors."""
+    if name == "rgb":
+        return ResizedRgb(NETWORK_PX, NETWORK_PX)
+    return ResizedDepth(NETWORK_PX, NETWORK_PX) if name == "depth" else None

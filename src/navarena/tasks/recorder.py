@@ -1,11 +1,11 @@
 """Keeps what happened in each slot, until it becomes a Trajectory."""
 
 import numpy as np
-from jaxtyping import Bool, Int, Int64
+from jaxtyping import Bool, Int64
 
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.bodies import Bodies
-from navarena.tasks.task import TaskState
+from navarena.tasks.task import Actions, TaskState
 
 
 class Recorder:
@@ -14,14 +14,17 @@ class Recorder:
     Args:
         slots: N.
         max_steps: most actions of an episode.
+        columns: numbers of a continuous action; None when actions are indices.
     """
 
-    def __init__(self, slots: int, max_steps: int) -> None:
+    def __init__(self, slots: int, max_steps: int, columns: int | None = None) -> None:
         rows = max_steps + 1
         self._positions = np.zeros((slots, rows, 3))
         self._yaws = np.zeros((slots, rows))
         self._distances = np.zeros((slots, rows))
-        self._actions = np.zeros((slots, max_steps), np.int64)
+        self._actions: np.ndarray = np.zeros((slots, max_steps), np.int64)
+        if columns is not None:
+            self._actions = np.zeros((slots, max_steps, columns), np.float64)
         self._collided = np.zeros((slots, max_steps), bool)
         self._steps = np.zeros(slots, np.int64)
 
@@ -33,11 +36,11 @@ class Recorder:
     def record(
         self,
         active: Bool[np.ndarray, "n"],
-        actions: Int[np.ndarray, "n"],
+        actions: Actions,
         bodies: Bodies,
         state: TaskState,
     ) -> None:
-        """Append the step that the `active` slots (N,) have just made by `actions` (N,)."""
+        """Append the step that the `active` slots (N,) have just made by `actions` (N,) or (N, K)."""
         slots = np.flatnonzero(active)
         steps = self._steps[slots]
         self._actions[slots, steps] = actions[slots]

@@ -41,6 +41,8 @@ def _box(spec: ObservationSpec) -> spaces.Box:
     return spaces.Box(low, np.full(spec.shape, spec.high, dtype), dtype=dtype.type)
 
 
-def action_space(task: Task) -> spaces.Discrete:
-    """Indices into the task's actions."""
+def action_space(task: Task) -> spaces.Space[Any]:
+    """Indices into the task's actions; of a continuous task a number within [-1, 1] for each of them."""
+    if task.is_continuous:
+        return spaces.Box(-1.0, 1.0, (len(task.actions),), np.float32)
     return spaces.Discrete(len(task.actions))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int64
 
-from navarena.corruptions.catalog import find_corruptions
+from navarena.corruptions.catalog import join_corruptions
 from navarena.corruptions.corruption import (
     CameraCorruption,
     DepthCorruption,
@@ -23,7 +23,7 @@ from navarena.tasks.task import Task
 
 
 class Spoiler:
-    """The corruptions of a task itself, and then those that somebody chose, in the given order.
+    """The corruptions of a task itself, and then those that somebody chose (see join_corruptions).
 
     Args:
         task: whose own corruptions come first.
@@ -41,7 +41,7 @@ class Spoiler:
     def __init__(
         self, task: Task, corruptions: Sequence[str], slots: int, steps: Int64[np.ndarray, "n"]
     ) -> None:
-        found = find_corruptions([*task.corruptions, *corruptions])
+        found = join_corruptions(task.corruptions, corruptions)
         self._task, self._steps = task, steps
         self._episodes: list[Episode | None] = [None] * slots
         self._draws = [

@@ -29,11 +29,14 @@ class StepResult:
         reward: (N,) float64.
         terminated: (N,) bool, the task came to its end (the agent stopped).
         truncated: (N,) bool, the step limit cut the episode off.
+        began: (N,) bool, a sub-task was finished and the episode goes on with the next one; None for
+            tasks without sub-tasks.
     """
 
     reward: Float[np.ndarray, "n"]
     terminated: Bool[np.ndarray, "n"]
     truncated: Bool[np.ndarray, "n"]
+    began: Bool[np.ndarray, "n"] | None = None
 
 
 class TaskState:
@@ -104,6 +107,8 @@ class Task(ABC):
         options_type: frozen dataclass of the protocol's options, whose defaults are the protocol; the
             task is then called with one. None when there are no options.
         actuation: turns commanded movements into executed ones; None means exactly.
+        drives: whether it moves the bodies by a controller of its own (see `execute`), which is exact:
+            neither actuation nor corruptions of motion reach it.
         corruptions: the noise that belongs to the protocol, each as "name:severity" or with words.
     """
 
@@ -120,6 +125,7 @@ class Task(ABC):
     is_continuous: bool = False
     options_type: type | None = None
     actuation: Actuation | None = None
+    drives: bool = False
     corruptions: tuple[str, ...] = ()
 
     def make_state(self, slots: int) -> TaskState:
@@ -169,7 +175,7 @@ class Task(ABC):
     def declares(self, actions: Actions) -> Bool[np.ndarray, "n"]:
         """(N,) bool: the actions by which an agent says that it has arrived."""
         index = self.actions.index(self.declaration)
-        chosen = np.asarray(actions)
+        chosen: np.ndarray = np.asarray(actions)
         return np.asarray(chosen[:, index] > 0 if self.is_continuous else chosen == index)
 
     def has_arrived(
@@ -178,10 +184,11 @@ class Task(ABC):
         """(K,) bool: whether a declaration in `slots` (K,) would succeed now."""
         return np.asarray(state.distance[slots] < self.success_distance)
 
-    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...]:
+    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
         """What a body that stands near the goal still has to do before it declares; nothing by default.
 
-        Names of actions that do not walk: where what counts is what the body sees, it turns there.
+        Names of actions that do not walk: where what counts is what the body sees, it turns there. None
+        where no such actions help.
         """
         return ()
 

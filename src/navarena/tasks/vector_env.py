@@ -7,16 +7,17 @@ import numpy as np
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode
 from navarena.metrics.catalog import compute_metrics
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.corruption_checks import require_sense
 from navarena.tasks.env import draw_episode, find_episodes, find_task
 from navarena.tasks.spaces import action_space, as_observed, observation_space
-from navarena.tasks.task import Task
+from navarena.tasks.task import Actions, Task
 
 
 class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
@@ -35,6 +36,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         episodes: to draw from, in the place of `split` and `dataset`.
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
+        corruptions: what spoils sight, motion and knowledge of the pose, in this order, as "name:severity".
         copy: whether observations are fresh arrays. Without it they are rewritten by the next step.
     """
 
@@ -50,6 +52,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         episodes: Sequence[Episode] | None = None,
         threads: int | None = None,
         worlds: WorldCache | None = None,
+        corruptions: Sequence[str] = (),
         copy: bool = True,
         render_mode: str | None = None,
     ) -> None:
@@ -62,8 +65,9 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         self.render_mode = None
         self.task = find_task(task)
         self.copy = copy
+        require_sense(self.task, corruptions, sensors or ())
         self._episodes = find_episodes(self.task, split, dataset, episodes)
-        self.batch = NavigationBatch(self.task, num_envs, threads, sensors, worlds)
+        self.batch = NavigationBatch(self.task, num_envs, threads, sensors, worlds, corruptions)
         self.single_observation_space = observation_space(self.batch.specs)
         self.single_action_space = action_space(self.task)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -99,7 +103,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         return self._observe(), self._describe(everyone)
 
     def step(
-        self, actions: Int[np.ndarray, "n"]
+        self, actions: Actions
     ) -> tuple[
         dict[str, np.ndarray],
         Float[np.ndarray, "n"],
@@ -107,8 +111,9 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         Bool[np.ndarray, "n"],
         dict[str, Any],
     ]:
-        """One action (N,) in each environment; (observations, rewards, terminated, truncated, infos).
+        """One action in each environment; (observations, rewards, terminated, truncated, infos).
 
+        actions: (N,) indices, or (N, K) numbers within [-1, 1] of a continuous task.
         Environments whose episode ended in the last step ignore theirs and begin a new one.
         Raises ActionError for an action out of range, and before the first reset.
         """

@@ -58,7 +58,7 @@ def find_turns(
         (("turn_left" if k > 0 else "turn_right",) * abs(k), yaw + k * turn)
         for k in range(-half + 1, half + 1)
     ]
-    tilts = [((), tilt)]
+    tilts: list[tuple[tuple[str, ...], float]] = [((), tilt)]
     for name, step in (("look_up", embodiment.tilt_angle), ("look_down", -embodiment.tilt_angle)):
         if name in actions:
             reached = tilt

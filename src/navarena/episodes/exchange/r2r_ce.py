@@ -6,6 +6,7 @@ the expert's places, actions and forward steps by episode id; `gt_ndtw.json` of 
 """
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -96,7 +97,7 @@ Places = dict[str, Float64[np.ndarray, "_ 3"]]
 
 def load_expert_places(path: Path) -> Places:
     """The places of `{split}_gt.json.gz`, by episode id; raises FileError for another kind of file."""
-    raw = _decode(path, dict[str, _Expert])
+    raw: dict[str, _Expert] = _decode(path, dict[str, _Expert])
     return {name: np.array(expert.locations, float).reshape(-1, 3) for name, expert in raw.items()}
 
 
@@ -105,7 +106,7 @@ def load_tour_places(path: Path, split: str) -> Places:
 
     Every step of the expert counts, turns in place included, as in the reference evaluation.
     """
-    raw = _decode(path, dict[str, dict[str, list[_Place]]])
+    raw: dict[str, dict[str, list[_Place]]] = _decode(path, dict[str, dict[str, list[_Place]]])
     if split not in raw:
         raise FileError(f"expected the split {split!r} in {path}, got {', '.join(sorted(raw))}")
     places: dict[str, list[Vector]] = {}
@@ -115,9 +116,8 @@ def load_tour_places(path: Path, split: str) -> Places:
     return {name: np.array(points, float) for name, points in places.items()}
 
 
-def _decode(path: Path, kind: type) -> dict:  # type: ignore[type-arg]
+def _decode(path: Path, kind: Any) -> Any:
     try:
-        decoded: dict = msgspec.json.decode(read_json_bytes(path), type=kind)  # type: ignore[type-arg]
+        return msgspec.json.decode(read_json_bytes(path), type=kind)
     except msgspec.MsgspecError as error:
         raise FileError(f"expected reference paths of VLN-CE in {path}: {error}; check the path") from error
-    return decoded

@@ -22,7 +22,7 @@ from navarena.reports.preview.drawing import (
     font,
 )
 from navarena.reports.preview.plan import draw_plan
-from navarena.reports.preview.surfaces import shade_bare
+from navarena.reports.preview.surfaces import shaded_mesh
 from navarena.reports.preview.viewpoints import HFOV, Viewpoint, choose_viewpoints
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Camera
@@ -32,7 +32,6 @@ from navarena.simulation.rendering import (
     Renderer,
     Views,
     VisibilityRenderer,
-    build_render_mesh,
 )
 from navarena.simulation.world import World
 
@@ -58,9 +57,7 @@ class Sheet:
 def draw_preview(world: World) -> Sheet:
     """Draw a world: the plan from above on the left, four views from inside on the right."""
     scene, navmesh = world.scene, world.navmesh
-    dressed = shade_bare(scene)
-    mesh = world.render_mesh if dressed is scene else build_render_mesh(dressed)
-    renderer = VisibilityRenderer([mesh])
+    renderer = VisibilityRenderer([shaded_mesh(world)])
     views = choose_viewpoints(scene, navmesh, renderer)
     sheet = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     _draw_title(ImageDraw.Draw(sheet), scene, navmesh)

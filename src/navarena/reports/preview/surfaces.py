@@ -7,6 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from navarena.scenes.scene import Scene
+from navarena.simulation.rendering import RenderMesh, build_render_mesh
+from navarena.simulation.world import World
 
 LIGHT_FROM = (0.35, 0.85, 0.4)
 """Direction towards the light, world frame; floors are brightest, walls differ by their side."""
@@ -37,6 +39,12 @@ def shade_bare(scene: Scene) -> Scene:
         vertex_color=colors,
         vertex_light=np.repeat(light, 3).astype(np.float32),
     )
+
+
+def shaded_mesh(world: World) -> RenderMesh:
+    """What is drawn of a world: its own mesh, or that of its scene with shades where it is bare."""
+    dressed = shade_bare(world.scene)
+    return world.render_mesh if dressed is world.scene else build_render_mesh(dressed)
 
 
 def tint_by_height(scene: Scene) -> Scene:

@@ -1,0 +1,134 @@
+"""Following the shortest way with continuous commands: the expert of continuous protocols."""
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+from navarena.core.errors import InputError
+from navarena.core.geometry import wrap_angle
+from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.steering import VelocityControl, WaypointControl
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.task import Task
+
+STRAIGHT = {"velocity": 1e-3, "waypoint": 0.05}
+"""Radians off the way below which the pilot walks; above, it turns first. A law that steers by itself
+reaches a heading only within 0.025."""
+
+DETOURS = np.radians([10, -10, 25, -25, 45, -45, 70, -70, 100, -100])
+"""Radians off the way that are tried where the way itself is blocked."""
+
+DETOUR_STEP = 0.1
+"""Metres of a detour."""
+
+THERE = 5e-3
+"""Metres from the end of a detour at which it is over."""
+
+
+class Pilot:
+    """Steers the bodies of a batch along the shortest ways to their goals, and declares there.
+
+    It turns on the spot until its heading is right and then walks to the next turning point. Where a body
+    is blocked although the way leads on (it grazes a corner) it steps aside.
+
+    Args:
+        task: a continuous protocol that is steered by velocities or waypoints.
+
+    Raises InputError for another kind of control.
+    """
+
+    def __init__(self, task: Task) -> None:
+        control = getattr(task, "control", None)
+        if not isinstance(control, VelocityControl | WaypointControl):
+            raise InputError(
+                f"expected a protocol steered by velocities or waypoints, got {task.protocol_id!r}; bring an "
+                "agent of your own"
+            )
+        self._task, self._control = task, control
+        self._column = {name: k for k, name in enumerate(task.actions)}
+
+    def attach(self, batch: NavigationBatch) -> None:
+        """Keep the batch, to look at its bodies and goals."""
+        self._batch = batch
+        self._aside = np.full((batch.slots, 3), np.nan)
+        self._walked = np.zeros(batch.slots, bool)
+
+    def reset(self, slots: Int64[np.ndarray, "k"]) -> None:
+        """Forget the detours of `slots` (K,)."""
+        self._aside[slots] = np.nan
+        self._walked[slots] = False
+
+    def act(self, active: Bool[np.ndarray, "n"]) -> Float[np.ndarray, "n c"]:
+        """(N, C) float64 commands within [-1, 1]; the bodies that have arrived, or have no way, declare."""
+        batch = self._batch
+        commands = np.zeros((batch.slots, len(self._column)))
+        stop = self._column[self._task.declaration]
+        commands[:, stop] = 1.0
+        slots = np.flatnonzero(active)
+        lengths, ahead = batch.state.goal_fields.ask(slots, batch.simulator.positions[slots])
+        goes = np.isfinite(lengths) & ~self._task.has_arrived(batch.simulator, batch.state, slots)
+        slots, ahead = slots[goes], ahead[goes]
+        if len(slots):
+            commands[slots, stop] = -1.0
+            self._steer(slots, self._aim(slots, ahead), commands)
+        return commands
+
+    def _aim(
+        self, slots: Int64[np.ndarray, "k"], ahead: Float[np.ndarray, "k 3"]
+    ) -> Float[np.ndarray, "k 3"]:
+        """(K, 3) metres: where to walk to; the ends of detours in the place of the turning points `ahead`."""
+        bodies = self._batch.simulator.bodies
+        over = np.linalg.norm((self._aside[slots] - bodies.positions[slots])[:, ::2], axis=1) < THERE
+        self._aside[slots[over]] = np.nan
+        blocked = self._walked[slots] & ~bodies.moved[slots]
+        for row in np.flatnonzero(blocked).tolist():
+            mesh = self._batch.simulator.navmesh(int(slots[row]))
+            self._aside[slots[row]] = self._find_detour(mesh, int(slots[row]), ahead[row])
+        detour = np.isfinite(self._aside[slots, 0])
+        return np.where(detour[:, None], self._aside[slots], ahead)
+
+    def _find_detour(self, mesh: NavMesh, slot: int, ahead: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
+        """(3,) metres: the place aside from which the goal is nearest."""
+        position = self._batch.simulator.positions[slot]
+        way = ahead - position
+        headings = np.arctan2(-way[0], -way[2]) + DETOURS
+        steps = np.stack([-np.sin(headings), np.zeros(len(headings)), -np.cos(headings)], 1) * DETOUR_STEP
+        starts = np.repeat(position[None], len(headings), 0)
+        ends = mesh.try_step(starts, starts + steps, False)
+        left = self._batch.state.goal_fields.distance([slot] * len(ends), ends)
+        left[np.linalg.norm((ends - starts)[:, ::2], axis=1) < 2 * THERE] = np.inf
+        return ends[int(np.argmin(left))]
+
+    def _steer(
+        self,
+        slots: Int64[np.ndarray, "k"],
+        targets: Float[np.ndarray, "k 3"],
+        commands: Float[np.ndarray, "n c"],
+    ) -> None:
+        """Write the commands of `slots` (K,) that lead to `targets` (K, 3) metres."""
+        bodies, control = self._batch.simulator.bodies, self._control
+        way = (targets - bodies.positions[slots])[:, ::2]
+        far = np.hypot(way[:, 0], way[:, 1])
+        off = wrap_angle(np.arctan2(-way[:, 0], -way[:, 1]) - bodies.yaws[slots])
+        if isinstance(control, VelocityControl):
+            straight = np.abs(off) < STRAIGHT["velocity"]
+            speed = np.minimum(far / control.time_step, control.linear[1]) * straight
+            self._write(commands, slots, "linear_velocity", 2 * speed / control.linear[1] - 1)
+            spin = off / (control.time_step * control.angular)
+            self._write(commands, slots, "angular_velocity", spin)
+        else:
+            straight = np.abs(off) < STRAIGHT["waypoint"]
+            reach = np.minimum(far, control.reach) * straight / control.reach
+            self._write(commands, slots, "waypoint_x", np.cos(off) * reach)
+            self._write(commands, slots, "waypoint_y", np.sin(off) * reach)
+            self._write(commands, slots, "waypoint_yaw", off / np.pi)
+            commands[slots, self._column["max_duration"]] = 1.0
+        self._walked[slots] = straight
+
+    def _write(
+        self,
+        commands: Float[np.ndarray, "n c"],
+        slots: Int64[np.ndarray, "k"],
+        name: str,
+        values: Float[np.ndarray, "k"],
+    ) -> None:
+        commands[slots, self._column[name]] = np.clip(values, -1.0, 1.0)

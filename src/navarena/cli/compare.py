@@ -1,0 +1,120 @@
+"""`navarena compare`: finished runs side by side."""
+
+import string
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from navarena.cli.console import Console
+from navarena.core.errors import InputError
+from navarena.core.suggest import require_name
+from navarena.evaluation.breakdowns import BREAKDOWNS, break_down
+from navarena.evaluation.compare import THRESHOLDS, Comparison, compare, read_contestant
+from navarena.reports.comparison import (
+    contestant_table,
+    difference_table,
+    estimate_table,
+    seed_table,
+)
+from navarena.reports.tables import Table, group_table
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Compare finished runs on the same episodes: differences, intervals, tests, wins and losses.
+
+    The first run is what the others are compared with. Several training seeds of one method are written
+    as one run, with commas: runs/a-1,runs/a-2,runs/a-3. One run alone is summed up. Exit code 0, whatever
+    the result. The keys of --json stand in docs/cli.md.
+    """
+
+    runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """Folders of runs, as `navarena evaluate` printed them."""
+    metric: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Only this metric; may be given several times."""
+    by: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Break the runs down: band, category, difficulty, floors, modality, goals, subtask, radius or scene;
+    may be given several times."""
+    two_levels: bool = False
+    """Resample episodes within scenes, too, for the intervals."""
+    json: bool = False
+    """Print one JSON document instead of tables."""
+
+    def run(self, console: Console) -> int:
+        """Compare and print; the exit code is 0."""
+        if not self.runs or len(self.runs) > len(string.ascii_uppercase):
+            raise InputError(f"expected 1 to 26 runs to compare, got {len(self.runs)}")
+        for name in self.by:
+            require_name("breakdown", name, BREAKDOWNS)
+        contestants = [
+            read_contestant(label, [Path(folder) for folder in text.split(",")])
+            for label, text in zip(string.ascii_uppercase, self.runs)
+        ]
+        result = compare(contestants, self.metric, self.two_levels)
+        _print_table(console, "runs", contestant_table(result))
+        _print_table(console, "means", estimate_table(result))
+        _print_table(console, "paired differences", difference_table(result))
+        _print_table(console, "training seeds", seed_table(result))
+        for notice in result.notices:
+            console.note(f"note: {notice}")
+        console.result(describe_comparison(result) | {"breakdowns": self._break_down(console, result)})
+        return 0
+
+    def _break_down(self, console: Console, result: Comparison) -> list[dict[str, Any]]:
+        """Print the parts that were asked for; what --json prints of them."""
+        document: list[dict[str, Any]] = []
+        metrics = list(result.estimates[0])[: None if self.metric else 2]
+        for by in self.by:
+            for one in result.contestants:
+                rows = [row for rows in one.rows for row in rows]
+                groups = break_down(rows, by, metrics)
+                if not groups:
+                    console.note(f"note: {one.label} holds nothing to break down by {by}")
+                    continue
+                _print_table(console, f"{one.label} by {by}", group_table(by, groups))
+                document += [
+                    {
+                        "by": by,
+                        "label": one.label,
+                        "name": group.name,
+                        "n": group.n,
+                        "metrics": _describe_estimates(group.estimates),
+                    }
+                    for group in groups
+                ]
+        return document
+
+
+def _print_table(console: Console, title: str, table: Table) -> None:
+    if table.rows:
+        console.table(title, table.columns, table.rows)
+
+
+def _describe_estimates(estimates: Any) -> dict[str, Any]:
+    return {name: asdict(estimate) for name, estimate in estimates.items()}
+
+
+def describe_comparison(result: Comparison) -> dict[str, Any]:
+    """What --json prints of a comparison, without breakdowns."""
+    return {
+        "runs": [
+            {
+                "label": one.label,
+                "agent": one.agent,
+                "identity": one.identity,
+                "folders": [str(folder) for folder in one.folders],
+                "episodes": len(one.rows[0]),
+                "privileged": one.records[0].privileged,
+                "metrics": _describe_estimates(estimates),
+            }
+            for one, estimates in zip(result.contestants, result.estimates)
+        ],
+        "differences": [
+            {"label": one.label, "metric": one.metric, **asdict(one.result)} for one in result.differences
+        ],
+        "seeds": [asdict(one) for one in result.seeds],
+        "thresholds": list(THRESHOLDS),
+        "notices": list(result.notices),
+    }

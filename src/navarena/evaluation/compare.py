@@ -1,0 +1,258 @@
+"""Finished runs side by side: the same episodes, paired; several training seeds, pooled."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.errors import CheckFailedError, InputError
+from navarena.core.seeding import make_generator
+from navarena.core.suggest import require_name
+from navarena.evaluation.journal import Row, read_rows
+from navarena.evaluation.record import RunRecord, read_record
+from navarena.evaluation.results import metric_values
+from navarena.metrics.catalog import get_metric
+from navarena.metrics.paired import PairedComparison, compare_paired
+from navarena.metrics.seeds import (
+    estimate_interquartile_mean,
+    performance_profile,
+    probability_of_improvement,
+)
+from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
+
+SAME_PATHS = 0.01
+"""Relative difference of mean optimal path lengths from which on SPL is said not to compare."""
+
+THRESHOLDS = tuple(round(0.05 * k, 2) for k in range(21))
+"""Scores at which performance profiles are read."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One method: a run, or one run for each of its training seeds, on the same episodes.
+
+    Attributes:
+        label: short name in tables: "A", "B", ...
+        folders: of its runs.
+        records: their run.json.
+        rows: for each run its rows, all in the same order.
+    """
+
+    label: str
+    folders: tuple[Path, ...]
+    records: tuple[RunRecord, ...]
+    rows: tuple[tuple[Row, ...], ...]
+
+    @property
+    def agent(self) -> str:
+        """The agents of its runs, without repetition."""
+        return ", ".join(dict.fromkeys(record.agent for record in self.records))
+
+    @property
+    def identity(self) -> str:
+        """Of the first run; the others have the same episodes."""
+        return self.records[0].identity
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names that all of its runs hold."""
+        shared = [set(record.metrics) for record in self.records]
+        return tuple(name for name in self.records[0].metrics if all(name in one for one in shared))
+
+    def values(self, name: str) -> Float[np.ndarray, "n"]:
+        """(N,) float64: the metric of each episode, the mean over the runs."""
+        return np.mean([metric_values(rows, name) for rows in self.rows], axis=0)
+
+    def scores(self, name: str) -> Float[np.ndarray, "k s"]:
+        """(K, S) float64: mean of the metric by run and scene; infinite values are left out.
+
+        A scene without any finite value in some run is left out.
+        """
+        scenes = np.array([row.scene_id for row in self.rows[0]])
+        columns = []
+        for scene in np.unique(scenes):
+            values = np.array([metric_values(rows, name)[scenes == scene] for rows in self.rows])
+            finite = np.isfinite(values)
+            if finite.any(1).all():
+                columns.append(np.where(finite, values, 0.0).sum(1) / finite.sum(1))
+        return np.array(columns).T.reshape(len(self.rows), -1)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A contestant against the first one, by one metric, on the episodes that both ran."""
+
+    label: str
+    metric: str
+    result: PairedComparison
+
+
+@dataclass(frozen=True)
+class SeedScores:
+    """A contestant's training seeds, by one metric.
+
+    Attributes:
+        label, metric: of whom, by what.
+        seeds: how many.
+        interquartile_mean: with its interval over seeds.
+        profile: share of the scores above each of THRESHOLDS.
+        improvement: probability that a seed beats one of the first contestant in a scene; None for the
+            first one, and where scenes differ.
+    """
+
+    label: str
+    metric: str
+    seeds: int
+    interquartile_mean: Estimate
+    profile: tuple[float, ...]
+    improvement: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` found.
+
+    Attributes:
+        contestants: in the given order; the first is what the others are compared with.
+        estimates: for each contestant metric -> mean with interval, over its own episodes.
+        differences: of the others, for each metric that both have.
+        seeds: for scores, if any contestant has several runs.
+        notices: why numbers may not compare.
+    """
+
+    contestants: tuple[Contestant, ...]
+    estimates: tuple[dict[str, Estimate], ...]
+    differences: tuple[Difference, ...]
+    seeds: tuple[SeedScores, ...]
+    notices: tuple[str, ...]
+
+
+def read_contestant(label: str, folders: Sequence[Path]) -> Contestant:
+    """The finished runs in `folders`.
+
+    Raises FileError for missing or damaged files, CheckFailedError for a run that is not finished, and
+    InputError for runs on different episodes.
+    """
+    if not folders:
+        raise InputError(f"expected at least one run for {label}, got none")
+    records = tuple(read_record(folder) for folder in folders)
+    rows = tuple(tuple(read_rows(folder)) for folder in folders)
+    first = [(row.scene_id, row.episode_id) for row in rows[0]]
+    for folder, record, own in zip(folders, records, rows):
+        if len(own) != record.episodes:
+            raise CheckFailedError(
+                f"expected {record.episodes} finished episodes in {folder}, got {len(own)}; "
+                "finish it with the command in its run.json"
+            )
+        if [(row.scene_id, row.episode_id) for row in own] != first:
+            raise InputError(
+                f"expected the runs of one method on the same episodes, got others in {folder} than in "
+                f"{folders[0]}; compare them as methods of their own"
+            )
+    return Contestant(label, tuple(folders), records, rows)
+
+
+def compare(
+    contestants: Sequence[Contestant], metrics: Iterable[str] = (), two_levels: bool = False
+) -> Comparison:
+    """Means with intervals, paired differences to the first contestant, and training seeds.
+
+    Args:
+        contestants: at least one.
+        metrics: names; all that the first contestant has when empty. UnknownNameError for another.
+        two_levels: whether intervals resample episodes within scenes, too.
+    """
+    first = contestants[0]
+    names = [require_name("metric of these runs", name, first.metrics) for name in metrics]
+    names = names or list(first.metrics)
+    estimates = tuple(
+        {name: _estimate(one, name, two_levels) for name in names if name in one.metrics}
+        for one in contestants
+    )
+    differences = [
+        Difference(one.label, name, result)
+        for one in contestants[1:]
+        for name in names
+        if name in one.metrics and (result := _differ(first, one, name, two_levels)) is not None
+    ]
+    seeds: list[SeedScores] = []
+    if any(len(one.rows) > 1 for one in contestants):
+        scores = [name for name in names if get_metric(name).better == "higher"]
+        seeds = [
+            _score_seeds(first, one, name) for one in contestants for name in scores if name in one.metrics
+        ]
+    notices = [notice for one in contestants[1:] for notice in find_obstacles(first, one)]
+    return Comparison(tuple(contestants), estimates, tuple(differences), tuple(seeds), tuple(notices))
+
+
+def find_obstacles(first: Contestant, second: Contestant) -> list[str]:
+    """Why numbers of two contestants may not compare, in words."""
+    pair, notices = f"{first.label} and {second.label}", []
+    if first.identity != second.identity:
+        notices.append(f"{pair} are results of different things: {first.identity} and {second.identity}")
+    mine, other = _keyed(first), _keyed(second)
+    shared = len(mine.keys() & other.keys())
+    if shared < max(len(mine), len(other)):
+        notices.append(
+            f"{pair} share {shared} episodes of {len(mine)} and {len(other)}; differences are of those"
+            if shared
+            else f"{pair} share no episode: nothing was paired"
+        )
+    lengths = [_mean_path(first), _mean_path(second)]
+    if abs(lengths[0] - lengths[1]) > SAME_PATHS * max(lengths):
+        notices.append(
+            f"{pair} differ in optimal path length ({lengths[0]:.2f} m and {lengths[1]:.2f} m in the mean of "
+            "all their episodes): SPL and its kin do not compare across such sets"
+        )
+    if (first.records[0].privileged, second.records[0].privileged) in ((True, False), (False, True)):
+        looking = first if first.records[0].privileged else second
+        notices.append(f"{looking.label} is privileged, the other of {pair} is not")
+    return notices
+
+
+def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate:
+    values = one.values(name)
+    if get_metric(name).is_binary and len(one.rows) == 1:
+        return estimate_rate(values)
+    scenes = [row.scene_id for row in one.rows[0]]
+    return estimate_mean(values, scenes, make_generator("compare", "mean", name), two_levels)
+
+
+def _differ(first: Contestant, second: Contestant, name: str, two_levels: bool) -> PairedComparison | None:
+    """The second against the first on the episodes that both ran; None when there are none."""
+    mine, other = _keyed(first), _keyed(second)
+    shared = sorted(mine.keys() & other.keys())
+    if not shared:
+        return None
+    return compare_paired(
+        first.values(name)[[mine[key] for key in shared]],
+        second.values(name)[[other[key] for key in shared]],
+        [scene for scene, _ in shared],
+        get_metric(name).better,
+        make_generator("compare", "difference", name),
+        two_levels,
+    )
+
+
+def _score_seeds(first: Contestant, one: Contestant, name: str) -> SeedScores:
+    scores = one.scores(name)
+    improvement = None
+    if one is not first and first.scores(name).shape[1] == scores.shape[1]:
+        improvement = probability_of_improvement(first.scores(name), scores)
+    estimate = estimate_interquartile_mean(scores, make_generator("compare", "seeds", name))
+    profile = performance_profile(scores, np.array(THRESHOLDS))
+    return SeedScores(one.label, name, len(one.rows), estimate, tuple(profile.tolist()), improvement)
+
+
+def _keyed(one: Contestant) -> dict[tuple[str, str], int]:
+    """(scene, episode) -> place in its rows."""
+    return {(row.scene_id, row.episode_id): place for place, row in enumerate(one.rows[0])}
+
+
+def _mean_path(one: Contestant) -> float:
+    """Mean optimal path of all episodes with a way, metres; 0 when none has one."""
+    lengths = [row.start_distance for row in one.rows[0] if row.start_distance is not None]
+    return math.fsum(lengths) / len(lengths) if lengths else 0.0

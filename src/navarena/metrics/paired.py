@@ -1,0 +1,130 @@
+"""Two agents on the same episodes: how much better is the second, and could that be chance?
+
+The interval is that of the mean difference (see `statistics`). The permutation test asks how often a
+difference at least as large, either way, comes out when the agents' names are swapped at random. Whole
+scenes are swapped, because episodes in one scene resemble each other; with fewer than MIN_SCENES_TO_SWAP
+scenes that test could not say much, and single episodes are swapped instead. Up to EXACT_UNITS scenes
+or episodes that differ every swap is tried, beyond that PERMUTATIONS random ones.
+
+Episodes in which either value is infinite have no difference: they are left out and counted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.errors import InputError
+from navarena.metrics.statistics import Estimate, estimate_mean
+
+PERMUTATIONS = 10_000
+EXACT_UNITS = 13
+"""2 ** 13 swaps are fewer than PERMUTATIONS."""
+
+MIN_SCENES_TO_SWAP = 10
+"""With as many scenes the least p of a two-sided test is 0.002."""
+
+_ROUNDING = 1e-12
+_DRAWS_AT_ONCE = 2_000_000
+
+BY_SCENES, BY_EPISODES, NO_TEST = "swaps of scenes", "swaps of episodes", "none"
+
+
+@dataclass(frozen=True)
+class PairedComparison:
+    """The second agent against the first, by one metric.
+
+    Attributes:
+        first, second: means over the episodes in which both are finite; infinite when there are none.
+        difference: second minus first, its interval, n and method.
+        p_value: of the permutation test; None when nothing could be compared.
+        p_method: what was swapped.
+        wins, ties, losses: episodes in which the second is better, equal and worse; None for a metric
+            that has no better side.
+    """
+
+    first: float
+    second: float
+    difference: Estimate
+    p_value: float | None
+    p_method: str
+    wins: int | None
+    ties: int | None
+    losses: int | None
+
+
+def compare_paired(
+    first: Float[np.ndarray, "n"],
+    second: Float[np.ndarray, "n"],
+    scenes: Sequence[str],
+    better: Literal["higher", "lower"] | None,
+    generator: np.random.Generator,
+    two_levels: bool = False,
+) -> PairedComparison:
+    """Compare two agents on the same N episodes.
+
+    Args:
+        first: (N,) float64 values of the first agent; infinity allowed, NaN not (InputError).
+        second: (N,) float64, of the second.
+        scenes: scene id of each episode.
+        better: which side is better; None when neither is.
+        generator: source of resamples and swaps.
+        two_levels: see statistics.estimate_mean.
+
+    Wins, ties and losses count infinite values, too: they are the worst where lower is better.
+    """
+    first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    if not first.size or first.shape != second.shape or len(scenes) != first.size:
+        raise InputError(
+            f"expected as many values of both agents as scenes, and at least one, got {first.size}, "
+            f"{second.size} and {len(scenes)}"
+        )
+    both = np.isfinite(first) & np.isfinite(second)
+    if np.isnan(first).any() or np.isnan(second).any():
+        raise InputError("expected numbers to compare, got NaN")
+    wins = ties = losses = None
+    if better is not None:
+        ahead = second > first if better == "higher" else second < first
+        ties = int((second == first).sum())
+        wins = int(ahead.sum())
+        losses = first.size - wins - ties
+    if not both.any():
+        nothing = Estimate(float("inf"), None, None, first.size, first.size)
+        return PairedComparison(float("inf"), float("inf"), nothing, None, NO_TEST, wins, ties, losses)
+    changes = np.where(both, second - np.where(both, first, 0.0), np.inf)
+    estimate = estimate_mean(changes, scenes, generator, two_levels)
+    units, method = _units(changes[both], np.asarray(scenes)[both])
+    p_value = permutation_test(units, generator)
+    means = float(first[both].mean()), float(second[both].mean())
+    return PairedComparison(*means, estimate, p_value, method, wins, ties, losses)
+
+
+def permutation_test(units: Float[np.ndarray, "u"], generator: np.random.Generator) -> float:
+    """Two-sided p of the sum of (U,) differences, when the sign of each may as well be the other.
+
+    Exact up to EXACT_UNITS that differ from 0, else by PERMUTATIONS draws, the observed one counted in.
+    """
+    moved = units[units != 0.0]
+    if not moved.size:
+        return 1.0
+    least = abs(moved.sum()) - _ROUNDING * np.abs(moved).sum()
+    if moved.size <= EXACT_UNITS:
+        bits = np.arange(2**moved.size)[:, None] >> np.arange(moved.size)
+        sums = (1.0 - 2.0 * (bits & 1)) @ moved
+        return float((np.abs(sums) >= least).mean())
+    beyond, chunk = 0, max(1, _DRAWS_AT_ONCE // moved.size)
+    for start in range(0, PERMUTATIONS, chunk):
+        count = min(chunk, PERMUTATIONS - start)
+        signs = 1.0 - 2.0 * generator.integers(0, 2, (count, moved.size))
+        beyond += int((np.abs(signs @ moved) >= least).sum())
+    return (1 + beyond) / (1 + PERMUTATIONS)
+
+
+def _units(changes: Float[np.ndarray, "n"], scenes: np.ndarray) -> tuple[Float[np.ndarray, "u"], str]:
+    """What is swapped together: sums of whole scenes, or single episodes."""
+    names, labels = np.unique(scenes, return_inverse=True)
+    if len(names) < MIN_SCENES_TO_SWAP:
+        return changes, BY_EPISODES
+    return np.bincount(labels, changes), BY_SCENES

@@ -1,0 +1,129 @@
+"""The tables of `navarena compare` and of repeated runs."""
+
+from collections.abc import Mapping
+
+from navarena.evaluation.compare import Comparison, Contestant
+from navarena.metrics.catalog import get_metric
+from navarena.metrics.statistics import Estimate
+from navarena.metrics.variance import VarianceSplit
+from navarena.reports.tables import NO_VALUE, Table, format_interval, format_value
+
+SIGNIFICANT = 4
+"""Decimals of a p value."""
+
+
+def contestant_table(comparison: Comparison) -> Table:
+    """Who takes part."""
+    rows = [
+        (one.label, one.agent, one.identity, str(len(one.rows[0])), str(len(one.rows)), _describe(one))
+        for one in comparison.contestants
+    ]
+    columns = ("run", "agent", "of", "episodes", "seeds", "privileged")
+    return Table(columns, tuple(rows), (False, False, False, True, True, False))
+
+
+def _describe(one: Contestant) -> str:
+    record = one.records[0]
+    return ", ".join(record.privileged_inputs) or ("yes" if record.privileged else "no")
+
+
+def estimate_table(comparison: Comparison) -> Table:
+    """Every metric of every contestant with its interval and n."""
+    rows = [
+        (get_metric(name).title, one.label, *_cells(name, estimate), estimate.method)
+        for name in comparison.estimates[0]
+        for one, estimates in zip(comparison.contestants, comparison.estimates)
+        if (estimate := estimates.get(name)) is not None
+    ]
+    columns = ("metric", "run", "mean", "95 % interval", "episodes", "interval by")
+    return Table(columns, tuple(rows), (False, False, True, True, True, False))
+
+
+def difference_table(comparison: Comparison) -> Table:
+    """The other contestants against the first, on the episodes that both ran."""
+    first, rows = comparison.contestants[0].label, []
+    for one in comparison.differences:
+        result = one.result
+        counts = (result.wins, result.ties, result.losses)
+        p_value = NO_VALUE if result.p_value is None else f"{result.p_value:.{SIGNIFICANT}f}"
+        rows.append(
+            (
+                get_metric(one.metric).title,
+                f"{one.label} - {first}",
+                *_cells(one.metric, result.difference),
+                p_value,
+                result.p_method,
+                NO_VALUE if result.wins is None else " / ".join(str(count) for count in counts),
+            )
+        )
+    columns = (
+        "metric",
+        "difference",
+        "mean",
+        "95 % interval",
+        "episodes",
+        "p",
+        "tested by",
+        "win / tie / loss",
+    )
+    return Table(columns, tuple(rows), (False, False, True, True, True, True, False, False))
+
+
+def seed_table(comparison: Comparison) -> Table:
+    """Interquartile means over training seeds."""
+    first = comparison.contestants[0].label
+    rows = [
+        (
+            get_metric(one.metric).title,
+            one.label,
+            *_cells(one.metric, one.interquartile_mean),
+            str(one.seeds),
+            NO_VALUE if one.improvement is None else f"{one.improvement:.3f}",
+        )
+        for one in comparison.seeds
+    ]
+    columns = (
+        "metric",
+        "run",
+        "interquartile mean",
+        "95 % interval",
+        "scores",
+        "seeds",
+        f"chance to beat {first}",
+    )
+    return Table(columns, tuple(rows), (False, False, True, True, True, True, True))
+
+
+def variance_table(splits: Mapping[str, VarianceSplit]) -> Table:
+    """Where the variance of each metric comes from."""
+    rows = [
+        (
+            get_metric(name).title,
+            format_value(get_metric(name), split.mean),
+            f"{split.episode**0.5:.3g}",
+            f"{split.agent**0.5:.3g}",
+            NO_VALUE if split.agent_share is None else f"{100 * split.agent_share:.0f} %",
+            f"{split.single_error:.3g}",
+            f"{split.standard_error:.3g}",
+            f"{split.n} x {split.repeats}",
+        )
+        for name, split in splits.items()
+    ]
+    columns = (
+        "metric",
+        "mean",
+        "sd of episodes",
+        "sd of the agent",
+        "share of the agent",
+        "error of one run",
+        "error of all runs",
+        "episodes x runs",
+    )
+    return Table(columns, tuple(rows), (False, *[True] * 7))
+
+
+def _cells(name: str, estimate: Estimate) -> tuple[str, str, str]:
+    """Mean, interval and n of an estimate."""
+    metric = get_metric(name)
+    n = str(estimate.n) if not estimate.infinite else f"{estimate.n - estimate.infinite} of {estimate.n}"
+    return format_value(metric, estimate.mean), format_interval(metric, estimate.low, estimate.high), n

@@ -1,0 +1,64 @@
+"""Pictures brought to another size, as networks want them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+from navarena.simulation.body import Camera
+from navarena.simulation.sensors.sensor import ObservationSpec, PictureSensor
+
+FARTHEST = 10.0
+"""Metres to which depth is clipped."""
+
+
+def resize(picture: np.ndarray, width_px: int, height_px: int) -> np.ndarray:
+    """A picture (H, W, 3) uint8 or (H, W) float32 at another size; the aspect is not kept.
+
+    Pillow's bilinear filter, whose support grows when pictures shrink: what torchvision and RobustNav use.
+    """
+    return np.asarray(Image.fromarray(picture).resize((width_px, height_px), Image.Resampling.BILINEAR))
+
+
+@dataclass(frozen=True)
+class ResizedRgb(PictureSensor):
+    """(H, W, 3) uint8 sRGB bytes, resized after corruptions.
+
+    Args:
+        width_px, height_px: of the observation.
+    """
+
+    width_px: int
+    height_px: int
+
+    name = "rgb"
+    channel = "rgb"
+
+    def spec(self, camera: Camera) -> ObservationSpec:
+        return ObservationSpec((self.height_px, self.width_px, 3), np.uint8, 0, 255)
+
+    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
+        for one, small in zip(picture, out):
+            small[:] = resize(one, self.width_px, self.height_px)
+
+
+@dataclass(frozen=True)
+class ResizedDepth(PictureSensor):
+    """(H, W, 1) float32 metres along the optical axis, within 0 to 10, resized.
+
+    Args:
+        width_px, height_px: of the observation.
+    """
+
+    width_px: int
+    height_px: int
+
+    name = "depth"
+    channel = "depth"
+
+    def spec(self, camera: Camera) -> ObservationSpec:
+        return ObservationSpec((self.height_px, self.width_px, 1), np.float32, 0.0, FARTHEST, "metres")
+
+    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
+        for one, small in zip(picture, out):
+            np.clip(resize(one, self.width_px, self.height_px)[..., None], 0.0, FARTHEST, out=small)

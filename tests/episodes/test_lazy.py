@@ -1,0 +1,92 @@
+"""Episodes that are made when they are read: kept lists, and streams for training."""
+
+from dataclasses import dataclass, field
+from functools import cache
+
+import pytest
+
+from navarena.core.errors import InputError
+from navarena.episodes import lazy
+from navarena.episodes.catalog import load_episodes, make_episodes
+from navarena.episodes.episode import Episode
+from navarena.episodes.goals import PointGoal
+from navarena.episodes.lazy import SceneEpisodes
+from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
+from navarena.evaluation import EvaluationSettings
+from navarena.evaluation.benchmark import open_benchmark
+from navarena.simulation.body_catalog import LOCOBOT
+from worlds import ROOMS, draw_world
+
+
+@dataclass(frozen=True)
+class Counting(EpisodeRecipe):
+    """Episodes whose goal is their own number; remembers what it was asked for."""
+
+    protocol_id: str = "counting-v1"
+    embodiment: object = LOCOBOT
+    asked: list = field(default_factory=list, hash=False, compare=False, repr=False)
+
+    def make(self, world, count, stream, first=0):
+        self.asked.append((world, first, count))
+        rows = range(first, first + count)
+        return SceneBatch(
+            tuple(
+                Episode(f"{world}-{row}", world, (0.0, 0.0, 0.0), 0.0, PointGoal((float(row), 0.0, 0.0)), 1.0)
+                for row in rows
+            ),
+            0,
+        )
+
+
+@pytest.fixture
+def stream(monkeypatch):
+    monkeypatch.setattr(lazy, "open_world", lambda scene, body: scene)
+    recipe = Counting()
+    return recipe, SceneEpisodes(recipe, ["a", "b", "c"], 6, Stream("set", "train"), block=2)
+
+
+def test_a_stream_goes_round_the_scenes(stream):
+    episodes = stream[1]
+    names = [one.episode_id for one in episodes]
+    assert names == [f"{scene}-{row + k}" for row in (0, 2, 4) for scene in "abc" for k in (0, 1)]
+    assert len(episodes) == 18 and [episodes[k].episode_id for k in range(18)] == names
+    assert [one.episode_id for one in episodes[4:9]] == names[4:9] and episodes[-1].episode_id == names[-1]
+    with pytest.raises(IndexError, match="below 18, got 18"):
+        episodes[18]
+
+
+def test_only_the_block_that_is_read_is_made(stream):
+    recipe, episodes = stream
+    assert episodes[8].episode_id == "b-2" and recipe.asked == [("b", 2, 2)]
+    episodes[9]
+    assert len(recipe.asked) == 1
+
+
+@pytest.fixture
+def quick_worlds(monkeypatch):
+    """Every scene is a small one: type checks look at an episode whenever a list of them is passed on."""
+    rooms = cache(lambda scene: draw_world(ROOMS, scene_id=scene))
+    monkeypatch.setattr(lazy, "open_world", lambda scene, body: rooms(scene))
+
+
+def test_training_has_fifty_thousand_episodes_for_each_house(quick_worlds):
+    train = load_episodes("multion-3on-v1", "train")
+    assert len(train) == 800 * 50_000 and train.hash == load_episodes("multion-3on-v1", "train").hash
+    assert train.hash != load_episodes("multion-2on-v1", "train").hash
+    late = train.episodes[800 * 49_950]
+    assert late.episode_id == "houses-v1/train/00000-49950" and len(late.goal.objects) == 3
+
+
+def test_an_endless_stream_is_not_evaluated_by_mistake(quick_worlds):
+    with pytest.raises(InputError, match="expected --episodes N for a stream of 40,000,000 episodes"):
+        open_benchmark(EvaluationSettings("pointnav-v1", "expert", "train"))
+
+
+@pytest.mark.slow
+def test_workers_do_not_move_the_episodes():
+    scenes = ["houses-v1/val/00000", "houses-v1/val/00003"]
+    done = []
+    two = make_episodes("pointnav-v1", scenes, 3, 5, progress=done.append, workers=2)
+    assert sum(done) == 2 and two.episodes == make_episodes("pointnav-v1", scenes, 3, 5).episodes
+    with pytest.raises(InputError, match="one worker"):
+        make_episodes("pointnav-v1", scenes, 3, workers=0)

@@ -1,0 +1,195 @@
+"""Paired comparison, training seeds, variance: against tables, published code and plain references."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from navarena.core.errors import InputError
+from navarena.core.seeding import make_generator
+from navarena.metrics.paired import (
+    BY_EPISODES,
+    BY_SCENES,
+    NO_TEST,
+    compare_paired,
+    permutation_test,
+)
+from navarena.metrics.seeds import (
+    estimate_interquartile_mean,
+    interquartile_mean,
+    performance_profile,
+    probability_of_improvement,
+)
+from navarena.metrics.statistics import (
+    OVER_BOTH,
+    OVER_EPISODES,
+    bootstrap_interval,
+    estimate_mean,
+)
+from navarena.metrics.variance import split_variance
+
+INF = float("inf")
+
+
+def dice(*name):
+    return make_generator("test", "comparisons", *name)
+
+
+def test_a_permutation_test_by_hand():
+    """Differences 1, 2, 3: of eight sign patterns only +++ and --- reach 6."""
+    assert permutation_test(np.array([1.0, 2.0, 3.0]), dice()) == 2 / 8
+    assert permutation_test(np.array([1.0, -1.0]), dice()) == 1.0
+    assert permutation_test(np.zeros(5), dice()) == 1.0
+    assert permutation_test(np.array([0.0, 4.0, 0.0]), dice()) == 1.0  # one unit says nothing
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=9))
+def test_exact_permutations_agree_with_a_plain_loop(numbers):
+    sums = [
+        abs(sum(s * x for s, x in zip(signs, numbers)))
+        for signs in itertools.product((1, -1), repeat=len(numbers))
+    ]
+    expected = np.mean([total >= abs(sum(numbers)) for total in sums])
+    assert permutation_test(np.array(numbers, float), dice()) == pytest.approx(expected)
+
+
+def test_random_permutations_agree_with_scipy():
+    units = dice("units").normal(0.25, 1.0, 40)
+    found = stats.permutation_test(
+        (units,), np.sum, permutation_type="samples", n_resamples=20_000, vectorized=False,
+        rng=np.random.Generator(np.random.PCG64(1)),
+    ).pvalue  # fmt: skip
+    assert permutation_test(units, dice("draws")) == pytest.approx(found, abs=0.02)
+
+
+def test_compare_paired_by_hand():
+    first = np.array([0.0, 1.0, 0.0, 0.5])
+    second = np.array([1.0, 1.0, 0.0, 0.25])
+    result = compare_paired(first, second, ["a", "a", "b", "b"], "higher", dice())
+    assert (result.first, result.second) == (0.375, 0.5625)
+    assert (result.difference.mean, result.difference.n) == (0.1875, 4)
+    assert result.difference.method == OVER_EPISODES and result.p_method == BY_EPISODES
+    assert result.p_value == 1.0  # of 1 and -0.25 every pattern of signs reaches 0.75
+    assert (result.wins, result.ties, result.losses) == (1, 2, 1)
+    lower = compare_paired(first, second, ["a"] * 4, "lower", dice())
+    assert (lower.wins, lower.ties, lower.losses) == (1, 2, 1)
+    neutral = compare_paired(first, second, ["a"] * 4, None, dice())
+    assert neutral.wins is neutral.ties is neutral.losses is None
+
+
+def test_scenes_are_swapped_whole_when_there_are_enough():
+    scenes = [f"s{k}" for k in range(12) for _ in range(3)]
+    second = np.repeat(np.arange(12) % 3 - 0.5, 3)
+    result = compare_paired(np.zeros(36), second, scenes, "higher", dice())
+    assert result.p_method == BY_SCENES
+    assert result.p_value == permutation_test(3 * (np.arange(12) % 3 - 0.5), dice())
+
+
+def test_infinite_values_are_counted_apart():
+    result = compare_paired(np.array([1.0, INF, 2.0]), np.array([0.5, 1.0, INF]), ["a"] * 3, "lower", dice())
+    assert (result.difference.mean, result.difference.n, result.difference.infinite) == (-0.5, 3, 2)
+    assert (result.wins, result.ties, result.losses) == (2, 0, 1)
+    nothing = compare_paired(np.array([INF]), np.array([INF]), ["a"], "lower", dice())
+    assert (nothing.p_value, nothing.p_method, nothing.ties) == (None, NO_TEST, 1)
+    with pytest.raises(InputError, match="NaN"):
+        compare_paired(np.array([np.nan]), np.array([1.0]), ["a"], None, dice())
+    with pytest.raises(InputError, match="as many values"):
+        compare_paired(np.zeros(2), np.zeros(2), ["a"], None, dice())
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=12), st.randoms())
+def test_exchanging_the_agents_exchanges_the_signs(pairs, shuffler):
+    first, second = np.array(pairs).T
+    scenes = [f"s{k % 3}" for k in range(len(pairs))]
+    there = compare_paired(first, second, scenes, "higher", dice())
+    back = compare_paired(second, first, scenes, "higher", dice())
+    assert there.difference.mean == pytest.approx(-back.difference.mean)
+    assert (there.wins, there.losses) == (back.losses, back.wins)
+    assert there.p_value == back.p_value
+    order = list(range(len(pairs)))
+    shuffler.shuffle(order)
+    again = compare_paired(first[order], second[order], [scenes[k] for k in order], "higher", dice())
+    assert again.difference.mean == pytest.approx(there.difference.mean)
+    assert again.p_value == pytest.approx(there.p_value)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=40))
+def test_interquartile_mean_is_that_of_scipy(numbers):
+    assert interquartile_mean(np.array(numbers)) == pytest.approx(stats.trim_mean(numbers, 0.25))
+
+
+def test_seeds():
+    scores = np.array([[0.0, 0.5, 1.0, 0.2], [0.1, 0.6, 0.9, 0.3], [0.2, 0.4, 0.8, 0.4]])
+    estimate = estimate_interquartile_mean(scores, dice())
+    assert estimate.mean == pytest.approx(np.sort(scores, axis=None)[3:9].mean())
+    assert estimate.low < estimate.mean < estimate.high and estimate.n == 12
+    assert estimate_interquartile_mean(scores[:1], dice()).low is None
+    same = estimate_interquartile_mean(np.repeat(scores[:1], 3, axis=0), dice())
+    assert same.low == pytest.approx(same.mean) and same.high == pytest.approx(same.mean)
+    thresholds = np.array([-1.0, 0.0, 0.2, 0.95, 1.0])
+    assert performance_profile(scores, thresholds) * 12 == pytest.approx([12, 11, 8, 1, 0])
+    assert probability_of_improvement(np.array([[0.0, 1.0]]), np.array([[1.0, 1.0], [0.0, 0.0]])) == 0.5
+    with pytest.raises(InputError, match="same scenes, got 2 and 4"):
+        probability_of_improvement(np.zeros((1, 2)), scores)
+    with pytest.raises(InputError, match="finite scores"):
+        interquartile_mean(np.array([]))
+
+
+def test_variance_by_hand():
+    """Two episodes, two runs: means 0.5 and 2.5; within them 1, 3 -> variances 0.5 and 0.5."""
+    split = split_variance(np.array([[0.0, 2.0], [1.0, 3.0]]))
+    assert (split.mean, split.agent, split.episode) == (1.5, 0.5, 2.0 - 0.25)
+    assert split.standard_error == pytest.approx(np.sqrt(1.75 / 2 + 0.5 / 4))
+    assert split.single_error == pytest.approx(np.sqrt(2.25 / 2))
+    assert split.spread == pytest.approx(np.sqrt(0.5))
+    assert split.agent_share == pytest.approx(0.5 / 2.25)
+    constant = split_variance(np.ones((3, 4)))
+    assert (constant.agent, constant.episode, constant.agent_share) == (0.0, 0.0, None)
+    for wrong in (np.zeros((1, 5)), np.zeros((5, 1))):
+        with pytest.raises(InputError, match="at least 2 repetitions"):
+            split_variance(wrong)
+    with pytest.raises(InputError, match="finite"):
+        split_variance(np.full((2, 2), INF))
+
+
+def test_variance_parts_are_recovered():
+    generator = dice("variance")
+    values = generator.normal(0, 2.0, 2000) + generator.normal(0, 1.0, (8, 2000))
+    split = split_variance(values)
+    assert split.agent == pytest.approx(1.0, rel=0.05) and split.episode == pytest.approx(4.0, rel=0.1)
+
+
+def slow_two_levels(values, clusters, generator, resamples):
+    """The same thing, one resample at a time, by concatenation; other draws."""
+    members = [values[clusters == label] for label in np.unique(clusters)]
+    means = []
+    for _ in range(resamples):
+        drawn = [members[k] for k in generator.integers(0, len(members), len(members))]
+        again = [scene[generator.integers(0, len(scene), len(scene))] for scene in drawn]
+        means.append(np.concatenate(again).mean())
+    return np.quantile(means, [0.025, 0.975])
+
+
+def test_two_levels_agree_with_a_plain_loop():
+    generator = dice("two levels")
+    clusters = np.repeat(np.arange(8), [1, 2, 9, 4, 4, 7, 3, 5])
+    values = generator.random(35) + 0.2 * clusters
+    got = bootstrap_interval(values, clusters, dice("a"), 20_000, two_levels=True)
+    assert got == pytest.approx(slow_two_levels(values, clusters, dice("b"), 4_000), abs=0.03)
+
+
+def test_two_levels_see_the_episodes_of_equal_scenes():
+    """Scenes of equal sums: drawing whole scenes sees no spread at all."""
+    values, scenes = np.tile([0.0, 1.0], 8), [f"s{k // 2}" for k in range(16)]
+    one = estimate_mean(values, scenes, dice())
+    both = estimate_mean(values, scenes, dice(), two_levels=True)
+    assert one.low == one.high == 0.5
+    assert both.low < 0.5 < both.high and both.method == OVER_BOTH
+    few = estimate_mean(values[:6], scenes[:6], dice(), two_levels=True)
+    assert few.method == OVER_EPISODES  # three scenes are too few
