@@ -1,10 +1,10 @@
 """A flat of three rooms, drawn by hand, for tests of instructions.
 
-    kitchen      | living room        x to the right, z downwards, walls of 0.2 m
-    0..4 x 0..4  = 4.2..9.2 x 0..4    "=" and "||" are doorways, 1 m wide
-                   -------||---
-                   bedroom
-                   4.2..9.2 x 4.2..8.2
+kitchen      | living room        x to the right, z downwards, walls of 0.2 m
+0..4 x 0..4  = 4.2..9.2 x 0..4    "=" and "||" are doorways, 1 m wide
+               -------||---
+               bedroom
+               4.2..9.2 x 4.2..8.2
 """
 
 from dataclasses import replace
@@ -41,9 +41,7 @@ ROOMS = (
 
 
 def thing(object_id, category, x, z, room, **attributes):
-    return SceneObject(
-        object_id, category, (x, 0.5, z), (0.4, 0.5, 0.4), room=room, attributes=attributes
-    )
+    return SceneObject(object_id, category, (x, 0.5, z), (0.4, 0.5, 0.4), room=room, attributes=attributes)
 
 
 THINGS = (
@@ -57,6 +55,4 @@ THINGS = (
 
 def draw_flat() -> World:
     scene = draw_scene(DRAWN, CELL, "flat")
-    return World.of(
-        replace(scene, rooms=ROOMS, objects=(*scene.objects, *THINGS)), draw_navmesh(DRAWN, CELL)
-    )
+    return World.of(replace(scene, rooms=ROOMS, objects=(*scene.objects, *THINGS)), draw_navmesh(DRAWN, CELL))

@@ -71,7 +71,9 @@ def test_a_house_that_is_too_small_is_named(flat):
 
 def follow(path_id, start, goal, k=0, scene="rooms"):
     """An episode whose way leads straight from start to goal."""
-    return Episode(f"{path_id}_{k}", scene, start, 0.0, InstructionGoal(f"go {k}", (start, goal), path_id), 1.0)
+    return Episode(
+        f"{path_id}_{k}", scene, start, 0.0, InstructionGoal(f"go {k}", (start, goal), path_id), 1.0
+    )
 
 
 def test_a_tour_breaks_where_no_way_leads():
@@ -111,7 +113,9 @@ def test_a_tour_lies_in_one_scene_and_has_instructions():
     with pytest.raises(InputError, match="all in one scene"):
         EpisodeTour("0", (here, there))
     with pytest.raises(InputError, match="expected an instruction"):
-        make_scene_tours(draw_world(ROOMS).navmesh, [Episode("p", "rooms", (1, 0, 1), 0.0, PointGoal((2, 0, 2)), 1)])
+        make_scene_tours(
+            draw_world(ROOMS).navmesh, [Episode("p", "rooms", (1, 0, 1), 0.0, PointGoal((2, 0, 2)), 1)]
+        )
 
 
 def test_the_splits_are_as_large_as_those_of_r2r():
@@ -132,7 +136,7 @@ def test_the_smallest_split_is_told_and_made_once():
     assert len(dataset) == 24 and dataset.protocol_id == R2R_CE_V1.protocol_id
     assert load_routes("mini").hash == dataset.hash
     words = [len(episode.goal.instruction.split()) for episode in dataset.episodes]
-    assert 8 <= min(words) and max(words) <= 60
+    assert min(words) >= 8 and max(words) <= 60
 
 
 def test_unknown_splits_are_named():

@@ -67,7 +67,7 @@ def test_records_without_a_path_are_refused():
         episode_ndtw(plain)
 
 
-@pytest.mark.parametrize("reference", [np.zeros((0, 3)), np.zeros((2, 2)), np.full((1, 3), np.nan)])
+@pytest.mark.parametrize("reference", [np.zeros((0, 3)), np.full((1, 3), np.nan)])
 def test_broken_paths_are_refused(reference):
     walk = record([0, 2], [0, 2])
     with pytest.raises(InputError, match="reference path"):

@@ -28,13 +28,9 @@ class ExpertAgent(Agent):
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         self._task = task
-<<<<<<< HEAD
         arrival = task.success_distance if task.expert_distance is None else task.expert_distance
         self._planner = ActionPlanner(task.embodiment, arrival, task.max_steps)
-=======
         self._pilot = Pilot(task) if task.is_continuous else None
-        self._planner = ActionPlanner(task.embodiment, task.success_distance, task.max_steps)
->>>>>>> main
         self._index = {name: index for index, name in enumerate(task.actions)}
         self._declare = self._index[task.declaration]
         self._batch: NavigationBatch | None = None

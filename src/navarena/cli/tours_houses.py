@@ -96,7 +96,10 @@ class ToursCoverage:
         console.table(
             f"r2r-houses-v1/{self.split}: seen after n episodes",
             ("n", "next path", "whole tour", "tours"),
-            [(n, f"{following:.1%}", f"{whole:.1%}", count) for n, (following, whole, count) in enumerate(rows)],
+            [
+                (n, f"{following:.1%}", f"{whole:.1%}", count)
+                for n, (following, whole, count) in enumerate(rows)
+            ],
         )
         curve = [
             {"episodes": n, "next_path": following, "whole_tour": whole, "tours": count}
@@ -136,9 +139,7 @@ class HouseTours:
         tours = build_episode_tours(_order(console, dataset), dataset.episodes, self.split)
         agent = load_agent(self.agent, task, self.seed)
         with console.progress(sum(len(tour.episodes) for tour in tours), "episodes") as progress:
-            records = run_episode_tours(
-                agent, task, tours, self.slots, self.seed, advance=progress.advance
-            )
+            records = run_episode_tours(agent, task, tours, self.slots, self.seed, advance=progress.advance)
         scores = score_records(task, tours, records, self.reading, self.weighting)
         identity = str(Identity(task.protocol_id, dataset.name, self.split, dataset.hash))
         summary = {

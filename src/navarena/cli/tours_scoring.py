@@ -101,7 +101,7 @@ class ToursScore:
 
 @dataclass(frozen=True)
 class ToursEvaluate:
-    """Run an agent over tours (ir2r-v1, ir2r-ce-v1) or episodes (r2r-v1), write its results and score them."""
+    """Run an agent over tours (ir2r-v1, ir2r-ce-v1) or episodes (r2r-v1), write and score its results."""
 
     protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
     """ir2r-v1 or r2r-v1 on navigation graphs, ir2r-ce-v1 in houses; with options such as
@@ -142,13 +142,17 @@ class ToursEvaluate:
         """Run, write, score and print; the exit code is 0."""
         if self.slots is not None and self.slots < 1:
             raise InputError(f"expected --slots of at least 1, got {self.slots}")
-        return self._run_in_houses(console) if is_house_protocol(self.protocol) else self._run_on_graphs(console)
+        return (
+            self._run_in_houses(console) if is_house_protocol(self.protocol) else self._run_on_graphs(console)
+        )
 
     def _run_in_houses(self, console: Console) -> int:
         named = {"--r2r": self.r2r, "--connectivity": self.connectivity, "--tours": self.tours}
         given = [flag for flag, value in named.items() if value is not None]
         if given:
-            raise InputError(f"expected no {given[0]} for {self.protocol}: its tours are those of r2r-houses-v1")
+            raise InputError(
+                f"expected no {given[0]} for {self.protocol}: its tours are those of r2r-houses-v1"
+            )
         tours = HouseTours(
             self.protocol,
             self.agent,

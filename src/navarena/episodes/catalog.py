@@ -37,12 +37,9 @@ RECIPES = Registry(
         "pointnav-habitat2020-v1": "navarena.episodes.point_nav:POINTNAV_HABITAT2020_V1",
         "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
         "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
-<<<<<<< HEAD
         "r2r-ce-v1": "navarena.episodes.routes:R2R_CE_V1",
-=======
         "robustnav-objectnav-v1": "navarena.episodes.robustnav:ROBUSTNAV_OBJECTNAV_V1",
         "robustnav-pointnav-v1": "navarena.episodes.robustnav:ROBUSTNAV_POINTNAV_V1",
->>>>>>> main
     },
     "navarena.episodes",
 )

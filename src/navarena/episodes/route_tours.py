@@ -1,4 +1,4 @@
-"""Tours of episodes in continuous scenes: what the ways along the floor allow, in an order with short gaps."""
+"""Tours of episodes in continuous scenes, as the ways along the floor allow, with short gaps."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,9 @@ def make_scene_tours(
     Args:
         navmesh: of the body that walks.
         episodes: of the scene; those with the same `path_id` follow the same way.
-        solver, seed, iterations: of the ordering.
+        solver: of the ordering.
+        seed: of the solver; the same seed gives the same tours.
+        iterations: of the solver; it never stops by time.
 
     Returns lists of episode ids. Raises InputError for an episode without instruction.
     """
@@ -109,9 +111,7 @@ def make_episode_tours(
     return tours
 
 
-def build_episode_tours(
-    lists: TourLists, episodes: Iterable[Episode], name: str
-) -> tuple[EpisodeTour, ...]:
+def build_episode_tours(lists: TourLists, episodes: Iterable[Episode], name: str) -> tuple[EpisodeTour, ...]:
     """Tours from lists of ids; tour ids count the tours of all scenes in the order of the lists.
 
     Args:

@@ -172,9 +172,7 @@ class RouteRecipe(EpisodeRecipe):
         missed = surroundings.navmesh.geodesic_distance(end[None], corners[-1:])[0]
         return word_route(route, generator) if missed < self.success_distance else None
 
-    def _place_way_points(
-        self, corners: Float[np.ndarray, "k 3"], length: float
-    ) -> Float[np.ndarray, "p 3"]:
+    def _place_way_points(self, corners: Float[np.ndarray, "k 3"], length: float) -> Float[np.ndarray, "p 3"]:
         """(P, 3) points at equal distances along the way, metres."""
         fewest, most = self.way_points
         count = int(np.clip(round(length / WAY_POINT_GAP) + 1, fewest, most))

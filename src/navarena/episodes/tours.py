@@ -96,7 +96,9 @@ def lay_tours(
 
     Tours of a single episode are dropped.
     """
-    made = [[names[row][k] for row in order if k < len(names[row])] for order in orders for k in range(copies)]
+    made = [
+        [names[row][k] for row in order if k < len(names[row])] for order in orders for k in range(copies)
+    ]
     return [tour for tour in made if len(tour) > 1]
 
 

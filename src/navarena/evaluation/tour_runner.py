@@ -132,7 +132,9 @@ def _score_tour(
     ids = [episode.episode_id for episode in tour.episodes]
     missing = [name for name in ids if name not in records]
     if missing:
-        raise InputError(f"expected a record of every episode of tour {tour.tour_id}, got none of {missing[0]!r}")
+        raise InputError(
+            f"expected a record of every episode of tour {tour.tour_id}, got none of {missing[0]!r}"
+        )
     tracks = [_require_instruction(records[name]) for name in ids]
     try:
         ndtw = tour_ndtw([track.costs for track in tracks], reading)

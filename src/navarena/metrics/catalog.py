@@ -12,11 +12,7 @@ from typing import Literal
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
-<<<<<<< HEAD
-from navarena.metrics import effort, followed_path, multi_goal, navigation, stopping, success_zone
-=======
-from navarena.metrics import effort, multi_goal, navigation, robustnav, stopping, success_zone
->>>>>>> main
+from navarena.metrics import effort, followed_path, multi_goal, navigation, robustnav, stopping, success_zone
 from navarena.metrics.trajectory import Trajectory
 
 

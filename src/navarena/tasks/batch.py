@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int64
 
 from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.core.suggest import unknown_name
@@ -163,7 +163,7 @@ class NavigationBatch:
         self._fresh = False
         return result
 
-    def lead(self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
+    def lead(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
         """Move bodies outside the rules: nothing is judged, counted or recorded.
 
         Args:
@@ -172,7 +172,9 @@ class NavigationBatch:
 
         Raises ActionError for an action out of range.
         """
-        self.simulator.step(np.asarray(actions), np.asarray(active, bool))
+        self.simulator.bodies.begin_step()
+        self.simulator.step(actions, active)
+        self._spoiler.feel(np.flatnonzero(active))
         self._fresh = False
 
     def trajectory(self, slot: int) -> Trajectory:

@@ -27,12 +27,9 @@ TASKS = Registry(
         "pointnav-habitat2020-v1": "navarena.tasks.point_nav_habitat2020:PointNavHabitat2020",
         "pointnav-robothor-v1": "navarena.tasks.point_nav_robothor:PointNavRobothor",
         "pointnav-v1": "navarena.tasks.point_nav:PointNav",
-<<<<<<< HEAD
         "r2r-ce-v1": "navarena.tasks.vln_ce:R2RCE",
-=======
         "robustnav-objectnav-v1": "navarena.tasks.object_nav_robustnav:RobustObjectNav",
         "robustnav-pointnav-v1": "navarena.tasks.point_nav_robothor:RobustPointNav",
->>>>>>> main
     },
     "navarena.tasks",
 )
@@ -76,7 +73,7 @@ TOUR_TASKS = Registry(
 
 
 def get_tour_task(protocol_id: str) -> IR2RCE:
-    """The task of a protocol of tours in continuous scenes, with options as of `get_task`; raises the same."""
+    """The task of a protocol of tours in houses, with options as of `get_task`; raises the same."""
     task = _make_task(TOUR_TASKS, protocol_id)
     if not isinstance(task, IR2RCE):
         raise InputError(f"expected protocol {protocol_id!r} to name an IR2RCE, got {type(task).__name__}")

@@ -14,12 +14,8 @@ from navarena.metrics.catalog import compute_metrics
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-<<<<<<< HEAD
-from navarena.tasks.spaces import action_space, as_observed, observation_space
-=======
 from navarena.tasks.corruption_checks import require_sense
-from navarena.tasks.spaces import action_space, observation_space
->>>>>>> main
+from navarena.tasks.spaces import action_space, as_observed, observation_space
 from navarena.tasks.task import Task
 
 

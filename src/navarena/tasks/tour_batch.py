@@ -162,7 +162,7 @@ class TourBatch:
         return taken
 
     def _end_episode(self, slot: int) -> bool:
-        """Keep the record of the agent phase in `slot`, and hand the body to the oracle; whether the tour ends."""
+        """Keep the record of an agent phase, and hand the body to the oracle; whether the tour ends."""
         tour = self.tour(slot)
         episode = self.episode(slot)
         self._records.append(TourRecord(tour.tour_id, episode.episode_id, self.batch.trajectory(slot)))
@@ -207,9 +207,7 @@ class TourBatch:
             self._begin(slot, episode)
         else:
             x, y, z = bodies.positions[slot].tolist()
-            self._begin(
-                slot, replace(episode, start_position=(x, y, z), start_yaw=float(bodies.yaws[slot]))
-            )
+            self._begin(slot, replace(episode, start_position=(x, y, z), start_yaw=float(bodies.yaws[slot])))
         return True
 
     def _begin(self, slot: int, episode: Episode) -> None:
@@ -217,14 +215,12 @@ class TourBatch:
         self.batch.start([slot], [episode])
 
     def _plan_way(self, slot: int, goal: np.ndarray) -> list[int] | None:
-        """Actions that bring the body within the oracle's radius of `goal` (3,), metres; None without a way."""
+        """Actions that bring the body near `goal` (3,), metres, as the oracle must; None without a way."""
         simulator = self.batch.simulator
         rows = np.array([slot])
         if simulator.geodesic_distance(rows, goal[None])[0] < self.task.options.oracle_radius:
             return []
-        query = Query(
-            [simulator.navmesh(slot)], simulator.positions[rows], simulator.yaws[rows], goal[None]
-        )
+        query = Query([simulator.navmesh(slot)], simulator.positions[rows], simulator.yaws[rows], goal[None])
         plan = self._planner.plan(query)[0]
         return None if plan is None else [self._index[name] for name in plan[:-1]]
 

@@ -137,7 +137,9 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
 
     def _observe(self) -> dict[str, np.ndarray]:
         seen = self.batch.observations
-        return {name: as_observed(seen[name].copy() if self.copy else seen[name]) for name in self.batch.specs}
+        return {
+            name: as_observed(seen[name].copy() if self.copy else seen[name]) for name in self.batch.specs
+        }
 
     def _describe(self, begun: Bool[np.ndarray, "n"]) -> dict[str, Any]:
         """Ids of the episodes that have just begun, in Gymnasium's form: value arrays with masks."""

@@ -56,7 +56,7 @@ class R2RCE(PointGoalTask):
     | key                | shape, dtype          | bounds   | meaning |
     |--------------------|-----------------------|----------|---------|
     | rgb                | (224, 224, 3) uint8   | 0 to 255 | sRGB bytes |
-    | depth              | (256, 256, 1) float32 | 0 to 1   | metres along the optical axis, clipped to 10, / 10 |
+    | depth              | (256, 256, 1) float32 | 0 to 1   | metres along the optical axis / 10, clipped |
     | instruction        | text                  |          | what to do |
     | instruction_tokens | (200,) int32          | from 0   | its words as numbers, padded with 0 |
 
@@ -93,7 +93,7 @@ class R2RCE(PointGoalTask):
     protocol_id = "r2r-ce-v1"
     embodiment = VLN_CE
     actions = ("stop", "move_forward", "turn_left", "turn_right")
-    sensors = ("rgb", "depth", "instruction", "instruction_tokens")
+    sensors: tuple[str, ...] = ("rgb", "depth", "instruction", "instruction_tokens")
     metrics = (
         "success",
         "oracle_success",

@@ -25,9 +25,11 @@ EPISODE = {
     "instruction": {"instruction_text": "Go up. ", "instruction_tokens": [5, 6, 0]},
     "reference_path": [[1.0, 0.5, -2.0], [2.5, 0.5, -4.0], [4.0, 0.5, -6.0]],
 }
-HIDDEN = {
-    key: value for key, value in EPISODE.items() if key not in ("goals", "reference_path", "info")
-} | {"episode_id": 13, "goals": None, "reference_path": None}
+HIDDEN = {key: value for key, value in EPISODE.items() if key not in ("goals", "reference_path", "info")} | {
+    "episode_id": 13,
+    "goals": None,
+    "reference_path": None,
+}
 FILE = {"episodes": [EPISODE, HIDDEN], "instruction_vocab": {"word_list": ["<pad>", "<unk>", "go"]}}
 
 

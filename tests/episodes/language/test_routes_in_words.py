@@ -59,7 +59,11 @@ def test_a_scene_without_rooms_is_refused():
     [
         (BED, THINGS, Landmark("bed")),
         (RED_SOFA, THINGS, Landmark("sofa", (("color", "red"),))),
-        (RED_SOFA, (RED_SOFA, RED_SOFA.__class__(99, "sofa", (0, 0, 0), (1, 1, 1), attributes=RED_SOFA.attributes)), None),
+        (
+            RED_SOFA,
+            (RED_SOFA, RED_SOFA.__class__(99, "sofa", (0, 0, 0), (1, 1, 1), attributes=RED_SOFA.attributes)),
+            None,
+        ),
     ],
 )
 def test_names_are_as_short_as_they_can_be(one, others, expected):
@@ -77,8 +81,18 @@ def test_only_large_things_catch_the_eye():
 
 
 @pytest.mark.parametrize(
-    ("degrees", "word"), [(0, "straight"), (39, "straight"), (41, "left"), (-90, "right"), (139, "left"),
-                          (141, "around"), (-179, "around"), (350, "straight"), (270, "right")],
+    ("degrees", "word"),
+    [
+        (0, "straight"),
+        (39, "straight"),
+        (41, "left"),
+        (-90, "right"),
+        (139, "left"),
+        (141, "around"),
+        (-179, "around"),
+        (350, "straight"),
+        (270, "right"),
+    ],
 )
 def test_turns(degrees, word):
     assert name_turn(math.radians(degrees)) == word
@@ -114,7 +128,9 @@ def test_the_first_turn_is_from_where_one_looks(flat):
 
 
 def test_a_long_way_through_a_room_passes_things_on_their_side(flat):
-    past = np.array([[2.0, 0, 3.9], [2.0, 0, 0.6], [4.1, 0, 1.9], [6.5, 0, 3.0], [6.5, 0, 4.2], [8.0, 0, 6.8]])
+    past = np.array(
+        [[2.0, 0, 3.9], [2.0, 0, 0.6], [4.1, 0, 1.9], [6.5, 0, 3.0], [6.5, 0, 4.2], [8.0, 0, 6.8]]
+    )
     routes = [describe_route(flat, past, 0.0, make_generator("pass", seed)) for seed in range(5)]
     passed = {step for route in routes for step in route.steps if isinstance(step, Pass)}
     assert passed == {Pass(Landmark("refrigerator"), "left")}

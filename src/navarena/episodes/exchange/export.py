@@ -136,9 +136,7 @@ def _r2r_ce(episodes: Sequence[Episode], categories: Sequence[str]) -> Document:
             R2RCERecord(
                 **{**_common(episode), "start_room": UNSET, "shortest_paths": UNSET},
                 trajectory_id=goal.path_id,
-                instruction=InstructionRecord(
-                    instruction_text=goal.instruction, instruction_tokens=tokens
-                ),
+                instruction=InstructionRecord(instruction_text=goal.instruction, instruction_tokens=tokens),
                 goals=[R2RGoalRecord(position=goal.path[-1], radius=SUCCESS_DISTANCE)],
                 reference_path=list(goal.path),
                 info=Info(geodesic_distance=episode.geodesic_distance),

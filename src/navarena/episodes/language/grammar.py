@@ -43,8 +43,17 @@ PASSES = (
     "keep the {thing} on your {side}",
 )
 
-STOPS_AHEAD = ("stop in front of the {thing}", "walk up to the {thing} and stop there", "wait in front of the {thing}")
-STOPS_BESIDE = ("stop next to the {thing}", "stop beside the {thing}", "wait near the {thing}", "stop by the {thing}")
+STOPS_AHEAD = (
+    "stop in front of the {thing}",
+    "walk up to the {thing} and stop there",
+    "wait in front of the {thing}",
+)
+STOPS_BESIDE = (
+    "stop next to the {thing}",
+    "stop beside the {thing}",
+    "wait near the {thing}",
+    "stop by the {thing}",
+)
 
 NAMES_START = 0.7
 """Share of instructions that name the room in which they begin."""
@@ -106,7 +115,6 @@ def _sentences(clauses: Sequence[str], generator: np.random.Generator) -> list[s
         at += 2 if both else 1
         sentences.append(joined[0].upper() + joined[1:] + ".")
     return sentences
-
 
 
 def _draw(choices: Sequence[str], generator: np.random.Generator) -> str:

@@ -74,6 +74,8 @@ def name_thing(thing: SceneObject, others: Sequence[SceneObject]) -> Landmark | 
 
 def _choices(thing: SceneObject) -> Iterator[tuple[tuple[str, str], ...]]:
     """Sets of attributes of `thing`, fewest first, the most usual first."""
-    known = [(name, thing.attributes[name]) for name in TELLING if thing.attributes.get(name, "plain") != "plain"]
+    known = [
+        (name, thing.attributes[name]) for name in TELLING if thing.attributes.get(name, "plain") != "plain"
+    ]
     for count in range(MOST_ATTRIBUTES + 1):
         yield from combinations(known, count)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float, Int64
@@ -75,7 +76,7 @@ def _visits(surroundings: Surroundings, points: Float[np.ndarray, "n 3"]) -> lis
     rooms = _filled(surroundings.room_of(points))
     edges = np.flatnonzero(np.diff(rooms, prepend=-2, append=-2)).tolist()
     visits: list[tuple[int, int, int]] = []
-    for first, after in zip(edges[:-1], edges[1:]):
+    for first, after in pairwise(edges):
         room, ends = int(rooms[first]), first == 0 or after == len(rooms)
         if room < 0 or (not ends and (after - first) * SPACING < SHORTEST_VISIT):
             continue
@@ -93,7 +94,12 @@ def _filled(rooms: Int64[np.ndarray, "n"]) -> Int64[np.ndarray, "n"]:
 
 
 def _crossing(
-    surroundings: Surroundings, left: int, entered: int, points: Float[np.ndarray, "n 3"], facing: float, at: int
+    surroundings: Surroundings,
+    left: int,
+    entered: int,
+    points: Float[np.ndarray, "n 3"],
+    facing: float,
+    at: int,
 ) -> Enter | Climb:
     """How one room leads to the next; `at` is the first point in it, `facing` radians on entering `left`."""
     turn = name_turn(direction(points, at, -1) - facing)

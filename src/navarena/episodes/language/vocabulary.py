@@ -53,7 +53,7 @@ class Vocabulary:
         return tokens
 
     def decode(self, tokens: Sequence[int] | Int32[np.ndarray, "t"]) -> str:
-        """The words of `tokens` up to the first padding, joined by spaces."""
+        """The words of `tokens` (T,) int32 up to the first padding, joined by spaces."""
         words = []
         for token in tokens:
             if token == PAD:

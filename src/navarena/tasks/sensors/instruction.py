@@ -34,7 +34,8 @@ class InstructionState(TaskState):
 
     def tell(self, slot: int, text: str, tokens: np.ndarray) -> None:
         """Let `slot` hear `text`, and its `tokens` (T,) int32, cut to MAX_TOKENS; raises InputError when
-        the text has more than MAX_LETTERS letters."""
+        the text has more than MAX_LETTERS letters.
+        """
         if len(text) > MAX_LETTERS:
             raise InputError(f"expected an instruction of at most {MAX_LETTERS} letters, got {len(text)}")
         self.instruction[slot] = text
@@ -50,7 +51,9 @@ class InstructionState(TaskState):
 
 def _require_words(state: TaskState, sensor: str) -> InstructionState:
     if not isinstance(state, InstructionState):
-        raise InputError(f"expected a task whose goals are told in words for the sensor {sensor!r}; leave it out")
+        raise InputError(
+            f"expected a task whose goals are told in words for the sensor {sensor!r}; leave it out"
+        )
     return state
 
 
