@@ -43,7 +43,7 @@ def test_info_describes_the_file(made, capsys):
     assert set(told) == {
         *("file", "protocol", "dataset", "split", "seed", "hash", "dropped", "scenes", "episodes"),
         *("geodesic", "euclidean", "ratio", "categories", "objects", "difficulties", "hidden"),
-        *("unreachable", "format", "files", "unknown_fields", "notices"),
+        *("unreachable", "format", "files", "unknown_fields", "notices", "errata"),
     }
     assert (told["episodes"], told["scenes"], told["protocol"]) == (12, 1, "pointnav-v1")
     assert 1 <= told["geodesic"]["least"] <= told["geodesic"]["most"] <= 30

@@ -2,15 +2,18 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from navarena.cli.main import main
 from navarena.core.errors import FileError, InputError
-from navarena.episodes.catalog import load_episodes, make_episodes
+from navarena.episodes.catalog import get_recipe, load_episodes, make_episodes
 from navarena.episodes.exchange import make_document, write_document
 from navarena.episodes.scene_places import place_scenes
+from navarena.episodes.view_points import find_view_points
+from navarena.simulation.world import open_world
 
 from .exchange.samples import HM3D, MULTION, ROBOTHOR_TEST, store
 
@@ -87,6 +90,19 @@ def test_an_audit_passes_and_fails(pointnav_file, dungeon, tmp_path, capsys):
     assert main([*map(str, arguments)]) == 1
     out = capsys.readouterr().out
     assert "2 of 2 episodes are bad" in out and "99.000" in out
+
+
+def test_objects_of_our_own_lists_are_counted_in_their_scenes(tmp_path, capsys):
+    """All chairs of the house count, not only those that an episode starts near."""
+    file, scene = tmp_path / "made.json", "houses-v1/val/00000"
+    asked = ("objectnav-hm3d2022-v1", "--scene", scene, "--per-scene", "1")
+    assert main(["episodes", "make", *asked, "--out", str(file)]) == 0
+    capsys.readouterr()
+    told = printed(capsys, "episodes", "stats", file)
+    recipe = get_recipe("objectnav-hm3d2022-v1")
+    views = find_view_points(open_world(scene, recipe.embodiment), recipe.view_points)
+    assert told["instances_by_category"] == dict(sorted(Counter(views.categories).items()))
+    assert told["instances_by_scene"] == {scene: len(views.objects)} and sum(told["categories"].values()) == 1
 
 
 def test_the_embedded_episodes_pass_the_audit(capsys):

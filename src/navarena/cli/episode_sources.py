@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from navarena.core.errors import InputError
 from navarena.episodes.catalog import load_episodes
 from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_file
 from navarena.episodes.episode import Episode
@@ -34,15 +35,32 @@ def open_source(source: str, protocol: str = "") -> EpisodeSource:
 
     Raises FileError for a bad file, UnknownNameError for an unknown split.
     """
-    path = Path(source)
-    if path.is_dir() or (path.is_file() and not is_own_file(path)):
-        file = open_episode_file(path)
+    if is_community_file(source):
+        file = open_episode_file(Path(source))
         objects = file.listed_objects() if file.format.goals_key else None
         return EpisodeSource(file.episodes, file.format.task, "", objects)
+    return _own(load_own(source, protocol))
+
+
+def load_own(source: str, protocol: str = "") -> EpisodeDataset:
+    """A file of ours, or a split such as "val" or "houses-v1/val" of `protocol`; raises as open_source."""
+    path = Path(source)
     if path.exists() or source.endswith((".json", ".json.gz")):
-        return _own(load_episode_file(path))
+        return load_episode_file(path)
     dataset, _, split = source.rpartition("/")
-    return _own(load_episodes(protocol or DEFAULT_PROTOCOL, split, dataset or None))
+    found = load_episodes(protocol or DEFAULT_PROTOCOL, split, dataset or None)
+    if found.is_stream:
+        raise InputError(
+            f"expected a list of episodes, got {source!r}, a stream of {len(found):,}; make some of them "
+            f"with: navarena episodes make {found.protocol_id} --split {split} --per-scene 10 --out FILE"
+        )
+    return found
+
+
+def is_community_file(source: str) -> bool:
+    """Whether this is a file or folder in a format of the community."""
+    path = Path(source)
+    return path.is_dir() or (path.is_file() and not is_own_file(path))
 
 
 def _own(dataset: EpisodeDataset) -> EpisodeSource:

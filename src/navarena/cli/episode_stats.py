@@ -8,11 +8,15 @@ from typing import Annotated
 import tyro
 
 from navarena.cli.console import Console
-from navarena.cli.episode_sources import DEFAULT_PROTOCOL, open_source
+from navarena.cli.episode_sources import DEFAULT_PROTOCOL, EpisodeSource, open_source
 from navarena.cli.episodes import describe_statistics, quiet_notices
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
+from navarena.episodes.catalog import RECIPES
+from navarena.episodes.listed_objects import count_objects
+from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.statistics import Histogram, Measure, Statistics, compute_statistics
+from navarena.simulation.world import WorldCache
 
 BAR_WIDTH = 40
 
@@ -36,7 +40,7 @@ class EpisodesStats:
             raise InputError(f"expected --plot to end in .svg, got {self.plot}")
         with quiet_notices(console):
             found = open_source(self.source, self.protocol)
-            numbers = compute_statistics(found.episodes, found.objects)
+            numbers = compute_statistics(found.episodes, found.objects or _find_objects(console, found))
         _print_counts(console, self.source, numbers)
         measures = {
             "geodesic distance, m": numbers.geodesic,
@@ -57,6 +61,21 @@ class EpisodesStats:
 
         panels = {label: one.histogram for label, one in measures.items() if one.histogram is not None}
         write_atomic(self.plot or Path(), draw_histograms(self.source, panels).encode())
+
+
+def _find_objects(console: Console, found: EpisodeSource) -> dict[tuple[str, str], set[str]] | None:
+    """The objects that our own lists of ObjectNav leave to their scenes; None where there are none."""
+    recipe = RECIPES.get(found.protocol) if found.protocol in RECIPES else None
+    if not isinstance(recipe, ObjectNavRecipe):
+        return None
+    worlds = WorldCache(recipe.embodiment)
+    scenes = list(dict.fromkeys(one.scene_id for one in found.episodes))
+    objects: dict[tuple[str, str], set[str]] = {}
+    with console.progress(len(scenes), "scenes") as progress:
+        for scene in scenes:
+            objects.update(count_objects([scene], worlds.get, recipe.view_points))
+            progress.advance()
+    return objects
 
 
 def _print_counts(console: Console, source: str, numbers: Statistics) -> None:

@@ -7,14 +7,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import tyro
 
 from navarena.cli.console import Console
+from navarena.cli.episode_sources import DEFAULT_PROTOCOL, is_community_file, load_own
 from navarena.core.errors import InputError
 from navarena.core.suggest import require_name
 from navarena.episodes.catalog import get_recipe, make_episodes, make_split, split_scenes
-from navarena.episodes.dataset import FORMAT, EpisodeDataset, is_own_file, load_episode_file, save_episodes
+from navarena.episodes.dataset import FORMAT, EpisodeDataset, save_episodes
 from navarena.episodes.episode import Episode
+from navarena.episodes.errata import Erratum, find_errata
 from navarena.episodes.exchange import (
     EXPORTS,
     EpisodeFile,
@@ -121,37 +124,44 @@ class EpisodesMake:
 
 @dataclass(frozen=True)
 class EpisodesInfo:
-    """Describe an episode file: one of navarena's, or one of the community's formats."""
+    """Describe episodes, and what is known to be wrong with them: a file of any format, or a split."""
 
-    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
-    """Episode file (.json, .json.gz), the stub of a data set in parts, or a folder of such files."""
+    source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE")]
+    """Episode file (.json, .json.gz), the stub of a data set in parts, a folder of such files, or a split
+    such as val or houses-v1/val."""
+    protocol: str = DEFAULT_PROTOCOL
+    """Whose episodes a split is read as; files say it themselves."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
     def run(self, console: Console) -> int:
-        """Read, check and summarise the file; the exit code is 0."""
-        if self.file.is_dir() or not is_own_file(self.file):
+        """Read, check and summarise; the exit code is 0."""
+        if is_community_file(self.source):
             with quiet_notices(console):
-                file = open_episode_file(self.file)
+                file = open_episode_file(Path(self.source))
                 numbers = compute_statistics(file.episodes, file.listed_objects())
             _print_community_file(console, file, numbers)
-            console.result(self._document(numbers, **_describe_community_file(file)))
-            return 0
-        dataset = load_episode_file(self.file)
-        numbers = compute_statistics(dataset.episodes)
-        console.text(f"{dataset.protocol_id}@{dataset.name}/{dataset.split}#{dataset.hash}")
-        console.text(
-            f"{numbers.episodes} episodes in {numbers.scenes} scenes, seed {dataset.seed}, "
-            f"{dataset.dropped} unsolvable candidates dropped"
-        )
-        _print_distances(console, str(self.file), numbers)
-        console.result(self._document(numbers, **describe(dataset, self.file, numbers)))
+            errata = find_errata(file.format.name, file.split, scenes=frozenset(file.scene_names))
+            known = _describe_community_file(file)
+        else:
+            dataset = load_own(self.source, self.protocol)
+            numbers = compute_statistics(dataset.episodes)
+            console.text(f"{dataset.protocol_id}@{dataset.name}/{dataset.split}#{dataset.hash}")
+            console.text(
+                f"{numbers.episodes} episodes in {numbers.scenes} scenes, seed {dataset.seed}, "
+                f"{dataset.dropped} unsolvable candidates dropped"
+            )
+            _print_distances(console, self.source, numbers)
+            errata = find_errata(dataset.name, dataset.split, dataset.protocol_id)
+            known = describe(dataset, self.source, numbers)
+        _print_errata(console, errata)
+        console.result(self._document(numbers, **known, errata=msgspec.to_builtins(errata)))
         return 0
 
     def _document(self, numbers: Statistics, **known: Any) -> dict[str, Any]:
         """The same keys for every kind of file; null for what a kind does not have."""
         return {
-            "file": str(self.file),
+            "file": self.source,
             "format": FORMAT,
             "files": 1,
             "protocol": None,
@@ -169,6 +179,18 @@ class EpisodesInfo:
             **_counts(numbers),
             **known,
         }
+
+
+def _print_errata(console: Console, errata: Sequence[Erratum]) -> None:
+    """What is known to be wrong, or that nothing is."""
+    if not errata:
+        console.text("errata: none")
+        return
+    rows = [
+        (one.scene or "all", ", ".join(one.episodes) or "all", one.problem, one.source, one.mended_in or None)
+        for one in errata
+    ]
+    console.table("errata", ("scene", "episodes", "problem", "source", "mended in"), rows)
 
 
 def _print_community_file(console: Console, file: EpisodeFile, numbers: Statistics) -> None:
@@ -233,7 +255,7 @@ def _print_distances(console: Console, title: str, numbers: Statistics) -> None:
         console.table(title, ("start to goal", "least", "mean", "median", "most"), rows)
 
 
-def describe(dataset: EpisodeDataset, file: Path, numbers: Statistics) -> dict[str, Any]:
+def describe(dataset: EpisodeDataset, file: Path | str, numbers: Statistics) -> dict[str, Any]:
     """What the commands print with --json for navarena's own files."""
     return {
         "file": str(file),

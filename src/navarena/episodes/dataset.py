@@ -18,6 +18,9 @@ from navarena.episodes.goals import decode_goal
 
 FORMAT = "navarena-episodes-v1"
 
+MOST_LISTED = 10_000_000
+"""Episodes of a list; what is longer is a stream to train on. The largest published files hold 5 million."""
+
 
 @dataclass(frozen=True)
 class EpisodeDataset:
@@ -48,6 +51,11 @@ class EpisodeDataset:
         if self.recipe_hash:
             return self.recipe_hash
         return hash_episodes(self.episodes)
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether there are too many to go through all of them, as in a training split."""
+        return len(self.episodes) > MOST_LISTED
 
     def __len__(self) -> int:
         return len(self.episodes)

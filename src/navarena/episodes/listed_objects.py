@@ -29,6 +29,21 @@ def list_objects(world: World, settings: ViewPointSettings) -> dict[str, tuple[O
     return found
 
 
+def count_objects(
+    scene_ids: Iterable[str], open_scene: Callable[[str], World], settings: ViewPointSettings
+) -> dict[tuple[str, str], set[str]]:
+    """(scene, category) -> ids of the objects that count as goals, as statistics want them.
+
+    Those of all categories of `settings`, asked for or not. `open_scene` maps a scene id to its world.
+    """
+    found: dict[tuple[str, str], set[str]] = {}
+    for scene_id in scene_ids:
+        views = find_view_points(open_scene(scene_id), settings)
+        for number, category in zip(views.objects.tolist(), views.categories):
+            found.setdefault((scene_id, category), set()).add(str(number))
+    return found
+
+
 def _view_points(views: SceneViewPoints, index: int) -> tuple[ViewPoint, ...]:
     rows = slice(int(views.first[index]), int(views.first[index + 1]))
     poses = zip(views.positions[rows].tolist(), views.yaws[rows].tolist(), views.coverage[rows].tolist())

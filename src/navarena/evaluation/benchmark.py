@@ -35,10 +35,6 @@ SCENE_EPISODES = 100
 """Episodes generated in a scene that is given in the place of a dataset, unless a number is asked for."""
 
 
-MOST_EPISODES = 10_000_000
-"""Of a list that is evaluated as a whole; what is larger is a stream to train on."""
-
-
 @runtime_checkable
 class Batch(Protocol):
     """N environments that step together; NavigationBatch is one."""
@@ -125,12 +121,14 @@ class TaskSetup:
         agent: registered name or "module:Class".
         seed: of the agent.
         corruptions: what spoils the agent's sight, motion and pose, each as "name:severity".
+        patience: seconds that an agent elsewhere may take to answer; None for as long as it likes.
     """
 
     protocol: str
     agent: str
     seed: int
     corruptions: tuple[str, ...] = ()
+    patience: float | None = None
 
     def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
         """A NavigationBatch of the protocol's task."""
@@ -139,7 +137,7 @@ class TaskSetup:
 
     def make_agent(self) -> BatchAgent:
         """The agent as `navarena.agents.load_agent` makes it."""
-        return load_agent(self.agent, get_task(self.protocol), self.seed)
+        return load_agent(self.agent, get_task(self.protocol), self.seed, self.patience)
 
 
 def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Benchmark:
@@ -156,7 +154,7 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     declaration = declare_agent(settings.agent) if needs_agent else UNDECLARED
     dataset = _load_dataset(task, settings)
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
-    if settings.episodes is None and len(dataset) > MOST_EPISODES:
+    if settings.episodes is None and dataset.is_stream:
         raise InputError(
             f"expected --episodes N for a stream of {len(dataset):,} episodes, got none; or evaluate on val"
         )
@@ -169,7 +167,12 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     corruptions = tuple(write_corruption(text) for text in chosen)
     if corruptions:
         identity = identity.departing("corrupt", ",".join(corruptions))
-    setup = TaskSetup(task.protocol_id, settings.agent, settings.seed, corruptions)
+    rules = settings.rules
+    if rules.forget != "episode":
+        identity = identity.departing("forget", rules.forget)
+    if rules.steps is not None and rules.steps < task.max_steps:
+        identity = identity.departing("episode_steps", str(rules.steps))
+    setup = TaskSetup(task.protocol_id, settings.agent, settings.seed, corruptions, settings.episode_seconds)
     metrics = tuple(dict.fromkeys((*task.metrics, *COMMON_METRICS)))
     return Benchmark(identity, episodes, task.actions, metrics, setup, declaration, task.is_continuous)
 

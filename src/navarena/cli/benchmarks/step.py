@@ -1,9 +1,9 @@
-"""Steps without pictures: bodies, environments, resets."""
+"""Steps: bodies, environments with and without pictures, resets."""
 
 import gc
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,8 +20,10 @@ from navarena.tasks.vector_env import NavigationVectorEnv
 
 BATCH = 64
 PROTOCOL = "pointnav-v1"
+PICTURE_BATCH, PICTURE_PROTOCOL = 16, "multion-3on-v1"
+OBJECT_PROTOCOL = "objectnav-hm3d2022-v1"
 ACTION_SHARES = (0.0, 0.6, 0.2, 0.2)
-"""Probabilities of stop, move_forward, turn_left, turn_right in the timed steps."""
+"""Probabilities of stop (found), move_forward, turn_left, turn_right in the timed steps."""
 
 
 def measure(quick: bool) -> list[Measurement]:
@@ -38,6 +40,8 @@ def measure(quick: bool) -> list[Measurement]:
         measure_simulator(episodes, worlds, steps),
         measure_environment(episodes, worlds, steps),
         measure_resets(episodes, worlds, resets),
+        measure_pictures(scenes[:8], 100 if quick else 400),
+        measure_object_resets(scenes[:8]),
     ]
 
 
@@ -67,6 +71,31 @@ def measure_environment(episodes: list[Episode], worlds: WorldCache, steps: int)
     return Measurement(name, BATCH * steps / seconds, "steps/s", 60_000, "one core")
 
 
+def measure_pictures(scenes: Sequence[str], steps: int) -> Measurement:
+    """Environment steps/s of multion-3on-v1 on one thread with everything that the protocol offers."""
+    episodes = make_episodes(PICTURE_PROTOCOL, scenes, 2).episodes
+    envs = NavigationVectorEnv(PICTURE_BATCH, PICTURE_PROTOCOL, episodes=episodes, threads=1, copy=False)
+    envs.reset(seed=0)
+    seconds = _time_steps(envs.step, steps, PICTURE_BATCH)
+    name = f"{PICTURE_PROTOCOL} environment step, batch of {PICTURE_BATCH}, 256x256 RGB-D, reward and metrics"
+    return Measurement(name, PICTURE_BATCH * steps / seconds, "steps/s", 1_500, "one core")
+
+
+def measure_object_resets(scenes: Sequence[str]) -> Measurement:
+    """Median milliseconds of a reset of objectnav-hm3d2022-v1, to another scene and category each time."""
+    episodes = make_episodes(OBJECT_PROTOCOL, scenes, 6).episodes
+    batch = NavigationBatch(get_task(OBJECT_PROTOCOL), 1, sensors=())
+    for episode in episodes:
+        batch.start([0], [episode])  # opens scenes, finds view points
+    seconds = []
+    for episode in [*episodes[::6], *episodes[1::6], *episodes[2::6], *episodes[3::6]]:
+        start = time.thread_time()
+        batch.start([0], [episode])
+        seconds.append(time.thread_time() - start)
+    name = f"{OBJECT_PROTOCOL} reset to another known scene"
+    return Measurement(name, 1e3 * float(np.median(seconds)), "ms", 10.0, "one core; scene and view points known")
+
+
 def measure_resets(episodes: list[Episode], worlds: WorldCache, resets: int) -> Measurement:
     """Megabytes by which the process has grown over the second half of `resets` resets."""
     batch = NavigationBatch(get_task(PROTOCOL), 1, sensors=(), worlds=worlds)
@@ -90,9 +119,9 @@ def resident_megabytes() -> float:
         return 0.0
 
 
-def _time_steps(step: Callable[[np.ndarray], object], steps: int) -> float:
+def _time_steps(step: Callable[[np.ndarray], object], steps: int, batch: int = BATCH) -> float:
     """Median seconds of `steps` steps of random actions, on one core's clock."""
-    actions = np.random.Generator(np.random.PCG64(0)).choice(4, (steps, BATCH), p=ACTION_SHARES)
+    actions = np.random.Generator(np.random.PCG64(0)).choice(4, (steps, batch), p=ACTION_SHARES)
 
     def run() -> None:
         for row in actions:

@@ -20,9 +20,6 @@ from navarena.episodes.exchange.habitat import (
 from navarena.episodes.exchange.records import Item, Maybe, Number, Vector, present
 from navarena.episodes.goals import MultiGoal, ObjectInstance, ViewPoint
 
-CYLINDERS = ("red", "green", "blue", "yellow", "white", "pink", "black", "cyan")
-"""Class id -> colour of the classes "cylinder_<colour>" in published files."""
-
 
 class MultiGoalRecord(Item, frozen=True, kw_only=True):
     """An inserted object: its foot on the floor, metres, world frame.
