@@ -73,7 +73,7 @@ def measure_coverage(
     if not tours:
         raise InputError("expected at least one tour to measure, got none")
     next_sums, whole_sums, counts = np.zeros(most + 1), np.zeros(most + 1), np.zeros(most + 1, np.int64)
-    seen_on: dict[tuple[str, str], Bool[np.ndarray, "r c"]] = {}
+    seen_on: dict[tuple[str, str], Bool[np.ndarray, "_ _"]] = {}
     for tour in tours:
         maps = [_map_of(episode, worlds, seen_on) for episode in tour.episodes]
         whole = np.logical_or.reduce(maps)
@@ -91,7 +91,7 @@ def measure_coverage(
 
 
 def _map_of(
-    episode: Episode, worlds: WorldCache, known: dict[tuple[str, str], Bool[np.ndarray, "r c"]]
+    episode: Episode, worlds: WorldCache, known: dict[tuple[str, str], Bool[np.ndarray, "_ _"]]
 ) -> Bool[np.ndarray, "r c"]:
     """(R, C) cells of the scene that are seen along the described path; each path is walked once."""
     key = (episode.scene_id, require_instruction(episode).path_id)
