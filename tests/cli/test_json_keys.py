@@ -109,7 +109,9 @@ def test_scenes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixtur
     check("scene info", printed(capsys, "scene", "info", mesh))
     check("scene make", printed(capsys, "scene", "make", "houses-v0/val/00000"))
     check("scene preview", printed(capsys, "scene", "preview", mesh, "--out", folder / "p.png"))
-    drawn = printed(capsys, "corruptions", "sheet", mesh, "--corruption", "spatter", "--out", folder / "s.png")
+    drawn = printed(
+        capsys, "corruptions", "sheet", mesh, "--corruption", "spatter", "--out", folder / "s.png"
+    )
     check("corruptions sheet", drawn)
 
 
@@ -124,6 +126,10 @@ def test_tours(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("ir2r-v1", "--agent", "random", *rules, "--out", run)
     check("tours evaluate", printed(capsys, "tours", "evaluate", *arguments))
     check("tours score", printed(capsys, "tours", "score", run, *rules))
+    check("tours houses", printed(capsys, "tours", "houses", "mini", "--out", folder / "houses"))
+    check("tours coverage", printed(capsys, "tours", "coverage", "mini", "--most", "2"))
+    agent = ("--agent", "random", "--split", "mini", "--out", folder / "house_tours.json")
+    check("tours evaluate", printed(capsys, "tours", "evaluate", "ir2r-ce-v1", *agent))
 
 
 def test_cache(

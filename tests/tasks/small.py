@@ -2,7 +2,15 @@
 
 from dataclasses import replace
 
-from navarena.episodes.episode import Episode, MultiGoal, ObjectGoal, ObjectInstance, PointGoal, ViewPoint
+from navarena.episodes.episode import (
+    Episode,
+    InstructionGoal,
+    MultiGoal,
+    ObjectGoal,
+    ObjectInstance,
+    PointGoal,
+    ViewPoint,
+)
 from navarena.episodes.multi_on import CYLINDERS
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT
@@ -10,6 +18,7 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.multi_on import MultiOn
 from navarena.tasks.object_goal_task import ObjectGoalTask
 from navarena.tasks.point_nav import PointNav
+from navarena.tasks.vln_ce import R2RCE
 from worlds import HALL, ROOMS, draw_world
 
 SMALL_BODY = replace(LOCOBOT, name="small", cameras=(Camera(width_px=32, height_px=24),))
@@ -75,8 +84,16 @@ HABITAT_WORDS = ("chair", "bed", "plant", "toilet")
 OBJECT_GOALS = tuple(map(as_object, EPISODES, HABITAT_WORDS))
 
 
+def as_instruction(episode, number):
+    """The episode with words for a way straight to its goal."""
+    path = (episode.start_position, *episode.goal.places)
+    return replace(episode, goal=InstructionGoal(f"Stop at {number}.", path, str(number), (2, number + 3)))
+
+
 def episodes_for(task):
     """Episodes of a kind that `task` understands, in the worlds above."""
+    if isinstance(task, R2RCE):
+        return tuple(as_instruction(one, number) for number, one in enumerate(EPISODES))
     if isinstance(task, ObjectGoalTask):
         words = HABITAT_WORDS if HABITAT_WORDS[0] in task.categories else task.categories
         return tuple(map(as_object, EPISODES, words))

@@ -28,8 +28,9 @@ class ExpertAgent(Agent):
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         self._task = task
+        arrival = task.success_distance if task.expert_distance is None else task.expert_distance
+        self._planner = ActionPlanner(task.embodiment, arrival, task.max_steps)
         self._pilot = Pilot(task) if task.is_continuous else None
-        self._planner = ActionPlanner(task.embodiment, task.success_distance, task.max_steps)
         self._index = {name: index for index, name in enumerate(task.actions)}
         self._declare = self._index[task.declaration]
         self._batch: NavigationBatch | None = None
@@ -63,7 +64,7 @@ class ExpertAgent(Agent):
             self._plan(lost)
         actions = np.full(batch.slots, self._declare, np.int64)
         actions[slots] = self._plans[slots, self._next[slots]]
-        self._next[slots] += 1
+        self._next[slots] = np.minimum(self._next[slots] + 1, self._plans.shape[1] - 1)
         return actions
 
     def _finish(self, slots: Int64[np.ndarray, "k"]) -> None:

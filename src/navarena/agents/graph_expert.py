@@ -7,7 +7,8 @@ from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Start
 from navarena.agents.graph_agent import GraphAgent
-from navarena.tasks.vln_graph import STOP, GraphTask, Phase
+from navarena.tasks.phase import Phase
+from navarena.tasks.vln_graph import STOP, GraphTask
 from navarena.tasks.vln_graph_state import NO_GOAL
 from navarena.tasks.vln_graph_teacher import path_actions, teacher_actions
 

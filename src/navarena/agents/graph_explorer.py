@@ -8,7 +8,8 @@ from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.graph_agent import GraphAgent
-from navarena.tasks.vln_graph import STOP, GraphTask, Phase
+from navarena.tasks.phase import Phase
+from navarena.tasks.vln_graph import STOP, GraphTask
 
 Roads = dict[int, dict[int, float]]
 """Visited node -> neighbour -> metres."""

@@ -55,8 +55,10 @@ COMMANDS: Mapping[str, Entry] = {
     "episodes audit": Entry("navarena.cli.episode_audit:EpisodesAudit", "check episodes in their scenes"),
     "tours make": Entry("navarena.cli.tours:ToursMake", "order the paths of an R2R split into tours"),
     "tours evaluate": Entry(
-        "navarena.cli.tours_scoring:ToursEvaluate", "run an agent over tours on navigation graphs"
+        "navarena.cli.tours_scoring:ToursEvaluate", "run an agent over tours, on graphs or in houses"
     ),
+    "tours houses": Entry("navarena.cli.tours_houses:ToursHouses", "write instructions and tours of houses"),
+    "tours coverage": Entry("navarena.cli.tours_houses:ToursCoverage", "say what tours have seen so far"),
     "tours score": Entry("navarena.cli.tours_scoring:ToursScore", "score a results file of R2R or IR2R"),
     "tours stats": Entry("navarena.cli.tours:ToursStats", "count tours and their episodes"),
     "corruptions sheet": Entry(

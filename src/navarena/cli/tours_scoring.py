@@ -12,6 +12,7 @@ from jaxtyping import Int
 
 from navarena.agents.loading import load_agent
 from navarena.cli.console import Console
+from navarena.cli.tours_houses import HouseTours, is_house_protocol
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.core.protocol_ids import join_protocol, split_protocol
@@ -28,6 +29,7 @@ from navarena.evaluation.graph_scores import (
     score_tours,
 )
 from navarena.evaluation.identity import Identity
+from navarena.evaluation.tour_runner import SLOTS as HOUSE_SLOTS
 from navarena.metrics.instruction import SplReference
 from navarena.metrics.tours import Reading, Weighting
 from navarena.reports.tour_alignment import write_tour_drawing
@@ -99,34 +101,36 @@ class ToursScore:
 
 @dataclass(frozen=True)
 class ToursEvaluate:
-    """Run an agent over tours (ir2r-v1) or episodes (r2r-v1), write its results and score them."""
+    """Run an agent over tours (ir2r-v1, ir2r-ce-v1) or episodes (r2r-v1), write and score its results."""
 
     protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
-    """ir2r-v1 or r2r-v1; with options such as ir2r-v1+reveals_next_path=true."""
+    """ir2r-v1 or r2r-v1 on navigation graphs, ir2r-ce-v1 in houses; with options such as
+    ir2r-v1+reveals_next_path=true."""
     agent: str
     """Name of an agent, or module:Class."""
-    r2r: Path
-    """R2R file of the split, .json or .json.gz."""
-    connectivity: Path
-    """Folder or tarball of Matterport3D connectivity files."""
     out: Path
-    """Results file to write, as R2R's evaluation server reads it."""
+    """Results file to write: on graphs as R2R's evaluation server reads it, in houses with actions and
+    numbers."""
+    r2r: Path | None = None
+    """On graphs: R2R file of the split, .json or .json.gz."""
+    connectivity: Path | None = None
+    """On graphs: folder or tarball of Matterport3D connectivity files."""
     tours: Path | None = None
     """Tour file, for ir2r-v1."""
     split: str | None = None
-    """Name of the split; the one in the R2R file's name by default."""
+    """Name of the split: by default the one in the R2R file's name, in houses val_unseen."""
     features: Path | None = None
     """Features of the 36 views: .tsv (R2R) or .hdf5 (HAMT)."""
     vocabulary: Path | None = None
     """File of words that encodes instructions for the sensor instruction_tokens."""
-    slots: int = SLOTS
+    slots: int | None = None
     """Tours side by side; results do not depend on it."""
     seed: int = 0
     """Of the agent."""
     reading: Reading = "code"
     """Of t-nDTW: code (the reference's window) or paper."""
-    weighting: Weighting = "episodes"
-    """Of t-nDTW: tours weigh by episodes, or by changes of episode."""
+    weighting: Weighting | None = None
+    """Of t-nDTW: tours weigh by episodes (the default on graphs), or by changes of episode (in houses)."""
     drawings: Path | None = None
     """Folder for a drawing of each tour with its alignment."""
     details: Path | None = None
@@ -136,9 +140,36 @@ class ToursEvaluate:
 
     def run(self, console: Console) -> int:
         """Run, write, score and print; the exit code is 0."""
-        task = get_graph_task(self.protocol)
-        if self.slots < 1:
+        if self.slots is not None and self.slots < 1:
             raise InputError(f"expected --slots of at least 1, got {self.slots}")
+        return (
+            self._run_in_houses(console) if is_house_protocol(self.protocol) else self._run_on_graphs(console)
+        )
+
+    def _run_in_houses(self, console: Console) -> int:
+        named = {"--r2r": self.r2r, "--connectivity": self.connectivity, "--tours": self.tours}
+        given = [flag for flag, value in named.items() if value is not None]
+        if given:
+            raise InputError(
+                f"expected no {given[0]} for {self.protocol}: its tours are those of r2r-houses-v1"
+            )
+        tours = HouseTours(
+            self.protocol,
+            self.agent,
+            self.split or "val_unseen",
+            self.out,
+            self.slots or HOUSE_SLOTS,
+            self.seed,
+            self.reading,
+            self.weighting or "changes",
+        )
+        return tours.run(console)
+
+    def _run_on_graphs(self, console: Console) -> int:
+        if self.r2r is None or self.connectivity is None:
+            raise InputError(f"expected --r2r and --connectivity for {self.protocol}, which runs on graphs")
+        slots, weighting = self.slots or SLOTS, self.weighting or "episodes"
+        task = get_graph_task(self.protocol)
         data = open_graph_data(self.r2r, self.connectivity, self.tours, self.split, self.vocabulary)
         require_kind(data, task.iterative, self.protocol)
         features = None if self.features is None else load_features(self.features, scans=data.file.scans)
@@ -150,14 +181,14 @@ class ToursEvaluate:
                 task,
                 data.atlas,
                 data.tours,
-                self.slots,
+                slots,
                 self.seed,
                 features,
                 progress.advance,
             )
         save_results(walks.values(), data.atlas, self.out)
         console.text(f"{len(walks)} walks written to {self.out}")
-        options = ScoreOptions(self.reading, self.weighting, None, self.drawings, self.details)
+        options = ScoreOptions(self.reading, weighting, None, self.drawings, self.details)
         values = {"agent": self.agent, "privileged": agent.privileged, "results": str(self.out)}
         report(console, data, {k: walk.nodes for k, walk in walks.items()}, options, values, task)
         return 0

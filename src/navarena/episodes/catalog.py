@@ -14,6 +14,8 @@ from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_
 from navarena.episodes.exchange.episode_file import open_episode_file
 from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import EpisodeRecipe, Stream
+from navarena.episodes.route_sets import load_routes
+from navarena.episodes.routes import ROUTE_SET, RouteRecipe
 from navarena.episodes.strata import choose_stratified
 from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
 from navarena.scenes.mesh_reference import join_reference
@@ -35,6 +37,7 @@ RECIPES = Registry(
         "pointnav-habitat2020-v1": "navarena.episodes.point_nav:POINTNAV_HABITAT2020_V1",
         "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
         "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
+        "r2r-ce-v1": "navarena.episodes.routes:R2R_CE_V1",
         "robustnav-objectnav-v1": "navarena.episodes.robustnav:ROBUSTNAV_OBJECTNAV_V1",
         "robustnav-pointnav-v1": "navarena.episodes.robustnav:ROBUSTNAV_POINTNAV_V1",
     },
@@ -114,6 +117,8 @@ def load_episodes(
     """
     protocol_id = base_protocol(task if isinstance(task, str) else task.protocol_id)
     name = get_recipe(protocol_id).default_dataset if dataset is None else str(dataset)
+    if name == ROUTE_SET and isinstance(get_recipe(protocol_id), RouteRecipe):
+        return load_routes(split)
     if _is_file(name):
         return _load_file(Path(name), protocol_id)
     if name not in SCENE_SETS and Path(name).is_dir():

@@ -7,6 +7,7 @@ from navarena.episodes.goals import (
     Goal,
     GoalImage,
     ImageGoal,
+    InstructionGoal,
     MultiGoal,
     ObjectGoal,
     ObjectInstance,
@@ -20,11 +21,13 @@ __all__ = [
     "Goal",
     "GoalImage",
     "ImageGoal",
+    "InstructionGoal",
     "MultiGoal",
     "ObjectGoal",
     "ObjectInstance",
     "PointGoal",
     "ViewPoint",
+    "require_instruction",
     "require_point_goal",
 ]
 
@@ -64,6 +67,16 @@ def require_point_goal(episode: Episode) -> PointGoal:
     if not isinstance(episode.goal, PointGoal):
         raise InputError(
             f"expected a point as the goal of episode {episode.episode_id!r}, got "
+            f"{type(episode.goal).__name__}; choose episodes of the protocol's own task"
+        )
+    return episode.goal
+
+
+def require_instruction(episode: Episode) -> InstructionGoal:
+    """The goal of an episode that follows an instruction; raises InputError for another kind."""
+    if not isinstance(episode.goal, InstructionGoal):
+        raise InputError(
+            f"expected an instruction as the goal of episode {episode.episode_id!r}, got "
             f"{type(episode.goal).__name__}; choose episodes of the protocol's own task"
         )
     return episode.goal

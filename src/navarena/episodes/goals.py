@@ -1,4 +1,4 @@
-"""What an episode asks for: a point, a kind of object, one object in a picture, several in order."""
+"""What an episode asks for: a point, a kind of object, one in a picture, several in order, a way in words."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -157,7 +157,31 @@ class MultiGoal(Goal):
         return tuple(one.position for one in self.objects)
 
 
+@dataclass(frozen=True)
+class InstructionGoal(Goal):
+    """The end of a way that is described in words.
+
+    Attributes:
+        instruction: the text.
+        path: the described way points, metres, world frame, on the floor; the last is the goal. Only
+            the start where a file hides the rest (test splits).
+        path_id: of the way; several instructions describe each.
+        tokens: the text as its file encodes it; empty where it does not.
+    """
+
+    instruction: str
+    path: tuple[Position, ...]
+    path_id: str = ""
+    tokens: tuple[int, ...] = field(default=(), repr=False)
+
+    @property
+    def places(self) -> tuple[Position, ...]:
+        """The end of the way."""
+        return self.path[-1:]
+
+
 _MARKS: dict[str, type[Goal]] = {
+    "instruction": InstructionGoal,
     "position": PointGoal,
     "objects": MultiGoal,
     "image": ImageGoal,

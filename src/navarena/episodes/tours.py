@@ -75,17 +75,31 @@ def make_tours(
     for scan, paths in by_scan.items():
         gaps = end_to_start(connectivity.graph(scan), paths)
         orders = order_paths(gaps, solver, seed, iterations)
-        made = [
-            [paths[row].instruction_id(k) for row in order if k < len(paths[row].instructions)]
-            for order in orders
-            for k in range(number)
-        ]
-        kept = [tour for tour in made if len(tour) > 1]
+        names = [[path.instruction_id(k) for k in range(len(path.instructions))] for path in paths]
+        kept = lay_tours(orders, names, number)
         if kept:
             tours[scan] = kept
         if advance is not None:
             advance()
     return tours
+
+
+def lay_tours(
+    orders: Sequence[Sequence[int]], names: Sequence[Sequence[str]], copies: int
+) -> list[list[str]]:
+    """Tours of instruction ids: each order `copies` times, the k-th with the k-th instruction of each path.
+
+    Args:
+        orders: rows of paths, one list for each tour.
+        names: for each path the ids of its instructions; where there is no k-th, the path is left out.
+        copies: of each order.
+
+    Tours of a single episode are dropped.
+    """
+    made = [
+        [names[row][k] for row in order if k < len(names[row])] for order in orders for k in range(copies)
+    ]
+    return [tour for tour in made if len(tour) > 1]
 
 
 def save_tours(splits: Mapping[str, TourLists], path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
-from navarena.metrics import effort, multi_goal, navigation, robustnav, stopping, success_zone
+from navarena.metrics import effort, followed_path, multi_goal, navigation, robustnav, stopping, success_zone
 from navarena.metrics.trajectory import Trajectory
 
 
@@ -63,6 +63,9 @@ ZONE_SUCCESS = Metric("zone_success", "Zone success", success_zone.zone_success,
 ZONE_SUCCESS_SEEN = Metric(
     "zone_success_seen", "Zone success, seen", success_zone.zone_success_seen, "", "higher", True, 0.0
 )
+NDTW = Metric("ndtw", "nDTW", followed_path.episode_ndtw, "", "higher", False, 0.0)
+SDTW = Metric("sdtw", "sDTW", followed_path.episode_sdtw, "", "higher", False, 0.0)
+CLS = Metric("cls", "CLS", followed_path.episode_cls, "", "higher", False, 0.0)
 ROTATION = Metric("rotation", "Rotation", effort.rotation, "rad")
 SECONDS = Metric("seconds", "Time", effort.seconds, "s")
 ACTION_SPL = Metric("action_spl", "SPL by actions", effort.action_spl, "", "higher", False, 0.0)
@@ -103,6 +106,9 @@ METRICS = Registry(
         "distance_left": "navarena.metrics.catalog:DISTANCE_LEFT",
         "zone_success": "navarena.metrics.catalog:ZONE_SUCCESS",
         "zone_success_seen": "navarena.metrics.catalog:ZONE_SUCCESS_SEEN",
+        "ndtw": "navarena.metrics.catalog:NDTW",
+        "sdtw": "navarena.metrics.catalog:SDTW",
+        "cls": "navarena.metrics.catalog:CLS",
         "rotation": "navarena.metrics.catalog:ROTATION",
         "seconds": "navarena.metrics.catalog:SECONDS",
         "action_spl": "navarena.metrics.catalog:ACTION_SPL",

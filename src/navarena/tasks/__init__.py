@@ -3,10 +3,11 @@
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import GRAPH_TASKS, TASKS, get_graph_task, get_task
 from navarena.tasks.env import NavigationEnv
+from navarena.tasks.phase import Phase
 from navarena.tasks.rendered_features import RenderedFeatures
 from navarena.tasks.task import StepResult, Task, TaskState
 from navarena.tasks.vector_env import NavigationVectorEnv
-from navarena.tasks.vln_graph import GraphTask, OracleRules, Phase
+from navarena.tasks.vln_graph import GraphTask, OracleRules
 from navarena.tasks.vln_graph_batch import GraphBatch, GraphStep, Walk
 from navarena.tasks.vln_graph_env import GraphEnv
 from navarena.tasks.vln_graph_teacher import path_actions, remaining_distances, teacher_actions

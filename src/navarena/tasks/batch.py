@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int64
 
 from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.core.suggest import unknown_name
@@ -162,6 +162,20 @@ class NavigationBatch:
         self._running &= ~(result.terminated | result.truncated)
         self._fresh = False
         return result
+
+    def lead(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
+        """Move bodies outside the rules: nothing is judged, counted or recorded.
+
+        Args:
+            actions: (N,) indices into `task.actions`; rows of other slots are ignored.
+            active: (N,) bool.
+
+        Raises ActionError for an action out of range.
+        """
+        self.simulator.bodies.begin_step()
+        self.simulator.step(actions, active)
+        self._spoiler.feel(np.flatnonzero(active))
+        self._fresh = False
 
     def trajectory(self, slot: int) -> Trajectory:
         """What has happened in `slot` since its episode began: a copy, complete once it has ended."""

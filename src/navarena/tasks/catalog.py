@@ -7,6 +7,7 @@ from navarena.core.protocol_ids import split_protocol
 from navarena.core.registry import Registry
 from navarena.tasks.options import read_options
 from navarena.tasks.task import Task
+from navarena.tasks.vln_ce_tours import IR2RCE
 from navarena.tasks.vln_graph import GraphTask
 
 TASKS = Registry(
@@ -26,6 +27,7 @@ TASKS = Registry(
         "pointnav-habitat2020-v1": "navarena.tasks.point_nav_habitat2020:PointNavHabitat2020",
         "pointnav-robothor-v1": "navarena.tasks.point_nav_robothor:PointNavRobothor",
         "pointnav-v1": "navarena.tasks.point_nav:PointNav",
+        "r2r-ce-v1": "navarena.tasks.vln_ce:R2RCE",
         "robustnav-objectnav-v1": "navarena.tasks.object_nav_robustnav:RobustObjectNav",
         "robustnav-pointnav-v1": "navarena.tasks.point_nav_robothor:RobustPointNav",
     },
@@ -46,6 +48,8 @@ def get_task(protocol_id: str) -> Task:
         raise InputError(
             f"{base!r} runs on navigation graphs, which the user brings; use: navarena tours evaluate {base}"
         )
+    if base not in TASKS and base in TOUR_TASKS:
+        raise InputError(f"{base!r} runs in tours; use: navarena tours evaluate {base}")
     task = _make_task(TASKS, protocol_id)
     if not isinstance(task, Task):
         raise InputError(f"expected protocol {protocol_id!r} to name a Task, got {type(task).__name__}")
@@ -61,6 +65,19 @@ GRAPH_TASKS = Registry(
     "navarena.graph_tasks",
 )
 """Protocol id -> GraphTask class of the protocols on navigation graphs, called as those of TASKS."""
+
+TOUR_TASKS = Registry(
+    "tour protocol", {"ir2r-ce-v1": "navarena.tasks.vln_ce_tours:IR2RCE"}, "navarena.tour_tasks"
+)
+"""Protocol id -> class of the protocols whose episodes come in tours, called as those of TASKS."""
+
+
+def get_tour_task(protocol_id: str) -> IR2RCE:
+    """The task of a protocol of tours in houses, with options as of `get_task`; raises the same."""
+    task = _make_task(TOUR_TASKS, protocol_id)
+    if not isinstance(task, IR2RCE):
+        raise InputError(f"expected protocol {protocol_id!r} to name an IR2RCE, got {type(task).__name__}")
+    return task
 
 
 def get_graph_task(protocol_id: str) -> GraphTask:

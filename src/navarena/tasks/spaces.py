@@ -9,11 +9,30 @@ from gymnasium import spaces
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.tasks.task import Task
 
+TEXT_KIND = "U"
+"""Of the dtype of observations that are text."""
+
+LETTERS = "".join(chr(code) for code in range(0x20, 0x250))
+"""Of texts, as far as the space promises: Latin scripts."""
+
 
 def observation_space(specs: Mapping[str, ObservationSpec]) -> spaces.Dict:
-    """A Dict of one Box for each observation, by name."""
-    boxes: dict[str, spaces.Space[Any]] = {name: _box(spec) for name, spec in sorted(specs.items())}
+    """A Dict of one Box for each observation, by name; of one Text for what is told in words."""
+    boxes: dict[str, spaces.Space[Any]] = {name: _space(spec) for name, spec in sorted(specs.items())}
     return spaces.Dict(boxes)
+
+
+def _space(spec: ObservationSpec) -> spaces.Space[Any]:
+    dtype = np.dtype(spec.dtype)
+    if dtype.kind != TEXT_KIND:
+        return _box(spec)
+    letters = dtype.itemsize // np.dtype("<U1").itemsize
+    return spaces.Text(max_length=letters, min_length=0, charset=LETTERS)
+
+
+def as_observed(values: np.ndarray) -> Any:
+    """What an observation space holds for `values` (N, ...): themselves, or a tuple of texts."""
+    return tuple(values.tolist()) if values.dtype.kind == TEXT_KIND else values
 
 
 def _box(spec: ObservationSpec) -> spaces.Box:

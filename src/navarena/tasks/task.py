@@ -99,6 +99,7 @@ class Task(ABC):
         metrics: names of the numbers it reports.
         max_steps: actions after which an episode is truncated.
         success_distance: metres, geodesic, within which the declaration succeeds.
+        expert_distance: metres, geodesic, within which the expert arrives; None for `success_distance`.
         declaration: the action by which the agent says that it has arrived.
         is_continuous: whether an action is a row of numbers within [-1, 1], one for each of `actions`; the
             agent then declares by a positive number in the place of `declaration`.
@@ -119,6 +120,7 @@ class Task(ABC):
     max_steps: int
     success_distance: float
     default_dataset: str
+    expert_distance: float | None = None
     declaration: str = "stop"
     is_continuous: bool = False
     options_type: type | None = None

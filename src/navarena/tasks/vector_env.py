@@ -16,7 +16,7 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.corruption_checks import require_sense
 from navarena.tasks.env import draw_episode, find_episodes, find_task
-from navarena.tasks.spaces import action_space, observation_space
+from navarena.tasks.spaces import action_space, as_observed, observation_space
 from navarena.tasks.task import Actions, Task
 
 
@@ -137,7 +137,9 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
 
     def _observe(self) -> dict[str, np.ndarray]:
         seen = self.batch.observations
-        return {name: seen[name].copy() if self.copy else seen[name] for name in self.batch.specs}
+        return {
+            name: as_observed(seen[name].copy() if self.copy else seen[name]) for name in self.batch.specs
+        }
 
     def _describe(self, begun: Bool[np.ndarray, "n"]) -> dict[str, Any]:
         """Ids of the episodes that have just begun, in Gymnasium's form: value arrays with masks."""

@@ -1,6 +1,5 @@
 """Vision-and-language navigation on graphs: the episodic protocol and the iterative one."""
 
-import enum
 from dataclasses import dataclass, fields
 
 from navarena.core.protocol_ids import join_protocol
@@ -13,14 +12,6 @@ STOP = 0
 
 SUCCESS_REWARD = 2.5
 """As of pointnav-v1 (habitat-lab, RLTaskEnv configuration: SUCCESS_REWARD)."""
-
-
-class Phase(enum.IntEnum):
-    """Who decides where the body goes."""
-
-    AGENT = 0
-    ORACLE_GOAL = 1
-    ORACLE_START = 2
 
 
 @dataclass(frozen=True)

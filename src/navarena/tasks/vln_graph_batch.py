@@ -11,7 +11,8 @@ from navarena.core.errors import ActionError, InputError
 from navarena.episodes.graph_episodes import GraphEpisode, Tour
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.features import ViewFeatures
-from navarena.tasks.vln_graph import STOP, SUCCESS_REWARD, GraphTask, Phase
+from navarena.tasks.phase import Phase
+from navarena.tasks.vln_graph import STOP, SUCCESS_REWARD, GraphTask
 from navarena.tasks.vln_graph_observer import GraphObserver
 from navarena.tasks.vln_graph_oracle import plan_oracle
 from navarena.tasks.vln_graph_state import NO_GOAL, GraphState

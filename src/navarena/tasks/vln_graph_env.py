@@ -14,7 +14,8 @@ from navarena.episodes.graph_data import GraphData, open_graph_data, require_kin
 from navarena.episodes.graph_episodes import Tour
 from navarena.scenes.graphs.features import ViewFeatures
 from navarena.tasks.catalog import get_graph_task
-from navarena.tasks.vln_graph import GraphTask, Phase
+from navarena.tasks.phase import Phase
+from navarena.tasks.vln_graph import GraphTask
 from navarena.tasks.vln_graph_batch import GraphBatch, GraphStep, Walk
 from navarena.tasks.vln_graph_observer import GraphSpec
 from navarena.tasks.vln_graph_scoring import score_walk

@@ -19,7 +19,7 @@ from navarena.scenes.graphs.panorama import (
     panorama_angles,
     relative_angle,
 )
-from navarena.tasks.vln_graph import Phase
+from navarena.tasks.phase import Phase
 from navarena.tasks.vln_graph_state import GraphState
 
 MAX_TOKENS = 200

@@ -8,7 +8,8 @@ from jaxtyping import Int64
 from navarena.core.errors import SceneError
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.panorama import bearings, nearest_view
-from navarena.tasks.vln_graph import OracleRules, Phase
+from navarena.tasks.phase import Phase
+from navarena.tasks.vln_graph import OracleRules
 
 
 @dataclass(frozen=True)

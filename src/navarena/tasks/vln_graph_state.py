@@ -6,7 +6,7 @@ from jaxtyping import Bool, Int
 from navarena.episodes.graph_episodes import Tour
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.panorama import LEVEL, heading_step
-from navarena.tasks.vln_graph import Phase
+from navarena.tasks.phase import Phase
 from navarena.tasks.vln_graph_oracle import OraclePlan
 
 NO_GOAL = -1

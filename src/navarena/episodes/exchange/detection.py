@@ -14,6 +14,7 @@ from navarena.episodes.exchange.habitat_pointnav import HABITAT_POINTNAV
 from navarena.episodes.exchange.instance_imagenav import INSTANCE_IMAGENAV
 from navarena.episodes.exchange.json_files import explain_bad_json, read_json_bytes
 from navarena.episodes.exchange.multion import MULTION
+from navarena.episodes.exchange.r2r_ce import R2R_CE
 from navarena.episodes.exchange.robothor import (
     ROBOTHOR_2020,
     ROBOTHOR_2021,
@@ -33,13 +34,13 @@ FORMATS: dict[str, EpisodeFormat] = {
         ROBOTHOR_2021,
         ROBUSTNAV_POINTNAV,
         ROBUSTNAV_OBJECTNAV,
+        R2R_CE,
     )
 }
 """Name -> format, for every format that is read and written here."""
 
 _OTHERS = {
     "tasks": "GOAT-Bench",
-    "instruction": "VLN-CE",
     "instructions": "Room-to-Room",
     "tour_id": "Iterative VLN",
 }
@@ -129,6 +130,8 @@ def _format_of_object(top: Mapping[str, Raw], episode: Mapping[str, Any]) -> Epi
         return None
     if "goal_object_id" in episode or "goal_image_id" in episode:
         return INSTANCE_IMAGENAV
+    if isinstance(episode.get("instruction"), dict):
+        return R2R_CE
     goals = episode.get("goals")
     if isinstance(episode.get("object_category"), str) or "goals_by_category" in top:
         return _objectnav(top, episode)

@@ -19,16 +19,20 @@ from navarena.episodes.exchange.habitat_objectnav import (
 )
 from navarena.episodes.exchange.habitat_pointnav import HABITAT_POINTNAV, PointGoalRecord, PointNavRecord
 from navarena.episodes.exchange.multion import MULTION, MultiGoalRecord, MultiONRecord
+from navarena.episodes.exchange.r2r_ce import R2R_CE, InstructionRecord, R2RCERecord
+from navarena.episodes.exchange.r2r_ce import GoalRecord as R2RGoalRecord
 from navarena.episodes.exchange.records import Quaternion
-from navarena.episodes.goals import MultiGoal, ObjectGoal, ObjectInstance, PointGoal
+from navarena.episodes.goals import InstructionGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
+from navarena.episodes.language.vocabulary import PAD, UNKNOWN, route_vocabulary
 from navarena.episodes.stages import GoalPoints, euclidean_distance
+from navarena.metrics.instruction import SUCCESS_DISTANCE
 
 
 def make_document(layout: str, episodes: Iterable[Episode], categories: Sequence[str] = ()) -> Document:
     """A file of our episodes in one of the layouts that `EXPORTS` names.
 
     Args:
-        layout: "habitat-pointnav", "habitat-objectnav-hm3d" or "multion".
+        layout: "habitat-pointnav", "habitat-objectnav-hm3d", "multion" or "r2r-ce".
         episodes: of that task; ids are written, although readers of ObjectNav and MultiON count anew.
         categories: in the order of the numbers that agents are told; by default sorted by name.
 
@@ -120,10 +124,43 @@ def _multion(episodes: Sequence[Episode], categories: Sequence[str]) -> Document
     return Document(MULTION, records, {}, header)
 
 
+def _r2r_ce(episodes: Sequence[Episode], categories: Sequence[str]) -> Document:
+    vocabulary = route_vocabulary()
+    records = []
+    for episode in episodes:
+        goal = episode.goal
+        if not isinstance(goal, InstructionGoal):
+            raise _wrong_goal(episode, "an instruction")
+        tokens = list(goal.tokens) or vocabulary.encode(goal.instruction).tolist()
+        records.append(
+            R2RCERecord(
+                **{**_common(episode), "start_room": UNSET, "shortest_paths": UNSET},
+                trajectory_id=goal.path_id,
+                instruction=InstructionRecord(instruction_text=goal.instruction, instruction_tokens=tokens),
+                goals=[R2RGoalRecord(position=goal.path[-1], radius=SUCCESS_DISTANCE)],
+                reference_path=list(goal.path),
+                info=Info(geodesic_distance=episode.geodesic_distance),
+            )
+        )
+    words = list(vocabulary.words)
+    header = {
+        "episodes": None,
+        "instruction_vocab": {
+            "word_list": words,
+            "word2idx_dict": _number(words),
+            "num_vocab": len(words),
+            "PAD_INDEX": PAD,
+            "UNK_INDEX": UNKNOWN,
+        },
+    }
+    return Document(R2R_CE, records, {}, header)
+
+
 EXPORTS: dict[str, Callable[[Sequence[Episode], Sequence[str]], Document]] = {
     HABITAT_POINTNAV.name: _pointnav,
     HABITAT_OBJECTNAV_HM3D.name: _objectnav,
     MULTION.name: _multion,
+    R2R_CE.name: _r2r_ce,
 }
 """Layout -> what writes our episodes in it."""
 

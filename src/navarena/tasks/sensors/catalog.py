@@ -7,6 +7,8 @@ from navarena.tasks.sensors.goal_sensor import GoalSensor
 GOAL_SENSORS = Registry(
     "goal sensor",
     {
+        "instruction": "navarena.tasks.sensors.instruction:Instruction",
+        "instruction_tokens": "navarena.tasks.sensors.instruction:InstructionTokens",
         "multiobjectgoal": "navarena.tasks.sensors.class_goal:MultiObjectGoal",
         "objectgoal": "navarena.tasks.sensors.class_goal:ObjectGoalSensor",
         "pointgoal": "navarena.tasks.sensors.point_goal:PointGoal",

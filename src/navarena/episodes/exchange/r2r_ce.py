@@ -1,0 +1,123 @@
+"""R2R in continuous scenes: `{split}.json.gz` of VLN-CE, and the reference paths beside it.
+
+An episode has one goal, the way points of the described path, and the instruction as text and as numbers
+of words; the vocabulary stands at the top level. Test splits hide goal and path. `{split}_gt.json.gz` holds
+the expert's places, actions and forward steps by episode id; `gt_ndtw.json` of IVLN-CE those of whole tours.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from jaxtyping import Float64
+from msgspec import UNSET
+
+from navarena.core.errors import FileError
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.format import EpisodeFormat, Row
+from navarena.episodes.exchange.habitat import HabitatEpisode, Info, as_position, geodesic_distance
+from navarena.episodes.exchange.json_files import read_json_bytes
+from navarena.episodes.exchange.records import Item, Maybe, Number, Vector, present
+from navarena.episodes.goals import InstructionGoal
+
+
+class GoalRecord(Item, frozen=True, kw_only=True):
+    """The end of a path, and the metres within which it is reached (3)."""
+
+    position: Vector
+    radius: Maybe[Number] = UNSET
+
+
+class InstructionRecord(Item, frozen=True, kw_only=True):
+    """A text, and its words as numbers."""
+
+    instruction_text: str
+    instruction_tokens: Maybe[list[int]] = UNSET
+
+
+class R2RCERecord(HabitatEpisode, frozen=True, kw_only=True):
+    """An episode of VLN-CE.
+
+    Attributes:
+        trajectory_id: of the path, which several instructions describe.
+        instruction: what to do.
+        goals: one; null in test splits.
+        reference_path: way points, metres, world frame; null in test splits.
+    """
+
+    trajectory_id: int | str
+    instruction: InstructionRecord
+    goals: Maybe[list[GoalRecord]] = UNSET
+    reference_path: Maybe[list[Vector]] = UNSET
+
+
+def convert(record: R2RCERecord, row: Row) -> Episode:
+    """Our episode; its id is that of the file, by which tours name it."""
+    goals = present(record.goals, [])
+    if len(goals) > 1:
+        raise row.error("goals", f"expected one goal, got {len(goals)}; drop the episode")
+    info = record.info
+    start = as_position(record.start_position)
+    path = [as_position(point) for point in present(record.reference_path, [])] or [start]
+    if goals and as_position(goals[0].position) != path[-1]:
+        path.append(as_position(goals[0].position))
+    return Episode(
+        episode_id=str(record.episode_id),
+        scene_id=record.scene_id,
+        start_position=start,
+        start_yaw=row.yaw(record.start_rotation),
+        goal=InstructionGoal(
+            record.instruction.instruction_text,
+            tuple(path),
+            str(record.trajectory_id),
+            tuple(present(record.instruction.instruction_tokens, ())),
+        ),
+        geodesic_distance=geodesic_distance(info) if isinstance(info, Info) else None,
+    )
+
+
+R2R_CE = EpisodeFormat(
+    "r2r-ce", "R2R in continuous scenes (VLN-CE)", "r2r", R2RCERecord, convert, header=("instruction_vocab",)
+)
+
+
+class _Expert(msgspec.Struct):
+    locations: list[Vector]
+
+
+class _Place(msgspec.Struct):
+    position: Vector
+    episode_id: int | str
+
+
+Places = dict[str, Float64[np.ndarray, "_ 3"]]
+"""Episode id -> (M, 3) metres, world frame: where the expert was."""
+
+
+def load_expert_places(path: Path) -> Places:
+    """The places of `{split}_gt.json.gz`, by episode id; raises FileError for another kind of file."""
+    raw: dict[str, _Expert] = _decode(path, dict[str, _Expert])
+    return {name: np.array(expert.locations, float).reshape(-1, 3) for name, expert in raw.items()}
+
+
+def load_tour_places(path: Path, split: str) -> Places:
+    """The places of one split of `gt_ndtw.json`, by episode id; raises FileError.
+
+    Every step of the expert counts, turns in place included, as in the reference evaluation.
+    """
+    raw: dict[str, dict[str, list[_Place]]] = _decode(path, dict[str, dict[str, list[_Place]]])
+    if split not in raw:
+        raise FileError(f"expected the split {split!r} in {path}, got {', '.join(sorted(raw))}")
+    places: dict[str, list[Vector]] = {}
+    for steps in raw[split].values():
+        for step in steps:
+            places.setdefault(str(step.episode_id), []).append(step.position)
+    return {name: np.array(points, float) for name, points in places.items()}
+
+
+def _decode(path: Path, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(read_json_bytes(path), type=kind)
+    except msgspec.MsgspecError as error:
+        raise FileError(f"expected reference paths of VLN-CE in {path}: {error}; check the path") from error

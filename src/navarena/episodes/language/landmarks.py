@@ -1,0 +1,81 @@
+"""Things that a route can name, and the fewest words that tell one from the others of its room."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from navarena.scenes.scene import SceneObject
+
+STRUCTURE = frozenset(
+    ("wall", "floor", "ceiling", "door", "window", "stairs", "ceiling_lamp", "blinds", "curtain")
+)
+"""Categories that no route names: they are everywhere, or named in other ways."""
+
+LEAST_WIDTH = 0.2
+"""Metres, half the longer side on the floor, from which on a thing catches the eye in passing."""
+
+LEAST_HEIGHT = 0.3
+"""Metres of height from which on it does."""
+
+TELLING = ("color", "material", "size", "shape", "pattern")
+"""Attributes a person would use, the most usual first."""
+
+MOST_ATTRIBUTES = 2
+
+
+@dataclass(frozen=True)
+class Landmark:
+    """A thing as it is named.
+
+    Attributes:
+        category: such as "armchair".
+        attributes: (name, value) of those that are said, such as (("color", "red"),); as many as it
+            takes to tell it from the others of its category in its room.
+    """
+
+    category: str
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    def fits(self, thing: SceneObject) -> bool:
+        """Whether the words are true of `thing`."""
+        return thing.category == self.category and all(
+            thing.attributes.get(name) == value for name, value in self.attributes
+        )
+
+    @property
+    def words(self) -> str:
+        """Such as "large red armchair"; without an article."""
+        said = dict(self.attributes)
+        adjectives = [said[name] for name in ("size", "color", "pattern", "material") if name in said]
+        noun = self.category.replace("_", " ")
+        shape = f" ({said['shape']})" if "shape" in said else ""
+        return " ".join([*adjectives, noun]) + shape
+
+
+def is_salient(thing: SceneObject) -> bool:
+    """Whether a person would notice `thing` in passing: no structure, and large enough."""
+    half_x, half_y, half_z = thing.half_size
+    large = max(half_x, half_z) >= LEAST_WIDTH and 2 * half_y >= LEAST_HEIGHT
+    return large and thing.category not in STRUCTURE
+
+
+def name_thing(thing: SceneObject, others: Sequence[SceneObject]) -> Landmark | None:
+    """The shortest name of `thing` that is true of none of `others`.
+
+    None when MOST_ATTRIBUTES attributes cannot tell it apart.
+    """
+    rivals = [other for other in others if other.object_id != thing.object_id]
+    for attributes in _choices(thing):
+        landmark = Landmark(thing.category, attributes)
+        if not any(landmark.fits(rival) for rival in rivals):
+            return landmark
+    return None
+
+
+def _choices(thing: SceneObject) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Sets of attributes of `thing`, fewest first, the most usual first."""
+    known = [
+        (name, thing.attributes[name]) for name in TELLING if thing.attributes.get(name, "plain") != "plain"
+    ]
+    for count in range(MOST_ATTRIBUTES + 1):
+        yield from combinations(known, count)

@@ -1,0 +1,87 @@
+"""`r2r-houses-v1`: instructions through houses of `houses-v1`, in splits as large as those of R2R.
+
+| split      | houses                       | ways | episodes |
+|------------|------------------------------|------|----------|
+| train      | the first 61 of train        | 4697 | 14091    |
+| val_seen   | the first 56 of them         | 336  | 1008     |
+| val_unseen | the first 11 of val          | 781  | 2343     |
+| train_aug  | the 61 of train              | 48800 | 146400  |
+
+R2R has 4675 ways and 14039 instructions in 61 scans, 340 in 56, 783 in 11, and IVLN's augmentation 146304
+(spec ivln_goat 1, 2.2). Splits draw from streams of their own; nothing is shipped: houses are made from
+their seeds and told when they are asked for, scene by scene, and kept in the cache.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from navarena.core.suggest import require_name
+from navarena.episodes.dataset import EpisodeDataset
+from navarena.episodes.lazy import SceneEpisodes
+from navarena.episodes.recipe import Stream
+from navarena.episodes.routes import R2R_CE_V1, ROUTE_SET
+from navarena.scenes.catalog import scene_ids
+
+HOUSES = "houses-v1"
+
+
+@dataclass(frozen=True)
+class RouteSplit:
+    """What a split is made of.
+
+    Attributes:
+        houses: split of `houses-v1` whose first `count` it takes.
+        count: of them.
+        ways: in each of them, each told in three instructions.
+        block: ways of one house in a row, made when they are read; None for lists.
+    """
+
+    houses: str
+    count: int
+    ways: int
+    block: int | None = None
+
+    @property
+    def scenes(self) -> list[str]:
+        """Scene ids."""
+        return scene_ids(HOUSES, self.houses)[: self.count]
+
+
+ROUTE_SPLITS = {
+    "mini": RouteSplit("val", 2, 4),
+    "train": RouteSplit("train", 61, 77, block=11),
+    "val_seen": RouteSplit("train", 56, 6),
+    "val_unseen": RouteSplit("val", 11, 71),
+    "train_aug": RouteSplit("train", 61, 800, block=10),
+}
+
+
+def find_route_split(split: str) -> RouteSplit:
+    """The split of that name; raises UnknownNameError with the nearest choice."""
+    return ROUTE_SPLITS[require_name(f"split of {ROUTE_SET}", split, ROUTE_SPLITS)]
+
+
+def route_episodes(split: str) -> SceneEpisodes:
+    """The episodes of a split, made scene by scene when they are read; raises UnknownNameError."""
+    size, told = find_route_split(split), R2R_CE_V1.wordings
+    block = None if size.block is None else size.block * told
+    return SceneEpisodes(R2R_CE_V1, size.scenes, size.ways * told, Stream(ROUTE_SET, split), block)
+
+
+def load_routes(
+    split: str, progress: Callable[[int], None] = lambda done: None, workers: int = 1
+) -> EpisodeDataset:
+    """The data set `r2r-houses-v1`.
+
+    Args:
+        split: of ROUTE_SPLITS; "train" and "train_aug" make their episodes when they are read.
+        progress: called with the number of houses done since the last call.
+        workers: processes that share the houses; the episodes do not depend on it.
+
+    Raises UnknownNameError.
+    """
+    lazy = route_episodes(split)
+    if find_route_split(split).block is not None:
+        return EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, lazy, recipe_hash=lazy.recipe_hash)
+    lazy.make_all(workers, progress)
+    return EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, tuple(lazy), dropped=lazy.dropped)

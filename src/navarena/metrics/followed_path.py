@@ -1,0 +1,81 @@
+"""Instruction following in continuous scenes: scores of a record beside the path that was described.
+
+The formulas are those of `instruction`; distances between points are Euclidean, as in VLN-CE, and
+points at which the body did not move are left out of the walked path, as there. Its reference
+evaluation aligns approximately (fastdtw, radius 1); the alignment here is exact.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.errors import InputError
+from navarena.metrics.alignment import Costs, euclidean_costs
+from navarena.metrics.instruction import coverage_length_score, ndtw
+from navarena.metrics.navigation import path_length
+from navarena.metrics.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class InstructionTrajectory(Trajectory):
+    """The record of an episode that follows an instruction.
+
+    Attributes:
+        reference: (M, 3) float64 metres, world frame: the path that was described, M at least 1.
+    """
+
+    reference: Float[np.ndarray, "m 3"]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reference.ndim != 2 or self.reference.shape[1:] != (3,) or not len(self.reference):
+            raise InputError(
+                f"expected a reference path of shape (M, 3), M at least 1, got {self.reference.shape}"
+            )
+        if not np.isfinite(self.reference).all():
+            raise InputError("expected a finite reference path")
+
+    @property
+    def walked(self) -> Float[np.ndarray, "n 3"]:
+        """(N, 3) metres: positions, each stay counted once."""
+        moved = np.any(np.diff(self.positions, axis=0) != 0, axis=1)
+        return self.positions[np.concatenate([[True], moved])]
+
+    @property
+    def costs(self) -> Costs:
+        """(N, M) metres, straight, from walked to reference points."""
+        return euclidean_costs(self.walked, self.reference)
+
+    @property
+    def reference_length(self) -> float:
+        """Metres along the reference path."""
+        return float(np.linalg.norm(np.diff(self.reference, axis=0), axis=1).sum())
+
+
+def episode_ndtw(trajectory: Trajectory) -> float:
+    """nDTW, in [0, 1]; see `instruction.ndtw`."""
+    record = _require(trajectory, "ndtw")
+    return ndtw(record.costs, record.success_distance)
+
+
+def episode_sdtw(trajectory: Trajectory) -> float:
+    """sDTW: nDTW of an episode that succeeded, else 0."""
+    return episode_ndtw(trajectory) if trajectory.succeeded else 0.0
+
+
+def episode_cls(trajectory: Trajectory) -> float:
+    """CLS, in [0, 1]; see `instruction.coverage_length_score`."""
+    record = _require(trajectory, "cls")
+    return coverage_length_score(
+        record.costs, path_length(record), record.reference_length, record.success_distance
+    )
+
+
+def _require(trajectory: Trajectory, metric: str) -> InstructionTrajectory:
+    if not isinstance(trajectory, InstructionTrajectory):
+        raise InputError(
+            f"expected the record of an episode with a described path for the metric {metric!r}, got "
+            f"{type(trajectory).__name__}"
+        )
+    return trajectory

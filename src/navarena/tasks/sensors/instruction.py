@@ -1,0 +1,88 @@
+"""Goals that are told in words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from navarena.core.errors import InputError
+from navarena.episodes.language.vocabulary import MAX_TOKENS
+from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.simulation.simulator import Simulator
+from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.task import TaskState
+
+MAX_LETTERS = 1024
+"""Letters of an instruction as an observation; longer ones are refused, not cut."""
+
+TEXT = np.dtype(f"<U{MAX_LETTERS}")
+
+LARGEST_VOCABULARY = 2**20
+
+
+class InstructionState(TaskState):
+    """What a task remembers whose goals are told in words.
+
+    Attributes:
+        instruction: (N,) texts of the current episodes; empty while it is hidden.
+        tokens: (N, MAX_TOKENS) int32, their encodings, padded with 0.
+    """
+
+    def __init__(self, slots: int) -> None:
+        super().__init__(slots)
+        self.instruction = np.zeros(slots, TEXT)
+        self.tokens = np.zeros((slots, MAX_TOKENS), np.int32)
+
+    def tell(self, slot: int, text: str, tokens: np.ndarray) -> None:
+        """Let `slot` hear `text`, and its `tokens` (T,) int32, cut to MAX_TOKENS; raises InputError when
+        the text has more than MAX_LETTERS letters.
+        """
+        if len(text) > MAX_LETTERS:
+            raise InputError(f"expected an instruction of at most {MAX_LETTERS} letters, got {len(text)}")
+        self.instruction[slot] = text
+        self.tokens[slot] = 0
+        kept = tokens[:MAX_TOKENS]
+        self.tokens[slot, : len(kept)] = kept
+
+    def hush(self, slot: int) -> None:
+        """Let `slot` hear nothing."""
+        self.instruction[slot] = ""
+        self.tokens[slot] = 0
+
+
+def _require_words(state: TaskState, sensor: str) -> InstructionState:
+    if not isinstance(state, InstructionState):
+        raise InputError(
+            f"expected a task whose goals are told in words for the sensor {sensor!r}; leave it out"
+        )
+    return state
+
+
+class Instruction(GoalSensor):
+    """() text: what to do."""
+
+    name = "instruction"
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((), TEXT, 0, 0, "letters")
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        out[:] = _require_words(state, self.name).instruction
+
+
+@dataclass(frozen=True)
+class InstructionTokens(GoalSensor):
+    """(200,) int32: the instruction as numbers of words, padded with 0 (VLN-CE, spec ivln_goat 3.1).
+
+    Args:
+        words: how many the vocabulary has.
+    """
+
+    words: int = LARGEST_VOCABULARY
+
+    name = "instruction_tokens"
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((MAX_TOKENS,), np.int32, 0, self.words - 1)
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        out[:] = _require_words(state, self.name).tokens

@@ -1,0 +1,94 @@
+"""Episode files of VLN-CE and the reference paths beside them."""
+
+import gzip
+import json
+import math
+
+import numpy as np
+import pytest
+
+from navarena.core.errors import FileError, InputError
+from navarena.episodes.episode import Episode, PointGoal
+from navarena.episodes.exchange import make_document, open_episode_file, write_document
+from navarena.episodes.exchange.r2r_ce import load_expert_places, load_tour_places
+from navarena.episodes.goals import InstructionGoal
+
+HALF = math.sqrt(0.5)
+EPISODE = {
+    "episode_id": 12,
+    "trajectory_id": 345,
+    "scene_id": "mp3d/7y3sRwLe3Va/7y3sRwLe3Va.glb",
+    "start_position": [1.0, 0.5, -2.0],
+    "start_rotation": [0.0, HALF, 0.0, HALF],
+    "info": {"geodesic_distance": 6.5},
+    "goals": [{"position": [4.0, 0.5, -6.0], "radius": 3.0}],
+    "instruction": {"instruction_text": "Go up. ", "instruction_tokens": [5, 6, 0]},
+    "reference_path": [[1.0, 0.5, -2.0], [2.5, 0.5, -4.0], [4.0, 0.5, -6.0]],
+}
+HIDDEN = {key: value for key, value in EPISODE.items() if key not in ("goals", "reference_path", "info")} | {
+    "episode_id": 13,
+    "goals": None,
+    "reference_path": None,
+}
+FILE = {"episodes": [EPISODE, HIDDEN], "instruction_vocab": {"word_list": ["<pad>", "<unk>", "go"]}}
+
+
+def write(path, content):
+    path.write_bytes(gzip.compress(json.dumps(content).encode()))
+    return path
+
+
+def test_an_episode(tmp_path):
+    known, hidden = open_episode_file(write(tmp_path / "val_unseen.json.gz", FILE)).episodes
+    assert known.episode_id == "12" and known.start_yaw == pytest.approx(math.pi / 2)
+    assert known.goal == InstructionGoal(
+        "Go up. ", ((1.0, 0.5, -2.0), (2.5, 0.5, -4.0), (4.0, 0.5, -6.0)), "345", (5, 6, 0)
+    )
+    assert known.geodesic_distance == 6.5
+    assert hidden.goal.path == ((1.0, 0.5, -2.0),) and hidden.geodesic_distance is None
+
+
+def test_files_come_back_as_they_were(tmp_path):
+    path = write(tmp_path / "val_unseen.json.gz", FILE)
+    again = tmp_path / "again.json.gz"
+    write_document(open_episode_file(path).document(0).read(), again)
+    assert json.loads(gzip.decompress(again.read_bytes())) == FILE
+
+
+def test_our_episodes_in_their_layout(tmp_path):
+    path = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (2.0, 0.0, 1.0))
+    ours = Episode("a_0", "houses-v1/val/00001", path[0], 0.25, InstructionGoal("the", path, "a"), 2.4)
+    out = tmp_path / "mini.json.gz"
+    write_document(make_document("r2r-ce", [ours]), out)
+    (theirs,) = open_episode_file(out).episodes
+    assert theirs.goal.path == path and theirs.goal.instruction == "the" and theirs.episode_id == "a_0"
+    content = json.loads(gzip.decompress(out.read_bytes()))
+    words = content["instruction_vocab"]["word_list"]
+    assert words[theirs.goal.tokens[0]] == "the" and len(theirs.goal.tokens) == 200
+    with pytest.raises(InputError, match="an instruction"):
+        make_document("r2r-ce", [Episode("p", "s", path[0], 0.0, PointGoal(path[1]), 1.0)])
+
+
+def test_two_goals_are_refused(tmp_path):
+    both = {**EPISODE, "goals": EPISODE["goals"] * 2}
+    path = write(tmp_path / "x.json.gz", {"episodes": [both]})
+    with pytest.raises(FileError, match="goals.*expected one goal, got 2"):
+        list(open_episode_file(path).episodes)
+
+
+def test_reference_paths(tmp_path):
+    gt = write(tmp_path / "gt.json.gz", {"12": {"locations": [[0, 0, 0], [1, 0, 0]], "actions": [1, 0]}})
+    assert load_expert_places(gt)["12"].tolist() == [[0, 0, 0], [1, 0, 0]]
+    steps = [
+        {"position": [0, 0, 0], "phase": "agent", "episode_id": 12},
+        {"position": [0, 0, 0], "phase": "agent", "episode_id": 12},
+        {"position": [5, 0, 0], "phase": "agent", "episode_id": "13"},
+    ]
+    tours = write(tmp_path / "gt_ndtw.json.gz", {"val_seen": {"0": steps}})
+    places = load_tour_places(tours, "val_seen")
+    assert {name: len(rows) for name, rows in places.items()} == {"12": 2, "13": 1}
+    assert np.array_equal(places["13"], [[5.0, 0.0, 0.0]])
+    with pytest.raises(FileError, match="'val_unseen'.*val_seen"):
+        load_tour_places(tours, "val_unseen")
+    with pytest.raises(FileError, match="reference paths"):
+        load_expert_places(tours)

@@ -1,0 +1,149 @@
+"""Ways through generated houses, and tours of them."""
+
+import numpy as np
+import pytest
+
+from flat import draw_flat
+from navarena.core.errors import InputError, SceneError, UnknownNameError
+from navarena.core.seeding import make_generator
+from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
+from navarena.episodes.recipe import Stream
+from navarena.episodes.route_sets import ROUTE_SPLITS, load_routes, route_episodes
+from navarena.episodes.route_tours import (
+    EpisodeTour,
+    build_episode_tours,
+    end_to_start,
+    make_episode_tours,
+    make_scene_tours,
+)
+from navarena.episodes.routes import R2R_CE_V1, RouteRecipe
+from navarena.simulation.body_catalog import VLN_CE
+from worlds import ROOMS, draw_world
+
+STREAM = Stream("test", "val")
+RECIPE = RouteRecipe("test", VLN_CE, min_distance=4.0, max_distance=12.0)
+
+
+@pytest.fixture(scope="module")
+def flat():
+    return draw_flat()
+
+
+@pytest.fixture(scope="module")
+def episodes(flat):
+    return RECIPE.make(flat, 18, STREAM).episodes
+
+
+def test_three_instructions_of_each_way(episodes):
+    assert len(episodes) == 18
+    for first in range(0, 18, 3):
+        way = episodes[first : first + 3]
+        assert len({episode.goal.path for episode in way}) == 1
+        assert len({episode.goal.instruction for episode in way}) == 3
+        assert [episode.episode_id for episode in way] == [f"{way[0].goal.path_id}_{k}" for k in range(3)]
+
+
+def test_ways_run_from_start_to_goal_along_the_floor(flat, episodes):
+    for episode in episodes:
+        path = np.array(episode.goal.path)
+        assert episode.start_position == episode.goal.path[0]
+        assert 4 <= len(path) <= 7
+        geodesic = flat.navmesh.geodesic_distance(path[:1], path[-1:])[0]
+        assert 4.0 <= geodesic <= 12.0
+        assert episode.geodesic_distance == pytest.approx(geodesic, abs=2e-3)
+        assert np.linalg.norm(np.diff(path, axis=0), axis=1).sum() <= geodesic + 0.02
+        assert flat.navmesh.is_navigable(path + [0, 0, 0]).mean() > 0.8
+
+
+def test_episodes_do_not_depend_on_how_many_are_made(flat, episodes):
+    assert RECIPE.make(flat, 4, STREAM, first=5).episodes == episodes[5:9]
+
+
+def test_another_stream_other_ways(flat, episodes):
+    other = RECIPE.make(flat, 3, Stream("test", "val", 1)).episodes
+    assert other[0].start_position != episodes[0].start_position
+
+
+def test_a_house_that_is_too_small_is_named(flat):
+    with pytest.raises(SceneError, match="larger house"):
+        RouteRecipe("test", VLN_CE, min_distance=15.0, max_distance=16.0).make(flat, 1, STREAM)
+
+
+def follow(path_id, start, goal, k=0, scene="rooms"):
+    """An episode whose way leads straight from start to goal."""
+    return Episode(
+        f"{path_id}_{k}", scene, start, 0.0, InstructionGoal(f"go {k}", (start, goal), path_id), 1.0
+    )
+
+
+def test_a_tour_breaks_where_no_way_leads():
+    north = [follow("a", (1.5, 0, 1.5), (8.5, 0, 1.5)), follow("b", (8.5, 0, 5.5), (1.5, 0, 5.5))]
+    south = [follow("c", (1.5, 0, 8.5), (8.5, 0, 8.5)), follow("d", (8.5, 0, 9.5), (1.5, 0, 9.5))]
+    tours = make_scene_tours(draw_world(ROOMS).navmesh, [north[0], south[0], north[1], south[1]])
+    assert sorted(map(sorted, tours)) == [["a_0", "b_0"], ["c_0", "d_0"]]
+
+
+def test_gaps_lead_from_the_end_of_a_row_to_the_start_of_a_column():
+    ways = [follow("a", (1.5, 0, 1.5), (8.5, 0, 1.5)), follow("b", (8.5, 0, 2.0), (1.5, 0, 5.5))]
+    gaps = end_to_start(draw_world(ROOMS).navmesh, ways)
+    assert gaps[0, 1] == pytest.approx(0.5)
+    assert gaps[0, 0] == pytest.approx(7.0)
+
+
+def test_each_instruction_has_a_tour_of_its_own_and_single_ways_have_none(flat, episodes):
+    lists = make_episode_tours(episodes, lambda scene: flat.navmesh)
+    (tours,) = lists.values()
+    assert len(tours) == 3 and all(len(tour) == 6 for tour in tours)
+    assert sorted(name for tour in tours for name in tour) == sorted(e.episode_id for e in episodes)
+    assert [{name[-1] for name in tour} for tour in tours] == [{"0"}, {"1"}, {"2"}]
+    assert len({tuple(name[:-2] for name in tour) for tour in tours}) == 1
+    assert make_scene_tours(flat.navmesh, episodes[:3]) == []
+
+
+def test_tours_are_built_from_ids(episodes):
+    names = [episodes[3].episode_id, episodes[0].episode_id]
+    (tour,) = build_episode_tours({"flat": [names]}, episodes, "val")
+    assert [episode.episode_id for episode in tour.episodes] == names and tour.scene_id == "flat"
+    with pytest.raises(InputError, match="'nobody'"):
+        build_episode_tours({"flat": [["nobody"]]}, episodes, "val")
+
+
+def test_a_tour_lies_in_one_scene_and_has_instructions():
+    here, there = follow("a", (1, 0, 1), (2, 0, 2)), follow("b", (1, 0, 1), (2, 0, 2), scene="hall")
+    with pytest.raises(InputError, match="all in one scene"):
+        EpisodeTour("0", (here, there))
+    with pytest.raises(InputError, match="expected an instruction"):
+        make_scene_tours(
+            draw_world(ROOMS).navmesh, [Episode("p", "rooms", (1, 0, 1), 0.0, PointGoal((2, 0, 2)), 1)]
+        )
+
+
+def test_the_splits_are_as_large_as_those_of_r2r():
+    sizes = {name: (len(split.scenes), len(route_episodes(name))) for name, split in ROUTE_SPLITS.items()}
+    assert sizes == {
+        "mini": (2, 24),
+        "train": (61, 14091),
+        "val_seen": (56, 1008),
+        "val_unseen": (11, 2343),
+        "train_aug": (61, 146400),
+    }
+    assert set(ROUTE_SPLITS["val_seen"].scenes) < set(ROUTE_SPLITS["train"].scenes)
+    assert not set(ROUTE_SPLITS["val_unseen"].scenes) & set(ROUTE_SPLITS["train"].scenes)
+
+
+def test_the_smallest_split_is_told_and_made_once():
+    dataset = load_routes("mini")
+    assert len(dataset) == 24 and dataset.protocol_id == R2R_CE_V1.protocol_id
+    assert load_routes("mini").hash == dataset.hash
+    words = [len(episode.goal.instruction.split()) for episode in dataset.episodes]
+    assert min(words) >= 8 and max(words) <= 60
+
+
+def test_unknown_splits_are_named():
+    with pytest.raises(UnknownNameError, match="val_unseen"):
+        load_routes("val_unsen")
+
+
+def test_generators_of_other_ways_are_other_generators():
+    one, two = (make_generator("test", "way", k).random() for k in range(2))
+    assert one != two

@@ -1,0 +1,234 @@
+"""Instructions and tours of them in a flat that was drawn by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from flat import draw_flat
+from navarena.agents.expert import ExpertAgent
+from navarena.agents.random import RandomAgent
+from navarena.core.errors import ActionError, InputError
+from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
+from navarena.episodes.route_tours import EpisodeTour
+from navarena.evaluation.tour_coverage import measure_coverage, see_along
+from navarena.evaluation.tour_runner import run_episode_tours, score_records
+from navarena.metrics.catalog import compute_metrics
+from navarena.simulation.body import Camera
+from navarena.simulation.body_catalog import VLN_CE
+from navarena.simulation.world import WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_task, get_tour_task
+from navarena.tasks.env import NavigationEnv
+from navarena.tasks.phase import Phase
+from navarena.tasks.tour_batch import TourBatch
+from navarena.tasks.vector_env import NavigationVectorEnv
+from navarena.tasks.vln_ce import R2RCE
+from navarena.tasks.vln_ce_tours import IR2RCE, OracleOptions
+
+SMALL = replace(VLN_CE, cameras=(Camera(width_px=16, height_px=16, channels=("rgb", "depth")),))
+
+TO_BED = ((1.0, 0.0, 2.0), (4.1, 0.0, 2.0), (6.5, 0.0, 3.0), (6.5, 0.0, 4.2), (8.0, 0.0, 6.8))
+TO_SOFA = ((8.0, 0.0, 6.8), (6.5, 0.0, 4.2), (8.0, 0.0, 1.0))
+TO_KITCHEN = ((8.0, 0.0, 2.0), (4.1, 0.0, 2.0), (1.0, 0.0, 3.0))
+
+
+def follow(name, path, yaw=-np.pi / 2, text="Go on.", tokens=()):
+    goal = InstructionGoal(text, path, name.rpartition("_")[0], tokens)
+    return Episode(name, "flat", path[0], yaw, goal, 5.0)
+
+
+BED, SOFA, KITCHEN = follow("a_0", TO_BED), follow("b_0", TO_SOFA, 0.5), follow("c_0", TO_KITCHEN, 2.0)
+TOUR = EpisodeTour("0", (BED, SOFA, KITCHEN))
+
+
+class SmallR2RCE(R2RCE):
+    embodiment = SMALL
+
+
+class SmallIR2RCE(IR2RCE):
+    embodiment = SMALL
+
+
+@pytest.fixture(scope="module")
+def worlds():
+    cache = WorldCache(SMALL)
+    cache.add(draw_flat())
+    return cache
+
+
+def test_the_agent_hears_words_and_numbers(worlds):
+    told = follow("t_0", TO_BED, text="Turn left.", tokens=(7, 8, 9))
+    env = NavigationEnv(SmallR2RCE(), episodes=[told], worlds=worlds)
+    seen, _ = env.reset(seed=0)
+    assert seen["instruction"] == "Turn left." and isinstance(seen["instruction"], str)
+    assert seen["instruction_tokens"].tolist() == [7, 8, 9] + [0] * 197
+    assert env.observation_space.contains(seen)
+
+
+def test_without_numbers_the_words_are_looked_up(worlds):
+    env = NavigationEnv(SmallR2RCE(), episodes=[follow("t_0", TO_BED, text="the")], worlds=worlds)
+    seen, _ = env.reset(seed=0)
+    assert np.count_nonzero(seen["instruction_tokens"]) == 1 and seen["instruction_tokens"][0] > 1
+
+
+def test_texts_of_a_batch(worlds):
+    env = NavigationVectorEnv(2, SmallR2RCE(), episodes=[BED], worlds=worlds)
+    seen, _ = env.reset(seed=0)
+    assert seen["instruction"] == ("Go on.", "Go on.")
+    assert env.observation_space.contains(seen)
+
+
+def test_an_instruction_that_is_too_long_is_refused(worlds):
+    batch = NavigationBatch(SmallR2RCE(), 1, sensors=("instruction",), worlds=worlds)
+    with pytest.raises(InputError, match="1024 letters"):
+        batch.start([0], [follow("t_0", TO_BED, text="x" * 1025)])
+
+
+def test_other_episodes_are_refused(worlds):
+    batch = NavigationBatch(SmallR2RCE(), 1, sensors=(), worlds=worlds)
+    with pytest.raises(InputError, match="expected an instruction"):
+        batch.start([0], [Episode("p", "flat", (1.0, 0.0, 2.0), 0.0, PointGoal((2.0, 0.0, 2.0)), 1.0)])
+
+
+def test_the_expert_follows_to_half_a_metre(worlds):
+    task = SmallR2RCE()
+    batch = NavigationBatch(task, 1, sensors=(), worlds=worlds)
+    agent = ExpertAgent(task)
+    agent.attach(batch)
+    batch.start([0], [BED])
+    agent._plan(np.array([0]))
+    while batch.running.any():
+        batch.step(agent.act({}, batch.running))
+    track = batch.trajectory(0)
+    values = compute_metrics(task.metrics, track)
+    assert values["success"] == 1.0 and values["distance_to_goal"] < 0.5
+    assert values["ndtw"] > 0.85
+    assert np.allclose(track.reference[[0, -1]], [TO_BED[0], TO_BED[-1]])
+    assert np.linalg.norm(np.diff(track.reference, axis=0), axis=1).max() <= 0.25 + 1e-9
+
+
+def run(agent, tours, slots=2, task=None, worlds=None):
+    rules = task or SmallIR2RCE()
+    return rules, run_episode_tours(agent(rules), rules, tours, slots, worlds=worlds)
+
+
+def test_phases_follow_one_another(worlds):
+    task = SmallIR2RCE()
+    batch = TourBatch(task, 1, sensors=("phase", "tour_position", "instruction"), worlds=worlds)
+    batch.start([0], [TOUR])
+    seen = [(int(batch.observations["phase"][0]), int(batch.observations["tour_position"][0]))]
+    hidden, began = set(), 0
+    while batch.running.any():
+        step = batch.step(np.array([0]))  # stop at once, whatever the phase
+        began += int(step.began[0])
+        now = (int(batch.observations["phase"][0]), int(batch.observations["tour_position"][0]))
+        if now != seen[-1]:
+            seen.append(now)
+        hidden |= {(now[0] == Phase.AGENT, batch.observations["instruction"][0])}
+    assert seen == [(0, 0), (1, 0), (2, 1), (0, 1), (1, 1), (2, 2), (0, 2)]
+    assert hidden == {(True, "Go on."), (False, "")} and began == 2
+
+
+def test_the_oracle_leads_near_goal_and_start(worlds):
+    task = SmallIR2RCE()
+    batch = TourBatch(task, 1, sensors=(), worlds=worlds)
+    batch.start([0], [TOUR])
+    bodies = batch.batch.simulator.bodies
+    ends = {}
+    while batch.running.any():
+        before = (int(batch.phase[0]), int(batch.position[0]))
+        place, yaw = bodies.positions[0].copy(), float(bodies.yaws[0])
+        batch.step(np.array([0]))
+        if int(batch.phase[0]) != before[0]:
+            ends[before] = (bodies.positions[0].copy(), float(bodies.yaws[0]), place, yaw)
+    for position, (ended, following) in enumerate([(BED, SOFA), (SOFA, KITCHEN)]):
+        assert np.hypot(*(ends[1, position][0] - ended.goal.path[-1])[[0, 2]]) < 0.25
+        at, yaw, *_ = ends[2, position + 1]
+        assert np.hypot(*(at - following.start_position)[[0, 2]]) < 0.25
+        turn = (yaw - following.start_yaw + np.pi) % (2 * np.pi) - np.pi
+        assert abs(turn) <= np.radians(7.5) + 1e-9
+
+
+def test_agent_steps_alone_are_recorded(worlds):
+    _, records = run(RandomAgent, [TOUR], worlds=worlds)
+    assert list(records) == ["a_0", "b_0", "c_0"]
+    for record in records.values():
+        assert 1 <= len(record.trajectory.actions) <= 500
+
+
+def test_results_do_not_depend_on_the_slots(worlds):
+    tours = [TOUR, EpisodeTour("1", (follow("d_0", TO_SOFA), follow("e_0", TO_BED)))]
+    _, one = run(RandomAgent, tours, slots=1, worlds=worlds)
+    _, both = run(RandomAgent, tours, slots=2, worlds=worlds)
+    assert list(one) == list(both)
+    for name in one:
+        assert np.array_equal(one[name].trajectory.positions, both[name].trajectory.positions)
+
+
+def test_the_expert_is_perfect_over_tours(worlds):
+    task, records = run(ExpertAgent, [TOUR], worlds=worlds)
+    scores = score_records(task, [TOUR], records, "paper")
+    assert scores.means["success"] == 1.0 and scores.tours.t_sr == 1.0
+    assert scores.tours.t_ndtw > 0.85
+
+
+def test_one_who_stops_at_once_is_scored_by_hand(worlds):
+    class Stopper(RandomAgent):
+        def act(self, observations, active):
+            return np.zeros(len(active), np.int64)
+
+    task = SmallIR2RCE(OracleOptions(precise_start=True))
+    _, records = run(Stopper, [TOUR], task=task, worlds=worlds)
+    scores = score_records(task, [TOUR], records, "paper")
+    total, points = 0.0, 0
+    for record in records.values():
+        track = record.trajectory
+        assert len(track.actions) == 1
+        total += np.linalg.norm(track.reference - track.positions[0], axis=1).sum()
+        points += len(track.reference)
+    assert scores.tours.t_ndtw == pytest.approx(np.exp(-total / (3.0 * points)))
+
+
+def test_precise_starts(worlds):
+    task = SmallIR2RCE(OracleOptions(precise_start=True))
+    _, records = run(ExpertAgent, [TOUR], task=task, worlds=worlds)
+    assert np.array_equal(records["b_0"].trajectory.positions[0], SOFA.start_position)
+    _, loose = run(ExpertAgent, [TOUR], worlds=worlds)
+    assert not np.array_equal(loose["b_0"].trajectory.positions[0], SOFA.start_position)
+
+
+def test_what_is_refused(worlds):
+    batch = TourBatch(SmallIR2RCE(), 1, sensors=(), worlds=worlds)
+    with pytest.raises(ActionError, match="running tour"):
+        batch.step(np.array([0]))
+    with pytest.raises(InputError, match="one tour"):
+        batch.start([0], [])
+    with pytest.raises(InputError, match="'a_0' twice"):
+        run_episode_tours(RandomAgent(batch.task), batch.task, [TOUR, TOUR], worlds=worlds)
+    with pytest.raises(InputError, match="record of every episode"):
+        score_records(batch.task, [TOUR], {})
+    with pytest.raises(InputError, match="oracle_radius"):
+        IR2RCE(OracleOptions(oracle_radius=0.0))
+
+
+def test_ids():
+    assert get_task("r2r-ce-v1").protocol_id == "r2r-ce-v1"
+    with pytest.raises(InputError, match="tours evaluate ir2r-ce-v1"):
+        get_task("ir2r-ce-v1")
+    assert get_tour_task("ir2r-ce-v1+oracle_radius=0.5").protocol_id == "ir2r-ce-v1+custom+oracle_radius=0.5"
+
+
+def test_coverage_grows_to_the_whole(worlds):
+    again = follow("f_0", TO_BED)
+    coverage = measure_coverage([EpisodeTour("0", (BED, SOFA, again))], worlds)
+    assert coverage.next_path[0] == coverage.whole_tour[0] == 0.0
+    assert coverage.whole_tour[1] <= coverage.whole_tour[2] == 1.0
+    assert coverage.next_path[2] >= coverage.next_path[1] > 0
+    assert coverage.tours.tolist() == [1, 1, 1]
+
+
+def test_a_body_sees_what_lies_before_it(worlds):
+    """From the middle of the kitchen, looking east, cells of the east are seen and none of the west."""
+    seen = see_along(worlds.get("flat"), ((1.0, 0.0, 2.0), (1.4, 0.0, 2.0)))
+    assert seen[20, 30:38].any() and not seen[:, :9].any()
