@@ -1,6 +1,6 @@
 """PointNav in drawn worlds, with a small camera so that tests are quick."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from navarena.episodes.episode import (
     Episode,
@@ -17,18 +17,27 @@ from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import WorldCache
 from navarena.tasks.multi_on import MultiOn
 from navarena.tasks.object_goal_task import ObjectGoalTask
-from navarena.tasks.point_nav import PointNav
+from navarena.tasks.point_nav import PointNav, PointNavOptions
 from navarena.tasks.vln_ce import R2RCE
 from worlds import HALL, ROOMS, draw_world
 
 SMALL_BODY = replace(LOCOBOT, name="small", cameras=(Camera(width_px=32, height_px=24),))
 
 
+@dataclass(frozen=True)
+class SmallOptions(PointNavOptions):
+    """pointnav-v1 with 60 actions."""
+
+    max_steps: int = 60
+
+
 class SmallPointNav(PointNav):
     """pointnav-v1 with a picture of 32 x 24 pixels."""
 
     embodiment = SMALL_BODY
-    max_steps = 60
+
+    def __init__(self):
+        super().__init__(SmallOptions())
 
 
 def make_cache():

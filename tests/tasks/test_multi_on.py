@@ -196,7 +196,7 @@ def test_options_make_the_id_custom():
         ("multion-3on-v1+found_budget=-1", InputError, "expected found_budget of at least 0"),
         ("multion-3on-v1+goal", InputError, r"expected options as multion-3on-v1\+name=value"),
         ("multion-3on-v1+goal=id+goal=id", InputError, "each once"),
-        ("pointnav-v1+goal=id", InputError, "expected no options of 'pointnav-v1'"),
+        ("pointnav-v1+goal=id", UnknownNameError, "unknown option 'goal'"),
         ("multion-4on-v1", UnknownNameError, "Did you mean 'multion-"),
     ],
 )

@@ -78,7 +78,7 @@ def test_options():
     assert filed.trajectory(0).start_distance == 7.0
     with pytest.raises(InputError, match="its file hides it; take start_distance=measured"):
         begin("objectnav-habitat2020-v1+start_distance=file", replace(CHAIR, geodesic_distance=None))
-    with pytest.raises(InputError, match="positive success_distance, got 500 and 0"):
+    with pytest.raises(InputError, match="expected a positive success_distance, got 0"):
         get_task("objectnav-habitat2020-v1+success_distance=0")
     near = begin("objectnav-habitat2020-v1+success_distance=0.3")
     act(near, FORWARD, FORWARD, FORWARD, STOP)

@@ -131,7 +131,7 @@ def test_clocks_and_limits():
     slow.step(np.array([[1.0, 0.0, 0.0, -1.0]]))
     assert 5.0 - slow.simulator.positions[0, 2] == pytest.approx(0.05)
     assert get_task(ID).max_steps == 1000 and get_task(ID).options.seconds == 500
-    with pytest.raises(InputError, match="expected positive walk_speed"):
+    with pytest.raises(InputError, match="expected a positive time_step, got 0"):
         get_task(ID + "+time_step=0")
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
 
 from navarena.core.errors import InputError
-from navarena.core.protocol_ids import join_protocol
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectInstance
@@ -21,7 +20,7 @@ from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.goal_objects import CYLINDER_GOALS, RADII, SHAPE_GOALS, GoalKind, GoalObjects, class_id
 from navarena.tasks.multi_on_options import THE_PROTOCOL, MultiOnOptions
-from navarena.tasks.options import find_departures
+from navarena.tasks.options import apply_options
 from navarena.tasks.sensors.class_goal import ClassGoalState, MultiObjectGoal, OneHotMultiObjectGoal
 from navarena.tasks.shortest_way import chain_ways
 from navarena.tasks.task import StepResult, Task, TaskState
@@ -129,9 +128,9 @@ class MultiOn(Task):
 
     ## Options
 
-    found_budget, oracle_found, found_distance, goal, late_goal, depth, hidden, distractors, cylinder,
-    sliding, max_steps, step_limit, wrong_found_penalty: see `MultiOnOptions`. They are written behind
-    the id, as in `multion-3on-v1+found_budget=5`; the result then shows as custom.
+    found_budget, oracle_found, found_distance, found_limit, body_height, goal, late_goal, depth, hidden,
+    distractors, cylinder, step_limit, wrong_found_penalty, track, sliding, max_steps: see
+    `MultiOnOptions`. They are written behind the id, as in `multion-3on-v1+found_budget=5`; the result then shows as custom.
 
     ## Versions
 
@@ -146,7 +145,7 @@ class MultiOn(Task):
     kind: GoalKind = CYLINDER_GOALS
     embodiment = MULTION
     actions = ("found", "move_forward", "turn_left", "turn_right")
-    sensors = ("rgb", "depth", "multiobjectgoal", "gps", "compass")
+    sensors: tuple[str, ...] = ("rgb", "depth", "multiobjectgoal", "gps", "compass")
     metrics = (
         "success",
         "progress",
@@ -165,12 +164,11 @@ class MultiOn(Task):
 
     def __init__(self, options: MultiOnOptions = THE_PROTOCOL) -> None:
         self.options = options
-        self.protocol_id = join_protocol(type(self).protocol_id, find_departures(options))
+        apply_options(self, options)
         self.success_distance = options.found_distance
         share = self.goals / 3 if options.step_limit == "proportional" else 1.0
         self.max_steps = max(1, round(options.max_steps * share))
-        if options.sliding:
-            self.embodiment = replace(self.embodiment, slides=True)
+        self.embodiment = replace(self.embodiment, height=options.body_height)
 
     def make_state(self, slots: int) -> MultiOnState:
         """Fresh memory for `slots` slots; nothing is shown."""
@@ -260,7 +258,7 @@ class MultiOn(Task):
         """Reward progress and goals, go on to the next goal, end when all are found or FOUND was wrong."""
         state = require_state(state)
         progress = state.measure_moved(simulator)
-        near = active & (state.distance <= self.success_distance)
+        near = active & self.has_arrived(simulator, state, np.arange(len(active)))
         called = active & (actions == self.actions.index("found"))
         found = near if self.options.oracle_found else called & near
         wrong = np.zeros_like(called) if self.options.oracle_found else called & ~near
@@ -275,7 +273,14 @@ class MultiOn(Task):
         reward = np.where(active, progress + SLACK_REWARD, 0.0) + GOAL_REWARD * found
         reward -= self.options.wrong_found_penalty * wrong
         truncated = active & ~terminated & (state.steps >= self.max_steps)
-        return StepResult(reward, terminated, truncated)
+
+    def has_arrived(
+        self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
+    ) -> Bool[np.ndarray, "k"]:
+        """(K,) bool: whether FOUND in `slots` (K,) would succeed now."""
+        if self.options.found_limit == "strict":
+            return np.asarray(state.distance[slots] < self.success_distance)
+        return np.asarray(state.distance[slots] <= self.success_distance)
 
     def _count_goals(
         self, simulator: Simulator, state: MultiOnState, found: Bool[np.ndarray, "n"]

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from navarena.core.errors import InputError
+from navarena.simulation.body_catalog import MULTION
+from navarena.tasks.options import RunOptions, require_positive
 
 MAX_STEPS = 2500
 """Paper, section 4.1; multiON, MAX_EPISODE_STEPS."""
@@ -13,7 +15,7 @@ FOUND_DISTANCE = 1.5
 
 
 @dataclass(frozen=True)
-class MultiOnOptions:
+class MultiOnOptions(RunOptions):
     """The knobs of the paper and of its code; the defaults are the protocol.
 
     Attributes:
@@ -21,6 +23,10 @@ class MultiOnOptions:
         oracle_found: a goal counts as found as soon as a step ends near it, and the agent's own FOUND
             calls mean nothing (paper, table 9, last row).
         found_distance: metres, geodesic, within which FOUND succeeds.
+        found_limit: whether FOUND at that very distance succeeds (the code's sub_success), or not (its
+            percentage_success).
+        body_height: metres; 1.5 is that of the shipped navmeshes, 0.88 what the code's agents without
+            oracle maps have.
         goal: the goal as class id (code) or one-hot vector (paper).
         late_goal: whether the observation of a correct FOUND still shows the old goal (code).
         depth: "near" is clipped to 0.5 to 5 m, "far" to 0 to 10 m.
@@ -28,8 +34,7 @@ class MultiOnOptions:
         distractors: whether the other classes are inserted, too: those of the episode, or else each at
             a random place of the same floor.
         cylinder: radius of the authors' files (0.10 m) or of the paper (0.05 m).
-        sliding: whether blocked steps slide along obstacles.
-        max_steps: actions after which the episode is truncated.
+        track, sliding, max_steps: as of RunOptions.
         step_limit: "proportional" takes a third of `max_steps` for every goal (paper, appendix A.4).
         wrong_found_penalty: taken from the reward at a wrong FOUND (code: 2.5, but off).
     """
@@ -37,23 +42,23 @@ class MultiOnOptions:
     found_budget: int = 0
     oracle_found: bool = False
     found_distance: float = FOUND_DISTANCE
+    found_limit: Literal["inclusive", "strict"] = "inclusive"
+    body_height: float = MULTION.height
     goal: Literal["id", "one_hot"] = "id"
     late_goal: bool = False
     depth: Literal["near", "far"] = "near"
     hidden: bool = False
     distractors: bool = False
     cylinder: Literal["files", "paper"] = "files"
-    sliding: bool = False
     max_steps: int = MAX_STEPS
     step_limit: Literal["full", "proportional"] = "full"
     wrong_found_penalty: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.found_budget < 0 or self.max_steps < 1 or not self.found_distance > 0:
-            raise InputError(
-                "expected found_budget of at least 0, max_steps of at least 1 and a positive found_distance, "
-                f"got {self.found_budget}, {self.max_steps} and {self.found_distance:g}"
-            )
+        super().__post_init__()
+        require_positive(self, "found_distance", "body_height")
+        if self.found_budget < 0:
+            raise InputError(f"expected found_budget of at least 0, got {self.found_budget}")
 
 
 THE_PROTOCOL = MultiOnOptions()

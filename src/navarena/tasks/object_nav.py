@@ -1,13 +1,12 @@
 """ObjectNav: go to any object of a category, and stop where it can be seen."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import InputError
-from navarena.core.protocol_ids import join_protocol
 from navarena.episodes.object_nav import HM3D_CATEGORIES, MP3D_CATEGORIES
 from navarena.episodes.view_points import ViewPointSettings
 from navarena.metrics.success_zone import ObjectGoalTrajectory
@@ -17,7 +16,7 @@ from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.object_goal_task import ObjectGoalState, ObjectGoalTask
-from navarena.tasks.options import find_departures
+from navarena.tasks.options import RunOptions, apply_options, require_positive
 from navarena.tasks.sensors.class_goal import ObjectGoalSensor
 from navarena.tasks.success_zone import NOTHING, Sighting, sight_objects
 from navarena.tasks.task import TaskState
@@ -33,7 +32,7 @@ DEPTH_RANGES = {"code": (0.5, 5.0), "paper": (0.5, 6.0)}
 
 
 @dataclass(frozen=True)
-class ObjectNavOptions:
+class ObjectNavOptions(RunOptions):
     """The knobs of the consensus and of the challenges; the defaults are the protocol.
 
     Attributes:
@@ -41,30 +40,22 @@ class ObjectNavOptions:
         start_distance: what SPL divides by: the distance measured at the start (since April 2020), or
             that of the episode file (challenge of 2020 as it was run).
         depth: clipped to 0.5 to 5 m (code), or to 6 m (paper).
-        track: the RGB track has no depth.
         zone_distance: metres from an object's box, within which it is near (the consensus: 1 m).
         zone_pixels: pixels from which on it counts as seen.
         zone_box: boxes are oriented, or aligned with the axes of the world.
-        sliding: whether blocked steps slide along obstacles.
-        max_steps: actions after which the episode is truncated.
+        track, sliding, max_steps: as of RunOptions.
     """
 
     success_distance: float = 0.1
     start_distance: Literal["measured", "file"] = "measured"
     depth: Literal["code", "paper"] = "code"
-    track: Literal["rgbd", "rgb"] = "rgbd"
     zone_distance: float = 1.0
     zone_pixels: int = 1
     zone_box: Literal["oriented", "aligned"] = "oriented"
-    sliding: bool = False
-    max_steps: int = 500
 
     def __post_init__(self) -> None:
-        if self.max_steps < 1 or not self.success_distance > 0:
-            raise InputError(
-                "expected max_steps of at least 1 and a positive success_distance, got "
-                f"{self.max_steps} and {self.success_distance:g}"
-            )
+        super().__post_init__()
+        require_positive(self, "success_distance", "zone_distance", "zone_pixels")
 
 
 class ObjectNavState(ObjectGoalState):
@@ -184,13 +175,9 @@ class ObjectNav(ObjectGoalTask):
 
     def __init__(self, options: ObjectNavOptions = ObjectNavOptions()) -> None:
         self.options = options
-        self.protocol_id = join_protocol(type(self).protocol_id, find_departures(options))
-        self.success_distance, self.max_steps = options.success_distance, options.max_steps
+        apply_options(self, options)
+        self.success_distance = options.success_distance
         self.takes_filed_start = options.start_distance == "file"
-        if options.track == "rgb":
-            self.sensors = tuple(name for name in self.sensors if name != "depth")
-        if options.sliding:
-            self.embodiment = replace(self.embodiment, slides=True)
 
     def make_state(self, slots: int) -> ObjectNavState:
         """Fresh memory for `slots` slots."""

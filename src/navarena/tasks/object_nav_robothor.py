@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int64
 
 from navarena.core.errors import InputError
-from navarena.core.protocol_ids import join_protocol
 from navarena.episodes.goals import ObjectGoal
 from navarena.episodes.object_nav_robothor import (
+    ARRIVAL,
     ROBOTHOR_CATEGORIES,
     VISIBLE_WITHIN,
     robothor_view_points,
@@ -26,14 +26,14 @@ from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World
 from navarena.tasks.object_goal_task import ObjectGoalState, ObjectGoalTask, require_world
-from navarena.tasks.options import find_departures
+from navarena.tasks.options import RunOptions, apply_options, require_positive
 from navarena.tasks.sensors.class_goal import ObjectGoalSensor
 from navarena.tasks.task import TaskState
 from navarena.tasks.visibility import find_turns, see_objects
 
 
 @dataclass(frozen=True)
-class RobothorOptions:
+class RobothorOptions(RunOptions):
     """The knobs of RoboTHOR's ObjectNav; the defaults are the protocol.
 
     Attributes:
@@ -41,22 +41,19 @@ class RobothorOptions:
         visible_pixels: pixels of near surface from which on an object is visible.
         start_distance: what SPL divides by: that of the episode file (as the challenges do), or the one
             measured at the start.
-        sliding: whether blocked steps slide along obstacles.
+        track, sliding: as of RunOptions.
         max_steps: actions after which the episode is truncated; 100 in the README of 2020.
     """
 
     visible_within: float = VISIBLE_WITHIN
     visible_pixels: int = 1
     start_distance: Literal["file", "measured"] = "file"
-    sliding: bool = False
-    max_steps: int = 500
 
     def __post_init__(self) -> None:
-        if self.max_steps < 1 or self.visible_pixels < 1 or not self.visible_within > 0.1:
-            raise InputError(
-                "expected max_steps and visible_pixels of at least 1 and visible_within above 0.1, got "
-                f"{self.max_steps}, {self.visible_pixels} and {self.visible_within:g}"
-            )
+        super().__post_init__()
+        require_positive(self, "visible_pixels")
+        if not self.visible_within > ARRIVAL:
+            raise InputError(f"expected visible_within above {ARRIVAL:g} m, got {self.visible_within:g}")
 
 
 @dataclass(frozen=True)
@@ -120,7 +117,7 @@ class ObjectNavRobothor(ObjectGoalTask):
 
     ## Options
 
-    visible_within, visible_pixels, start_distance, sliding, max_steps (the README of 2020 says 100); in
+    visible_within, visible_pixels, start_distance, track, sliding, max_steps (100 in the README of 2020); in
     2020 also actions and view: see `RobothorOptions` and `Robothor2020Options`. They are written behind
     the id, as in `objectnav-robothor2020-v1+max_steps=100`; the result then shows as custom.
 
@@ -141,18 +138,15 @@ class ObjectNavRobothor(ObjectGoalTask):
     categories = ROBOTHOR_CATEGORIES
     default_dataset = "houses-v1"
     options_type = RobothorOptions
-    success_distance = 0.1
+    success_distance = ARRIVAL
     corruptions = ("native_noise",)
     success_reward = 10.0
     slack_reward = -0.01
 
     def __init__(self, options: RobothorOptions | None = None) -> None:
         self.options: Any = type(self).options_type() if options is None else options
-        self.protocol_id = join_protocol(type(self).protocol_id, find_departures(self.options))
-        self.max_steps = self.options.max_steps
+        apply_options(self, self.options)
         self.takes_filed_start = self.options.start_distance == "file"
-        if self.options.sliding:
-            self.embodiment = replace(self.embodiment, slides=True)
 
     def make_state(self, slots: int) -> RobothorState:
         """Fresh memory for `slots` slots."""

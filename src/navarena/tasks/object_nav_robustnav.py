@@ -16,13 +16,11 @@ class RobustObjectOptions(RobothorOptions):
     Attributes:
         shaping: progress counts once (what the code means, and the paper says), or is always 0 (what the
             released code computes).
-        track: the RGB track has no depth.
         max_steps: actions after which the episode is truncated; the code trains with 500.
     """
 
     max_steps: int = 300
     shaping: Literal["once", "zero"] = "once"
-    track: Literal["rgbd", "rgb"] = "rgbd"
 
 
 class RobustObjectNav(ObjectNavRobothor):
@@ -64,7 +62,7 @@ class RobustObjectNav(ObjectNavRobothor):
 
     ## Options
 
-    Those of RoboTHOR's ObjectNav, shaping and track: see `RobustObjectOptions`.
+    Those of RoboTHOR's ObjectNav, and shaping: see `RobustObjectOptions`.
 
     ## Versions
 
@@ -89,8 +87,6 @@ class RobustObjectNav(ObjectNavRobothor):
     def __init__(self, options: RobustObjectOptions | None = None) -> None:
         super().__init__(options)
         self.shaping_weight = 0.0 if self.options.shaping == "zero" else 1.0
-        if self.options.track == "rgb":
-            self.sensors = tuple(name for name in self.sensors if name != "depth")
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Pictures of the size that the networks see."""

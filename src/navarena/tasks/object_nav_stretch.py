@@ -22,6 +22,7 @@ from navarena.simulation.steering import (
     require_commands,
 )
 from navarena.tasks.object_nav import ObjectNav, ObjectNavOptions, ObjectNavState
+from navarena.tasks.options import require_positive
 from navarena.tasks.task import Actions, TaskState
 
 SECONDS = 500.0
@@ -54,11 +55,7 @@ class StretchOptions(ObjectNavOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not min(self.walk_speed, self.turn_speed, self.time_step, self.seconds) > 0:
-            raise InputError(
-                "expected positive walk_speed, turn_speed, time_step and seconds, got "
-                f"{self.walk_speed:g}, {self.turn_speed:g}, {self.time_step:g} and {self.seconds:g}"
-            )
+        require_positive(self, "walk_speed", "turn_speed", "time_step", "seconds")
 
 
 class StretchState(ObjectNavState):

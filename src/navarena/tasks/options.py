@@ -1,15 +1,56 @@
 """Options of protocols: the knobs of the papers, by name. A value that departs makes a result custom."""
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from navarena.core.errors import InputError
+from navarena.core.protocol_ids import join_protocol
 from navarena.core.suggest import require_name
+from navarena.tasks.task import Task
 
 OptionsType = TypeVar("OptionsType")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What most protocols leave to choose; the defaults are the protocol.
+
+    Attributes:
+        track: the RGB track has no depth.
+        sliding: whether blocked steps slide along obstacles.
+        max_steps: actions after which the episode is truncated.
+
+    Raises InputError for a max_steps below 1.
+    """
+
+    track: Literal["rgbd", "rgb"] = "rgbd"
+    sliding: bool = False
+    max_steps: int = 500
+
+    def __post_init__(self) -> None:
+        if self.max_steps < 1:
+            raise InputError(f"expected max_steps of at least 1, got {self.max_steps}")
+
+
+def apply_options(task: Task, options: RunOptions) -> None:
+    """Make `task`, which is being made, the variant of its class that `options` name, its id included."""
+    task.protocol_id = join_protocol(type(task).protocol_id, find_departures(options))
+    task.max_steps = options.max_steps
+    if options.track == "rgb":
+        task.sensors = tuple(name for name in task.sensors if name != "depth")
+    if options.sliding:
+        task.embodiment = replace(task.embodiment, slides=True)
+
+
+def require_positive(options: RunOptions, *names: str) -> None:
+    """Raise InputError unless the fields `names` of `options` are above 0."""
+    for name in names:
+        value = getattr(options, name)
+        if not value > 0:
+            raise InputError(f"expected a positive {name}, got {value:g}")
 
 
 def read_options(kind: type[OptionsType], texts: Mapping[str, str]) -> OptionsType:

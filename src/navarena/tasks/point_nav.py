@@ -1,9 +1,28 @@
 """PointNav: go to a position that is given by GPS and compass."""
 
+from dataclasses import dataclass
+
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.sensor import Sensor
+from navarena.tasks.options import RunOptions, apply_options, require_positive
 from navarena.tasks.point_goal_task import PointGoalTask
+
+
+@dataclass(frozen=True)
+class PointNavOptions(RunOptions):
+    """The knobs of PointNav; the defaults are the protocol.
+
+    Attributes:
+        success_distance: metres, geodesic, from the goal, below which STOP succeeds.
+        track, sliding, max_steps: as of RunOptions.
+    """
+
+    success_distance: float = 0.2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(self, "success_distance")
 
 
 class PointNav(PointGoalTask):
@@ -62,6 +81,11 @@ class PointNav(PointGoalTask):
 
     success, spl, soft_spl, distance_to_goal, path_length, collisions, num_actions.
 
+    ## Options
+
+    success_distance, track, sliding, max_steps: see `PointNavOptions`. They are written behind the id, as in
+    `pointnav-v1+sliding=true`; the result then shows as custom.
+
     ## Versions
 
     * v1: first version. Evaluated on `houses-v1`.
@@ -70,7 +94,7 @@ class PointNav(PointGoalTask):
     protocol_id = "pointnav-v1"
     embodiment = LOCOBOT
     actions = ("stop", "move_forward", "turn_left", "turn_right")
-    sensors = ("rgb", "depth", "pointgoal_with_gps_compass")
+    sensors: tuple[str, ...] = ("rgb", "depth", "pointgoal_with_gps_compass")
     metrics = (
         "success",
         "spl",
@@ -80,9 +104,13 @@ class PointNav(PointGoalTask):
         "collisions",
         "num_actions",
     )
-    max_steps = 500
-    success_distance = 0.2
     default_dataset = "houses-v1"
+    options_type = PointNavOptions
+
+    def __init__(self, options: PointNavOptions = PointNavOptions()) -> None:
+        self.options = options
+        apply_options(self, options)
+        self.success_distance = options.success_distance
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth is clipped and normalised as the Habitat 2020 challenge does."""

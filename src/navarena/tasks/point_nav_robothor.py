@@ -1,17 +1,15 @@
 """PointNav of RoboTHOR as RobustNav sets it up: the clean task, and the one that it evaluates."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from navarena.core.errors import InputError
-from navarena.core.protocol_ids import join_protocol
 from navarena.simulation.body_catalog import LOCOBOT_ROBUSTNAV
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.resized import ResizedDepth, ResizedRgb
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.tasks.distance_cache import CachedDistances
-from navarena.tasks.options import find_departures
+from navarena.tasks.options import RunOptions, apply_options
 from navarena.tasks.point_goal_task import PointGoalTask
 from navarena.tasks.task import TaskState
 
@@ -20,27 +18,18 @@ NETWORK_PX = 224
 
 
 @dataclass(frozen=True)
-class RobothorPointOptions:
+class RobothorPointOptions(RunOptions):
     """The knobs of RobustNav's PointNav; the defaults are the protocol.
 
     Attributes:
         distances: exact, or those of the code's cache, which rounds positions to 0.1 m.
         shaping: progress counts once (what the code means, and the paper says), or is always 0 (what the
             released code computes).
-        track: the RGB track has no depth.
-        sliding: whether blocked steps slide along obstacles.
-        max_steps: actions after which the episode is truncated; the code trains with 500.
+        track, sliding, max_steps: as of RunOptions; the code trains with 500 steps.
     """
 
     distances: Literal["exact", "cached"] = "exact"
     shaping: Literal["once", "zero"] = "once"
-    track: Literal["rgbd", "rgb"] = "rgbd"
-    sliding: bool = False
-    max_steps: int = 500
-
-    def __post_init__(self) -> None:
-        if self.max_steps < 1:
-            raise InputError(f"expected max_steps of at least 1, got {self.max_steps}")
 
 
 @dataclass(frozen=True)
@@ -143,13 +132,8 @@ class PointNavRobothor(PointGoalTask):
     def __init__(self, options: RobothorPointOptions | None = None) -> None:
         chosen: Any = type(self).options_type() if options is None else options
         self.options: RobothorPointOptions = chosen
-        self.protocol_id = join_protocol(type(self).protocol_id, find_departures(chosen))
-        self.max_steps = chosen.max_steps
+        apply_options(self, chosen)
         self.shaping_weight = 0.0 if chosen.shaping == "zero" else 1.0
-        if chosen.track == "rgb":
-            self.sensors = tuple(name for name in self.sensors if name != "depth")
-        if chosen.sliding:
-            self.embodiment = replace(self.embodiment, slides=True)
 
     def make_state(self, slots: int) -> TaskState:
         """Fresh memory for `slots` slots; distances as the options say."""
