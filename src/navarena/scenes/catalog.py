@@ -32,6 +32,8 @@ SCENE_SETS = Registry(
     {
         "houses-v0": "navarena.scenes.house_sets:HOUSES_V0",
         "houses-v1": "navarena.scenes.house_sets:HOUSES_V1",
+        "robothor-like-v1": "navarena.scenes.apartment_sets:ROBOTHOR_LIKE_V1",
+        "robothor-like-v1-twin": "navarena.scenes.apartment_sets:ROBOTHOR_LIKE_V1_TWIN",
     },
     "navarena.scenes",
 )

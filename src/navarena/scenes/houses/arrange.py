@@ -1,6 +1,6 @@
 """Placing single things in one room: at walls, on the floor, on other things."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from navarena.scenes.houses.draws import Draws
@@ -39,6 +39,7 @@ class Arranger:
         sides: side at whose wall a placement stands, by index.
         without: categories that the house does without.
         known: descriptions of everything placed so far, in this room and those before it.
+        stock: gives the instances of a family where they are not drawn but taken from a stock.
     """
 
     space: RoomSpace
@@ -49,6 +50,7 @@ class Arranger:
     sides: dict[int, int] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
     known: set[Description] = field(default_factory=set)
+    stock: Callable[[str], Model] | None = None
 
     def resolve(self, family: str) -> str | None:
         """The family itself, what stands in for it, or None, by the categories the house does without."""
@@ -59,6 +61,8 @@ class Arranger:
 
     def build(self, family: str) -> Model:
         """Draw an instance of a family that can be told from those placed before, if one comes up."""
+        if self.stock is not None:
+            return self.stock(family)
         kind = FAMILIES[family]
         for _ in range(FRESH_TRIES):
             model = described(family, kind.build(self.taste))

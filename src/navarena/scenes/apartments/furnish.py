@@ -1,0 +1,168 @@
+"""Furnishing an apartment: furniture in groups, then small things at places drawn among all legal ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from navarena.core.errors import SceneError
+from navarena.scenes.apartments.inventory import (
+    ALSO_GUARANTEED,
+    FAMILIES_OF,
+    FIXTURES,
+    FURNITURE,
+    GUARANTEED,
+    OTHERS,
+    SMALL,
+    TARGETS,
+)
+from navarena.scenes.apartments.places import NearFloor, find_near_floor, legal_places
+from navarena.scenes.apartments.recipes import RECIPES
+from navarena.scenes.apartments.stock import Instance, split_stock
+from navarena.scenes.houses.arrange import Arranger
+from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.furniture.catalog import FAMILIES
+from navarena.scenes.houses.furniture.taste import Taste
+from navarena.scenes.houses.groups import add_group, order_groups
+from navarena.scenes.houses.looks import Style
+from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, STRAIGHT, Model
+from navarena.scenes.houses.plan import FloorPlan
+from navarena.scenes.houses.reachability import remove_blockers
+from navarena.scenes.houses.space import Placement, make_spaces
+
+ATTEMPTS = 30
+SMALL_THINGS = (14, 22)
+"""Fewest and most small things on top of the guaranteed ones."""
+
+LAMP_SHIFT_MM = 400
+LONG_ROOM_MM = 4200
+
+
+def furnish_apartment(draws: Draws, plan: FloorPlan, style: Style, split: str) -> tuple[Placement, ...]:
+    """Everything in an apartment, parents before what they carry.
+
+    Exactly one instance of each target is there, at a place drawn uniformly among all where it may be
+    and which a body comes near.
+    """
+    for attempt in range(ATTEMPTS):
+        stream = draws.branch("attempt", attempt)
+        placements = _furnish_once(stream, plan, style, split)
+        if placements and remove_blockers(plan, placements) == placements:
+            return (*placements, *draw_lamps(draws.branch("lamps"), plan, style))
+    raise SceneError(f"expected an apartment with places for all targets in {ATTEMPTS} attempts, got none")
+
+
+def draw_lamps(draws: Draws, plan: FloorPlan, style: Style) -> tuple[Placement, ...]:
+    """Lamps of one kind at the ceilings, near the middle of each room; two in long ones."""
+    (family,) = FIXTURES
+    model = FAMILIES[family].build(_taste(draws, style))
+    lamps = []
+    for room in range(len(plan.rooms)):
+        floor = plan.rooms[room].floor
+        x, z = floor.center
+        number = 1 + (max(floor.width, floor.depth) > LONG_ROOM_MM)
+        across = draws.integer(-LAMP_SHIFT_MM, LAMP_SHIFT_MM, 10)
+        for k in range(number):
+            along = (2 * k + 1 - number) * max(floor.width, floor.depth) // (2 * number)
+            along += draws.integer(-LAMP_SHIFT_MM, LAMP_SHIFT_MM, 10)
+            dx, dz = (along, across) if floor.width >= floor.depth else (across, along)
+            at = (x + dx, plan.ceiling - model.high, z + dz)
+            lamps.append(Placement(family, FAMILIES[family].category, model, at, STRAIGHT, room))
+    return tuple(lamps)
+
+
+def _furnish_once(draws: Draws, plan: FloorPlan, style: Style, split: str) -> list[Placement]:
+    """Furniture and small things; nothing when a guaranteed thing finds no place."""
+    by_family = _instances_by_family(split)
+    arrangers = _place_furniture(draws.branch("furniture"), plan, style, by_family)
+    standing = remove_blockers(plan, _joined(arrangers))
+    arrangers = _arrangers_with(plan, standing, style, draws.branch("small"))
+    near = find_near_floor(plan, standing)
+    for category in GUARANTEED:
+        if not _put_one(draws.branch(category), arrangers, near, category, split):
+            return []
+    stream = draws.branch("others")
+    free = [name for name in OTHERS if OTHERS[name].supports and name not in ALSO_GUARANTEED]
+    for number in range(stream.integer(*SMALL_THINGS)):
+        _put_one(stream.branch(number), arrangers, near, stream.choose(free), split)
+    return _joined(arrangers)
+
+
+def _instances_by_family(split: str) -> Mapping[str, tuple[Model, ...]]:
+    """Models of the furniture, and of the small things that are placed with it, by family."""
+    hung = [name for name, kind in SMALL.items() if not kind.supports and name not in TARGETS]
+    return {
+        FAMILIES_OF[category][0]: tuple(instance.model for instance in split_stock(category, split))
+        for category in (*FURNITURE, *hung)
+    }
+
+
+def _place_furniture(
+    draws: Draws, plan: FloorPlan, style: Style, by_family: Mapping[str, Sequence[Model]]
+) -> list[Arranger]:
+    """Furniture in every room, as its recipe says."""
+    arrangers = _arrangers_with(plan, (), style, draws)
+    present = [room.category for room in plan.rooms]
+    for arranger in arrangers:
+        stream = arranger.draws
+
+        def pick(family: str, stream: Draws = stream) -> Model:
+            return stream.choose(by_family[family])
+
+        arranger.stock = pick
+        for group in order_groups(RECIPES[arranger.space.category], present, arranger.space.floor):
+            for _ in range(group.most):
+                if stream.chance(group.percent) and not arranger.has_any(group.unless):
+                    add_group(arranger, group)
+    return arrangers
+
+
+def _arrangers_with(
+    plan: FloorPlan, placements: Sequence[Placement], style: Style, draws: Draws
+) -> list[Arranger]:
+    """An arranger for each room, with what stands there already."""
+    arrangers = []
+    for space in make_spaces(plan):
+        stream = draws.branch("room", space.room)
+        arranger = Arranger(space, stream, _taste(stream, style), clutter=0)
+        for placed in placements:
+            if placed.room == space.room:
+                arranger.commit(placed.family, placed.model, (placed.at, placed.turn))
+        arrangers.append(arranger)
+    return arrangers
+
+
+def _put_one(draws: Draws, arrangers: Sequence[Arranger], near: NearFloor, category: str, split: str) -> bool:
+    """Put an instance of `category` where it may be, all places alike; False when there is none."""
+    slight = draws.choose(SLIGHT_TURNS if draws.chance(60) else QUARTERS)
+    candidates: list[Instance] = draws.shuffled(split_stock(category, split))
+    for instance in candidates:
+        places = legal_places(arrangers, near, SMALL[category], instance.family, instance.model, slight)
+        if places:
+            place = draws.choose(places)
+            arrangers[place.room].commit(
+                instance.family, instance.model, (place.at, place.turn), parent=place.parent
+            )
+            return True
+    return False
+
+
+def _joined(arrangers: Sequence[Arranger]) -> list[Placement]:
+    """The placements of all rooms, parents numbered on."""
+    joined: list[Placement] = []
+    for arranger in arrangers:
+        first = len(joined)
+        joined += [
+            replace(placed, parent=placed.parent + first if placed.parent >= 0 else -1)
+            for placed in arranger.placed
+        ]
+    return joined
+
+
+def _taste(draws: Draws, style: Style) -> Taste:
+    return Taste(
+        draws,
+        style,
+        draws.choose(style.woods),
+        draws.choose(style.textiles),
+        draws.choose(style.accents),
+        draws.choose(style.metals),
+    )

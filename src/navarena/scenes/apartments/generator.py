@@ -1,0 +1,48 @@
+"""From the name of an apartment to a furnished, lit scene."""
+
+from navarena.scenes.apartments.furnish import furnish_apartment
+from navarena.scenes.apartments.layout import draw_apartment_plan
+from navarena.scenes.apartments.splits import SET_NAME, TWIN_NAME, apartment_number
+from navarena.scenes.apartments.twins import apartment_draws, draw_light, make_twin, relight, twin_draws
+from navarena.scenes.houses.furnish import draw_style
+from navarena.scenes.houses.generator import compile_house
+from navarena.scenes.houses.house_plan import HousePlan, Storey
+from navarena.scenes.scene import Scene
+
+LIGHT_SPACING_MM = 400
+"""Distance of the vertices at which light is baked on floors, walls and ceilings."""
+
+
+def draw_apartment(split: str, index: int) -> HousePlan:
+    """Walls and things of apartment `index` of `split`, whole numbers of millimetres.
+
+    Raises UnknownNameError for another split and InputError for an index outside it.
+    """
+    number = apartment_number(split, index)
+    draws = apartment_draws(number)
+    plan = draw_apartment_plan(number)
+    style = draw_style(draws.branch("style"))
+    return HousePlan((Storey(plan, 0, furnish_apartment(draws, plan, style, split)),))
+
+
+def draw_twin(split: str, index: int) -> HousePlan:
+    """The twin of an apartment; raises as draw_apartment does."""
+    return make_twin(draw_apartment(split, index), apartment_number(split, index))
+
+
+def build_apartment(split: str, index: int) -> Scene:
+    """The apartment with geometry, objects, rooms, exact floors, materials and baked light.
+
+    Raises UnknownNameError for another split and InputError for an index outside it.
+    """
+    number, house = apartment_number(split, index), draw_apartment(split, index)
+    scene_id = f"{SET_NAME}/{split}/{index:05d}"
+    return compile_house(house, apartment_draws(number), LIGHT_SPACING_MM, scene_id)
+
+
+def build_twin(split: str, index: int) -> Scene:
+    """The twin of an apartment, under its own light; raises as build_apartment does."""
+    number, house = apartment_number(split, index), draw_twin(split, index)
+    scene_id = f"{TWIN_NAME}/{split}/{index:05d}"
+    scene = compile_house(house, twin_draws(number), LIGHT_SPACING_MM, scene_id)
+    return relight(scene, draw_light(number))

@@ -1,0 +1,60 @@
+"""What furniture stands in which room of an apartment, in what groups, as data (see houses/recipes.py)."""
+
+from collections.abc import Mapping, Sequence
+
+from navarena.scenes.houses.recipes import Follower, Group
+
+_MEDIA = Group(
+    ("tv_stand",),
+    align="middle",
+    followers=(
+        Follower("sofa", "facing"),
+        Follower("coffee_table", "front", 85, of="sofa", gap=380),
+        Follower("side_table", "beside", 50, of="sofa"),
+        Follower("floor_lamp", "beside", 40, of="sofa"),
+        Follower("armchair", "flank", 40, of="coffee_table", gap=420),
+        Follower("picture", "above", 70, of="sofa"),
+    ),
+)
+_BED = Group(
+    ("bed",),
+    align="middle",
+    followers=(Follower("side_table", "beside", 75, 2), Follower("picture", "above", 50)),
+)
+_DESK = Group(("desk",), align="middle", followers=(Follower("dining_chair", "front", 90, gap=-150),))
+_DRAWERS = Group(("chest_of_drawers",), 70, followers=(Follower("picture", "above", 50),))
+_TABLE = Group(("dining_table",), followers=(Follower("dining_chair", "around", most=4),))
+_SEAT = Group(("armchair",), 60, followers=(Follower("side_table", "beside", 40),))
+
+RECIPES: Mapping[str, Sequence[Group]] = {
+    "living room": (
+        _MEDIA,
+        Group(("sofa",), align="middle", followers=_MEDIA.followers[1:], unless=("sofa",)),
+        Group(("bookshelf",), 60),
+        _SEAT,
+        Group(("picture",), 60, 2, align="middle"),
+        Group(("floor_lamp",), 30, align="end"),
+    ),
+    "bedroom": (
+        _BED,
+        _DRAWERS,
+        Group(("desk",), 25, 1, 850, followers=_DESK.followers),
+        Group(("picture",), 40, align="middle"),
+        Group(("floor_lamp",), 25, align="end"),
+    ),
+    "dining room": (
+        _TABLE,
+        Group(("bookshelf", "chest_of_drawers"), 75),
+        _SEAT,
+        Group(("picture",), 60, 2, align="middle"),
+    ),
+    "office": (
+        _DESK,
+        Group(("bookshelf",), 75),
+        _SEAT,
+        Group(("side_table", "chest_of_drawers"), 40),
+        Group(("picture",), 50, align="middle"),
+        Group(("floor_lamp",), 30, align="end"),
+    ),
+}
+"""Groups by kind of room; what does not fit is left out."""
