@@ -242,8 +242,8 @@ CONTROLS: dict[str, Control] = {
 
 
 def ramp(errors: Float[np.ndarray, "n"], acceleration: float, fastest: float) -> Float[np.ndarray, "n"]:
-    """(N,) speeds, in metres or radians per second, that a constant `acceleration` brings to rest over `errors` (N,), at most `fastest`.
+    """(N,) speeds, m/s or rad/s, that a constant `acceleration` brings to rest over `errors` (N,).
 
-    Signed as the errors; v = sqrt(2 a |x|).
+    Signed as the errors, and at most `fastest`: v = sqrt(2 a |x|).
     """
     return np.sign(errors) * np.minimum(np.sqrt(2 * acceleration * np.abs(errors)), fastest)
