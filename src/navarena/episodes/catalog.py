@@ -56,12 +56,14 @@ class SplitSize:
     Attributes:
         per_scene: episodes of each scene of the split of the same name.
         part_of: split that these episodes are some of; they are named and drawn as its own.
+        scenes: so many of the first scenes of `part_of`, for sets that do not divide them.
         sample: so many, chosen from all scenes of `part_of` (see strata.choose_stratified).
         block: episodes of one scene in a row, made when they are read; None for lists.
     """
 
     per_scene: int
     part_of: str = ""
+    scenes: int | None = None
     sample: int | None = None
     block: int | None = None
 
@@ -78,6 +80,7 @@ challenges evaluate on as many), and 50,000 for each house to train in (Wani et 
 
 APARTMENTS = {
     **SPLITS,
+    "mini": SplitSize(4, part_of="val", scenes=10),
     "lite": SplitSize(120, part_of="val", sample=200),
     "val": SplitSize(120),
     "test-dev": SplitSize(146),
@@ -149,7 +152,8 @@ def split_scenes(split: str, dataset: str) -> list[str]:
     """The scenes of the episodes of a split; raises UnknownNameError for an unknown split."""
     sizes = split_sizes(dataset)
     size = sizes[require_name("split", split, sizes)]
-    return scene_ids(dataset, size.part_of if size.sample else split)
+    whole = size.scenes is not None or size.sample is not None
+    return scene_ids(dataset, size.part_of if whole else split)[: size.scenes]
 
 
 def make_split(

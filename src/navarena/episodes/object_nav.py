@@ -80,6 +80,7 @@ class ObjectNavRecipe(EpisodeRecipe):
         min_ratio: below it, candidates are thinned out.
         min_island_radius: metres.
         max_rise: metres of height between start and view point.
+        tilts: radians, upwards, of the three renders by which view points are found.
         difficulty: metres, geodesic, up to which an episode is easy, and medium: about the thirds of `val`.
         shares, default_dataset: see EpisodeRecipe.
     """
@@ -95,6 +96,7 @@ class ObjectNavRecipe(EpisodeRecipe):
     min_ratio: float = 1.05
     min_island_radius: float = 1.5
     max_rise: float = math.inf
+    tilts: tuple[float, ...] = (0.0, 0.0, 0.0)
     difficulty: tuple[float, float] = (3.0, 5.0)
     shares: str = ""
     default_dataset: str = DEFAULT_DATASET
@@ -107,7 +109,9 @@ class ObjectNavRecipe(EpisodeRecipe):
     @property
     def view_points(self) -> ViewPointSettings:
         """How the view points of its goals are found."""
-        return ViewPointSettings(self.categories, self.embodiment, min_island_radius=self.min_island_radius)
+        return ViewPointSettings(
+            self.categories, self.embodiment, min_island_radius=self.min_island_radius, tilts=self.tilts
+        )
 
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
         """Solvable episodes; raises SceneError for a scene without labels, goals or room."""
@@ -250,5 +254,7 @@ def require_object_goal(episode: Episode) -> ObjectGoal:
     return episode.goal
 
 
-OBJECTNAV_HABITAT2020_V1 = ObjectNavRecipe("objectnav-habitat2020-v1", LOCOBOT, MP3D_CATEGORIES)
+OBJECTNAV_HABITAT2020_V1 = ObjectNavRecipe(
+    "objectnav-habitat2020-v1", LOCOBOT, MP3D_CATEGORIES, difficulty=(4.0, 7.0)
+)
 OBJECTNAV_HM3D2022_V1 = ObjectNavRecipe("objectnav-hm3d2022-v1", LOCOBOT, HM3D_CATEGORIES, ratio_to="center")

@@ -28,6 +28,11 @@ START_HORIZON = math.radians(30)
 """Radians downwards, `initial_horizon` of every episode of 2021 and of RobustNav (spec 2.6, 3.4)."""
 
 
+FOOTNOTE_LIMITS = (1.5, 3.78)
+"""Metres up to which episodes are easy, and medium, as RobustNav's paper has it; the labels in its files are
+quantiles of each scene (spec 3.4)."""
+
+
 def visible_nearness(distance: float) -> Nearness:
     """Surfaces that AI2-THOR counts as visible when a ray meets them, for a visibilityDistance in metres."""
     return Nearness(distance, AGENT_CENTRE + distance)
@@ -56,6 +61,7 @@ class RobothorRecipe(ObjectNavRecipe):
         start_tilt: radians, upwards.
     """
 
+    difficulty: tuple[float, float] = FOOTNOTE_LIMITS
     start_tilt: float = 0.0
 
     @property

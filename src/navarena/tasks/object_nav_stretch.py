@@ -10,6 +10,8 @@ from jaxtyping import Bool, Int64
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
 from navarena.episodes.object_nav import HM3D_CATEGORIES
+from navarena.episodes.object_nav_stretch import OBJECTNAV_STRETCH2023_V1
+from navarena.episodes.view_points import ViewPointSettings
 from navarena.simulation.body_catalog import STRETCH_2023
 from navarena.simulation.motion import movement_table
 from navarena.simulation.simulator import Simulator
@@ -110,7 +112,8 @@ class ObjectNavStretch2023(ObjectNav):
 
     ## Goal and success, reward, metrics
 
-    As of `objectnav-hm3d2022-v1`: STOP nearer than 0.1 m (geodesic) to a view point.
+    As of `objectnav-hm3d2022-v1`: STOP nearer than 0.1 m (geodesic) to a view point. An object is seen from
+    there by a camera that is level, or turned 30 degrees up or down.
 
     ## Start
 
@@ -164,6 +167,11 @@ class ObjectNavStretch2023(ObjectNav):
         self.embodiment = replace(
             self.embodiment, walk_speed=options.walk_speed, turn_speed=options.turn_speed
         )
+
+    @property
+    def view_points(self) -> ViewPointSettings:
+        """As of the challenges, seen with the head down, level and up."""
+        return OBJECTNAV_STRETCH2023_V1.view_points
 
     def make_state(self, slots: int) -> StretchState:
         """Fresh memory for `slots` slots."""

@@ -1,0 +1,58 @@
+"""The lists that come with navarena pass the audit, and the expert succeeds on all of their episodes."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from navarena.episodes.audit import audit_episodes
+from navarena.episodes.catalog import RECIPES, SHIPPED_FOLDER, get_recipe, load_episodes, split_scenes
+from navarena.episodes.episode import Episode
+from navarena.episodes.listed_objects import with_objects
+from navarena.episodes.object_nav import ObjectNavRecipe
+from navarena.evaluation.expert_audit import find_expert_failures
+from navarena.simulation.world import WorldCache
+from navarena.tasks.catalog import get_task
+
+LISTS = {path.name for path in SHIPPED_FOLDER.glob("*/*")}
+SHIPPED = [name for name in RECIPES.names() if get_recipe(name).draws in LISTS]
+POINTS = [name for name in SHIPPED if not isinstance(get_recipe(name), ObjectNavRecipe)]
+OBJECTS = [name for name in SHIPPED if name not in POINTS]
+QUICK_SCENES = 2
+HOUSES_TO_RENDER = 10
+
+
+def require_good(protocol: str, episodes: Sequence[Episode]) -> None:
+    """No check of the audit finds anything."""
+    task, recipe = get_task(protocol), get_recipe(protocol)
+    worlds = WorldCache(task.embodiment)
+    if isinstance(recipe, ObjectNavRecipe):
+        episodes = with_objects(episodes, worlds.get, recipe.view_points)
+    report = audit_episodes(episodes, worlds.get)
+    assert not report.findings and report.episodes == len(episodes) > 0
+    assert not list(find_expert_failures(task, episodes, worlds))
+
+
+def choose(protocol: str, split: str, count: int) -> list[Episode]:
+    """The episodes of the first `count` scenes of a split."""
+    scenes = split_scenes(split, get_recipe(protocol).default_dataset)[:count]
+    return [one for one in load_episodes(protocol, split).episodes if one.scene_id in scenes]
+
+
+@pytest.mark.parametrize("protocol", POINTS)
+def test_the_first_episodes_are_good(protocol):
+    require_good(protocol, choose(protocol, "mini", QUICK_SCENES))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("split", ["val", "test"])
+@pytest.mark.parametrize("protocol", POINTS)
+def test_all_episodes_are_good(protocol, split):
+    """With val go mini and lite, which are parts of it."""
+    require_good(protocol, load_episodes(protocol, split).episodes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", OBJECTS)
+def test_episodes_with_objects_are_good(protocol):
+    """In the first houses of val alone (all of mini): view points take two seconds for each house."""
+    require_good(protocol, choose(protocol, "val", HOUSES_TO_RENDER))
