@@ -89,6 +89,12 @@ def test_evaluate_and_replay(folder: Path, dungeon_folder: Path, capsys: pytest.
     check("replay", printed(capsys, "replay", out))
     compared = printed(capsys, "compare", out, f"{out},{out}", "--by", "band", "--by", "radius")
     check("compare", compared)
+    arguments = ("--dataset", mesh, "--agent", "expert", "--episodes", "2", "--out")
+    printed(capsys, "evaluate", "pointnav-v1", *arguments, folder / "suite" / "clean")
+    printed(
+        capsys, "evaluate", "pointnav-v1", *arguments, folder / "suite" / "drift", "--corrupt", "motion_drift"
+    )
+    check("robustness", printed(capsys, "robustness", folder / "suite", "--no-sheet"))
 
 
 def test_episodes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

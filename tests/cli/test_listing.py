@@ -16,6 +16,7 @@ KEYS = {
     "scenes": {"name", "description", "target", "splits", "example"},
     "metrics": {"name", "description", "target", "unit", "better"},
     "corruptions": {"name", "description", "target"},
+    "augmentations": {"name", "description", "target"},
 }
 EXPECTED = {
     "protocols": {"pointnav-v1", "r2r-v1", "ir2r-v1"},
@@ -25,7 +26,9 @@ EXPECTED = {
                 "pointgoal_with_gps_compass"},
     "scenes": {"houses-v0"},
     "metrics": {"success", "spl", "soft_spl", "distance_to_goal", "path_length", "collisions", "num_actions"},
-    "corruptions": set(),
+    "corruptions": {"camera_crack", "defocus_blur", "motion_blur", "lighting", "spatter", "speckle_noise",
+                    "lower_fov", "gaussian_noise", "redwood_depth", "depth_holes", "depth_range"},
+    "augmentations": {"random_crop", "random_shift", "color_jitter"},
 }  # fmt: skip
 
 

@@ -11,7 +11,9 @@ from navarena.cli.console import Console
 from navarena.core.errors import NavarenaError
 from navarena.core.registry import Registry
 
-Kind = Literal["protocols", "agents", "graph-agents", "sensors", "scenes", "metrics", "corruptions"]
+Kind = Literal[
+    "protocols", "agents", "graph-agents", "sensors", "scenes", "metrics", "corruptions", "augmentations"
+]
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ def list_items(kind: Kind) -> list[dict[str, Any]]:
         "scenes": _list_scenes,
         "metrics": _list_metrics,
         "corruptions": _list_corruptions,
+        "augmentations": _list_augmentations,
     }
     return listers[kind]()
 
@@ -151,3 +154,9 @@ def _list_corruptions() -> list[dict[str, Any]]:
     from navarena.corruptions.catalog import CORRUPTIONS
 
     return _describe(CORRUPTIONS)
+
+
+def _list_augmentations() -> list[dict[str, Any]]:
+    from navarena.corruptions.catalog import AUGMENTATIONS
+
+    return _describe(AUGMENTATIONS)

@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
     "compare": Entry("navarena.cli.compare:Compare", "compare finished runs on the same episodes"),
     "replay": Entry("navarena.cli.replay:Replay", "re-execute a run's actions and check its metrics"),
+    "robustness": Entry("navarena.cli.robustness:RobustnessCommand", "report what corruptions cost"),
     "list": Entry("navarena.cli.listing:List", "name the protocols, agents, sensors or scenes"),
     "doctor": Entry("navarena.cli.doctor:Doctor", "say what works here and what is missing"),
     "bench": Entry("navarena.cli.bench:Bench", "measure speed on this machine"),

@@ -19,6 +19,7 @@ from navarena.evaluation.results import (
     metric_values,
     read_summary,
 )
+from navarena.evaluation.robustness import Robustness, RobustnessRow, find_runs, read_robustness
 from navarena.evaluation.runner import Evaluation, Run, evaluate, open_run
 from navarena.evaluation.settings import EvaluationSettings
 
@@ -38,6 +39,8 @@ __all__ = [
     "Identity",
     "MetricSummary",
     "Replay",
+    "Robustness",
+    "RobustnessRow",
     "Row",
     "Run",
     "RunRecord",
@@ -50,6 +53,7 @@ __all__ = [
     "estimate_metric",
     "evaluate",
     "execute_actions",
+    "find_runs",
     "load_results",
     "mean_scores",
     "metric_values",
@@ -57,6 +61,7 @@ __all__ = [
     "open_run",
     "read_contestant",
     "read_record",
+    "read_robustness",
     "read_rows",
     "read_summary",
     "read_table",

@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from navarena.evaluation.breakdowns import Group
 from navarena.metrics.catalog import Metric, get_metric
+from navarena.metrics.statistics import Estimate
 from navarena.reports.tables import format_value
 
 _WIDTH, _HEIGHT = 460, 240
@@ -78,24 +79,46 @@ def draw_scores(metric: Metric, values: Float[np.ndarray, "n"]) -> Markup:
 
 def draw_groups(groups: Sequence[Group], name: str) -> Markup:
     """The mean of a score in [0, 1] in each group, with its interval."""
+    places = [(group.name, f"n = {group.n}", group.estimates[name]) for group in groups]
+    return _frame(f"{get_metric(name).title} by start distance", _draw_estimates(get_metric(name), places))
+
+
+def draw_severities(corruption: str, points: Sequence[tuple[int, Estimate]], name: str) -> Markup:
+    """The mean of a score in [0, 1] by the severity of a corruption, 0 for none, with intervals."""
     metric = get_metric(name)
+    places = [(str(severity) if severity else "clean", "", estimate) for severity, estimate in points]
+    title = _text(_LEFT + (_WIDTH - _LEFT) / 2, _HEIGHT - 6, f"severity of {corruption}", "axis")
+    parts = [*_draw_estimates(metric, places, joined=True), title]
+    return _frame(f"{metric.title} by severity of {corruption}", parts)
+
+
+def _draw_estimates(
+    metric: Metric, places: Sequence[tuple[str, str, Estimate]], joined: bool = False
+) -> list[str]:
+    """Points with whiskers, evenly spaced, of (name, second line, estimate); `joined` by a line."""
     ticks = [0.0, 0.25, 0.5, 0.75, 1.0]
     parts = _grid(1.0, ticks, [f"{100 * tick:g} %" if metric.is_binary else f"{tick:g}" for tick in ticks])
-    width = (_WIDTH - _LEFT - _RIGHT) / max(len(groups), 1)
-    for k, group in enumerate(groups):
-        estimate, x = group.estimates[name], _LEFT + width * (k + 0.5)
-        y = _height_of(estimate.mean, 1.0)
+    width = (_WIDTH - _LEFT - _RIGHT) / max(len(places), 1)
+    spots = [
+        (_LEFT + width * (k + 0.5), _height_of(estimate.mean, 1.0))
+        for k, (_, _, estimate) in enumerate(places)
+    ]
+    if joined:
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
+        parts.append(f'<polyline class="curve" points="{line}"/>')
+    for (x, y), (name, note, estimate) in zip(spots, places, strict=True):
         if estimate.low is not None and estimate.high is not None:
             low, high = _height_of(estimate.low, 1.0), _height_of(estimate.high, 1.0)
             parts.append(f'<line class="whisker" x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>')
         parts.append(
             f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="5">'
-            f"<title>{escape(group.name)}: {escape(format_value(metric, estimate.mean))}</title></circle>"
+            f"<title>{escape(name)}: {escape(format_value(metric, estimate.mean))}</title></circle>"
         )
         base = _HEIGHT - _BOTTOM
-        parts.append(_text(x, base + 16, group.name, "tick tick-x"))
-        parts.append(_text(x, base + 30, f"n = {group.n}", "tick tick-x faint"))
-    return _frame(f"{metric.title} by start distance", parts)
+        parts.append(_text(x, base + 16, name, "tick tick-x"))
+        if note:
+            parts.append(_text(x, base + 30, note, "tick tick-x faint"))
+    return parts
 
 
 def draw_interval(mean: float | None, low: float | None, high: float | None) -> Markup:

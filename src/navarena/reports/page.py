@@ -1,9 +1,7 @@
-"""The door to Jinja2: DIR/report.html, one file that opens anywhere without a network."""
+"""DIR/report.html: the page of a run, one file that opens anywhere without a network."""
 
 from collections.abc import Sequence
 from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from navarena.core.files import write_atomic
 from navarena.evaluation.breakdowns import (
@@ -21,6 +19,7 @@ from navarena.evaluation.runner import REPORT_NAME, Evaluation
 from navarena.metrics.catalog import get_metric
 from navarena.reports.figures import draw_groups, draw_interval, draw_scores
 from navarena.reports.gallery import choose_episodes, draw_cards
+from navarena.reports.html import render_template
 from navarena.reports.tables import (
     Table,
     broken_table,
@@ -35,8 +34,6 @@ from navarena.reports.topdown import PATH_COLORS, PlanSource
 
 MOST_SCENES = 200
 MOST_EPISODES = 500
-
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_report(evaluation: Evaluation, plans: PlanSource | None = None) -> str:
@@ -54,14 +51,8 @@ def render_report(evaluation: Evaluation, plans: PlanSource | None = None) -> st
     sections = {}
     if plans is not None:
         sections = draw_cards(evaluation.benchmark, plans, choose_episodes(rows, headline[0], headline[-1]))
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html").render(
+    return render_template(
+        "report.html",
         record=evaluation.record,
         summary=summary,
         is_custom=evaluation.benchmark.identity.is_custom,

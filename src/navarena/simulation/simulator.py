@@ -194,7 +194,7 @@ class Simulator:
         np.any(bodies.positions != before, axis=1, out=bodies.moved)
 
     def check_actions(self, actions: np.ndarray, active: np.ndarray) -> Int64[np.ndarray, "n"]:
-        """`actions` with zeros in the rows of inactive slots; raises ActionError."""
+        """`actions` (N,) indices with zeros in the rows of inactive slots; raises ActionError."""
         if actions.shape != (self.slots,) or actions.dtype.kind not in "iu":
             raise ActionError(
                 f"expected ({self.slots},) integers, one action for each slot, got "

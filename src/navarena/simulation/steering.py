@@ -37,7 +37,7 @@ def require_commands(commands: np.ndarray, slots: int, names: tuple[str, ...]) -
 
 
 def onto(commands: Float[np.ndarray, "n"], low: float, high: float) -> Float[np.ndarray, "n"]:
-    """Numbers within [-1, 1] (N,) mapped linearly onto [low, high]."""
+    """Numbers within [-1, 1] (N,) mapped linearly onto [low, high], whose unit (such as m/s) they take."""
     return low + (commands + 1) / 2 * (high - low)
 
 
@@ -242,8 +242,8 @@ CONTROLS: dict[str, Control] = {
 
 
 def ramp(errors: Float[np.ndarray, "n"], acceleration: float, fastest: float) -> Float[np.ndarray, "n"]:
-    """(N,) speeds that a constant `acceleration` brings to rest over `errors` (N,), at most `fastest`.
+    """(N,) speeds, m/s or rad/s, that a constant `acceleration` brings to rest over `errors` (N,).
 
-    Signed as the errors; v = sqrt(2 a |x|).
+    Signed as the errors, and at most `fastest`: v = sqrt(2 a |x|).
     """
     return np.sign(errors) * np.minimum(np.sqrt(2 * acceleration * np.abs(errors)), fastest)

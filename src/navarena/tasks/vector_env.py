@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool, Float
 
-from navarena.core.errors import ActionError, InputError
+from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
 from navarena.metrics.catalog import compute_metrics
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.corruption_checks import require_sense
 from navarena.tasks.env import draw_episode, find_episodes, find_task
+from navarena.tasks.slot_generators import SlotGenerators
 from navarena.tasks.spaces import action_space, as_observed, observation_space
 from navarena.tasks.task import Actions, Task
 
@@ -72,7 +72,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         self.single_action_space = action_space(self.task)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._generators: list[np.random.Generator] = []
+        self._generators = SlotGenerators(num_envs)
         self._ended = np.zeros(num_envs, bool)
 
     def reset(
@@ -85,18 +85,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
 
         A seed s stands for s, s + 1, ..., s + N - 1; a sequence holds one for each environment.
         """
-        if isinstance(seed, int | np.integer):
-            seeds: Sequence[int | None] = [int(seed) + slot for slot in range(self.num_envs)]
-        else:
-            seeds = [None] * self.num_envs if seed is None else list(seed)
-        if len(seeds) != self.num_envs:
-            raise InputError(f"expected {self.num_envs} seeds, one for each environment, got {len(seeds)}")
-        if not self._generators:
-            self._generators = [seeding.np_random(one)[0] for one in seeds]
-        else:
-            for slot, one in enumerate(seeds):
-                if one is not None:
-                    self._generators[slot] = seeding.np_random(one)[0]
+        self._generators.seed(seed)
         self._ended[:] = False
         everyone = np.ones(self.num_envs, bool)
         self._begin(everyone)
@@ -117,8 +106,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         Environments whose episode ended in the last step ignore theirs and begin a new one.
         Raises ActionError for an action out of range, and before the first reset.
         """
-        if not self._generators:
-            raise ActionError("expected a running episode in every environment, got a step before reset")
+        self._generators.require_seeded("episode")
         begun = self._ended.copy()
         result = self.batch.step(np.asarray(actions), ~begun)
         self._begin(begun)

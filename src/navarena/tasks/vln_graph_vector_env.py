@@ -7,15 +7,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool, Float, Int
 
-from navarena.core.errors import ActionError, InputError
 from navarena.episodes.graph_data import GraphData
 from navarena.scenes.graphs.features import ViewFeatures
 from navarena.tasks.catalog import get_graph_task
+from navarena.tasks.slot_generators import SlotGenerators
 from navarena.tasks.vln_graph import GraphTask
 from navarena.tasks.vln_graph_batch import GraphBatch
 from navarena.tasks.vln_graph_env import describe_step, find_data, graph_observation_space
@@ -59,7 +58,7 @@ class GraphVectorEnv(VectorEnv[dict[str, Any], Int[np.ndarray, "n"], np.ndarray]
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.single_action_space: gymnasium.Space[Any] = spaces.Discrete(len(self.task.actions))
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._generators: list[np.random.Generator] = []
+        self._generators = SlotGenerators(self.num_envs)
         self._ended = np.zeros(num_envs, bool)
 
     def reset(
@@ -69,18 +68,7 @@ class GraphVectorEnv(VectorEnv[dict[str, Any], Int[np.ndarray, "n"], np.ndarray]
 
         A seed s stands for s, s + 1, ..., s + N - 1; a sequence holds one for each slot.
         """
-        if isinstance(seed, int | np.integer):
-            seeds: Sequence[int | None] = [int(seed) + slot for slot in range(self.num_envs)]
-        else:
-            seeds = [None] * self.num_envs if seed is None else list(seed)
-        if len(seeds) != self.num_envs:
-            raise InputError(f"expected {self.num_envs} seeds, one for each environment, got {len(seeds)}")
-        if not self._generators:
-            self._generators = [seeding.np_random(one)[0] for one in seeds]
-        else:
-            for slot, one in enumerate(seeds):
-                if one is not None:
-                    self._generators[slot] = seeding.np_random(one)[0]
+        self._generators.seed(seed)
         self._ended[:] = False
         self._begin(np.ones(self.num_envs, bool))
         infos: dict[str, Any] = {}
@@ -102,8 +90,7 @@ class GraphVectorEnv(VectorEnv[dict[str, Any], Int[np.ndarray, "n"], np.ndarray]
         Slots whose tour ended in the last step ignore theirs and begin a new one. Raises ActionError
         for an action out of range, and before the first reset.
         """
-        if not self._generators:
-            raise ActionError("expected a running tour in every slot, got a step before reset")
+        self._generators.require_seeded("tour")
         begun = self._ended.copy()
         step = self.batch.step(np.asarray(actions), ~begun)
         self._begin(begun)

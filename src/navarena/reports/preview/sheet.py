@@ -66,11 +66,16 @@ def draw_preview(world: World) -> Sheet:
     return Sheet(np.array(sheet), views)
 
 
-def write_png(image: UInt8[np.ndarray, "h w 3"], path: Path) -> None:
-    """Write `image`, (H, W, 3) uint8 sRGB pixels, to `path` in one step; raises StorageError."""
+def encode_png(image: UInt8[np.ndarray, "h w 3"]) -> bytes:
+    """`image`, (H, W, 3) uint8 sRGB pixels, as the bytes of a PNG file."""
     data = io.BytesIO()
     Image.fromarray(image).save(data, "PNG", optimize=True)
-    write_atomic(path, data.getvalue())
+    return data.getvalue()
+
+
+def write_png(image: UInt8[np.ndarray, "h w 3"], path: Path) -> None:
+    """Write `image`, (H, W, 3) uint8 sRGB pixels, to `path` in one step; raises StorageError."""
+    write_atomic(path, encode_png(image))
 
 
 def _draw_title(draw: ImageDraw.ImageDraw, scene: Scene, navmesh: NavMesh) -> None:

@@ -1,0 +1,20 @@
+"""The door to Jinja2: pages that open anywhere without a network."""
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_template(name: str, **values: Any) -> str:
+    """The page of the template `name` with `values`; text in them is escaped, missing ones raise."""
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name).render(**values)

@@ -1,0 +1,179 @@
+"""The report of corruptions: the table of the robustness benchmark, what it cost, how agents behaved."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from markupsafe import Markup
+
+from navarena.core.files import write_atomic
+from navarena.evaluation.robustness import (
+    BEHAVIOUR,
+    MOTION,
+    POSE,
+    SIGHT,
+    Robustness,
+    RobustnessRow,
+    kind_of,
+    relative_drop,
+)
+from navarena.metrics.catalog import get_metric
+from navarena.metrics.paired import PairedComparison
+from navarena.metrics.statistics import Estimate
+from navarena.reports.figures import draw_severities
+from navarena.reports.html import render_template
+from navarena.reports.tables import NO_VALUE, Table, format_interval, format_value
+
+REPORT_NAME = "robustness.html"
+
+MARKS = {SIGHT: "V", MOTION: "D", POSE: "L"}
+"""Column of the table in which a kind of corruption is ticked: visual, dynamics, localisation."""
+
+TICK = "✓"
+
+BEHAVIOUR_TITLES = {
+    "collisions": "failed actions",
+    "distance_to_goal": "distance at the end",
+    "min_distance": "least distance",
+    "oracle_success": "success with an oracle stop",
+}
+
+
+def paper_table(columns: Sequence[Robustness]) -> Table:
+    """Means only, in the layout of the benchmark's paper: a row for each combination of corruptions, the
+    metrics of each agent and protocol side by side.
+    """
+    rows: dict[tuple[str, ...], RobustnessRow] = {}
+    for column in columns:
+        rows |= {row.corruptions: row for row in (column.clean, *column.rows)}
+    headings = [
+        f"{column.agent} on {column.protocol}: {get_metric(name).title}"
+        if len(columns) > 1
+        else title_of(name)
+        for column in columns
+        for name in column.metrics
+    ]
+    lines = []
+    for number, (corruptions, example) in enumerate(rows.items(), 1):
+        found = [_row_of(column, corruptions) for column in columns]
+        means = [
+            format_value(get_metric(name), row.estimates[name].mean) if row is not None else NO_VALUE
+            for column, row in zip(columns, found, strict=True)
+            for name in column.metrics
+        ]
+        seen = any(row is not None and row.seen for row in found)
+        ticks = [TICK if kind in example.kinds else "" for kind in MARKS]
+        lines.append((str(number), _name(example.title, seen), *ticks, *means))
+    marks = tuple(MARKS.values())
+    numeric = (True, False, *[False] * len(marks), *[True] * len(headings))
+    return Table(("#", "corruption", *marks, *headings), tuple(lines), numeric)
+
+
+def title_of(name: str) -> str:
+    """The title of a metric."""
+    return get_metric(name).title
+
+
+def _row_of(column: Robustness, corruptions: tuple[str, ...]) -> RobustnessRow | None:
+    return next((row for row in (column.clean, *column.rows) if row.corruptions == corruptions), None)
+
+
+def drop_table(one: Robustness) -> Table:
+    """Every row against the clean runs: differences with paired intervals, and relative drops."""
+    lines = [(_name(row.title, row.seen), *_drop_cells(one, row.changes)) for row in one.rows]
+    if one.headline:
+        lines.append(("mean of rows not seen in training", *_drop_cells(one, one.headline)))
+    columns = ["corruption"]
+    for name in one.metrics:
+        columns += [f"{title_of(name)}: change", "95 % interval", "relative drop"]
+    return Table(tuple(columns), tuple(lines), (False, *[True] * (len(columns) - 1)))
+
+
+def _name(title: str, seen: bool) -> str:
+    return f"{title} (seen in training)" if seen else title
+
+
+def _drop_cells(one: Robustness, changes: Mapping[str, PairedComparison]) -> list[str]:
+    cells = []
+    for name in one.metrics:
+        metric, change = get_metric(name), changes[name]
+        drop = relative_drop(change)
+        cells += [
+            format_value(metric, change.difference.mean),
+            format_interval(metric, change.difference.low, change.difference.high),
+            NO_VALUE if drop is None else f"{100 * drop:.1f} %",
+        ]
+    return cells
+
+
+def behaviour_table(one: Robustness) -> Table:
+    """What agents do under corruptions: failed actions, distances, stops."""
+    rows = (one.clean, *one.rows)
+    names = [name for name in BEHAVIOUR if name in one.clean.estimates]
+    columns = ("corruption", *(BEHAVIOUR_TITLES[name] for name in names), "premature stops", "missed stops")
+    lines = [
+        (
+            row.title,
+            *(format_value(get_metric(name), row.estimates[name].mean) for name in names),
+            _format_share(row.premature_stops),
+            _format_share(row.missed_stops),
+        )
+        for row in rows
+    ]
+    return Table(columns, tuple(lines), (False, *[True] * (len(columns) - 1)))
+
+
+def _format_share(estimate: Estimate | None) -> str:
+    return NO_VALUE if estimate is None else f"{100 * estimate.mean:.1f} %"
+
+
+def draw_curves(one: Robustness) -> list[dict[str, Markup | str]]:
+    """A figure for each metric in [0, 1] and each corruption that was run at several severities."""
+    return [
+        {
+            "svg": draw_severities(name, points, metric),
+            "caption": f"{title_of(metric)} under {name}, with 95 % intervals.",
+        }
+        for metric in one.metrics
+        if get_metric(metric).better == "higher" and not get_metric(metric).unit
+        for name, points in one.curves(metric).items()
+    ]
+
+
+def sight_of(columns: Sequence[Robustness]) -> tuple[str, ...]:
+    """Names of the corruptions of sight that occur in the rows, each once."""
+    texts = [text for column in columns for row in column.rows for text in row.corruptions]
+    return tuple(dict.fromkeys(text.partition(":")[0] for text in texts if kind_of(text) == SIGHT))
+
+
+def render_robustness(columns: Sequence[Robustness], sheet: bytes | None = None) -> str:
+    """The HTML of finished runs under corruptions; the same runs always give the same page.
+
+    Args:
+        columns: agents and protocols, at least one.
+        sheet: a PNG of examples; None leaves them out.
+    """
+    return render_template(
+        "robustness.html",
+        columns=columns,
+        table=paper_table(columns),
+        marks={mark: kind for kind, mark in MARKS.items()},
+        parts=[
+            {
+                "title": f"{one.agent} on {one.protocol}",
+                "identity": one.identity,
+                "episodes": one.clean.runs.records[0].episodes,
+                "seeds": len(one.clean.runs.records),
+                "drops": drop_table(one),
+                "behaviour": behaviour_table(one),
+                "curves": draw_curves(one),
+            }
+            for one in columns
+        ],
+        sheet=None if sheet is None else base64.b64encode(sheet).decode(),
+    )
+
+
+def write_robustness(path: Path, columns: Sequence[Robustness], sheet: bytes | None = None) -> None:
+    """Replace the page at `path` in one step; raises StorageError."""
+    write_atomic(path, render_robustness(columns, sheet).encode())

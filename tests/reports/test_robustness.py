@@ -1,0 +1,83 @@
+"""The report of corruptions: its tables by hand, and a page that stands alone."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.test_robustness import root as suite  # noqa: F401 - the fixture
+from navarena.evaluation.robustness import find_runs, read_robustness
+from navarena.reports.preview import encode_png
+from navarena.reports.robustness import (
+    behaviour_table,
+    drop_table,
+    paper_table,
+    render_robustness,
+    sight_of,
+    write_robustness,
+)
+
+from .test_page import check
+
+
+@pytest.fixture
+def columns(suite: Path):  # noqa: F811
+    return read_robustness(find_runs([suite]))
+
+
+def test_table_of_the_paper(columns) -> None:
+    table = paper_table(columns)
+    assert table.columns == ("#", "corruption", "V", "D", "L", "Success", "SPL")
+    assert [row[0] for row in table.rows] == [str(k) for k in range(1, 8)]
+    assert table.rows[0][1:5] == ("clean", "", "", "")
+    assert table.rows[3][1] == "speckle_noise:3 (seen in training)"
+    assert table.rows[6][1:5] == ("defocus_blur:5 + motion_drift", "✓", "✓", "")
+    clean = columns[0].clean.estimates
+    assert table.rows[0][5] == f"{100 * clean['success'].mean:.1f} %"
+    assert table.rows[0][6] == f"{clean['spl'].mean:.3f}"
+
+
+def test_two_agents_stand_side_by_side(columns) -> None:
+    first = columns[0]
+    table = paper_table((first, type(first)(**{**vars(first), "agent": "Other", "rows": first.rows[:1]})))
+    assert table.columns[5:] == (
+        "Walker on corridor-v1: Success",
+        "Walker on corridor-v1: SPL",
+        "Other on corridor-v1: Success",
+        "Other on corridor-v1: SPL",
+    )
+    assert table.rows[1][7:] == table.rows[1][5:7] and table.rows[2][7:] == ("–", "–")
+
+
+def test_drops_and_behaviour(columns) -> None:
+    one = columns[0]
+    drops = drop_table(one)
+    assert drops.columns[:4] == ("corruption", "Success: change", "95 % interval", "relative drop")
+    assert [row[0] for row in drops.rows][-1] == "mean of rows not seen in training"
+    change = one.rows[3].changes["success"]
+    assert drops.rows[3][1] == f"{100 * change.difference.mean:.1f} %"
+    assert drops.rows[3][3] == f"{100 * (1 - change.second / change.first):.1f} %"
+    behaviour = behaviour_table(one)
+    assert behaviour.columns[-2:] == ("premature stops", "missed stops")
+    assert behaviour.rows[4][-2] == "–", "who never stops, never stops too early"
+    assert len(behaviour.rows) == 7
+
+
+def test_page_stands_alone(columns, tmp_path: Path) -> None:
+    sheet = encode_png(np.zeros((4, 6, 3), np.uint8))
+    html = render_robustness(columns, sheet)
+    page = check(html)
+    text = " ".join(page.text)
+    assert "Walker" in text and "speckle_noise:3 (seen in training)" in text and "severity of" in html
+    assert page.count["svg"] == 2 and page.count["img"] == 1
+    assert "data:image/png;base64," in html and not re.search(r'(src|href)="https?://', html)
+    assert render_robustness(columns, sheet) == html
+    bare = check(render_robustness(columns))
+    assert "img" not in bare.count
+    write_robustness(tmp_path / "page.html", columns)
+    assert (tmp_path / "page.html").stat().st_size > 5_000
+
+
+def test_examples_are_those_of_the_rows(columns) -> None:
+    assert sight_of(columns) == ("defocus_blur", "speckle_noise")
