@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
 
 from flat import draw_flat
 from navarena.agents.expert import ExpertAgent
+from navarena.agents.loading import load_agent
 from navarena.agents.random import RandomAgent
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
@@ -21,7 +23,9 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task, get_tour_task
 from navarena.tasks.env import NavigationEnv
 from navarena.tasks.phase import Phase
+from navarena.tasks.teacher import Teacher
 from navarena.tasks.tour_batch import TourBatch
+from navarena.tasks.tour_env import TourEnv
 from navarena.tasks.vector_env import NavigationVectorEnv
 from navarena.tasks.vln_ce import R2RCE
 from navarena.tasks.vln_ce_tours import IR2RCE, OracleOptions
@@ -232,3 +236,69 @@ def test_a_body_sees_what_lies_before_it(worlds):
     """From the middle of the kitchen, looking east, cells of the east are seen and none of the west."""
     seen = see_along(worlds.get("flat"), ((1.0, 0.0, 2.0), (1.4, 0.0, 2.0)))
     assert seen[20, 30:38].any() and not seen[:, :9].any()
+
+
+def test_peeking_shows_the_next_start_once(worlds):
+    task = SmallIR2RCE(OracleOptions(peeks_at_start=True))
+    batch = TourBatch(task, 1, sensors=("position",), worlds=worlds)
+    plain = TourBatch(SmallIR2RCE(), 1, sensors=("position",), worlds=worlds)
+    for one in (batch, plain):
+        one.start([0], [TOUR])
+    seen: dict[int, list[np.ndarray]] = {0: [], 1: []}
+    for number, one in enumerate((batch, plain)):
+        while one.running.any():
+            one.step(np.array([0]))
+            seen[number].append(one.observations["position"][0].copy())
+    differ = [k for k, (a, b) in enumerate(zip(seen[0], seen[1])) if not np.allclose(a, b)]
+    assert len(seen[0]) == len(seen[1]) and len(differ) == 2
+    assert np.allclose(seen[0][differ[0]], SOFA.start_position, atol=1e-6)
+    assert np.allclose(seen[0][differ[1]], KITCHEN.start_position, atol=1e-6)
+
+
+def test_other_references(worlds):
+    task, records = run(ExpertAgent, [TOUR], worlds=worlds)
+    own = {name: record.trajectory.positions for name, record in records.items()}
+    scores = score_records(task, [TOUR], records, "paper", references=own)
+    assert scores.means["ndtw"] == 1.0 and scores.tours.t_ndtw == 1.0
+    with pytest.raises(InputError, match="reference path of every episode"):
+        score_records(task, [TOUR], records, references={})
+
+
+def test_a_teacher_leads_from_anywhere(worlds):
+    task = SmallR2RCE()
+    batch = NavigationBatch(task, 2, sensors=(), worlds=worlds)
+    batch.start([0, 1], [BED, SOFA])
+    teacher = Teacher(batch)
+    generator = np.random.default_rng(0)
+    for _ in range(30):  # somewhere off the way
+        batch.step(generator.integers(1, 4, 2))
+    while batch.running.any():
+        batch.step(teacher.label(), batch.running)
+    for slot in (0, 1):
+        assert batch.trajectory(slot).distance_to_goal[-1] < 0.5
+    assert teacher.label().tolist() == [0, 0]
+
+
+def test_stopping_at_once(worlds):
+    agent = load_agent("stop", SmallR2RCE())
+    assert agent.act({}, np.ones(2, bool)).tolist() == [0, 0]
+
+
+def test_tours_with_the_interface_of_gymnasium(worlds):
+    env = TourEnv([TOUR], SmallIR2RCE(), worlds=worlds)
+    check_env(env, skip_render_check=True)
+    seen, info = env.reset(seed=1)
+    assert info == {"episode_id": "a_0", "tour_id": "0", "scene_id": "flat", "phase": "agent"}
+    ended, over = [], False
+    while not over:
+        seen, _, terminated, truncated, info = env.step(0)
+        over = terminated or truncated
+        assert env.observation_space.contains(seen)
+        if "ended" in info:
+            ended.append(info["ended"])
+            assert set(info["metrics"]) == set(env.task.metrics)
+    assert ended == ["a_0", "b_0", "c_0"] and terminated
+    with pytest.raises(ActionError):
+        env.step(0)
+    with pytest.raises(InputError, match="at least one tour"):
+        TourEnv([])

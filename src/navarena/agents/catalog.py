@@ -9,6 +9,7 @@ AGENTS = Registry(
         "forward": "navarena.agents.forward:ForwardAgent",
         "random": "navarena.agents.random:RandomAgent",
         "random-oracle-found": "navarena.agents.oracle_found:RandomOracleFoundAgent",
+        "stop": "navarena.agents.stop:StopAgent",
     },
     "navarena.agents",
 )

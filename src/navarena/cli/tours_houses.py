@@ -12,12 +12,13 @@ from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.core.protocol_ids import base_protocol
+from navarena.episodes.catalog import load_community_file
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.exchange import make_document, write_document
-from navarena.episodes.exchange.r2r_ce import R2R_CE
+from navarena.episodes.exchange.r2r_ce import R2R_CE, load_tour_places
 from navarena.episodes.route_sets import ROUTE_SPLITS, find_route_split, load_routes
 from navarena.episodes.route_tours import EpisodeTour, build_episode_tours, make_episode_tours
-from navarena.episodes.tours import TourLists, count_tours, save_tours
+from navarena.episodes.tours import TourLists, count_tours, load_tours, pick_split, save_tours
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.tour_coverage import measure_coverage
 from navarena.evaluation.tour_runner import SLOTS, run_episode_tours, score_records
@@ -116,8 +117,9 @@ class HouseTours:
     Attributes:
         protocol: such as "ir2r-ce-v1".
         agent: name, or module:Class.
-        split: of r2r-houses-v1.
+        split: of r2r-houses-v1, or of the files.
         out: JSON file for what every episode and tour scored.
+        episodes, tours, references: files of VLN-CE and IVLN-CE in the place of r2r-houses-v1.
         slots: tours side by side.
         seed: of the agent.
         reading, weighting: of t-nDTW.
@@ -127,6 +129,9 @@ class HouseTours:
     agent: str
     split: str
     out: Path
+    episodes: Path | None = None
+    tours: Path | None = None
+    references: Path | None = None
     slots: int = SLOTS
     seed: int = 0
     reading: Reading = "code"
@@ -135,12 +140,12 @@ class HouseTours:
     def run(self, console: Console) -> int:
         """Run, score, write and print; the exit code is 0."""
         task = get_tour_task(self.protocol)
-        dataset = _load(console, self.split)
-        tours = build_episode_tours(_order(console, dataset), dataset.episodes, self.split)
+        dataset, tours = self._find_tours(console)
+        paths = None if self.references is None else load_tour_places(self.references, self.split)
         agent = load_agent(self.agent, task, self.seed)
         with console.progress(sum(len(tour.episodes) for tour in tours), "episodes") as progress:
             records = run_episode_tours(agent, task, tours, self.slots, self.seed, advance=progress.advance)
-        scores = score_records(task, tours, records, self.reading, self.weighting)
+        scores = score_records(task, tours, records, self.reading, self.weighting, paths)
         identity = str(Identity(task.protocol_id, dataset.name, self.split, dataset.hash))
         summary = {
             "tours": len(tours),
@@ -177,6 +182,18 @@ class HouseTours:
             }
         )
         return 0
+
+    def _find_tours(self, console: Console) -> tuple[EpisodeDataset, tuple[EpisodeTour, ...]]:
+        """The episodes and the tours through them: of r2r-houses-v1, or of files."""
+        if self.episodes is None:
+            dataset = _load(console, self.split)
+            lists: TourLists = _order(console, dataset)
+        elif self.tours is None:
+            raise InputError("expected --tours beside --episodes, got none; it is IVLN-CE's tours.json")
+        else:
+            dataset = load_community_file(self.episodes, "r2r-ce-v1")
+            _, lists = pick_split(load_tours(self.tours), self.split, self.tours)
+        return dataset, build_episode_tours(lists, dataset.episodes, self.split)
 
 
 def is_house_protocol(protocol: str) -> bool:

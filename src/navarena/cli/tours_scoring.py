@@ -116,7 +116,11 @@ class ToursEvaluate:
     connectivity: Path | None = None
     """On graphs: folder or tarball of Matterport3D connectivity files."""
     tours: Path | None = None
-    """Tour file, for ir2r-v1."""
+    """Tour file, for ir2r-v1, and beside --episodes."""
+    episodes: Path | None = None
+    """In houses: episode file of VLN-CE in the place of r2r-houses-v1; its scenes must be at hand."""
+    references: Path | None = None
+    """In houses: gt_ndtw.json of IVLN-CE, the paths that t-nDTW compares with."""
     split: str | None = None
     """Name of the split: by default the one in the R2R file's name, in houses val_unseen."""
     features: Path | None = None
@@ -147,9 +151,10 @@ class ToursEvaluate:
         )
 
     def _run_in_houses(self, console: Console) -> int:
-        named = {"--r2r": self.r2r, "--connectivity": self.connectivity, "--tours": self.tours}
+        named = {"--r2r": self.r2r, "--connectivity": self.connectivity}
         given = [flag for flag, value in named.items() if value is not None]
-        if given:
+        if given or (self.tours is not None and self.episodes is None):
+            given = given or ["--tours"]
             raise InputError(
                 f"expected no {given[0]} for {self.protocol}: its tours are those of r2r-houses-v1"
             )
@@ -158,6 +163,9 @@ class ToursEvaluate:
             self.agent,
             self.split or "val_unseen",
             self.out,
+            self.episodes,
+            self.tours,
+            self.references,
             self.slots or HOUSE_SLOTS,
             self.seed,
             self.reading,

@@ -2,9 +2,10 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from jaxtyping import Float
 
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.core.errors import InputError
@@ -96,6 +97,7 @@ def score_records(
     records: Mapping[str, TourRecord],
     reading: Reading = "code",
     weighting: Weighting = "changes",
+    references: Mapping[str, Float[np.ndarray, "_ 3"]] | None = None,
 ) -> ContinuousScores:
     """All numbers of a split of tours; distances between points are Euclidean, as in IVLN-CE.
 
@@ -105,9 +107,13 @@ def score_records(
         records: episode id -> record.
         reading: of t-nDTW.
         weighting: of t-nDTW over tours; "changes" is the continuous reference's.
+        references: episode id -> (M, 3) metres, paths to compare with in the place of the described ones,
+            such as those of `gt_ndtw.json`.
 
     Raises InputError for a tour without records or without alignment.
     """
+    if references is not None:
+        records = {name: _with_reference(record, references) for name, record in records.items()}
     values = {name: compute_metrics(task.metrics, record.trajectory) for name, record in records.items()}
     rows = [_score_tour(tour, records, values, reading) for tour in tours]
     sizes = [row.episodes for row in rows]
@@ -147,6 +153,14 @@ def _score_tour(
         np.array([track.reference_length for track in tracks]),
     )
     return TourScore(tour.tour_id, tour.scene_id, len(ids), ndtw, whole.success, whole.spl)
+
+
+def _with_reference(record: TourRecord, references: Mapping[str, Float[np.ndarray, "_ 3"]]) -> TourRecord:
+    """The record beside the path of `references` (M, 3), metres; raises InputError when it has none."""
+    if record.episode_id not in references:
+        raise InputError(f"expected a reference path of every episode, got none of {record.episode_id!r}")
+    track = replace(_require_instruction(record), reference=references[record.episode_id])
+    return replace(record, trajectory=track)
 
 
 def _require_instruction(record: TourRecord) -> InstructionTrajectory:

@@ -15,7 +15,7 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from navarena.tasks.corruption_checks import require_sense
-from navarena.tasks.spaces import action_space, as_observed, observation_space
+from navarena.tasks.spaces import action_space, first_observed, observation_space
 from navarena.tasks.task import Task
 
 
@@ -130,7 +130,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
 
     def _observe(self) -> dict[str, np.ndarray]:
         seen = self.batch.observations
-        return {name: as_observed(seen[name][:1].copy())[0] for name in self._names}
+        return {name: first_observed(seen[name]) for name in self._names}
 
     def _describe(self) -> dict[str, Any]:
         episode = self.batch.episode(0)

@@ -35,6 +35,11 @@ def as_observed(values: np.ndarray) -> Any:
     return tuple(values.tolist()) if values.dtype.kind == TEXT_KIND else values
 
 
+def first_observed(values: np.ndarray) -> Any:
+    """The same of the first row of `values` (N, ...) alone: a text, or an array of its own."""
+    return str(values[0]) if values.dtype.kind == TEXT_KIND else np.array(values[0])
+
+
 def _box(spec: ObservationSpec) -> spaces.Box:
     dtype = np.dtype(spec.dtype)
     low = np.full(spec.shape, spec.low, dtype)

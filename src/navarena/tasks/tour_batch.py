@@ -88,6 +88,7 @@ class TourBatch:
         self._tours: list[EpisodeTour | None] = [None] * slots
         self._running = np.zeros(slots, bool)
         self._plans: list[list[int]] = [[] for _ in range(slots)]
+        self._left_at: dict[int, tuple[np.ndarray, float]] = {}
         self._records: list[TourRecord] = []
         self._planner = ActionPlanner(task.embodiment, task.options.oracle_radius, MOST_LED)
         self._index = {name: number for number, name in enumerate(task.actions)}
@@ -126,6 +127,7 @@ class TourBatch:
             self.position[slot], self.phase[slot] = 0, Phase.AGENT
             self._running[slot] = True
             self._plans[slot] = []
+            self._left_at.pop(int(slot), None)
 
     def step(self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None) -> TourStep:
         """Carry out one action in each `active` slot (all by default); the oracle moves those it leads.
@@ -151,6 +153,7 @@ class TourBatch:
                 if self._end_episode(slot):
                     terminated[slot], truncated[slot] = result.terminated[slot], result.truncated[slot]
         if len(led):
+            self._return(led)
             self._follow_plans(led)
         for slot in np.flatnonzero(chosen & self._running & (self.phase != Phase.AGENT)).tolist():
             began[slot] = self._lead_on(slot)
@@ -200,6 +203,8 @@ class TourBatch:
                 self._begin(slot, episode)
                 return True
             if self._plans[slot]:
+                if self.task.options.peeks_at_start:
+                    self._peek(slot, episode)
                 return False
         bodies = self.batch.simulator.bodies
         episode = self.episode(slot)
@@ -209,6 +214,26 @@ class TourBatch:
             x, y, z = bodies.positions[slot].tolist()
             self._begin(slot, replace(episode, start_position=(x, y, z), start_yaw=float(bodies.yaws[slot])))
         return True
+
+    def _peek(self, slot: int, episode: Episode) -> None:
+        """Put the body at the next start for one observation; `_return` puts it back."""
+        bodies = self.batch.simulator.bodies
+        self._left_at[slot] = (bodies.positions[slot].copy(), float(bodies.yaws[slot]))
+        self._put(slot, np.array(episode.start_position), episode.start_yaw)
+
+    def _return(self, led: Int64[np.ndarray, "k"]) -> None:
+        """Put the bodies of `led` (K,) that looked from the next start back where they were."""
+        for slot in led.tolist():
+            place = self._left_at.pop(slot, None)
+            if place is not None:
+                self._put(slot, *place)
+
+    def _put(self, slot: int, position: np.ndarray, yaw: float) -> None:
+        """Move the body to `position` (3,), metres, and `yaw`, radians, in its scene."""
+        simulator = self.batch.simulator
+        world = simulator.stage.world(slot)
+        if world is not None:
+            simulator.place([slot], [world], position[None], np.array([yaw]))
 
     def _begin(self, slot: int, episode: Episode) -> None:
         self.phase[slot] = Phase.AGENT

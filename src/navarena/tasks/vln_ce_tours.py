@@ -71,12 +71,15 @@ class OracleOptions:
             the body), or 0.5 (the paper's text).
         precise_start: whether an episode of a tour begins exactly at its start, or where the oracle
             stopped: within that radius and half a turn of it (code).
+        peeks_at_start: whether the body is shown one observation from the next start, when the oracle
+            turns to it (code: a flaw, it feeds the next start to memories and maps).
         shows_instruction: whether the instruction stays visible while the oracle leads, during
             ORACLE_START that of the next episode (code; the paper says without language).
     """
 
     oracle_radius: float = 0.25
     precise_start: bool = False
+    peeks_at_start: bool = False
     shows_instruction: bool = False
 
 

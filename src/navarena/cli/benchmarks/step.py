@@ -93,7 +93,9 @@ def measure_object_resets(scenes: Sequence[str]) -> Measurement:
         batch.start([0], [episode])
         seconds.append(time.thread_time() - start)
     name = f"{OBJECT_PROTOCOL} reset to another known scene"
-    return Measurement(name, 1e3 * float(np.median(seconds)), "ms", 10.0, "one core; scene and view points known")
+    return Measurement(
+        name, 1e3 * float(np.median(seconds)), "ms", 10.0, "one core; scene and view points known"
+    )
 
 
 def measure_resets(episodes: list[Episode], worlds: WorldCache, resets: int) -> Measurement:

@@ -1,0 +1,96 @@
+"""One environment whose episodes are tours of instructions in houses, with Gymnasium's interface."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from navarena.core.errors import ActionError, InputError
+from navarena.episodes.route_tours import EpisodeTour
+from navarena.metrics.catalog import compute_metrics
+from navarena.simulation.world import WorldCache
+from navarena.tasks.catalog import get_tour_task
+from navarena.tasks.phase import Phase
+from navarena.tasks.spaces import first_observed, observation_space
+from navarena.tasks.tour_batch import TourBatch
+from navarena.tasks.vln_ce_tours import IR2RCE
+
+
+class TourEnv(gymnasium.Env[dict[str, Any], np.int64]):
+    """Tours of `ir2r-ce-v1`.
+
+    `reset` draws a tour with the environment's generator, or begins the one given by
+    `options={"tour": tour}`. `step` goes on through the oracle phases; what the agent does there is
+    ignored.
+
+    The info holds "episode_id", "tour_id", "scene_id" and "phase"; that of the step which ends an agent
+    phase also "ended" (its episode id) and "metrics".
+
+    Args:
+        tours: to draw from (see `episodes.route_tours`).
+        task: protocol id or task.
+        sensors: names of the observations; None for all that the protocol offers.
+        threads: for rendering; None for all processors this process may use.
+        worlds: where scenes come from; None for a store of its own.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(
+        self,
+        tours: Sequence[EpisodeTour],
+        task: str | IR2RCE = "ir2r-ce-v1",
+        sensors: Sequence[str] | None = None,
+        threads: int | None = None,
+        worlds: WorldCache | None = None,
+    ) -> None:
+        if not tours:
+            raise InputError("expected at least one tour, got none")
+        self.task = get_tour_task(task) if isinstance(task, str) else task
+        self._tours = tuple(tours)
+        self.tour_batch = TourBatch(self.task, 1, threads, sensors, worlds)
+        self.observation_space: gymnasium.Space[Any] = observation_space(self.tour_batch.batch.specs)
+        self.action_space = spaces.Discrete(len(self.task.actions))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin a tour; (observations, info). Equal seeds give equal sequences of tours."""
+        super().reset(seed=seed)
+        tour = (options or {}).get("tour")
+        if tour is None:
+            tour = self._tours[int(self.np_random.integers(len(self._tours)))]
+        self.tour_batch.start([0], [tour])
+        return self._observe(), self._describe()
+
+    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Carry out one action; (observations, reward, terminated, truncated, info).
+
+        Raises ActionError for an action that is no index into `task.actions`, before the first reset
+        and after the end of a tour.
+        """
+        if not np.issubdtype(np.asarray(action).dtype, np.integer) or np.asarray(action).size != 1:
+            raise ActionError(
+                f"expected one integer action within 0..{len(self.task.actions) - 1}, got {action!r}"
+            )
+        step = self.tour_batch.step(np.asarray(action, np.int64).reshape(1))
+        info = self._describe()
+        for record in self.tour_batch.take_records():
+            info["ended"] = record.episode_id
+            info["metrics"] = compute_metrics(self.task.metrics, record.trajectory)
+        return self._observe(), float(step.reward[0]), bool(step.terminated[0]), bool(step.truncated[0]), info
+
+    def _observe(self) -> dict[str, Any]:
+        seen = self.tour_batch.observations
+        return {name: first_observed(seen[name]) for name in self.tour_batch.batch.specs}
+
+    def _describe(self) -> dict[str, Any]:
+        episode = self.tour_batch.episode(0)
+        return {
+            "episode_id": episode.episode_id,
+            "tour_id": self.tour_batch.tour(0).tour_id,
+            "scene_id": episode.scene_id,
+            "phase": Phase(int(self.tour_batch.phase[0])).name.lower(),
+        }
