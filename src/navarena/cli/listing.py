@@ -77,12 +77,19 @@ def first_line(thing: object) -> str:
 
 
 def _list_protocols() -> list[dict[str, Any]]:
-    from navarena.tasks.catalog import GRAPH_TASKS, TASKS, get_graph_task, get_task
+    from navarena.tasks.catalog import (
+        GRAPH_TASKS,
+        TASKS,
+        TOUR_TASKS,
+        get_graph_task,
+        get_task,
+        get_tour_task,
+    )
 
-    rows = _describe(TASKS) + _describe(GRAPH_TASKS)
-    for row in rows:
-        name = row["name"]
-        task = get_graph_task(name) if name in GRAPH_TASKS else get_task(name)
+    finders = ((TASKS, get_task), (TOUR_TASKS, get_tour_task), (GRAPH_TASKS, get_graph_task))
+    found = [(row, find) for registry, find in finders for row in _describe(registry)]
+    for row, find in found:
+        task = find(row["name"])
         row.update(
             dataset=task.default_dataset,
             max_steps=task.max_steps,
@@ -90,7 +97,7 @@ def _list_protocols() -> list[dict[str, Any]]:
             sensors=list(task.sensors),
             metrics=list(task.metrics),
         )
-    return rows
+    return [row for row, _ in found]
 
 
 def _list_agents() -> list[dict[str, Any]]:

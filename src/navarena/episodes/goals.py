@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -180,7 +180,47 @@ class InstructionGoal(Goal):
         return self.path[-1:]
 
 
+Modality = Literal["object", "description", "image"]
+"""How a goal of GOAT-Bench is told: by a category, in words, or by a picture."""
+
+
+@dataclass(frozen=True)
+class Subtask:
+    """One goal of a lifelong episode.
+
+    Attributes:
+        modality: how it is told.
+        category: such as "chair"; of descriptions and pictures known to the task alone.
+        instances: what counts: all objects of the category and its children, or the one that is meant.
+        description: the words; empty for the other modalities.
+        image: the camera of the picture; None for the other modalities.
+    """
+
+    modality: Modality
+    category: str
+    instances: tuple[ObjectInstance, ...]
+    description: str = ""
+    image: GoalImage | None = None
+
+
+@dataclass(frozen=True)
+class LifelongGoal(Goal):
+    """Goals to be found one after another, each told when its turn comes (GOAT-Bench).
+
+    Attributes:
+        subtasks: at least one, in order.
+    """
+
+    subtasks: tuple[Subtask, ...]
+
+    @property
+    def places(self) -> tuple[Position, ...]:
+        """The centre of the first object that counts, of each sub-task in order."""
+        return tuple(subtask.instances[0].position for subtask in self.subtasks if subtask.instances)
+
+
 _MARKS: dict[str, type[Goal]] = {
+    "subtasks": LifelongGoal,
     "instruction": InstructionGoal,
     "position": PointGoal,
     "objects": MultiGoal,
