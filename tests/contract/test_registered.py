@@ -189,6 +189,7 @@ def test_a_protocol_names_what_exists(protocol_id):
     assert set(task.metrics) <= set(METRICS.names())
     assert set(task.sensors) <= {*SENSORS.names(), *GOAL_SENSORS.names()}
     assert task.max_steps > 0 and task.actions
+    assert get_recipe(protocol_id).default_dataset == task.default_dataset
     card = "".join(kind.__doc__ or "" for kind in type(task).__mro__)
     for heading in ("Body", "Actions", "Observations", "Reward", "Start", "End", "Versions"):
         assert f"## {heading}" in card, f"the card of {protocol_id} lacks {heading}"

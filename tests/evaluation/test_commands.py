@@ -23,6 +23,7 @@ EVALUATE_KEYS = {
     "notices",
     "out",
     "report",
+    "times",
     "repeats",
     "variance",
 }
@@ -42,6 +43,7 @@ def corridor(monkeypatch, tmp_path):
 
     monkeypatch.setattr("navarena.evaluation.runner.open_benchmark", open_corridor)
     monkeypatch.setattr("navarena.evaluation.replay.open_benchmark", open_corridor)
+    monkeypatch.setattr("navarena.cli.evaluate.open_benchmark", open_corridor)
     monkeypatch.setattr("navarena.cli.evaluate.open_plans", lambda benchmark: make_plan)
     monkeypatch.chdir(tmp_path)
 

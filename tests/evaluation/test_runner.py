@@ -271,6 +271,8 @@ def test_a_full_disk_spoils_no_result(tmp_path, monkeypatch):
         ".lock",
         "run.json",
         "journal-0.jsonl",
+        "times-0.jsonl",
+        "times.parquet",
         *DERIVED,
     }
 

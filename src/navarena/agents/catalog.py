@@ -6,7 +6,9 @@ AGENTS = Registry(
     "agent",
     {
         "expert": "navarena.agents.expert:ExpertAgent",
+        "explore-only": "navarena.agents.explorers.frontier:ExploreOnlyAgent",
         "forward": "navarena.agents.forward:ForwardAgent",
+        "frontier": "navarena.agents.explorers.frontier:FrontierAgent",
         "random": "navarena.agents.random:RandomAgent",
         "random-oracle-found": "navarena.agents.oracle_found:RandomOracleFoundAgent",
         "stop": "navarena.agents.stop:StopAgent",

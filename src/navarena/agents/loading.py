@@ -16,29 +16,39 @@ from typing import Any
 
 from navarena.agents.agent import Agent, SingleAgent, wrap
 from navarena.agents.catalog import AGENTS, GRAPH_AGENTS
-from navarena.agents.declaration import Declaration, read_declaration
+from navarena.agents.declaration import UNDECLARED, Declaration, read_declaration
 from navarena.agents.habitat import StandardAgent, adapt, our_sensors
 from navarena.agents.oracle_stop import OracleStopAgent
+from navarena.agents.process import ProcessAgent
+from navarena.agents.remote import REMOTE, Connection, RemoteAgent, declare_remote
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry, load_target
 from navarena.tasks.task import Task
 from navarena.tasks.vln_graph import GraphTask
 
-HABITAT, ORACLE_STOP = "habitat:", "oracle-stop:"
+HABITAT, ORACLE_STOP, PROCESS = "habitat:", "oracle-stop:", "process:"
 _SENSORS_MARK = "?sensors="
 
 
-def load_agent(name: str, task: Task | GraphTask, seed: int = 0) -> Agent:
+def load_agent(name: str, task: Task | GraphTask, seed: int = 0, patience: float | None = None) -> Agent:
     """The agent that `name` names (see the module's head), made for `task`.
 
     A class that takes two arguments is called as Class(task, seed), one that takes none as
     Class(). A SingleAgent, or an agent of the standard interface, is wrapped: one for each slot of the
-    batch.
+    batch. Agents elsewhere may take `patience` seconds to answer; None means as long as they like.
 
-    Raises UnknownNameError for an unknown name, InputError for what is no agent.
+    Raises UnknownNameError for an unknown name, InputError for what is no agent, and
+    AgentUnreachableError when nobody answers at an address.
     """
     if name.startswith(ORACLE_STOP):
-        return OracleStopAgent(load_agent(name.removeprefix(ORACLE_STOP), task, seed), _require_task(task))
+        inner = load_agent(name.removeprefix(ORACLE_STOP), task, seed, patience)
+        return OracleStopAgent(inner, _require_task(task))
+    if name.startswith(REMOTE):
+        return RemoteAgent(Connection(name, patience), _require_task(task), seed)
+    if name.startswith(PROCESS):
+        bare = name.removeprefix(PROCESS)
+        _require_unprivileged(bare, declare_agent(bare))
+        return ProcessAgent(bare, _require_task(task), seed, patience)
     target = find_agent(name, GRAPH_AGENTS if isinstance(task, GraphTask) else AGENTS)
     make = _bind(name, target, task, seed)
     if isinstance(target, type) and issubclass(target, SingleAgent):
@@ -58,14 +68,19 @@ def load_agent(name: str, task: Task | GraphTask, seed: int = 0) -> Agent:
     )
 
 
-def declare_agent(name: str) -> Declaration:
+def declare_agent(name: str, task: Task | None = None) -> Declaration:
     """What the agent `name` declares of itself; nothing is made yet.
+
+    Agents at an address are asked when they know the `task`, else they have declared nothing.
 
     Raises UnknownNameError for an unknown name, InputError for what cannot make an agent.
     """
     if name.startswith(ORACLE_STOP):
-        inner = declare_agent(name.removeprefix(ORACLE_STOP))
+        inner = declare_agent(name.removeprefix(ORACLE_STOP), task)
         return inner.looking_at(*OracleStopAgent.privileged_inputs)
+    if name.startswith(REMOTE):
+        return UNDECLARED if task is None else declare_remote(name, task)
+    name = name.removeprefix(PROCESS)
     return read_declaration(find_agent(name))
 
 
@@ -113,6 +128,14 @@ def _sensors_of(name: str, agent: StandardAgent) -> tuple[str, ...]:
     if "?" in name:
         raise InputError(f"expected {_SENSORS_MARK}rgb,depth,... behind an agent, got {name!r}")
     return tuple(getattr(agent, "sensors", ()))
+
+
+def _require_unprivileged(name: str, declaration: Declaration) -> None:
+    if declaration.privileged:
+        raise InputError(
+            f"expected an agent that only observes in a process of its own, got the privileged {name!r}; "
+            "leave the prefix out"
+        )
 
 
 def _require_task(task: Task | GraphTask) -> Task:

@@ -9,7 +9,10 @@ from typing import Annotated, Any
 import tyro
 
 from navarena.cli.console import Console
-from navarena.evaluation import Evaluation, EvaluationSettings, open_run
+from navarena.cli.suites import run_suite
+from navarena.evaluation import Evaluation, EvaluationSettings, open_benchmark, open_run
+from navarena.evaluation.journal import BROKEN
+from navarena.evaluation.order_check import check_order
 from navarena.evaluation.repeats import repeat_settings, split_runs
 from navarena.metrics.variance import VarianceSplit
 from navarena.reports import metric_table, open_plans, write_report
@@ -23,9 +26,9 @@ class Evaluate:
     A run that was interrupted goes on when the same command is given again. With --json, one
     document is printed with the keys identity, agent, episodes, scenes, statuses, confidence,
     metrics (for each: title, unit, better, mean, low, high, n, infinite, method), resumed,
-    seconds, notices, out, report, repeats (folders) and variance (for each metric: mean, episode,
-    agent, agent_share, standard_error, single_error, spread, n, repeats); with --repeat the first run's,
-    and the last two of all runs.
+    seconds, notices, out, report, times (simulator, agent, output: seconds), repeats (folders) and
+    variance (for each metric: mean, episode, agent, agent_share, standard_error, single_error, spread, n,
+    repeats); with --repeat the first run's, and the last two of all runs.
     """
 
     protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
@@ -42,12 +45,26 @@ class Evaluate:
     corrupt: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """What spoils sight, motion or knowledge of the pose (`navarena list corruptions`), as name:severity;
     may be given several times, for one after the other. The result then shows as custom."""
+    suite: str | None = None
+    """Run every row of a suite of corruptions (all, severity-5, severity-3, severities), each in a folder of
+    its own below --out, and report what they cost as `navarena robustness` does, with its keys of --json."""
     workers: int = 1
     """Worker processes; the numbers do not depend on it."""
     batch_size: int = 32
     """Episodes that each worker runs side by side; the numbers do not depend on it."""
     seed: int = 0
     """Seed of the agent's random streams; the episodes do not depend on it."""
+    episode_steps: int | None = None
+    """Cut episodes off after so many actions; the result then shows as custom."""
+    episode_seconds: float | None = None
+    """Wall-clock seconds that the agent may take for an episode; one that takes longer is a failure."""
+    forget: str | None = None
+    """When the agent is told to forget: subtask, episode (the protocols' own way), or never within a scene,
+    whose episodes then run one after the other. A departure shows as custom."""
+    shuffle: bool = False
+    """Run the episodes in a random order, drawn by --seed; the numbers do not depend on it."""
+    check_order: bool = False
+    """First run a sample of episodes in two orders, and fail (exit code 1) if any comes out otherwise."""
     repeat: int = 1
     """So many runs with the agent's seeds from --seed on; the variance is split into an episode and an
     agent part."""
@@ -69,12 +86,21 @@ class Evaluate:
             episodes=self.episodes,
             seed=self.seed,
             corrupt=",".join(self.corrupt) or None,
+            forget=self.forget,
+            episode_steps=self.episode_steps,
+            episode_seconds=self.episode_seconds,
+            shuffle=self.shuffle,
             workers=self.workers,
             batch_size=self.batch_size,
             out=self.out,
             fresh=self.fresh,
         )
         _allow_modules_here()
+        if self.check_order:
+            count = check_order(open_benchmark(settings), settings.rules)
+            console.text(f"{count} episodes came out the same in two orders")
+        if self.suite is not None:
+            return run_suite(console, settings, self.suite, self._run_once, self.json)
         runs = [self._run_once(console, one) for one in repeat_settings(settings, self.repeat)]
         evaluation, report = runs[0]
         document = describe_evaluation(evaluation, report, time.monotonic() - began)
@@ -116,11 +142,15 @@ def _print_tables(console: Console, evaluation: Evaluation) -> None:
     for notice in evaluation.notices:
         console.note(f"note: {notice}")
     summary = evaluation.summary
-    broken = {status: count for status, count in summary.statuses.items() if status != "ok"}
+    broken = {status: count for status, count in summary.statuses.items() if status in BROKEN}
     table = metric_table(summary)
     console.table(f"{summary.agent} on {summary.identity}", table.columns, table.rows)
     scenes = "1 scene" if summary.scenes == 1 else f"{summary.scenes} scenes"
     console.text(f"{summary.episodes} episodes in {scenes}, one row each in {evaluation.folder}")
+    total = sum(evaluation.times.values())
+    if total > 0:
+        shares = ", ".join(f"{100 * spent / total:.0f} % {name}" for name, spent in evaluation.times.items())
+        console.text(f"{total:.1f} s of work: {shares}")
     if broken:
         listed = ", ".join(f"{count} {status}" for status, count in broken.items())
         console.text(f"broken by the agent and counted as failures: {listed}")
@@ -138,4 +168,5 @@ def describe_evaluation(evaluation: Evaluation, report: Path, seconds: float) ->
         "notices": list(evaluation.notices),
         "out": str(evaluation.folder),
         "report": str(report),
+        "times": evaluation.times,
     }

@@ -8,6 +8,8 @@
     │   ├── ActionError       an action outside the action space, or a step at the wrong time
     │   ├── StorageError      the disk refused a write
     │   └── MissingExtraError an optional dependency is not installed
+    ├── AgentTimeoutError     an agent took longer than it may
+    ├── AgentUnreachableError an agent in another process or on another machine does not answer
     └── CheckFailedError      a check ran and found a difference (exit code 1)
 
 Every message says what was expected, what came, and what to do about it.
@@ -46,6 +48,14 @@ class StorageError(InputError):
 
 class MissingExtraError(InputError):
     """An optional dependency is not installed."""
+
+
+class AgentTimeoutError(NavarenaError):
+    """An agent took longer than it may; its episode counts as a failure."""
+
+
+class AgentUnreachableError(NavarenaError):
+    """An agent in another process or on another machine does not answer: no fault of an episode."""
 
 
 class CheckFailedError(NavarenaError):

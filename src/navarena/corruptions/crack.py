@@ -28,7 +28,7 @@ WANDER = 0.055
 FORKS = 0.16
 """Chance that a ray forks at a level."""
 
-JOINED = (0.9, 0.25)
+JOINED = (0.75, 0.15)
 """Chance that neighbouring rays are joined, at the innermost and at the outermost level."""
 
 LARGEST_SHIFT = 0.035
@@ -39,6 +39,9 @@ FADE = 0.4
 
 DARKEST_SHARD, DARKEST_LINE, BRIGHTEST_LINE = 0.3, 0.75, 150.0
 """Shares of light that the darkest shard and a fracture take, and bytes of light that its edge throws."""
+
+LINE_WIDTH = 0.0045
+"""Of the widest fracture, in lengths of the longer side; its bright edge lies half as far beside it."""
 
 SPLINTERS = 40
 """Short fractures around the impact."""
@@ -159,9 +162,9 @@ def _look_through(
     size = float(max(height, width))
     walls = np.zeros((height, width), np.uint8)
     dark, bright = np.zeros((height, width), np.uint8), np.zeros((height, width), np.uint8)
-    offset = 0.0022 * size
+    offset = LINE_WIDTH * size / 2
     for fracture in sorted(fractures, key=lambda one: one.weight):
-        thickness = max(1, round(0.006 * size * fracture.weight))
+        thickness = max(1, round(LINE_WIDTH * size * fracture.weight))
         draw_lines(walls, fracture.points, 255, 1, smooth=False)
         draw_lines(bright, fracture.points + offset, round(255 * fracture.weight), thickness)
         draw_lines(dark, fracture.points, round(255 * (0.35 + 0.65 * fracture.weight)), thickness)

@@ -15,6 +15,9 @@ from navarena.simulation.world import World
 ROBOTHOR_CATEGORIES = tuple(sorted(ROBOTHOR))
 """Task category id -> object type (spec 2.6: alphabetical)."""
 
+APARTMENTS = "robothor-like-v1"
+"""Scenes of the protocols of RoboTHOR and RobustNav."""
+
 VISIBLE_WITHIN = 1.0
 """Metres: AI2-THOR's visibilityDistance in both challenges (spec 2.6, "Visible")."""
 
@@ -59,10 +62,12 @@ class RobothorRecipe(ObjectNavRecipe):
 
     Attributes:
         start_tilt: radians, upwards.
+        default_dataset: see EpisodeRecipe; apartments like those of RoboTHOR.
     """
 
     difficulty: tuple[float, float] = FOOTNOTE_LIMITS
     start_tilt: float = 0.0
+    default_dataset: str = APARTMENTS
 
     @property
     def view_points(self) -> ViewPointSettings:

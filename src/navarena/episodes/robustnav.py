@@ -2,7 +2,12 @@
 
 from dataclasses import replace
 
-from navarena.episodes.object_nav_robothor import ROBOTHOR_CATEGORIES, START_HORIZON, RobothorRecipe
+from navarena.episodes.object_nav_robothor import (
+    APARTMENTS,
+    ROBOTHOR_CATEGORIES,
+    START_HORIZON,
+    RobothorRecipe,
+)
 from navarena.episodes.point_nav import POINTNAV_ROBOTHOR_V1
 from navarena.simulation.body_catalog import LOCOBOT_ROBUSTNAV
 
@@ -10,7 +15,10 @@ MAX_STEPS = 300
 """Spec 3.3: evaluation; the code trains with 500."""
 
 ROBUSTNAV_POINTNAV_V1 = replace(
-    POINTNAV_ROBOTHOR_V1, protocol_id="robustnav-pointnav-v1", max_steps=MAX_STEPS
+    POINTNAV_ROBOTHOR_V1,
+    protocol_id="robustnav-pointnav-v1",
+    max_steps=MAX_STEPS,
+    default_dataset=APARTMENTS,
 )
 ROBUSTNAV_OBJECTNAV_V1 = RobothorRecipe(
     "robustnav-objectnav-v1",

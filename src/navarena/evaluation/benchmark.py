@@ -151,7 +151,7 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     """
     task = get_task(settings.protocol)
     # an agent that does not exist is noticed here, before anything is computed or written
-    declaration = declare_agent(settings.agent) if needs_agent else UNDECLARED
+    declaration = declare_agent(settings.agent, task) if needs_agent else UNDECLARED
     dataset = _load_dataset(task, settings)
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
     if settings.episodes is None and dataset.is_stream:

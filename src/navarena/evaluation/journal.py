@@ -22,9 +22,17 @@ from navarena.core.errors import FileError
 from navarena.core.files import raise_storage_error
 from navarena.evaluation.lock import require_lock
 
-Status = Literal["ok", "crashed", "illegal_action"]
-"""How an episode ended: by the rules (STOP or step limit), by an exception of the agent, or by
-an action outside the action space. All but "ok" count as failures."""
+Status = Literal["ok", "step_limit", "crashed", "timed_out", "illegal_action"]
+"""How an episode ended: by the rules (STOP or their step limit), by the step limit of the evaluation, by an
+exception of the agent, by its time limit, or by an action outside the action space."""
+
+BROKEN: tuple[Status, ...] = ("crashed", "timed_out", "illegal_action")
+"""The statuses that are the agent's fault; they count as failures."""
+
+
+def is_broken(status: Status) -> bool:
+    """Whether an episode ended by the agent's fault."""
+    return status in BROKEN
 
 
 class GoalsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,7 +80,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     @property
     def failed(self) -> bool:
         """Whether the agent broke the episode, which then counts as a failure."""
-        return self.status != "ok"
+        return is_broken(self.status)
 
     def metric(self, name: str) -> float:
         """The value of metric `name`, None turned back into infinity."""

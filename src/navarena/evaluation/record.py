@@ -45,7 +45,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     format: str = FORMAT
     identity: str
-    settings: dict[str, str | int | None]
+    settings: dict[str, str | int | float | None]
     privileged: bool
     privileged_inputs: tuple[str, ...] = ()
     trained_with: tuple[str, ...] = ()

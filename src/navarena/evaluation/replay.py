@@ -15,10 +15,10 @@ import numpy as np
 from navarena.core.errors import CheckFailedError, FileError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Batch, Benchmark, open_benchmark
-from navarena.evaluation.episode_loop import describe_legal, find_legal, make_row
 from navarena.evaluation.journal import GoalsRecord, Row, journal_paths, read_journal, sort_rows
 from navarena.evaluation.record import RunRecord, describe_hardware, describe_versions, read_record
 from navarena.evaluation.results import SUMMARY_NAME, encode_summary, require_complete, summarize
+from navarena.evaluation.rows import describe_legal, find_legal, make_row
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.trajectory import Trajectory
 from navarena.tasks.task import Actions
@@ -240,7 +240,7 @@ def compare_row(
                 f"the end after {len(row.actions) - outcome.unused}",
             )
         )
-    elif outcome.ended == row.failed:
+    elif outcome.ended != (row.status == "ok"):
         ended = "ended by the rules" if outcome.ended else "not at its end"
         found.append(Difference(row.episode_id, "status", row.status, ended))
     expect("steps", row.steps, again.steps)

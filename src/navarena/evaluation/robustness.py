@@ -20,6 +20,7 @@ from navarena.corruptions import (
     find_corruption,
     write_corruption,
 )
+from navarena.corruptions.suites import DYNAMICS, GRADED, UNGRADED
 from navarena.evaluation.compare import Contestant, compare, read_contestant
 from navarena.evaluation.journal import Row
 from navarena.evaluation.record import FILE_NAME, RunRecord, read_record
@@ -27,25 +28,13 @@ from navarena.metrics.catalog import get_metric
 from navarena.metrics.paired import PairedComparison, compare_paired
 from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
 
-CLEAN = "clean"
+CLEAN_NAME = "clean"
+"""Of the row without corruptions."""
 
 SIGHT, MOTION, POSE = "sight", "motion", "pose"
 
-ORDER = (
-    "lighting",
-    "motion_blur",
-    "camera_crack",
-    "defocus_blur",
-    "speckle_noise",
-    "lower_fov",
-    "spatter",
-    "motion_bias_constant",
-    "motion_bias_stochastic",
-    "motion_drift",
-    "pyrobot",
-    "motor_failure",
-)
-"""The rows of the paper's table; others follow by name, and pairs after all."""
+ORDER = (*GRADED, *UNGRADED, *(text.partition(":")[0] for text in DYNAMICS))
+"""Corruptions as the suites list them; others follow by name, and pairs after all."""
 
 BEHAVIOUR = ("collisions", "distance_to_goal", "min_distance", "oracle_success")
 """Metrics of section 5.2, where a run has them; premature and missed stops come beside them."""
@@ -76,8 +65,8 @@ class RobustnessRow:
 
     @property
     def title(self) -> str:
-        """The corruptions, or CLEAN."""
-        return " + ".join(self.corruptions) or CLEAN
+        """The corruptions, or CLEAN_NAME."""
+        return " + ".join(self.corruptions) or CLEAN_NAME
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -182,7 +171,7 @@ def _read_group(folders: Mapping[tuple[str, ...], list[Path]], metrics: tuple[st
         raise InputError(
             f"expected a clean run beside {folders[order[0]][0]}, found none; evaluate it without --corrupt"
         )
-    contestants = [read_contestant(" + ".join(one) or CLEAN, folders[one]) for one in order]
+    contestants = [read_contestant(" + ".join(one) or CLEAN_NAME, folders[one]) for one in order]
     clean = contestants[0]
     episodes = [(row.scene_id, row.episode_id) for row in clean.rows[0]]
     for one in contestants[1:]:

@@ -1,7 +1,7 @@
 """Evaluate an agent: each episode exactly once, journaled, resumable, summed up at the end."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from msgspec.structs import replace as replace_fields
 
 from navarena.core.errors import InputError, NavarenaError
 from navarena.core.files import raise_storage_error
-from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Benchmark, absolute_dataset, open_benchmark
+from navarena.evaluation.chains import make_chains, shuffle_chains
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.journal import (
     Row,
@@ -38,6 +38,15 @@ from navarena.evaluation.results import (
     write_results,
 )
 from navarena.evaluation.settings import EvaluationSettings
+from navarena.evaluation.times import TABLE_NAME as TIMES_NAME
+from navarena.evaluation.times import (
+    open_times,
+    read_times,
+    sum_times,
+    times_path,
+    times_paths,
+    write_times_table,
+)
 from navarena.evaluation.view_point_hash import hash_view_points
 from navarena.evaluation.workers import WorkerPool
 
@@ -56,6 +65,7 @@ class Evaluation:
         summary: its summary.json.
         resumed: how many episodes an earlier command had finished.
         notices: what people should know, such as a worker that died.
+        times: "simulator", "agent" and "output" -> seconds of all episodes together, as far as known.
     """
 
     folder: Path
@@ -65,6 +75,7 @@ class Evaluation:
     summary: Summary
     resumed: int
     notices: tuple[str, ...]
+    times: dict[str, float]
 
 
 class Run:
@@ -95,6 +106,7 @@ class Run:
                 self.notices.append(
                     f"{path}: dropped an incomplete last line ({journal.torn} bytes); its episode runs again"
                 )
+        self._finished = finished
         self.remaining = [episode for episode in benchmark.episodes if episode.episode_id not in finished]
         self.resumed = len(benchmark.episodes) - len(self.remaining)
 
@@ -107,12 +119,14 @@ class Run:
         Raises CheckFailedError when rows are missing or doubled at the end.
         """
         if self.remaining:
-            self.notices.extend(self._execute(self.remaining, on_row))
+            self.notices.extend(self._execute(on_row))
         rows = read_rows(self.folder)
         identity = str(self._benchmark.identity)
         require_complete(rows, identity, [episode.episode_id for episode in self._benchmark.episodes])
         summary = summarize(rows, identity, self._record.agent, self._benchmark.metrics)
         write_results(self.folder, rows, summary)
+        times = read_times(self.folder)
+        write_times_table(self.folder / TIMES_NAME, [row.episode_id for row in rows], times)
         self._record = replace_fields(self._record, view_points=hash_view_points(self._benchmark))
         write_record(self.folder, self._record)
         return Evaluation(
@@ -123,19 +137,32 @@ class Run:
             summary,
             self.resumed,
             tuple(self.notices),
+            sum_times(times),
         )
 
-    def _execute(self, episodes: Sequence[Episode], on_row: Callable[[], object]) -> list[str]:
+    def _execute(self, on_row: Callable[[], object]) -> list[str]:
         settings = self._settings
-        workers = min(settings.workers, len(episodes))
-        slots = min(settings.batch_size, -(-len(episodes) // workers))
+        chains = make_chains(self._benchmark.episodes, self._finished, settings.rules.forget)
+        if settings.shuffle:
+            chains = shuffle_chains(chains, settings.seed)
+        workers = min(settings.workers, len(chains))
+        slots = min(settings.batch_size, -(-len(chains) // workers))
         if workers > 1:
-            return WorkerPool(self._benchmark, self.folder, workers, slots, settings.seed).run(
-                episodes, on_row
+            pool = WorkerPool(self._benchmark, self.folder, workers, slots, settings.rules)
+            return pool.run(chains, on_row)
+        with (
+            open_journal(journal_path(self.folder, 0)) as journal,
+            open_times(times_path(self.folder, 0)) as times,
+        ):
+            loop = EpisodeLoop(
+                self._benchmark,
+                slots,
+                settings.rules,
+                journal,
+                lambda row: on_row(),
+                on_times=times.append,
             )
-        with open_journal(journal_path(self.folder, 0)) as journal:
-            loop = EpisodeLoop(self._benchmark, slots, settings.seed, journal, lambda row: on_row())
-            loop.run(iter(episodes))
+            loop.run(iter(chains))
         return []
 
 
@@ -192,8 +219,9 @@ def open_run(
 
 def clear_run(folder: Path) -> None:
     """Delete the files of a run from `folder`, and nothing else; raises StorageError."""
-    names = (FILE_NAME, SUMMARY_NAME, TABLE_NAME, REPORT_NAME)
-    for path in [*journal_paths(folder), *(folder / name for name in names)]:
+    names = (FILE_NAME, SUMMARY_NAME, TABLE_NAME, TIMES_NAME, REPORT_NAME)
+    written = [*journal_paths(folder), *times_paths(folder), *(folder / name for name in names)]
+    for path in written:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:

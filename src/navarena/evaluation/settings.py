@@ -7,11 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from navarena.core.errors import InputError
+from navarena.evaluation.chains import Forget, require_forget
 from navarena.evaluation.identity import Identity
 
 RUNS_FOLDER = Path("navarena-runs")
 
-DECISIVE = ("protocol", "agent", "split", "dataset", "episodes", "seed", "corrupt")
+DECISIVE = (
+    "protocol",
+    "agent",
+    "split",
+    "dataset",
+    "episodes",
+    "seed",
+    "corrupt",
+    "forget",
+    "episode_steps",
+    "episode_seconds",
+)
 """Fields that can move a number; the others change only where and how fast it is computed."""
 
 
@@ -29,6 +41,12 @@ class EvaluationSettings:
         seed: of the agent's random streams; the episodes do not depend on it.
         corrupt: what spoils the agent's sight, motion and knowledge of its pose, in this order:
             "name:severity" or with words, separated by commas; None for nothing.
+        forget: when the agent is told to forget: at every "subtask", at every "episode" (the protocols' own
+            way, also None), or "never" within a scene, whose episodes then run one after the other.
+        episode_steps: actions after which an episode is cut off, when the protocol allows more.
+        episode_seconds: wall-clock seconds that the agent may take for an episode, its share of each
+            batch; then the episode counts as a failure. Such rows depend on the machine.
+        shuffle: whether episodes run in a random order, drawn by `seed`; the numbers do not depend on it.
         workers: processes; the numbers do not depend on it.
         batch_size: episodes that one worker runs side by side; the numbers do not depend on it.
         out: folder of the run; None for one under RUNS_FOLDER named after what decides the numbers.
@@ -44,29 +62,58 @@ class EvaluationSettings:
     episodes: int | None = None
     seed: int = 0
     corrupt: str | None = None
+    forget: str | None = None
+    episode_steps: int | None = None
+    episode_seconds: float | None = None
+    shuffle: bool = False
     workers: int = 1
     batch_size: int = 32
     out: Path | None = None
     fresh: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("episodes", "workers", "batch_size"):
+        for name in ("episodes", "episode_steps", "workers", "batch_size"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"expected {name} of at least 1, got {value}")
         if self.seed < 0:
             raise InputError(f"expected a seed of at least 0, got {self.seed}")
+        if self.episode_seconds is not None and not self.episode_seconds > 0:
+            raise InputError(f"expected positive episode_seconds, got {self.episode_seconds}")
+        require_forget(self.forget)
 
     @property
-    def decisive(self) -> dict[str, str | int | None]:
+    def decisive(self) -> dict[str, str | int | float | None]:
         """The fields that can move a number, by name."""
         return {name: getattr(self, name) for name in DECISIVE}
+
+    @property
+    def rules(self) -> "EpisodeRules":
+        """What every process that runs episodes must know."""
+        return EpisodeRules(self.seed, require_forget(self.forget), self.episode_steps, self.episode_seconds)
 
     def folder(self, identity: Identity) -> Path:
         """Where the run lives: `out`, else a folder that the same command finds again."""
         if self.out is not None:
             return Path(self.out)
-        decided = json.dumps([str(identity), self.agent, self.seed]).encode()
+        limits = [] if self.episode_seconds is None else [self.episode_seconds]
+        decided = json.dumps([str(identity), self.agent, self.seed, *limits]).encode()
         short = hashlib.sha256(decided).hexdigest()[:8]
         words = (identity.protocol, self.agent, identity.split, short)
         return RUNS_FOLDER / "-".join(re.sub(r"[^A-Za-z0-9_.-]+", ".", word) for word in words)
+
+
+@dataclass(frozen=True)
+class EpisodeRules:
+    """How episodes are run, beside the rules of the protocol; see EvaluationSettings.
+
+    Attributes:
+        seed: of the agent.
+        forget: when it is told to forget.
+        steps, seconds: limits of an episode; None for none.
+    """
+
+    seed: int = 0
+    forget: Forget = "episode"
+    steps: int | None = None
+    seconds: float | None = None

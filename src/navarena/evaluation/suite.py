@@ -10,11 +10,10 @@ from navarena.core.suggest import require_name
 from navarena.corruptions.catalog import write_corruption
 from navarena.corruptions.suites import CLEAN, SUITES, Suite
 from navarena.evaluation.benchmark import open_benchmark
+from navarena.evaluation.robustness import CLEAN_NAME
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.tasks.catalog import get_task
 from navarena.tasks.corruption_checks import require_sense
-
-CLEAN_NAME = "clean"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
                         IDLE   nothing is running: a share, or None for the end
                         (ROW, episode id)   that episode is in the journal
                         (FAILED, error)     the worker cannot go on
-    driver -> worker    a list of episodes, or None
+    driver -> worker    a list of chains of episodes, or None
 
 The driver remembers which episodes each worker holds. When a worker dies, its journal says
 what it finished, and the rest goes to the workers that are left. A worker whose driver dies
@@ -28,10 +28,12 @@ from typing import Any
 
 from navarena.core.errors import CheckFailedError, NavarenaError
 from navarena.core.threads import thread_count
-from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.chains import Chain
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.journal import journal_path, open_journal, repair_journal
+from navarena.evaluation.settings import EpisodeRules
+from navarena.evaluation.times import open_times, times_path
 
 MORE, IDLE, ROW, FAILED = "more", "idle", "row", "failed"
 
@@ -48,25 +50,33 @@ class WorkOrder:
     Attributes:
         benchmark: without its episodes; those come in shares.
         journal: the file it appends to.
+        times: the file that it appends times to.
         slots: episodes side by side.
-        seed: of the agent.
+        rules: seed of the agent, its memory, and limits.
         threads: of its batch.
     """
 
     benchmark: Benchmark
     journal: Path
+    times: Path
     slots: int
-    seed: int
+    rules: EpisodeRules
     threads: int
 
 
-def make_shares(episodes: Sequence[Episode], workers: int) -> list[list[Episode]]:
-    """`episodes` cut into shares of neighbours in one scene, several per worker."""
-    largest = max(1, math.ceil(len(episodes) / (workers * SHARES_PER_WORKER)))
-    shares: list[list[Episode]] = []
-    for _, group in groupby(episodes, key=lambda episode: episode.scene_id):
-        members = list(group)
-        shares.extend(members[first : first + largest] for first in range(0, len(members), largest))
+def make_shares(chains: Sequence[Chain], workers: int) -> list[list[Chain]]:
+    """`chains` cut into shares of neighbours in one scene, several per worker."""
+    episodes = sum(len(chain.episodes) for chain in chains)
+    largest = max(1, math.ceil(episodes / (workers * SHARES_PER_WORKER)))
+    shares: list[list[Chain]] = []
+    for _, group in groupby(chains, key=lambda one: one.scene_id):
+        room = 0
+        for one in group:
+            if room < len(one.episodes):
+                shares.append([])
+                room = max(largest, len(one.episodes))
+            shares[-1].append(one)
+            room -= len(one.episodes)
     return shares
 
 
@@ -84,25 +94,26 @@ def _work(connection: Connection, order: WorkOrder) -> None:
         if os.getppid() != parent:
             raise _DriverGone
 
-    def ask(kind: str) -> list[Episode] | None:
+    def ask(kind: str) -> list[Chain] | None:
         connection.send((kind, None))
-        share: list[Episode] | None = connection.recv()
+        share: list[Chain] | None = connection.recv()
         return share
 
-    def more() -> Iterator[Episode]:
+    def more() -> Iterator[Chain]:
         while share := ask(MORE):
             yield from share
 
     try:
-        with open_journal(order.journal) as journal:
+        with open_journal(order.journal) as journal, open_times(order.times) as times:
             loop = EpisodeLoop(
                 order.benchmark,
                 order.slots,
-                order.seed,
+                order.rules,
                 journal,
                 lambda row: connection.send((ROW, row.episode_id)),
                 require_driver,
                 order.threads,
+                times.append,
             )
             while (share := ask(IDLE)) is not None:
                 loop.run(chain(share, more()))
@@ -119,8 +130,20 @@ class _Worker:
 
     def __init__(self, process: BaseProcess, order: WorkOrder) -> None:
         self.process, self.order = process, order
-        self.held: dict[str, Episode] = {}
+        self.held: dict[str, Chain] = {}
         self.parked = False
+
+    def take(self, share: Sequence[Chain]) -> None:
+        """Remember what it was given, by episode."""
+        self.held.update({one.episode_id: chain for chain in share for one in chain.left})
+
+    def left(self) -> list[Chain]:
+        """What it was given and has not finished."""
+        chains = {id(chain): chain for chain in self.held.values()}.values()
+        return [
+            chain.after(one.episode_id for one in chain.episodes if one.episode_id not in self.held)
+            for chain in chains
+        ]
 
 
 class WorkerPool:
@@ -131,29 +154,33 @@ class WorkerPool:
         folder: of the run.
         workers: processes.
         slots: episodes side by side in each.
-        seed: of the agent.
+        rules: seed of the agent, its memory, and limits.
     """
 
-    def __init__(self, benchmark: Benchmark, folder: Path, workers: int, slots: int, seed: int) -> None:
+    def __init__(
+        self, benchmark: Benchmark, folder: Path, workers: int, slots: int, rules: EpisodeRules
+    ) -> None:
         self._context = multiprocessing.get_context("spawn")
         without = replace(benchmark, episodes=())
         threads = max(1, thread_count() // workers)
         self._orders = [
-            WorkOrder(without, journal_path(folder, worker), slots, seed, threads)
+            WorkOrder(
+                without, journal_path(folder, worker), times_path(folder, worker), slots, rules, threads
+            )
             for worker in range(workers)
         ]
         self._workers: dict[Connection, _Worker] = {}
-        self._queue: deque[list[Episode]] = deque()
+        self._queue: deque[list[Chain]] = deque()
         self._deaths: list[str] = []
 
-    def run(self, episodes: Sequence[Episode], on_row: Callable[[], object]) -> list[str]:
-        """Run all of `episodes`; `on_row` is called for each finished one.
+    def run(self, chains: Sequence[Chain], on_row: Callable[[], object]) -> list[str]:
+        """Run all of `chains`; `on_row` is called for each finished one.
 
         Returns a notice for each worker that died while others finished its work. Raises what
         a worker raised on purpose, RuntimeError for its defects, and CheckFailedError when no
         worker is left. On any error, and on Ctrl-C, all workers are stopped first.
         """
-        self._queue.extend(make_shares(episodes, len(self._orders)))
+        self._queue.extend(make_shares(chains, len(self._orders)))
         try:
             for order in self._orders:
                 self._launch(order)
@@ -164,7 +191,7 @@ class WorkerPool:
         finally:
             self._stop()
         if self._queue:
-            left = sum(len(share) for share in self._queue)
+            left = sum(len(chain.left) for share in self._queue for chain in share)
             raise CheckFailedError(
                 f"every worker died ({'; '.join(self._deaths)}) with {left} episodes left; "
                 "run the same command again to go on"
@@ -198,10 +225,10 @@ class WorkerPool:
         else:
             worker.parked = True
 
-    def _give(self, connection: Connection, share: list[Episode] | None) -> None:
+    def _give(self, connection: Connection, share: list[Chain] | None) -> None:
         worker = self._workers[connection]
         worker.parked = False
-        worker.held.update({episode.episode_id: episode for episode in share or ()})
+        worker.take(share or ())
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its death is read next
             connection.send(share)
 
@@ -227,7 +254,7 @@ class WorkerPool:
                 on_row()
         self._deaths.append(f"worker {worker.order.journal.stem}: {_describe_exit(worker.process)}")
         if worker.held:
-            self._queue.append(list(worker.held.values()))
+            self._queue.append(worker.left())
 
     def _stop(self) -> None:
         """End whatever still runs."""

@@ -1,25 +1,50 @@
 """What bodies can remember of the places they saw: maps, and plans on maps."""
 
+from navarena.mapping.approach import find_stand
 from navarena.mapping.binning import bin_highest, bin_last, bin_majority, bin_max
 from navarena.mapping.egocentric import crop_turned, turn_blended
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyMaps, OccupancySettings
+from navarena.mapping.steering import SteeringSettings, steer
+from navarena.mapping.terrain import (
+    Frontiers,
+    Reach,
+    Terrain,
+    TerrainSettings,
+    build_terrain,
+    choose_nearest,
+    choose_useful,
+    find_frontiers,
+    flood_terrain,
+)
 from navarena.mapping.unprojection import PointClouds, in_height_band, unproject
 
 __all__ = [
     "FREE",
     "OCCUPIED",
     "UNKNOWN",
+    "Frontiers",
     "MapGrid",
     "OccupancyMaps",
     "OccupancySettings",
     "PointClouds",
+    "Reach",
+    "SteeringSettings",
+    "Terrain",
+    "TerrainSettings",
     "bin_highest",
     "bin_last",
     "bin_majority",
     "bin_max",
+    "build_terrain",
+    "choose_nearest",
+    "choose_useful",
     "crop_turned",
+    "find_frontiers",
+    "find_stand",
+    "flood_terrain",
     "in_height_band",
+    "steer",
     "turn_blended",
     "unproject",
 ]

@@ -155,15 +155,19 @@ class OccupancyMaps:
         world_from_camera: Float[np.ndarray, "n 4 4"],
         feet: Float[np.ndarray, "n"],
         active: Bool[np.ndarray, "n"] | None = None,
+        scale: float = 1.0,
+        offset: float = 0.0,
     ) -> None:
         """Carve one depth picture of each `active` agent (all by default) into its map.
 
         Args:
-            depths: (N, H, W) float32 metres, of `camera`; clipped or not.
+            depths: (N, H, W) float32, of `camera`; clipped or not. In metres it is offset + scale * depth.
             camera: whose field of view is meant.
             world_from_camera: (N, 4, 4) metres, in the frame of the maps; y up.
             feet: (N,) metres, y of the floor under each body.
             active: (N,) bool.
+            scale: metres per unit of depth.
+            offset: metres at depth 0.
 
         Raises InputError for poses that are not finite or roll, and for pictures of another size.
         """
@@ -189,8 +193,8 @@ class OccupancyMaps:
 
         def carve(share: int, first: int, last: int) -> None:
             carve_pictures(
-                self.scores, self.layer, carved, depths, one.stride, focal, poses, floors, *bounds,
-                self.corners, float(one.cell), one.hit, one.miss, one.most,
+                self.scores, self.layer, carved, depths, float(scale), float(offset), one.stride, focal,
+                poses, floors, *bounds, self.corners, float(one.cell), one.hit, one.miss, one.most,
                 *self._scratch_of(share, camera, focal), first, last, on_map,
             )  # fmt: skip
 

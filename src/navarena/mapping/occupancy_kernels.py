@@ -42,14 +42,14 @@ def fan_layout(pose, focal, height, width, stride):
 
 @kernel
 def read_rays(
-    depth, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z, cell,
+    depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z, cell,
     first_row, first_column, per_tangent, limit, reach, marks,
 ):  # fmt: skip
     """Mark the cells in which rays end, and find how far each direction of the fan is open.
 
-    depth: (H, W) float32 metres; limit, reach: (B,) nearest hit and farthest sight, metres ahead on the
-    floor; marks: (S, T) uint8 of the window whose first cell is (first_row, first_column). The camera
-    does not roll, so each row of pixels has one slope.
+    depth: (H, W) float32, offset + scale * depth in metres; limit, reach: (B,) nearest hit and farthest
+    sight, metres ahead on the floor; marks: (S, T) uint8 of the window whose first cell is
+    (first_row, first_column). The camera does not roll, so each row of pixels has one slope.
     """
     level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
     eye = pose[1, 3] - foot
@@ -65,7 +65,7 @@ def read_rays(
         base_x, base_z = pose[0, 1] * up - pose[0, 2], pose[2, 1] * up - pose[2, 2]
         per_across = per_tangent / ahead
         for j in range(stride // 2, width, stride):
-            metres = np.float64(depth[i, j])
+            metres = offset + scale * np.float64(depth[i, j])
             over = eye + metres * slope
             if not (metres > 0.0 and metres < math.inf and over < high):
                 continue
@@ -148,7 +148,8 @@ def update_window(
 
 @kernel
 def carve_picture(
-    scores, depth, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z, cell,
+    scores, depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x,
+    corner_z, cell,
     hit, miss, most, limit, reach, marks,
 ):  # fmt: skip
     """Add one depth picture (H, W) to the evidence (R, C) int8; False where the camera is off the map.
@@ -182,7 +183,8 @@ def carve_picture(
     limit[:] = math.inf
     reach[:] = 0.0
     read_rays(
-        depth, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z, cell,
+        depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z,
+        cell,
         first_row, first_column, per_tangent, limit, reach, window,
     )  # fmt: skip
     falling = bottom_slope(pose, focal, height)
@@ -196,13 +198,15 @@ def carve_picture(
 
 @kernel
 def carve_pictures(
-    scores, layers, active, depths, stride, focal, poses, feet, nearest, farthest, low, high, corners, cell,
+    scores, layers, active, depths, scale, offset, stride, focal, poses, feet, nearest, farthest, low, high,
+    corners, cell,
     hit, miss, most, limit, reach, marks, first, last, on_map,
 ):  # fmt: skip
     """`carve_picture` for the agents first to last - 1: scores (N, L, R, C), depths (N, H, W)."""
     for n in range(first, last):
         if active[n]:
             on_map[n] = carve_picture(
-                scores[n, layers[n]], depths[n], stride, focal, poses[n], feet[n], nearest, farthest, low,
+                scores[n, layers[n]], depths[n], scale, offset, stride, focal, poses[n], feet[n], nearest,
+                farthest, low,
                 high, corners[n, 0], corners[n, 1], cell, hit, miss, most, limit, reach, marks,
             )  # fmt: skip

@@ -274,6 +274,7 @@ class MultiOn(Task):
         reward = np.where(active, progress + SLACK_REWARD, 0.0) + GOAL_REWARD * found
         reward -= self.options.wrong_found_penalty * wrong
         truncated = active & ~terminated & (state.steps >= self.max_steps)
+        return StepResult(reward, terminated, truncated, found & ~terminated & ~truncated)
 
     def has_arrived(
         self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int64
 from navarena.core.errors import InputError
 from navarena.episodes.goals import ObjectGoal
 from navarena.episodes.object_nav_robothor import (
+    APARTMENTS,
     ARRIVAL,
     ROBOTHOR_CATEGORIES,
     VISIBLE_WITHIN,
@@ -136,7 +137,7 @@ class ObjectNavRobothor(ObjectGoalTask):
         "num_actions",
     )
     categories = ROBOTHOR_CATEGORIES
-    default_dataset = "houses-v1"
+    default_dataset = APARTMENTS
     options_type = RobothorOptions
     success_distance = ARRIVAL
     corruptions = ("native_noise",)

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from navarena.episodes.object_nav_robothor import APARTMENTS
 from navarena.simulation.body_catalog import LOCOBOT_ROBUSTNAV
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.resized import ResizedDepth, ResizedRgb
@@ -126,7 +127,7 @@ class PointNavRobothor(PointGoalTask):
     )
     success_distance = math.nextafter(0.2, 1.0)  # nearer than this is at most 0.2 m
     success_reward = 10.0
-    default_dataset = "houses-v1"
+    default_dataset: str = "houses-v1"
     options_type: type = RobothorPointOptions
 
     def __init__(self, options: RobothorPointOptions | None = None) -> None:
@@ -178,6 +179,7 @@ class RobustPointNav(PointNavRobothor):
 
     protocol_id = "robustnav-pointnav-v1"
     options_type = RobustPointOptions
+    default_dataset = APARTMENTS
     corruptions = ("native_noise",)
 
     def make_sensor(self, name: str) -> Sensor | None:

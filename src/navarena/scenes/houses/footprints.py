@@ -106,7 +106,7 @@ def walkable_surfaces(
     """
     import shapely
 
-    rects = [plan.ground(k) for k in range(len(plan.rooms))] + doorway_rects(plan)
+    rects = [piece for k in range(len(plan.rooms)) for piece in plan.ground_pieces(k)] + doorway_rects(plan)
     joined = shapely.union_all([shapely.box(r.x0, r.z0, r.x1, r.z1) for r in rects])
     pieces = sorted(shapely.get_parts(shapely.simplify(joined, 0)), key=lambda piece: piece.bounds)
     everything = leaf_obstructions(plan)

@@ -130,7 +130,7 @@ def _furnish_room(arranger: Arranger, present: Sequence[str]) -> None:
             if missing not in present:
                 groups += extra
     groups += RECIPES.get(space.category, ())
-    for group in order_groups(groups, present, space.floor):
+    for group in order_groups(groups, present, space.area):
         for _ in range(group.most):
             if not arranger.draws.chance(group.percent) or arranger.has_any(group.unless):
                 continue
@@ -146,11 +146,12 @@ def _furnish_room(arranger: Arranger, present: Sequence[str]) -> None:
 def _hang_ceiling_lamp(arranger: Arranger) -> None:
     """A lamp in the middle of the ceiling; two or more in long rooms."""
     space, model = arranger.space, arranger.build("ceiling_lamp")
-    x, z = space.floor.center
-    number = max(1, max(space.floor.width, space.floor.depth) // 5000)
+    floor = max(space.pieces, key=lambda piece: piece.area)
+    x, z = floor.center
+    number = max(1, max(floor.width, floor.depth) // 5000)
     for k in range(number):
-        shift = (2 * k + 1 - number) * max(space.floor.width, space.floor.depth) // (2 * number)
-        at = (x + shift, z) if space.floor.width >= space.floor.depth else (x, z + shift)
+        shift = (2 * k + 1 - number) * max(floor.width, floor.depth) // (2 * number)
+        at = (x + shift, z) if floor.width >= floor.depth else (x, z + shift)
         pose = ((at[0], space.ceiling - model.high, at[1]), STRAIGHT)
         rect = Placement("ceiling_lamp", "", model, *pose, space.room).rect
         if space.is_clear(rect, pose[0][1] + model.low, space.ceiling):
@@ -188,6 +189,6 @@ def _strew_floor(arranger: Arranger) -> None:
     """Small things left lying on the floor, where the house is more cluttered than usual."""
     choices = FLOOR_CLUTTER.get(arranger.space.category, ())
     chance = max(0, arranger.clutter - USUAL_CLUTTER) * 2
-    for _ in range(arranger.space.floor.area // FLOOR_PER_THING_MM2 if choices else 0):
+    for _ in range(arranger.space.area // FLOOR_PER_THING_MM2 if choices else 0):
         if arranger.draws.chance(chance):
             arranger.strew(arranger.draws.choose(choices))

@@ -14,6 +14,7 @@ from navarena.scenes.houses.looks import COLORS, FINISHES, Look, Style
 from navarena.scenes.houses.mesh import HouseMesh, Thing
 from navarena.scenes.houses.plan_file import read_plan
 from navarena.scenes.houses.plans import draw_empty_house
+from navarena.scenes.houses.polygons import outline_of
 from navarena.scenes.houses.reachability import remove_blockers
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.houses.stairs import stairs_room
@@ -188,9 +189,7 @@ def _scene_rooms(storey: Storey, level: int, looks: list[RoomLooks], before: int
     plan, rooms = storey.plan, []
     low, high = storey.base / 1000, (storey.base + plan.ceiling) / 1000
     for index, room in enumerate(plan.rooms):
-        floor = room.floor
-        corners = ((floor.x0, floor.z0), (floor.x1, floor.z0), (floor.x1, floor.z1), (floor.x0, floor.z1))
-        polygon = tuple((x / 1000, z / 1000) for x, z in corners)
+        polygon = tuple((x / 1000, z / 1000) for x, z in outline_of(room.floor_pieces))
         attributes = {"floor": FLOOR_MATERIALS.get(looks[index].floor.material, "tiles")}
         rooms.append(Room(before + index + 1, room.category, polygon, level, low, high, attributes))
     return rooms

@@ -15,13 +15,12 @@ LEG_MM = 80
 """Chairs keep clear of the legs at the ends of a table."""
 
 
-def order_groups(groups: Sequence[Group], present: Sequence[str], floor: Rect) -> list[Group]:
-    """The groups that a room of this size, in a house with these rooms, may have."""
-    area = floor.area // 10_000
+def order_groups(groups: Sequence[Group], present: Sequence[str], area: int) -> list[Group]:
+    """The groups that a room of `area` square millimetres, in a house with rooms `present`, may have."""
     return [
         group
         for group in groups
-        if area >= group.least_dm2 and not any(name in present for name in group.without)
+        if area // 10_000 >= group.least_dm2 and not any(name in present for name in group.without)
     ]
 
 
@@ -150,7 +149,7 @@ def _under(arranger: Arranger, follower: Follower, anchor: int) -> int | None:
     z = own.z0 + 500 if base.family == "bed" else 0
     pose = (arranger.relative(anchor, 0, z), base.turn)
     rect = Placement("rug", "", model, *pose, arranger.space.room).rect
-    if not arranger.space.floor.grown(-30).contains(rect) or any(
+    if not arranger.space.has_floor(rect, 30) or any(
         placed.family == "rug" and placed.rect.overlaps(rect) for placed in arranger.placed
     ):
         return None

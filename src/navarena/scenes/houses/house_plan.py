@@ -39,9 +39,17 @@ class HousePlan:
     def area_mm2(self) -> int:
         """Floor of all rooms that one can stand on, square millimetres."""
         return sum(
-            storey.plan.ground(room).area for storey in self.storeys for room in range(len(storey.plan.rooms))
+            piece.area
+            for storey in self.storeys
+            for room in range(len(storey.plan.rooms))
+            for piece in storey.plan.ground_pieces(room)
         )
 
     def digest(self) -> str:
         """SHA-256 (hex) over all its whole numbers and names: equal on every machine."""
-        return hashlib.sha256(repr((self.storeys, self.stairs)).encode()).hexdigest()
+        content = repr((self.storeys, self.stairs))
+        notches = [room.notches for storey in self.storeys for room in storey.plan.rooms]
+        if any(notches):
+            lines = [opening.line for storey in self.storeys for opening in storey.plan.openings]
+            content += repr((notches, lines))
+        return hashlib.sha256(content.encode()).hexdigest()

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float, Float32, Int
+from jaxtyping import Bool, Float, Float32, Int
 
 from navarena.core.threads import run_in_shares
 from navarena.scenes.houses.light_kernels import bake
 from navarena.scenes.houses.mesh import HouseMesh
-from navarena.scenes.houses.plan import EAST, NORTH, SOUTH, WEST, FloorPlan
+from navarena.scenes.houses.plan import EAST, NORTH, SOUTH, WEST, FloorPlan, Rect
 from navarena.scenes.houses.space import Placement
 from navarena.scenes.houses.structure import OVERLAP_MM, wall_boxes
 
@@ -107,6 +107,8 @@ def _lifted(mesh: HouseMesh, plan: FloorPlan) -> Float[np.ndarray, "v 3"]:
         low = np.array([room.floor.x0, 0, room.floor.z0]) + MARGIN_MM
         high = np.array([room.floor.x1, plan.ceiling, room.floor.z1]) - MARGIN_MM
         points[panel] = np.minimum(np.maximum(points[panel], low), high)
+        for notch in room.floor_notches:
+            _push_out(points, panel, notch.grown(int(MARGIN_MM)), room.floor)
     if plan.well is not None:
         well = plan.well.grown(OVERLAP_MM)
         x, z = mesh.vertices[:, 0], mesh.vertices[:, 2]
@@ -115,6 +117,30 @@ def _lifted(mesh: HouseMesh, plan: FloorPlan) -> Float[np.ndarray, "v 3"]:
         highest = plan.ceiling - WELL_MM if plan.opens_up else np.inf
         points[inside, 1] = np.minimum(np.maximum(points[inside, 1], lowest), highest)
     return points
+
+
+def _push_out(
+    points: Float[np.ndarray, "v 3"], selected: Bool[np.ndarray, "v"], notch: Rect, floor: Rect
+) -> None:
+    """Move those of the selected points that lie in `notch` to its nearest border inside `floor`."""
+    x, z = points[:, 0], points[:, 2]
+    rows = np.flatnonzero(selected & (x > notch.x0) & (x < notch.x1) & (z > notch.z0) & (z < notch.z1))
+    exits = [
+        (axis, line)
+        for axis, line, is_inside in (
+            (0, notch.x0, notch.x0 > floor.x0),
+            (0, notch.x1, notch.x1 < floor.x1),
+            (2, notch.z0, notch.z0 > floor.z0),
+            (2, notch.z1, notch.z1 < floor.z1),
+        )
+        if is_inside
+    ]
+    if not len(rows) or not exits:
+        return
+    away = np.abs(np.stack([points[rows, axis] - line for axis, line in exits]))
+    for row, k in zip(rows, away.argmin(0), strict=True):
+        axis, line = exits[k]
+        points[row, axis] = line
 
 
 def _lamps(placements: Sequence[Placement]) -> Float[np.ndarray, "n 4"]:
@@ -131,7 +157,7 @@ def _windows(plan: FloorPlan) -> Float[np.ndarray, "n 7"]:
     for opening in plan.openings:
         if opening.kind != "window":
             continue
-        line, middle = plan.rooms[opening.room].floor.line(opening.side), (opening.start + opening.end) // 2
+        line, middle = plan.face_line(opening, opening.room), (opening.start + opening.end) // 2
         x, z = (middle, line) if opening.side in (NORTH, SOUTH) else (line, middle)
         inward = INWARD[opening.side]
         area = (opening.end - opening.start) * (opening.high - opening.low)

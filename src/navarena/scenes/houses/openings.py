@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 
 from navarena.core.errors import SceneError
 from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.outline import border_edges
 from navarena.scenes.houses.plan import (
     DOOR_HIGH_MM,
     INNER_HALF_MM,
-    SIDES,
     STAIRS,
     Opening,
     PlannedRoom,
     Rect,
+    band_at,
     landing,
 )
 from navarena.scenes.houses.programme import ROOM_KINDS
@@ -95,38 +96,57 @@ USUAL_WINDOW = WindowStyle(850, 2200, 900, 1700)
 
 @dataclass(frozen=True)
 class Contact:
-    """Where two rooms (or a room and the outside) share a wall: room, its side, interval."""
+    """Where two rooms (or a room and the outside) share a wall.
+
+    Attributes:
+        room, side: one of the rooms, and the side of it.
+        other: the other room, or None for the outside.
+        start, end: interval of the inner outlines along the wall.
+        line: where the middle of the wall is.
+    """
 
     room: int
     side: int
     other: int | None
     start: int
     end: int
+    line: int = 0
 
 
 def find_contacts(rooms: Sequence[PlannedRoom]) -> tuple[list[Contact], list[Contact]]:
     """(contacts between rooms, contacts with the outside); intervals of the inner outlines."""
     inner, outer = [], []
+    borders = [border_edges(room.cell_pieces) for room in rooms]
     for i, room in enumerate(rooms):
-        for side in SIDES:
-            low, high = room.floor.span(side)
+        for side, line, first, last in borders[i]:
+            low, high = _inner_span(room, side, line, first, last)
             taken = []
             for j, other in enumerate(rooms):
-                if (
-                    j == i
-                    or other.level != room.level
-                    or other.cell.line((side + 2) % 4) != room.cell.line(side)
-                ):
+                if j == i or other.level != room.level:
                     continue
-                a, b = other.cell.span(side)
-                if min(b, room.cell.span(side)[1]) <= max(a, room.cell.span(side)[0]):
-                    continue
-                taken.append((a - INNER_HALF_MM, b + INNER_HALF_MM))
-                start, end = max(low, a + INNER_HALF_MM), min(high, b - INNER_HALF_MM)
-                if i < j and end > start:
-                    inner.append(Contact(i, side, j, start, end))
-            outer += [Contact(i, side, None, a, b) for a, b in subtract_intervals((low, high), taken)]
+                for other_side, other_line, a, b in borders[j]:
+                    if (other_side, other_line) != ((side + 2) % 4, line) or min(b, last) <= max(a, first):
+                        continue
+                    taken.append((a - INNER_HALF_MM, b + INNER_HALF_MM))
+                    c, d = _inner_span(other, other_side, line, a, b)
+                    start, end = max(low, c), min(high, d)
+                    if i < j and end > start:
+                        inner.append(Contact(i, side, j, start, end, line))
+            outer += [Contact(i, side, None, a, b, line) for a, b in subtract_intervals((low, high), taken)]
     return inner, outer
+
+
+def _inner_span(room: PlannedRoom, side: int, line: int, start: int, end: int) -> tuple[int, int]:
+    """The interval of the inner outline along an edge of a cell: shorter at corners, longer around them."""
+    pieces = room.cell_pieces
+    goes_on = [
+        any(piece.contains(spot) for piece in pieces)
+        for spot in (band_at(side, line, start - 1, start, 0, 1), band_at(side, line, end, end + 1, 0, 1))
+    ]
+    return (
+        start + (-INNER_HALF_MM if goes_on[0] else INNER_HALF_MM),
+        end + (INNER_HALF_MM if goes_on[1] else -INNER_HALF_MM),
+    )
 
 
 def subtract_intervals(whole: tuple[int, int], taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -6,15 +6,20 @@ from itertools import pairwise
 from navarena.scenes.houses.plan import EAST, NORTH, OUTER_MM, SOUTH, WEST, PlannedRoom, Rect
 
 
+def _compressed(rects: Sequence[Rect]) -> tuple[list[int], list[int], list[list[Rect]]]:
+    """The grid of all borders of `rects`: its lines (x, z), and its cells by column."""
+    xs = sorted({x for rect in rects for x in (rect.x0, rect.x1)})
+    zs = sorted({z for rect in rects for z in (rect.z0, rect.z1)})
+    return xs, zs, [[Rect(x0, z0, x1, z1) for z0, z1 in pairwise(zs)] for x0, x1 in pairwise(xs)]
+
+
 def _solid_cells(
     rooms: Sequence[PlannedRoom],
 ) -> tuple[list[int], list[int], list[list[bool]], list[list[bool]]]:
     """Compressed grid lines (x, z), and per cell whether it is inside the house and inside a wall."""
-    covers = [room.cell.grown(OUTER_MM) for room in rooms]
-    floors = [room.floor for room in rooms]
-    xs = sorted({x for rect in covers + floors for x in (rect.x0, rect.x1)})
-    zs = sorted({z for rect in covers + floors for z in (rect.z0, rect.z1)})
-    cells = [[Rect(x0, z0, x1, z1) for z0, z1 in pairwise(zs)] for x0, x1 in pairwise(xs)]
+    covers = [piece.grown(OUTER_MM) for room in rooms for piece in room.cell_pieces]
+    floors = [piece for room in rooms for piece in room.floor_pieces]
+    xs, zs, cells = _compressed(covers + floors)
     inside = [[any(cover.contains(cell) for cover in covers) for cell in column] for column in cells]
     wall = [
         [within and not any(floor.contains(cell) for floor in floors) for cell, within in zip(column, row)]
@@ -50,7 +55,16 @@ def wall_rects(rooms: Sequence[PlannedRoom]) -> list[Rect]:
 
 def exterior_edges(rooms: Sequence[PlannedRoom]) -> list[tuple[int, int, int, int]]:
     """(side, level, start, end) of each straight piece of the outer border; side tells where outside is."""
-    xs, zs, inside, _ = _solid_cells(rooms)
+    return border_edges([piece.grown(OUTER_MM) for room in rooms for piece in room.cell_pieces])
+
+
+def border_edges(rects: Sequence[Rect]) -> list[tuple[int, int, int, int]]:
+    """(side, level, start, end) of each straight piece of the border of what `rects` cover together.
+
+    The side tells where outside is. Pieces are sorted by side, then level, then start.
+    """
+    xs, zs, cells = _compressed(rects)
+    inside = [[any(rect.contains(cell) for rect in rects) for cell in column] for column in cells]
     columns, rows = len(xs) - 1, len(zs) - 1
 
     def is_in(i: int, j: int) -> bool:

@@ -4,7 +4,8 @@ Plans are drawn in x (to the right) and z (downwards on paper): seen from above 
 the top. Cells are cut along the middle of the inner walls.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 INNER_HALF_MM = 60
 """Half the thickness of an inner wall; also the part of an outer wall inside the cell border."""
@@ -84,13 +85,39 @@ class Rect:
 
     def band(self, side: int, start: int, end: int, near: int, far: int) -> "Rect":
         """The rectangle over [start, end] along `side`, from `near` to `far` inwards of it."""
-        if side == NORTH:
-            return Rect(start, self.z0 + near, end, self.z0 + far)
-        if side == SOUTH:
-            return Rect(start, self.z1 - far, end, self.z1 - near)
-        if side == WEST:
-            return Rect(self.x0 + near, start, self.x0 + far, end)
-        return Rect(self.x1 - far, start, self.x1 - near, end)
+        return band_at(side, self.line(side), start, end, near, far)
+
+    def without(self, hole: "Rect") -> list["Rect"]:
+        """What is left of it around `hole`, in at most four pieces."""
+        if not self.overlaps(hole):
+            return [self]
+        x0, x1 = max(self.x0, hole.x0), min(self.x1, hole.x1)
+        pieces = (
+            (self.x0, self.z0, x0, self.z1),
+            (x1, self.z0, self.x1, self.z1),
+            (x0, self.z0, x1, max(self.z0, hole.z0)),
+            (x0, min(self.z1, hole.z1), x1, self.z1),
+        )
+        return [Rect(*piece) for piece in pieces if piece[0] < piece[2] and piece[1] < piece[3]]
+
+
+def band_at(side: int, line: int, start: int, end: int, near: int, far: int) -> Rect:
+    """The part from `near` to `far` inwards of a wall on `side` with its face at `line`."""
+    if side == NORTH:
+        return Rect(start, line + near, end, line + far)
+    if side == SOUTH:
+        return Rect(start, line - far, end, line - near)
+    if side == WEST:
+        return Rect(line + near, start, line + far, end)
+    return Rect(line - far, start, line - near, end)
+
+
+def without_all(rects: Iterable[Rect], holes: Sequence[Rect]) -> list[Rect]:
+    """What is left of `rects` around all `holes`."""
+    pieces = list(rects)
+    for hole in holes:
+        pieces = [left for piece in pieces for left in piece.without(hole)]
+    return pieces
 
 
 @dataclass(frozen=True)
@@ -106,6 +133,7 @@ class Opening:
         low, high: millimetres above the floor.
         leaf: 0 no leaf; +1 or -1: an open leaf stands in `leaf_room`, hinged at `end` or `start`.
         leaf_room: index of the room the leaf opens into.
+        line: where the wall's face in `room` is, for a wall that is not at the border of the room's cell.
     """
 
     kind: str
@@ -118,6 +146,7 @@ class Opening:
     high: int
     leaf: int = 0
     leaf_room: int = -1
+    line: int | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -128,16 +157,33 @@ class PlannedRoom:
         category: such as "kitchen".
         cell: borders in the middle of the walls.
         level: index of the storey.
+        notches: parts of the cell that are not the room's, where it is no rectangle; they do not overlap.
     """
 
     category: str
     cell: Rect
     level: int = 0
+    notches: tuple[Rect, ...] = field(default=(), repr=False)
 
     @property
     def floor(self) -> Rect:
-        """The inner outline."""
+        """The inner outline; of a room with notches the rectangle around it."""
         return self.cell.grown(-INNER_HALF_MM)
+
+    @property
+    def floor_notches(self) -> list[Rect]:
+        """The parts of `floor` that notches and their walls take."""
+        return [notch.grown(INNER_HALF_MM) for notch in self.notches]
+
+    @property
+    def cell_pieces(self) -> list[Rect]:
+        """Disjoint rectangles that together are the cell without its notches."""
+        return without_all([self.cell], self.notches)
+
+    @property
+    def floor_pieces(self) -> list[Rect]:
+        """Disjoint rectangles that together are the floor, walls left out."""
+        return without_all([self.floor], self.floor_notches)
 
 
 @dataclass(frozen=True)
@@ -171,6 +217,19 @@ class FloorPlan:
         if self.well is None or not floor.contains(self.well):
             return floor
         return landing(floor, self.well)
+
+    def ground_pieces(self, room: int) -> list[Rect]:
+        """Disjoint rectangles that together are the floor of a room that one can stand on."""
+        return without_all([self.ground(room)], self.rooms[room].floor_notches)
+
+    def face_line(self, opening: Opening, room: int) -> int:
+        """Where the face of the opening's wall is in `room`, one of the two that it joins."""
+        line = opening.line
+        if line is None:
+            line = self.rooms[opening.room].floor.line(opening.side)
+        if room == opening.room:
+            return line
+        return line + (-2 * INNER_HALF_MM if opening.side in (NORTH, WEST) else 2 * INNER_HALF_MM)
 
     def side_seen_from(self, opening: Opening, room: int) -> int | None:
         """The side of `room` that `opening` lies in, or None when it is elsewhere."""

@@ -15,7 +15,8 @@
     }
 
 Lengths are metres, points are (x, z) as seen from above with z downwards, and lie on the middle
-of the walls: rooms that share a wall share a border. Rooms are rectangles along the axes.
+of the walls: rooms that share a wall share a border. Rooms are polygons of any number of corners
+with walls along the axes: rectangles, L, T, U shapes and the like.
 `"kind": "passage"` makes a doorway without a door. `at` is the middle of an opening.
 """
 
@@ -33,12 +34,16 @@ from navarena.scenes.houses.openings import Contact, find_contacts
 from navarena.scenes.houses.plan import (
     DOOR_HIGH_MM,
     INNER_HALF_MM,
+    NORTH,
+    OUTER_MM,
     STAIRS,
+    WEST,
     FloorPlan,
     Opening,
     PlannedRoom,
-    Rect,
+    band_at,
 )
+from navarena.scenes.houses.polygons import cell_of_polygon
 from navarena.scenes.houses.programme import ROOM_KINDS
 
 OUTSIDE = "outside"
@@ -57,7 +62,7 @@ CATEGORIES = tuple(name for name in ROOM_KINDS if name != STAIRS)
 
 
 class RoomEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A room: its name in the file, its kind, and the corners of its rectangle in order."""
+    """A room: its name in the file, its kind, and the corners of its polygon in order."""
 
     id: str
     category: str
@@ -97,8 +102,8 @@ def read_plan(path: Path) -> HousePlan:
     """The empty house of one storey that a file describes.
 
     Raises FileError for a file that cannot be read or is no floor plan, and SceneError, with the
-    file and the room or opening, for a plan that cannot be built: rooms that are no rectangles or
-    overlap, openings outside their wall, rooms without a door; UnknownNameError for a category or
+    file and the room or opening, for a plan that cannot be built: rooms with slanted or crossing walls,
+    rooms that overlap, openings outside their wall, rooms without a door; UnknownNameError for a category or
     room that is not known.
     """
     try:
@@ -123,7 +128,7 @@ def plan_of(content: PlanFile) -> FloorPlan:
             raise SceneError(f"expected ids that are unique, not empty and not {OUTSIDE!r}, got {name!r}")
     rooms = [_planned_room(entry) for entry in content.rooms]
     for (name, one), (other_name, other) in combinations(zip(names, rooms, strict=True), 2):
-        if one.cell.overlaps(other.cell):
+        if any(a.overlaps(b) for a in one.cell_pieces for b in other.cell_pieces):
             raise SceneError(f"expected rooms that do not overlap, got {name!r} over {other_name!r}")
     inner, outer = find_contacts(rooms)
     walls = {"inner": inner, "outer": outer}
@@ -142,21 +147,26 @@ def _planned_room(entry: RoomEntry) -> PlannedRoom:
     if entry.category not in CATEGORIES:
         require_name(f"category of room {entry.id!r}", entry.category, CATEGORIES)
     corners = [(round(x * 1000), round(z * 1000)) for x, z in entry.polygon]
-    xs, zs = sorted({x for x, _ in corners}), sorted({z for _, z in corners})
-    turns_along = all((a[0] == b[0]) != (a[1] == b[1]) for a, b in zip(corners, corners[1:] + corners[:1]))
-    if len(corners) != 4 or len(set(corners)) != 4 or len(xs) != 2 or len(zs) != 2 or not turns_along:
+    try:
+        cell, notches = cell_of_polygon(corners)
+    except SceneError as error:
+        raise SceneError(f"polygon of room {entry.id!r}: expected {error}") from error
+    room = PlannedRoom(entry.category, cell, notches=notches)
+    if not _is_wide(room):
         raise SceneError(
-            f"expected the four corners of a rectangle along the axes, in order, as polygon of room "
-            f"{entry.id!r}, got {[list(corner) for corner in entry.polygon]}; cut it into rectangles joined "
-            "by passages"
+            f"expected room {entry.id!r} to be nowhere narrower than {LEAST_SIDE_MM / 1000} m on the way "
+            f"through it, got {cell.width / 1000} x {cell.depth / 1000} m over all; are these metres?"
         )
-    cell = Rect(xs[0], zs[0], xs[1], zs[1])
-    if min(cell.width, cell.depth) < LEAST_SIDE_MM:
-        raise SceneError(
-            f"expected sides of at least {LEAST_SIDE_MM / 1000} m of room {entry.id!r}, got "
-            f"{cell.width / 1000} x {cell.depth / 1000} m; are the lengths in metres?"
-        )
-    return PlannedRoom(entry.category, cell)
+    return room
+
+
+def _is_wide(room: PlannedRoom) -> bool:
+    """Whether a square of LEAST_SIDE_MM can be pushed through the whole room; niches do not count."""
+    import shapely
+
+    floor = shapely.union_all([shapely.box(r.x0, r.z0, r.x1, r.z1) for r in room.cell_pieces])
+    left = shapely.buffer(floor, -(LEAST_SIDE_MM // 2 - 1), join_style="mitre")
+    return left.geom_type == "Polygon" and not left.is_empty
 
 
 def _index(names: Sequence[str], name: str, what: str) -> int:
@@ -179,7 +189,8 @@ def _door(
         other = _index(names, second, "room of a door")
         contacts = [c for c in walls["inner"] if {c.room, c.other} == {room, other}]
     contact, start, end = _place(what, entry.at, entry.width, rooms, contacts)
-    return Opening(kind, contact.room, contact.side, contact.other, start, end, 0, DOOR_HIGH_MM)
+    line = _line(rooms, contact)
+    return Opening(kind, contact.room, contact.side, contact.other, start, end, 0, DOOR_HIGH_MM, line=line)
 
 
 def _window(
@@ -198,7 +209,7 @@ def _window(
             f"{ceiling / 1000} m, got sill {entry.sill} and head {entry.head} for {what}"
         )
     contact, start, end = _place(what, entry.at, entry.width, rooms, [c for c in outer if c.room == room])
-    return Opening("window", room, contact.side, None, start, end, sill, head)
+    return Opening("window", room, contact.side, None, start, end, sill, head, line=_line(rooms, contact))
 
 
 def _place(
@@ -216,7 +227,8 @@ def _place(
         start = along - wide // 2
         fits = contact.start + FRAME_ROOM_MM - INNER_HALF_MM <= start
         fits = fits and start + wide <= contact.end - FRAME_ROOM_MM + INNER_HALF_MM
-        if abs(across - rooms[contact.room].cell.line(contact.side)) <= REACH_MM and fits:
+        fits = fits and (contact.other is not None or _opens_outside(rooms, contact, start, start + wide))
+        if abs(across - contact.line) <= REACH_MM and fits:
             return contact, start, start + wide
     raise SceneError(
         f"expected {what}, {width} m wide around {list(at)}, inside one straight wall that they share "
@@ -224,17 +236,37 @@ def _place(
     )
 
 
+def _opens_outside(rooms: Sequence[PlannedRoom], contact: Contact, start: int, end: int) -> bool:
+    """Whether no wall stands before the outer end of an opening."""
+    before = band_at(contact.side, contact.line, start, end, -OUTER_MM - 100, -OUTER_MM)
+    return not any(piece.grown(OUTER_MM).overlaps(before) for room in rooms for piece in room.cell_pieces)
+
+
+def _line(rooms: Sequence[PlannedRoom], contact: Contact) -> int | None:
+    """What `Opening.line` is for an opening in this wall."""
+    if contact.line == rooms[contact.room].cell.line(contact.side):
+        return None
+    return contact.line + (INNER_HALF_MM if contact.side in (NORTH, WEST) else -INNER_HALF_MM)
+
+
 def _append(openings: list[Opening], rooms: Sequence[PlannedRoom], new: Opening, where: str) -> None:
     """Add an opening; raises SceneError when it meets another one of its wall."""
-    line = rooms[new.room].cell.line(new.side)
+    line = _wall_line(rooms, new)
     for old in openings:
-        same_wall = old.side % 2 == new.side % 2 and rooms[old.room].cell.line(old.side) == line
+        same_wall = old.side % 2 == new.side % 2 and _wall_line(rooms, old) == line
         if same_wall and old.start - 2 * FRAME_ROOM_MM < new.end and new.start - 2 * FRAME_ROOM_MM < old.end:
             raise SceneError(
                 f"expected {2 * FRAME_ROOM_MM / 1000} m of wall between openings, got {where} too near to "
                 f"another {old.kind}"
             )
     openings.append(new)
+
+
+def _wall_line(rooms: Sequence[PlannedRoom], opening: Opening) -> int:
+    """The middle of the wall of an opening."""
+    if opening.line is None:
+        return rooms[opening.room].cell.line(opening.side)
+    return opening.line - (INNER_HALF_MM if opening.side in (NORTH, WEST) else -INNER_HALF_MM)
 
 
 def _require_joined(names: Sequence[str], openings: Sequence[Opening]) -> None:

@@ -8,10 +8,10 @@ from jaxtyping import Int
 
 from navarena.scenes.houses.footprints import leaf_obstructions, obstructions
 from navarena.scenes.houses.outline import wall_rects
-from navarena.scenes.houses.plan import FloorPlan, Rect
+from navarena.scenes.houses.plan import FloorPlan, Rect, without_all
 from navarena.scenes.houses.reach_kernels import block_around, label_components
 from navarena.scenes.houses.space import Placement
-from navarena.scenes.houses.structure import doorway_rects, without_rect
+from navarena.scenes.houses.structure import doorway_rects
 
 CELL_MM = 50
 RADII_MM = (240, 180)
@@ -72,10 +72,7 @@ class FloorGrid:
 
 def solid_walls(plan: FloorPlan) -> list[Rect]:
     """Walls with the doorways between rooms cut out."""
-    pieces = wall_rects(plan.rooms)
-    for doorway in doorway_rects(plan):
-        pieces = [left for piece in pieces for left in without_rect(piece, doorway)]
-    return pieces
+    return without_all(wall_rects(plan.rooms), doorway_rects(plan))
 
 
 def fixed_obstacles(plan: FloorPlan) -> list[Rect]:
@@ -93,7 +90,7 @@ def build_floor_grid(plan: FloorPlan, obstacles: Sequence[Rect], radius: int) ->
     x0, z0 = min(cell.x0 for cell in cells), min(cell.z0 for cell in cells)
     x1, z1 = max(cell.x1 for cell in cells), max(cell.z1 for cell in cells)
     grid = np.full(((x1 - x0) // CELL_MM + 1, (z1 - z0) // CELL_MM + 1), -1, np.int32)
-    for rect in [room.floor for room in plan.rooms] + doorway_rects(plan):
+    for rect in [piece for room in plan.rooms for piece in room.floor_pieces] + doorway_rects(plan):
         i0, i1 = (rect.x0 - x0) // CELL_MM, -(-(rect.x1 - x0) // CELL_MM)
         j0, j1 = (rect.z0 - z0) // CELL_MM, -(-(rect.z1 - z0) // CELL_MM)
         grid[i0:i1, j0:j1] = 0
@@ -140,8 +137,11 @@ class _Check:
 
     def cut_off_rooms(self, grid: FloorGrid) -> list[int]:
         """Rooms that the main part of the floor does not enter."""
-        rooms = enumerate(self.plan.rooms)
-        return [k for k, room in rooms if not (grid.window(room.floor.grown(-CELL_MM)) == grid.main).any()]
+        return [
+            k
+            for k, room in enumerate(self.plan.rooms)
+            if not any((grid.window(piece.grown(-CELL_MM)) == grid.main).any() for piece in room.floor_pieces)
+        ]
 
     def faults(self, grid: FloorGrid) -> tuple[int, int]:
         """(rooms cut off, cells cut off)."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from navarena.scenes.houses.openings import leaf_rect, subtract_intervals
 from navarena.scenes.houses.parts import QUARTERS, Model, Turn
-from navarena.scenes.houses.plan import INWARD_TURNS, FloorPlan, Rect
+from navarena.scenes.houses.plan import INWARD_TURNS, FloorPlan, Rect, band_at, without_all
 
 WALL_GAP_MM = 20
 """Air between furniture and wall, which leaves room for the skirting board."""
@@ -85,6 +85,7 @@ class RoomSpace:
         door_spans: (side, start, end) of each.
         blocks: volumes taken.
         clearances: floor that things need in front of them; other clearances may overlap.
+        notches: parts of `floor` that are not the room's, where it is no rectangle; blocks as well.
     """
 
     room: int
@@ -96,6 +97,22 @@ class RoomSpace:
     door_spans: list[tuple[int, int, int]] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     clearances: list[Rect] = field(default_factory=list)
+    notches: list[Rect] = field(default_factory=list)
+
+    @property
+    def pieces(self) -> list[Rect]:
+        """Disjoint rectangles that together are the floor without the notches."""
+        return without_all([self.floor], self.notches)
+
+    @property
+    def area(self) -> int:
+        """Of the floor, square millimetres."""
+        return sum(piece.area for piece in self.pieces)
+
+    def has_floor(self, rect: Rect, margin: int) -> bool:
+        """Whether `rect` lies over the floor, `margin` millimetres from its walls."""
+        wide = rect.grown(margin)
+        return self.floor.contains(wide) and not any(notch.overlaps(wide) for notch in self.notches)
 
     def is_free(self, rect: Rect, low: int, high: int, ignore_clearance: bool = False) -> bool:
         """Whether a thing with outline `rect` from `low` to `high` can be put there."""
@@ -179,11 +196,15 @@ def make_spaces(plan: FloorPlan) -> list[RoomSpace]:
     rooms = plan.rooms
     spaces = [RoomSpace(k, room.category, plan.ground(k), plan.ceiling) for k, room in enumerate(rooms)]
     for space in spaces:
+        space.notches += rooms[space.room].floor_notches
+        space.blocks += [Block(notch, 0, plan.ceiling) for notch in space.notches]
         for side, opening in plan.openings_of(space.room):
+            line = plan.face_line(opening, space.room)
             if opening.kind == "window":
-                space.windows.append((side, opening.start, opening.end, opening.low, opening.high))
+                if line == space.floor.line(side):  # nothing stands at the walls of notches
+                    space.windows.append((side, opening.start, opening.end, opening.low, opening.high))
                 continue
-            zone = space.floor.band(side, opening.start - 60, opening.end + 60, 0, DOOR_ZONE_MM)
+            zone = band_at(side, line, opening.start - 60, opening.end + 60, 0, DOOR_ZONE_MM)
             space.doors.append(zone)
             space.door_spans.append((side, opening.start - 80, opening.end + 80))
     for opening in plan.openings:

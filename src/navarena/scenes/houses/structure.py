@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from navarena.scenes.houses.looks import Look
 from navarena.scenes.houses.mesh import MeshBuilder, Thing, subdivide
-from navarena.scenes.houses.outline import exterior_edges, wall_rects
+from navarena.scenes.houses.outline import border_edges, exterior_edges, wall_rects
 from navarena.scenes.houses.parts import QUARTERS, Part
 from navarena.scenes.houses.plan import (
     EAST,
@@ -21,8 +21,9 @@ from navarena.scenes.houses.plan import (
     SOUTH,
     FloorPlan,
     Opening,
-    PlannedRoom,
     Rect,
+    band_at,
+    without_all,
 )
 from navarena.scenes.houses.shapes import BOX
 from navarena.scenes.houses.wall_openings import FRAME_MM, HOLE_MARGIN_MM, opening_model
@@ -69,19 +70,52 @@ def _build_room(builder: MeshBuilder, plan: FloorPlan, index: int, looks: RoomLo
     """Floor, ceiling and four walls of a room; returns the floor's thing."""
     floor, ground = plan.rooms[index].floor, plan.ground(index)
     floor_thing = builder.add_thing(Thing("floor", index, _attributes(looks.floor)))
-    lines = _panel_lines(ground if plan.opens_down else floor, floor, spacing)
-    builder.add_panel(floor_thing, looks.floor, 1, 0, 1, lines)
+    holes = [notch.grown(-OVERLAP_MM) for notch in plan.rooms[index].floor_notches]
+    lines = _panel_lines(ground if plan.opens_down else floor, floor, spacing, holes)
+    builder.add_panel(floor_thing, looks.floor, 1, 0, 1, lines, holes)
     ceiling = builder.add_thing(Thing("ceiling", index, _attributes(looks.ceiling)))
-    lines = _panel_lines(ground if plan.opens_up else floor, floor, spacing)
-    builder.add_panel(ceiling, looks.ceiling, 1, plan.ceiling, -1, lines)
-    for side in SIDES:
-        _build_wall(builder, plan, index, side, looks, spacing)
+    lines = _panel_lines(ground if plan.opens_up else floor, floor, spacing, holes)
+    builder.add_panel(ceiling, looks.ceiling, 1, plan.ceiling, -1, lines, holes)
+    for face in room_faces(plan.rooms[index].floor_pieces):
+        _build_wall(builder, plan, index, face, looks, spacing)
     return floor_thing
 
 
-def _panel_lines(rect: Rect, floor: Rect, spacing: int) -> tuple[list[int], list[int]]:
+@dataclass(frozen=True)
+class WallFace:
+    """A straight piece of a room's wall, seen from inside.
+
+    Attributes:
+        side: of the room.
+        line: coordinate across it.
+        start, end: along it.
+        inner_start, inner_end: whether the room goes on around the corner there, instead of ending in it.
+    """
+
+    side: int
+    line: int
+    start: int
+    end: int
+    inner_start: bool = False
+    inner_end: bool = False
+
+
+def room_faces(pieces: Sequence[Rect]) -> list[WallFace]:
+    """The walls around a floor that `pieces` cover together, sorted by side."""
+    faces = []
+    for side, line, start, end in border_edges(pieces):
+        beyond = (band_at(side, line, start - 1, start, 0, 1), band_at(side, line, end, end + 1, 0, 1))
+        inner = [any(piece.contains(spot) for piece in pieces) for spot in beyond]
+        faces.append(WallFace(side, line, start, end, *inner))
+    return faces
+
+
+def _panel_lines(
+    rect: Rect, floor: Rect, spacing: int, holes: Sequence[Rect] = ()
+) -> tuple[list[int], list[int]]:
     """Grid lines over a part of a room's floor or ceiling, edges at walls inside these."""
-    wide, deep = subdivide(rect.x0, rect.x1, spacing), subdivide(rect.z0, rect.z1, spacing)
+    wide = subdivide(rect.x0, rect.x1, spacing, [x for hole in holes for x in (hole.x0, hole.x1)])
+    deep = subdivide(rect.z0, rect.z1, spacing, [z for hole in holes for z in (hole.z0, hole.z1)])
     north, east, south, west = (OVERLAP_MM if rect.line(side) == floor.line(side) else 0 for side in SIDES)
     return (
         [rect.x0 - west, *wide[1:-1], rect.x1 + east],
@@ -94,16 +128,26 @@ def _attributes(look: Look) -> Mapping[str, str]:
 
 
 def _build_wall(
-    builder: MeshBuilder, plan: FloorPlan, index: int, side: int, looks: RoomLooks, spacing: int
+    builder: MeshBuilder, plan: FloorPlan, index: int, face: WallFace, looks: RoomLooks, spacing: int
 ) -> None:
     """One inner wall face with its holes, and the skirting board along it."""
-    floor = plan.rooms[index].floor
-    openings = [opening for at, opening in plan.openings_of(index) if at == side]
+    side, start, end = face.side, face.start, face.end
+    openings = [
+        opening
+        for at, opening in plan.openings_of(index)
+        if at == side
+        and plan.face_line(opening, index) == face.line
+        and start <= opening.start
+        and opening.end <= end
+    ]
     holes = [_hole(opening) for opening in openings]
-    start, end = floor.span(side)
     along = subdivide(start, end, spacing, [mark for hole in holes for mark in (hole.x0, hole.x1)])
-    along = [start - OVERLAP_MM, *along[1:-1], end + OVERLAP_MM]
-    has_well = plan.ground(index) != floor
+    along = [
+        start - OVERLAP_MM * (not face.inner_start),
+        *along[1:-1],
+        end + OVERLAP_MM * (not face.inner_end),
+    ]
+    has_well = plan.ground(index) != plan.rooms[index].floor
     low, high = -OVERLAP_MM, plan.ceiling + OVERLAP_MM
     if has_well:  # the walls of a well run on from storey to storey
         low, high = 0 if plan.opens_down else low, plan.rise if plan.opens_up else high
@@ -117,25 +161,24 @@ def _build_wall(
     thing = builder.add_thing(Thing("wall", index, _attributes(looks.wall)))
     if side in (NORTH, SOUTH):
         facing = 1 if side == NORTH else -1
-        builder.add_panel(thing, looks.wall, 2, floor.line(side), facing, (along, up), holes)
+        builder.add_panel(thing, looks.wall, 2, face.line, facing, (along, up), holes)
     else:
         facing = -1 if side == EAST else 1
         turned = [Rect(h.z0, h.x0, h.z1, h.x1) for h in holes]
-        builder.add_panel(thing, looks.wall, 0, floor.line(side), facing, (up, along), turned)
+        builder.add_panel(thing, looks.wall, 0, face.line, facing, (up, along), turned)
     if not has_well:
-        builder.add_parts(thing, _skirting(floor, side, openings, looks.skirting, spacing))
+        builder.add_parts(thing, _skirting(face, openings, looks.skirting, spacing))
 
 
-def _skirting(floor: Rect, side: int, openings: Sequence[Opening], look: Look, spacing: int) -> list[Part]:
+def _skirting(face: WallFace, openings: Sequence[Opening], look: Look, spacing: int) -> list[Part]:
     """Boards between the doors."""
-    start, end = floor.span(side)
     doors = sorted((o.start, o.end) for o in openings if o.low == 0)
-    borders = [start, *(mark for door in doors for mark in door), end]
+    borders = [face.start, *(mark for door in doors for mark in door), face.end]
     boards = []
     for a, b in zip(borders[::2], borders[1::2], strict=True):
         lines = subdivide(a, b, 4 * spacing) if b > a else []
         for low, high in pairwise(lines):
-            rect = floor.band(side, low, high, -4, SKIRTING_DEEP_MM)
+            rect = band_at(face.side, face.line, low, high, -4, SKIRTING_DEEP_MM)
             boards.append(_slab(rect, 0, SKIRTING_HIGH_MM, look))
     return boards
 
@@ -150,13 +193,10 @@ def _build_opening(
     builder: MeshBuilder, plan: FloorPlan, opening: Opening, looks: RoomLooks, floors: Sequence[int]
 ) -> None:
     """Frame, leaf or panes of an opening, and the threshold below it."""
-    floor = plan.rooms[opening.room].floor
+    line = plan.face_line(opening, opening.room)
     thickness = wall_thickness(opening)
     middle = (opening.start + opening.end) // 2
-    rect = floor.band(opening.side, middle - 1, middle + 1, 0, 2)
-    at = (middle, 0, floor.line(opening.side))
-    if opening.side % 2:
-        at = (floor.line(opening.side), 0, middle)
+    at = (line, 0, middle) if opening.side % 2 else (middle, 0, line)
     category = "window" if opening.kind == "window" else "door"
     model = opening_model(opening, thickness, looks.door, looks.view)
     turn = QUARTERS[INWARD_TURNS[opening.side]]
@@ -164,7 +204,7 @@ def _build_opening(
     builder.add_thing(Thing(category, room, model.attributes, at, turn, shades=False), model)
     if opening.low == 0:
         margin = HOLE_MARGIN_MM
-        rect = floor.band(opening.side, opening.start - margin, opening.end + margin, -thickness - 6, 6)
+        rect = band_at(opening.side, line, opening.start - margin, opening.end + margin, -thickness - 6, 6)
         look = Look(looks.floor.finish, looks.floor.color)
         builder.add_parts(floors[opening.room], [_slab(rect, -OVERLAP_MM, 5, look)])
 
@@ -181,7 +221,7 @@ def _build_outside(builder: MeshBuilder, plan: FloorPlan) -> None:
             for opening in plan.openings
             if opening.other is None
             and opening.side == side
-            and _outer_line(plan.rooms[opening.room], side) == level
+            and _outer_line(plan, opening) == level
             and start <= opening.start
             and opening.end <= end
         ]
@@ -197,8 +237,10 @@ def _build_outside(builder: MeshBuilder, plan: FloorPlan) -> None:
         builder.add_panel(thing, cut, 1, top, 1, ((rect.x0, rect.x1), (rect.z0, rect.z1)))
 
 
-def _outer_line(room: PlannedRoom, side: int) -> int:
-    return room.cell.line(side) + (-OUTER_MM if side in (NORTH, 3) else OUTER_MM)
+def _outer_line(plan: FloorPlan, opening: Opening) -> int:
+    """Where the outer face of an opening's wall is."""
+    out = INNER_HALF_MM + OUTER_MM
+    return plan.face_line(opening, opening.room) + (-out if opening.side in (NORTH, 3) else out)
 
 
 def wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
@@ -207,9 +249,7 @@ def wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
     passages = [(opening, _rough_hole(plan, opening)) for opening in plan.openings]
     for rect in wall_rects(plan.rooms):
         cut = [(opening, through) for opening, through in passages if through.overlaps(rect)]
-        pieces = [rect]
-        for _, through in cut:
-            pieces = [left for piece in pieces for left in without_rect(piece, through)]
+        pieces = without_all([rect], [through for _, through in cut])
         boxes += [(p.x0, 0, p.z0, p.x1, plan.ceiling, p.z1) for p in pieces]
     for opening, t in passages:
         boxes.append((t.x0, opening.high + FRAME_MM, t.z0, t.x1, plan.ceiling, t.z1))
@@ -220,8 +260,8 @@ def wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
 
 def _through(plan: FloorPlan, opening: Opening) -> Rect:
     """The clear way through the wall, seen from above."""
-    floor = plan.rooms[opening.room].floor
-    return floor.band(opening.side, opening.start, opening.end, -wall_thickness(opening), 0)
+    line = plan.face_line(opening, opening.room)
+    return band_at(opening.side, line, opening.start, opening.end, -wall_thickness(opening), 0)
 
 
 def _rough_hole(plan: FloorPlan, opening: Opening) -> Rect:
@@ -230,20 +270,6 @@ def _rough_hole(plan: FloorPlan, opening: Opening) -> Rect:
     if opening.side % 2:
         return Rect(through.x0, through.z0 - FRAME_MM, through.x1, through.z1 + FRAME_MM)
     return Rect(through.x0 - FRAME_MM, through.z0, through.x1 + FRAME_MM, through.z1)
-
-
-def without_rect(rect: Rect, hole: Rect) -> list[Rect]:
-    """What is left of `rect` around `hole`."""
-    if not rect.overlaps(hole):
-        return [rect]
-    x0, x1 = max(rect.x0, hole.x0), min(rect.x1, hole.x1)
-    pieces = (
-        (rect.x0, rect.z0, x0, rect.z1),
-        (x1, rect.z0, rect.x1, rect.z1),
-        (x0, rect.z0, x1, max(rect.z0, hole.z0)),
-        (x0, min(rect.z1, hole.z1), x1, rect.z1),
-    )
-    return [Rect(*piece) for piece in pieces if piece[0] < piece[2] and piece[1] < piece[3]]
 
 
 def doorway_rects(plan: FloorPlan) -> list[Rect]:

@@ -1,0 +1,244 @@
+"""One body that explores: it goes to frontiers until it has an aim, then to that."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int8
+
+from navarena.core.geometry import forward_from_yaw
+from navarena.mapping import (
+    FREE,
+    Frontiers,
+    MapGrid,
+    Reach,
+    SteeringSettings,
+    Terrain,
+    TerrainSettings,
+    build_terrain,
+    find_frontiers,
+    find_stand,
+    flood_terrain,
+    steer,
+)
+
+
+@dataclass(frozen=True)
+class ExplorerSettings:
+    """How a body explores.
+
+    Attributes:
+        terrain: what it makes of its map.
+        steering: what it can do.
+        least_frontiers: cells of the terrain; smaller frontiers are looked at when no larger ones are left.
+        loyalty: share of its cost that the frontier chosen before is taken for, so that two equal ones
+            do not draw the body to and fro.
+        patience: steps near one frontier, after which it is left alone.
+        nearness: metres that are near, for that.
+        first_turns: turns to the left with which an episode begins.
+        stillness: moves without leaving the place, after which the body breaks free.
+    """
+
+    terrain: TerrainSettings
+    steering: SteeringSettings
+    least_frontiers: tuple[int, ...] = (8, 4, 2)
+    loyalty: float = 0.6
+    patience: int = 14
+    nearness: float = 0.7
+    first_turns: int = 10
+    stillness: int = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """Something to go to.
+
+    Attributes:
+        points: (K, 3) metres, in the frame of the map, on its surface.
+        least: (K,) metres to keep from each point.
+        most: metres to come near to one of them.
+        spare: metres before a point within which the thing itself may stand.
+        is_sure: whether being there fulfils the goal; else it is only a place to look from.
+    """
+
+    points: Float[np.ndarray, "k 3"]
+    least: Float[np.ndarray, "k"]
+    most: float
+    spare: float
+    is_sure: bool = True
+
+
+class Explorer:
+    """The plans of one body in one episode.
+
+    Args:
+        settings: how it explores.
+        generator: for the rare case that nothing is left to do.
+
+    Attributes:
+        is_done: whether no frontier was left at the last look.
+    """
+
+    def __init__(self, settings: ExplorerSettings, generator: np.random.Generator) -> None:
+        self.settings = settings
+        self.is_done = False
+        self._generator = generator
+        self._turns_left = settings.first_turns
+        self._bumps: list[Float[np.ndarray, 3]] = []
+        self._left_alone: list[Float[np.ndarray, 3]] = []
+        self._target: Float[np.ndarray, 3] | None = None
+        self._waits = 0
+        self._last: tuple[Float[np.ndarray, 3], str] | None = None
+        self._escape: list[str] = []
+        self._failures = 0
+        self._still = 0
+
+    def act(
+        self,
+        scores: Int8[np.ndarray, "r c"],
+        grid: MapGrid,
+        position: Float[np.ndarray, "3"],
+        yaw: float,
+        aim: Aim | None,
+    ) -> str:
+        """The next move: "forward", "left", "right", or "arrived" when a sure aim is reached.
+
+        Args:
+            scores: (R, C) int8 evidence of the map, and `grid`, where its cells lie.
+            grid: of the map.
+            position: (3,) metres, in the frame of the map.
+            yaw: radians, in the same frame.
+            aim: what to go to; None to explore.
+        """
+        self._notice_collision(position, yaw)
+        move = self._escape.pop() if self._escape else self._choose(scores, grid, position, yaw, aim)
+        if move == "blocked" or self._still > self.settings.stillness:
+            move = self._break_free()
+        self._last = (position.copy(), move)
+        return move
+
+    def _choose(
+        self,
+        scores: Int8[np.ndarray, "r c"],
+        grid: MapGrid,
+        position: Float[np.ndarray, "3"],
+        yaw: float,
+        aim: Aim | None,
+    ) -> str:
+        bumps = np.array(self._bumps).reshape(-1, 3)
+        terrain = build_terrain(scores, grid, self.settings.terrain, bumps, position)
+        row, column = terrain.grid.cells_of(position).tolist()
+        if aim is not None:
+            reach = flood_terrain(terrain, (row, column))
+            stand = find_stand(terrain, reach, aim.points, aim.least, aim.most, aim.spare)
+            if stand is not None:
+                move = steer(terrain, reach.path_to(*stand), position, yaw, self.settings.steering)
+                if move != "arrived" or aim.is_sure:
+                    return move
+        if self._turns_left > 0:
+            self._turns_left -= 1
+            return "left"
+        return self._explore(terrain, flood_terrain(terrain, (row, column), False), position, yaw)
+
+    def _explore(self, terrain: Terrain, reach: Reach, position: Float[np.ndarray, "3"], yaw: float) -> str:
+        """A move towards the frontier that is cheapest to reach."""
+        frontiers = self._list_frontiers(terrain, reach)
+        self.is_done = not len(frontiers.costs)
+        if self.is_done:
+            return self._wander(terrain, reach, position, yaw)
+        chosen = self._choose_frontier(terrain, frontiers)
+        cell = frontiers.cells[chosen]
+        self._target = terrain.grid.centers_of(cell)
+        self._count_waits(position)
+        move = steer(terrain, reach.path_to(*cell.tolist()), position, yaw, self.settings.steering)
+        return self._face(yaw, self._target - position) if move == "arrived" else move
+
+    def _list_frontiers(self, terrain: Terrain, reach: Reach) -> Frontiers:
+        """Frontiers worth a visit: large ones, else small ones, else those left alone before."""
+        barred = self._barred(terrain)
+        for least in self.settings.least_frontiers:
+            frontiers = find_frontiers(terrain, reach, least, barred)
+            if len(frontiers.costs):
+                return frontiers
+        return frontiers
+
+    def _barred(self, terrain: Terrain) -> Bool[np.ndarray, "a b"]:
+        """(A, B) bool: cells around the frontiers that were left alone."""
+        barred = np.zeros(terrain.states.shape, bool)
+        reach = math.ceil(0.5 / terrain.grid.cell)
+        for place in self._left_alone:
+            row, column = terrain.grid.cells_of(place).tolist()
+            top, left = max(0, row - reach), max(0, column - reach)
+            barred[top : max(0, row + reach + 1), left : max(0, column + reach + 1)] = True
+        return barred
+
+    def _choose_frontier(self, terrain: Terrain, frontiers: Frontiers) -> int:
+        costs = frontiers.costs.astype(float)
+        if self._target is not None:
+            places = terrain.grid.centers_of(frontiers.cells)
+            apart = np.hypot(places[:, 0] - self._target[0], places[:, 2] - self._target[2])
+            if apart.min() < self.settings.nearness:
+                costs[apart.argmin()] *= self.settings.loyalty
+        return int(np.argmin(costs))
+
+    def _count_waits(self, position: Float[np.ndarray, "3"]) -> None:
+        """Leave a frontier alone that the body has been near to for too long."""
+        if self._target is None:
+            return
+        near = math.hypot(*(self._target - position)[[0, 2]]) < self.settings.nearness
+        self._waits = self._waits + 1 if near else 0
+        if self._waits > self.settings.patience:
+            self._left_alone.append(self._target)
+            self._waits = 0
+
+    def _wander(self, terrain: Terrain, reach: Reach, position: Float[np.ndarray, "3"], yaw: float) -> str:
+        """A move towards a random place that can be reached; it is kept until it is near."""
+        target = self._target
+        if target is None or math.hypot(*(target - position)[[0, 2]]) < self.settings.nearness:
+            open_cells = np.argwhere((reach.costs > 0) & (terrain.states == FREE))
+            if not len(open_cells):
+                return "blocked"
+            target = terrain.grid.centers_of(open_cells[self._generator.integers(len(open_cells))])
+            self._target = target
+        cell = terrain.grid.cells_of(target)
+        path = reach.path_to(*cell.tolist()) if terrain.grid.contains(cell) else np.zeros((0, 2), np.int64)
+        move = steer(terrain, path, position, yaw, self.settings.steering)
+        if move == "arrived":
+            self._target = None
+            return "left"
+        return move
+
+    def _face(self, yaw: float, offset: Float[np.ndarray, "3"]) -> str:
+        """Turn towards what lies at `offset` (3,) metres; to the left when it is faced already."""
+        ahead, left = forward_from_yaw(yaw), forward_from_yaw(yaw + math.pi / 2)
+        return "right" if offset @ left < -0.2 * abs(offset @ ahead) else "left"
+
+    def _notice_collision(self, position: Float[np.ndarray, "3"], yaw: float) -> None:
+        """Remember what stood in the way of a step that came to nothing."""
+        if self._last is None:
+            return
+        moved = math.hypot(*(position - self._last[0])[[0, 2]])
+        self._still = self._still + 1 if moved < 0.05 else 0
+        if self._last[1] != "forward":
+            return
+        if moved > 0.6 * self.settings.steering.step:
+            self._failures = 0
+            return
+        self._failures += 1
+        radius = self.settings.terrain.radius
+        self._bumps.append(position + (radius + 0.1) * forward_from_yaw(yaw))
+        if self._failures >= 4:
+            self._failures = 0
+            self._escape = self._random_escape()
+
+    def _break_free(self) -> str:
+        """What to do where every step seems blocked: forget the bumps, and go anywhere."""
+        self._bumps.clear()
+        self._still = 0
+        self._escape = self._random_escape()
+        return self._escape.pop()
+
+    def _random_escape(self) -> list[str]:
+        """A few turns and two steps, last first."""
+        side = "left" if self._generator.random() < 0.5 else "right"
+        return ["forward", "forward", *[side] * int(self._generator.integers(2, 7))]

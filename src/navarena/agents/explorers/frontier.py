@@ -1,0 +1,55 @@
+"""`frontier`: explores until it sees its goal, then goes there. `explore-only`: never goes anywhere else."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.agents.agent import Start
+from navarena.agents.explorers.explorer import Aim
+from navarena.agents.explorers.goal_finders import GoalFinder, make_goal_finder
+from navarena.agents.explorers.mapping_agent import MappingAgent
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.task import Task
+
+
+class FrontierAgent(MappingAgent):
+    """Explores from frontier to frontier; goes to the goal as soon as it knows where that is.
+
+    In PointNav it always knows. In ObjectNav and MultiON the semantic picture shows it (ground truth, so
+    it is privileged); what it saw of later goals it remembers. It maps by depth, gps and compass.
+    """
+
+    privileged = True
+    privileged_inputs = ("semantic pictures", "names of the scene's categories")
+
+    def __init__(self, task: Task, seed: int = 0) -> None:
+        super().__init__(task, seed)
+        self._finder: GoalFinder = make_goal_finder(task)
+        self.sensors = tuple(dict.fromkeys([*self.sensors, *self._finder.sensors]))
+
+    def attach(self, batch: NavigationBatch) -> None:
+        """Keep the batch, to read the names of the categories in its scenes."""
+        self._finder.attach(batch)
+
+    def begin(self, start: Start) -> None:
+        self._finder.begin(start)
+
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> Aim | None:
+        depth = self.metric_depth(observations["depth"])
+        self._finder.look(slot, observations, depth, self.depth_range, self.camera, pose)
+        return self._finder.aim(slot, observations, pose)
+
+
+class ExploreOnlyAgent(MappingAgent):
+    """Explores from frontier to frontier, and never declares anything: for curves of coverage."""
+
+    def begin(self, start: Start) -> None:
+        pass
+
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> Aim | None:
+        return None

@@ -1,0 +1,232 @@
+"""What tells an exploring agent where its goal is, for each way in which goals are told."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.agents.agent import Boundary, Start
+from navarena.agents.explorers.explorer import Aim
+from navarena.agents.explorers.sightings import locate
+from navarena.core.errors import InputError
+from navarena.core.geometry import forward_from_yaw
+from navarena.simulation.body import Camera, Embodiment
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.goal_objects import SEMANTIC_OFFSET
+from navarena.tasks.multi_on import MultiOn
+from navarena.tasks.object_nav import ObjectNav
+from navarena.tasks.task import Task
+
+OBJECT_REACH = 0.8
+"""Metres from what was seen of an object, within which its view points lie (1 m from its box)."""
+
+CLASS_REACH = 0.4
+"""Metres from a goal object of MultiON; it counts as found within 1.5 m, but along the floor."""
+
+MOST_POINTS = 60
+"""Points of a thing that are remembered."""
+
+
+class GoalFinder(ABC):
+    """Looks for the goal in what one body observes.
+
+    Attributes:
+        sensors: what it looks at, beside depth and pose.
+    """
+
+    sensors: tuple[str, ...] = ()
+
+    def attach(self, batch: NavigationBatch) -> None:  # noqa: B027 - a hook: most need none
+        """Called once before the first episode."""
+
+    @abstractmethod
+    def begin(self, start: Start) -> None:
+        """An episode or sub-task begins."""
+
+    @abstractmethod
+    def look(
+        self,
+        slot: int,
+        observations: Mapping[str, np.ndarray],
+        depth: Float[np.ndarray, "h w"],
+        depth_range: tuple[float, float],
+        camera: Camera,
+        pose: Float[np.ndarray, "4 4"],
+    ) -> None:
+        """Remember what the picture shows; depth (H, W) in metres, pose (4, 4) in the frame of the map."""
+
+    @abstractmethod
+    def aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> Aim | None:
+        """What to go to now; None when it is not known. pose: (4, 4) metres, in the frame of the map."""
+
+
+class PointFinder(GoalFinder):
+    """PointNav: the goal's distance and bearing are told at every step."""
+
+    sensors = ("pointgoal_with_gps_compass",)
+
+    def __init__(self, success_distance: float) -> None:
+        self._reach = success_distance
+
+    def begin(self, start: Start) -> None:
+        pass
+
+    def look(self, slot, observations, depth, depth_range, camera, pose) -> None:  # type: ignore[no-untyped-def]
+        pass
+
+    def aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> Aim | None:
+        distance, bearing = observations["pointgoal_with_gps_compass"].tolist()
+        yaw = math.atan2(pose[0, 2], pose[2, 2])
+        point = pose[:3, 3] + distance * forward_from_yaw(yaw + bearing)
+        return Aim(point[None], np.zeros(1), most=0.11, spare=0.0)
+
+
+class _Memory:
+    """What was seen of one thing: some of its points, or the direction in which it lies."""
+
+    def __init__(self) -> None:
+        self.points = np.zeros((0, 3))
+        self.beyond: Float[np.ndarray, 3] | None = None
+
+
+class SeenFinder(GoalFinder):
+    """The goal is told by its class, and semantic pictures show it.
+
+    Args:
+        body: whose camera must look at the goal.
+        reach: metres to come near.
+        spare: metres before its points within which the thing itself may stand.
+        must_see: whether the thing must be in the picture from where the body stands.
+    """
+
+    def __init__(self, body: Embodiment, reach: float, spare: float, must_see: bool) -> None:
+        self._body, self._reach, self._spare, self._must_see = body, reach, spare, must_see
+        self._memories: dict[int, dict[int, _Memory]] = {}
+
+    @abstractmethod
+    def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
+        """What semantic pictures show of the current goal."""
+
+    @abstractmethod
+    def labels(self, slot: int, observations: Mapping[str, np.ndarray]) -> list[int]:
+        """What is worth remembering, as semantic pictures show it."""
+
+    def begin(self, start: Start) -> None:
+        if start.boundary >= Boundary.EPISODE:
+            self._memories[start.slot] = {}
+
+    def look(
+        self,
+        slot: int,
+        observations: Mapping[str, np.ndarray],
+        depth: Float[np.ndarray, "h w"],
+        depth_range: tuple[float, float],
+        camera: Camera,
+        pose: Float[np.ndarray, "4 4"],
+    ) -> None:
+        picture = observations["semantic"][..., 0]
+        for label in self.labels(slot, observations):
+            mask = picture == label
+            if not mask.any():
+                continue
+            memory = self._memories[slot].setdefault(label, _Memory())
+            sighting = locate(mask, depth, depth_range, camera, pose)
+            if len(sighting.points):
+                memory.points = _thin(np.concatenate([memory.points, sighting.points]))
+                memory.beyond = None
+            elif not len(memory.points):
+                memory.beyond = sighting.beyond
+
+    def aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> Aim | None:
+        memory = self._memories[slot].get(self.goal_label(slot, observations))
+        if memory is None:
+            return None
+        if len(memory.points):
+            camera = self._body.cameras[0]
+            half = camera.height_px / camera.width_px * math.tan(camera.hfov / 2)
+            rise = np.abs(memory.points[:, 1] - camera.mount[1])
+            least = np.maximum(rise / half, 0.0) if self._must_see else np.zeros(len(memory.points))
+            near = least <= self._reach
+            if not near.any():
+                near[np.argmin(least)] = True
+            least = np.minimum(least[near], self._reach - 0.15)
+            return Aim(memory.points[near], least, self._reach, self._spare)
+        if memory.beyond is not None:
+            return Aim(memory.beyond[None], np.zeros(1), most=1.0, spare=1.0, is_sure=False)
+        return None
+
+
+class ObjectFinder(SeenFinder):
+    """ObjectNav: the goal is a category of the scene's objects."""
+
+    sensors = ("objectgoal", "semantic")
+
+    def __init__(self, task: ObjectNav) -> None:
+        super().__init__(task.embodiment, OBJECT_REACH, spare=0.25, must_see=True)
+        self._categories = task.categories
+        self._batch: NavigationBatch | None = None
+
+    def attach(self, batch: NavigationBatch) -> None:
+        self._batch = batch
+
+    def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
+        if self._batch is None:
+            raise InputError("expected the agent to be attached to a batch, got an act before attach")
+        world = self._batch.simulator.stage.world(slot)
+        names = world.scene.categories if world is not None else ()
+        goal = self._categories[int(observations["objectgoal"][0])]
+        return names.index(goal) + 1 if goal in names else -1
+
+    def labels(self, slot: int, observations: Mapping[str, np.ndarray]) -> list[int]:
+        return [self.goal_label(slot, observations)]
+
+
+class ClassFinder(SeenFinder):
+    """MultiON: goal objects are shown by their class; all are remembered, whichever is to be found now."""
+
+    sensors = ("multiobjectgoal", "semantic")
+
+    def __init__(self, task: MultiOn) -> None:
+        super().__init__(task.embodiment, CLASS_REACH, spare=0.15, must_see=False)
+        self._classes = len(task.kind.classes)
+
+    def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
+        return SEMANTIC_OFFSET + goal_class(observations["multiobjectgoal"])
+
+    def labels(self, slot: int, observations: Mapping[str, np.ndarray]) -> list[int]:
+        return list(range(SEMANTIC_OFFSET, SEMANTIC_OFFSET + self._classes))
+
+
+def goal_class(goal: np.ndarray) -> int:
+    """The class id that an observation tells as an integer (1,) or as a one-hot vector (K,)."""
+    return int(goal[0]) if len(goal) == 1 else int(np.argmax(goal))
+
+
+def make_goal_finder(task: Task) -> GoalFinder:
+    """What finds the goals of `task`; raises InputError for a task whose goals are told in another way."""
+    if isinstance(task, ObjectNav):
+        return ObjectFinder(task)
+    if isinstance(task, MultiOn):
+        return ClassFinder(task)
+    if "pointgoal_with_gps_compass" in task.sensors:
+        return PointFinder(task.success_distance)
+    raise InputError(
+        f"expected PointNav, ObjectNav or MultiON for this agent, got {task.protocol_id!r}; use another agent"
+    )
+
+
+def _thin(points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "m 3"]:
+    """At most MOST_POINTS of `points` (K, 3) metres, evenly chosen."""
+    return (
+        points
+        if len(points) <= MOST_POINTS
+        else points[np.linspace(0, len(points) - 1, MOST_POINTS).astype(int)]
+    )

@@ -1,0 +1,162 @@
+"""Agents that map what they see: the part that all of them share."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+from navarena.agents.agent import Agent, Boundary, Start
+from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
+from navarena.core.errors import InputError
+from navarena.core.seeding import make_generator
+from navarena.mapping import OccupancyMaps, OccupancySettings, SteeringSettings, TerrainSettings
+from navarena.simulation.bodies import Bodies
+from navarena.simulation.body import Camera, Embodiment
+from navarena.simulation.camera_pose import world_from_camera
+from navarena.simulation.sensors.pictures import Depth
+from navarena.tasks.task import Task
+
+MOST_PIXELS = 80_000
+"""Of a depth picture that are read; of larger pictures every second or third pixel is left out."""
+
+MOVES = {"forward": "move_forward", "left": "turn_left", "right": "turn_right"}
+"""Moves of an explorer -> names of actions."""
+
+
+class MappingAgent(Agent):
+    """Keeps an occupancy map for each slot, in the frame of the episode's start.
+
+    It feels its pose by `gps` and `compass` and sees by `depth`. What it goes to, a derived class says.
+
+    Args:
+        task: the rules.
+        seed: of the run.
+    """
+
+    def __init__(self, task: Task, seed: int = 0) -> None:
+        self.sensors: tuple[str, ...] = ("depth", "gps", "compass")
+        self.task = task
+        self.camera = _first_camera(task.embodiment, "depth")
+        self._depth = _depth_sensor(task)
+        self._indices = {name: index for index, name in enumerate(task.actions)}
+        self._explorer_settings = _explorer_settings(task.embodiment)
+        self._map_settings = _map_settings(task.embodiment, self._depth, self.camera)
+        self._maps: OccupancyMaps | None = None
+        self._bodies = Bodies(1)
+        self._explorers: dict[int, Explorer] = {}
+        self._starts: list[Start] = []
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        for start in starts:
+            if start.boundary >= Boundary.EPISODE:
+                name = ("agent", type(self).__name__, start.seed, start.scene_id, start.episode_id)
+                self._explorers[start.slot] = Explorer(self._explorer_settings, make_generator(*name))
+                self._starts.append(start)
+            self.begin(start)
+
+    def act(
+        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+    ) -> Int64[np.ndarray, "n"]:
+        maps = self._update_maps(observations, active)
+        poses = world_from_camera(self._bodies, self.camera)
+        actions = np.zeros(len(active), np.int64)
+        for slot in np.flatnonzero(active).tolist():
+            own = {name: value[slot] for name, value in observations.items()}
+            aim = self.find_aim(slot, own, poses[slot])
+            position, yaw = self._bodies.positions[slot], float(self._bodies.yaws[slot])
+            scores = maps.scores[slot, maps.layer[slot]]
+            move = self._explorers[slot].act(scores, maps.grid(slot), position, yaw, aim)
+            name = self.task.declaration if move == "arrived" else MOVES[move]
+            actions[slot] = self._indices[name]
+        return actions
+
+    @abstractmethod
+    def begin(self, start: Start) -> None:
+        """An episode or sub-task begins: forget what its boundary ends."""
+
+    @abstractmethod
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> Aim | None:
+        """What the body in `slot` should go to; None to explore.
+
+        Args:
+            slot: row of the batch.
+            observations: name -> one environment's array, without the leading N.
+            pose: (4, 4) of the depth camera, metres, in the frame of the map.
+        """
+
+    def metric_depth(self, observation: Float[np.ndarray, "h w 1"]) -> Float[np.ndarray, "h w"]:
+        """(H, W) metres from one depth observation (H, W, 1)."""
+        scale, offset = _depth_scale(self._depth)
+        return np.asarray(offset + scale * observation[..., 0])
+
+    @property
+    def depth_range(self) -> tuple[float, float]:
+        """(nearest, farthest) metres between which depths are told apart."""
+        return self._depth.nearest, self._depth.farthest
+
+    def _update_maps(
+        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+    ) -> OccupancyMaps:
+        """Feel the poses and carve the pictures; maps of episodes that have just begun are empty before."""
+        if self._maps is None or self._maps.agents != len(active):
+            self._maps = OccupancyMaps(len(active), self._map_settings)
+            self._bodies = Bodies(len(active))
+        maps = self._maps
+        maps.reset([start.slot for start in self._starts])
+        self._starts.clear()
+        self._bodies.positions[:, 0] = observations["gps"][:, 1]
+        self._bodies.positions[:, 2] = -observations["gps"][:, 0]
+        self._bodies.yaws[:] = observations["compass"][:, 0]
+        poses = world_from_camera(self._bodies, self.camera)
+        scale, offset = _depth_scale(self._depth)
+        depths = observations["depth"][..., 0]
+        maps.update(depths, self.camera, poses, np.zeros(len(active)), active, scale, offset)
+        return maps
+
+
+def _first_camera(embodiment: Embodiment, channel: str) -> Camera:
+    """The first camera that takes a channel; raises InputError when none does or it has a name."""
+    for camera in embodiment.cameras:
+        if channel in camera.channels and not camera.name:
+            return camera
+    raise InputError(
+        f"expected a camera without a name that takes {channel!r} on {embodiment.name!r}, got none"
+    )
+
+
+def _depth_sensor(task: Task) -> Depth:
+    """The protocol's depth sensor."""
+    sensor = task.make_sensor("depth")
+    if sensor is None:
+        return Depth()
+    if not isinstance(sensor, Depth):
+        raise InputError(f"expected a Depth sensor of {task.protocol_id!r}, got {type(sensor).__name__}")
+    return sensor
+
+
+def _depth_scale(depth: Depth) -> tuple[float, float]:
+    """(metres per unit, metres at 0) of depth observations."""
+    return (depth.farthest - depth.nearest, depth.nearest) if depth.normalize else (1.0, 0.0)
+
+
+def _explorer_settings(body: Embodiment) -> ExplorerSettings:
+    steering = SteeringSettings(
+        body.forward_step, body.turn_angle, arrival=max(0.18, 0.72 * body.forward_step)
+    )
+    return ExplorerSettings(TerrainSettings(body.radius), steering)
+
+
+def _map_settings(body: Embodiment, depth: Depth, camera: Camera) -> OccupancySettings:
+    stride = 1
+    while camera.width_px * camera.height_px > MOST_PIXELS * stride**2:
+        stride += 1
+    return OccupancySettings(
+        nearest=depth.nearest,
+        farthest=min(depth.farthest, 6.0),
+        high=body.height,
+        size=60.0,
+        stride=stride,
+    )

@@ -1,0 +1,38 @@
+"""The child's side of `process`: serves one agent to its parent, and ends with it.
+
+python -m navarena.agents.process_host AGENT PROTOCOL SEED
+"""
+
+import os
+import sys
+import threading
+from typing import Any
+
+from navarena.agents.loading import load_agent
+from navarena.agents.serve import Host, make_server
+from navarena.core.errors import NavarenaError
+from navarena.tasks.catalog import get_task
+
+
+def main(name: str, protocol: str, seed: str) -> None:
+    """Serve until the parent is gone; the first line of stdout is the address."""
+    sys.path.insert(0, os.getcwd())
+    try:
+        task = get_task(protocol)
+        first = [load_agent(name, task, int(seed))]
+    except NavarenaError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return
+
+    def make() -> Any:
+        return first.pop() if first else load_agent(name, task, int(seed))
+
+    server = make_server(Host(make))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdout.write(f"http://127.0.0.1:{server.server_port}\n")
+    sys.stdout.flush()
+    sys.stdin.read()  # ends when the parent does
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:4])

@@ -1,0 +1,193 @@
+"""Serve an agent over HTTP, from any Python: this file alone, NumPy, and msgspec or msgpack.
+
+    python -m navarena.agents.serve my_module:MyAgent --port 8765
+    python serve.py my_module:MyAgent --port 8765        a copy, where navarena is not installed
+
+The agent is a class or function without arguments. It has `reset()` and `act(observations)` for one
+environment, or `reset(starts)` and `act(observations, active)` for a batch; see docs/remote-agents.md, which
+describes the messages, too. Nothing is pickled: whoever can reach the port can call the agent, and no more.
+
+The file is written for Python 3.7 and later, and imports nothing of navarena.
+"""
+
+import argparse
+import importlib
+import inspect
+import os
+import sys
+import threading
+import traceback
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from typing import Any, Callable  # noqa: UP035 - of Python 3.7
+
+import numpy as np
+
+try:
+    _codec = importlib.import_module("msgspec").msgpack
+    pack, unpack = _codec.encode, _codec.decode
+except ImportError:  # an older Python
+    _codec = importlib.import_module("msgpack")
+    pack, unpack = _codec.packb, _codec.unpackb
+
+VERSION = 1
+"""Of the messages."""
+
+EPISODE = 1
+"""The boundary at which single agents are reset (navarena.Boundary.EPISODE)."""
+
+NUMBERS = "biuf"
+"""Kinds of arrays that travel: bool, int, uint and float."""
+
+
+def encode_array(array: "np.ndarray") -> "dict[str, Any]":
+    """Shape, dtype such as "<f4", and the bytes in C order."""
+    array = np.ascontiguousarray(array)
+    return {"shape": list(array.shape), "dtype": array.dtype.str, "data": array.tobytes()}
+
+
+def decode_array(content: "dict[str, Any]") -> "np.ndarray":
+    """The array of `encode_array`, read-only; raises ValueError for dtypes that are no numbers."""
+    dtype = np.dtype(content["dtype"])
+    if dtype.kind not in NUMBERS:
+        raise ValueError("expected an array of numbers, got dtype {}".format(content["dtype"]))
+    return np.frombuffer(content["data"], dtype).reshape(content["shape"])
+
+
+class Host:
+    """The agents of all sessions: each evaluating process has a session, and an agent, of its own.
+
+    Args:
+        make: makes an agent; called with the message that opened the session if it takes one argument,
+            else without arguments.
+    """
+
+    def __init__(self, make: "Callable[..., Any]") -> None:
+        self._make = make
+        self._takes_opening = _takes(make, 1)
+        self._sessions: dict[str, _Session] = {}
+
+    def answer(self, path: str, message: "dict[str, Any]") -> "dict[str, Any]":
+        """The answer to a message sent to `path`; raises LookupError for an unknown path or session."""
+        if path == "/open":
+            agent = self._make(message) if self._takes_opening else self._make()
+            self._sessions[message["session"]] = _Session(agent)
+            return {
+                "version": VERSION,
+                "sensors": list(getattr(agent, "sensors", None) or ()),
+                "privileged_inputs": list(getattr(agent, "privileged_inputs", ())),
+                "trained_with": list(getattr(agent, "trained_with", ())),
+            }
+        if path == "/close":
+            self._sessions.pop(message["session"], None)
+            return {}
+        session = self._sessions[message["session"]]
+        with session.lock:
+            if path == "/reset":
+                session.reset([SimpleNamespace(**start) for start in message["starts"]])
+                return {}
+            if path == "/act":
+                seen = {name: decode_array(value) for name, value in message["observations"].items()}
+                return {"actions": session.act(seen, np.array(message["active"], bool))}
+        raise LookupError(path)
+
+
+class _Session:
+    """One evaluating process: a batch agent, or single agents by slot."""
+
+    def __init__(self, agent: Any) -> None:
+        self.lock = threading.Lock()
+        self._agent, self._spare = agent, [agent]
+        self._is_batched = _takes(agent.act, 2)
+        self._slots: dict[int, Any] = {}
+
+    def reset(self, starts: "list[SimpleNamespace]") -> None:
+        if self._is_batched:
+            self._agent.reset(starts)
+            return
+        for start in starts:
+            if start.slot not in self._slots:
+                self._slots[start.slot] = self._spare.pop() if self._spare else type(self._agent)()
+            if start.boundary >= EPISODE:
+                self._slots[start.slot].reset()
+
+    def act(self, seen: "dict[str, np.ndarray]", active: "np.ndarray") -> "list[Any]":
+        if self._is_batched:
+            return np.asarray(self._agent.act(seen, active)).tolist()
+        answers: list[Any] = [None] * len(active)
+        for slot in np.flatnonzero(active).tolist():
+            own = {name: value[slot].copy() for name, value in seen.items()}
+            answers[slot] = _plain(self._slots[slot].act(own))
+        return answers
+
+
+def _plain(answer: Any) -> Any:
+    """An action as msgpack knows it: {"action": x} opened, arrays and tensors of one turned into numbers."""
+    if isinstance(answer, dict):
+        answer = answer.get("action", answer)
+    return answer.item() if hasattr(answer, "item") else answer
+
+
+def _takes(function: "Callable[..., Any]", count: int) -> bool:
+    """Whether `function` can be called with `count` arguments."""
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def make_server(host: Host, address: str = "127.0.0.1", port: int = 0) -> ThreadingHTTPServer:
+    """An HTTP server that answers by `host`; port 0 takes a free one (`server.server_port`)."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            try:
+                status, answer = 200, host.answer(self.path, unpack(body))
+            except Exception:
+                status, answer = 500, {"error": traceback.format_exc()}
+            data = pack(answer)
+            self.send_response(status)
+            self.send_header("Content-Type", "application/msgpack")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Requests are not worth a line."""
+
+    server = ThreadingHTTPServer((address, port), Handler)
+    server.daemon_threads = True
+    return server
+
+
+def load_maker(text: str) -> "Callable[..., Any]":
+    """What "module:attribute" names; raises ImportError or AttributeError."""
+    module, _, attribute = text.partition(":")
+    maker: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    return maker
+
+
+def main() -> None:
+    """Serve until interrupted; the first line of stdout is the address."""
+    parser = argparse.ArgumentParser(description="Serve an agent to `navarena evaluate --agent http://...`.")
+    parser.add_argument("agent", help="module:Class, or module:function that makes the agent")
+    parser.add_argument("--port", type=int, default=8765, help="0 takes a free one")
+    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets other machines in")
+    arguments = parser.parse_args()
+    sys.path.insert(0, os.getcwd())
+    server = make_server(Host(load_maker(arguments.agent)), arguments.host, arguments.port)
+    sys.stdout.write("http://{}:{}\n".format(*server.server_address[:2]))
+    sys.stdout.flush()
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        server.server_close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""`navarena evaluate --suite`: every row of a suite of corruptions, and what they cost."""
+
+from collections.abc import Callable
+
+from navarena.cli.console import Console
+from navarena.cli.robustness import RobustnessCommand
+from navarena.evaluation.settings import EvaluationSettings
+from navarena.evaluation.suite import plan_suite
+from navarena.reports.robustness import REPORT_NAME
+
+
+def run_suite(
+    console: Console,
+    settings: EvaluationSettings,
+    name: str,
+    run_once: Callable[[Console, EvaluationSettings], object],
+    json: bool,
+) -> int:
+    """Run the rows of the suite `name` that are not finished, then report all of them; the exit code is 0.
+
+    Args:
+        console: to talk to.
+        settings: of every row but for its corruptions and folder.
+        name: of the suite.
+        run_once: carries out one run and prints its tables.
+        json: whether one JSON document is printed: that of `navarena robustness`.
+
+    Raises what plan_suite raises, before anything is run.
+    """
+    runs = plan_suite(settings, name)
+    for number, run in enumerate(runs, 1):
+        console.note(f"row {number} of {len(runs)}: {run.title}")
+        run_once(console, run.settings)
+    together = runs[0].folder.parent
+    folders = tuple(run.folder for run in runs)
+    return RobustnessCommand(folders, out=together / REPORT_NAME, json=json).run(console)

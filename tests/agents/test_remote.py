@@ -1,0 +1,213 @@
+"""Agents behind HTTP and in processes of their own."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from agents.test_habitat import run
+from navarena.agents import Boundary, Start, declare_agent, load_agent, serve
+from navarena.agents.process import ProcessAgent, ProcessDiedError
+from navarena.agents.remote import Connection, RemoteAgent, RemoteError
+from navarena.core.errors import ActionError, AgentTimeoutError, AgentUnreachableError, InputError
+from navarena.tasks.catalog import get_task
+from tasks.small import AHEAD, LEFT, SmallPointNav
+
+TASK = SmallPointNav()
+PROTOCOL = get_task("pointnav-v1")
+
+
+class Follower:
+    """Of the standard interface, in no need of navarena."""
+
+    sensors = ("pointgoal_with_gps_compass",)
+    trained_with = ("color_jitter",)
+
+    def reset(self):
+        self.steps = 0
+
+    def act(self, observations):
+        self.steps += 1
+        distance, bearing = observations["pointgoal_with_gps_compass"]
+        if distance < 0.2:
+            return {"action": "STOP"}
+        return {"action": np.int64(1 if abs(bearing) < 0.27 else 2)}
+
+
+class Whole:
+    """Acts for the whole batch, and is told the starts."""
+
+    sensors = ("gps",)
+    privileged_inputs = ("a tip",)
+
+    def __init__(self, opening):
+        self.opening, self.starts = opening, []
+
+    def reset(self, starts):
+        self.starts += starts
+
+    def act(self, observations, active):
+        assert observations["gps"].shape == (len(active), 2)
+        assert self.starts[0].scene_id == "hall" and self.starts[0].boundary == 3
+        return np.full(len(active), self.opening["actions"].index("turn_right"))
+
+
+class Moody(Follower):
+    """Breaks down, hangs, jumps or dies, as its steps go on."""
+
+    def act(self, observations):
+        self.steps += 1
+        if self.steps == 2:
+            raise ZeroDivisionError("stumbled")
+        if self.steps == 3:
+            time.sleep(5)
+        if self.steps == 4:
+            return "jump"
+        if self.steps == 5:
+            os._exit(7)
+        return 1
+
+
+@pytest.fixture
+def serving():
+    servers = []
+
+    def start(maker):
+        server = serve.make_server(serve.Host(maker))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def test_it_acts_as_it_would_here(serving):
+    agent, far = run(serving(Follower), [AHEAD, LEFT])
+    _, near = run("agents.test_remote:Follower", [AHEAD, LEFT])
+    for slot in range(2):
+        assert far.trajectory(slot).actions.tolist() == near.trajectory(slot).actions.tolist()
+        assert far.trajectory(slot).succeeded
+    assert agent.sensors == Follower.sensors and agent.trained_with == ("color_jitter",)
+
+
+def test_agents_of_batches_are_told_what_is_evaluated(serving):
+    address = serving(Whole)
+    agent, batch = run(address, [AHEAD, LEFT], steps=3)
+    assert batch.trajectory(1).actions.tolist() == [3, 3, 3]
+    assert agent.privileged
+    assert declare_agent(address, TASK).privileged_inputs == ("a tip",)
+    assert declare_agent(f"oracle-stop:{address}", TASK).privileged_inputs == (
+        "a tip",
+        "distance to the goal",
+    )
+
+
+def test_every_session_has_an_agent_of_its_own(serving):
+    address = serving(Follower)
+    first, second = (RemoteAgent(Connection(address), TASK) for _ in range(2))
+    first.reset([Start(0, "a", "hall", Boundary.SCENE)])
+    with pytest.raises(RemoteError, match="KeyError"):  # the second was never told of an episode
+        second.act({"pointgoal_with_gps_compass": np.zeros((1, 2), np.float32)}, np.ones(1, bool))
+
+
+def test_arrays_travel_exactly():
+    for array in (
+        np.arange(6, dtype=np.uint8).reshape(1, 2, 3),
+        np.array([[np.inf, -0.0]], np.float32),
+        np.zeros((2, 0), np.int64),
+        np.array([True, False]),
+        np.arange(8).reshape(2, 4)[:, ::2],
+    ):
+        travelled = msgspec.msgpack.decode(msgspec.msgpack.encode(serve.encode_array(array)))
+        found = serve.decode_array(travelled)
+        assert found.dtype == array.dtype and found.shape == array.shape
+        assert found.tobytes() == np.ascontiguousarray(array).tobytes()
+    with pytest.raises(ValueError, match="array of numbers"):
+        serve.decode_array({"shape": [1], "dtype": "|O", "data": b"\0" * 8})
+
+
+def step(agent):
+    return agent.act({"pointgoal_with_gps_compass": np.ones((1, 2), np.float32)}, np.ones(1, bool))
+
+
+def test_what_goes_wrong_over_there_is_told(serving):
+    agent = RemoteAgent(Connection(serving(Moody), patience=0.3), TASK)
+    agent.reset([Start(0, "a", "hall", Boundary.SCENE)])
+    assert step(agent).tolist() == [1]
+    with pytest.raises(RemoteError, match="ZeroDivisionError: stumbled"):
+        step(agent)
+    with pytest.raises(AgentTimeoutError, match=r"within 0\.3 s"):
+        step(agent)
+
+
+def test_nobody_answers():
+    with pytest.raises(AgentUnreachableError, match=r"start one with: python -m navarena\.agents\.serve"):
+        load_agent("http://127.0.0.1:9", TASK)
+    with pytest.raises(InputError, match="http://host:port, got 'http://nowhere'"):
+        load_agent("http://nowhere", TASK)
+
+
+def test_another_version_is_refused(serving, monkeypatch):
+    monkeypatch.setattr(serve, "VERSION", 2)
+    with pytest.raises(InputError, match="message version 1 .* got 2"):
+        load_agent(serving(Follower), TASK)
+
+
+def test_an_agent_in_a_process_of_its_own_can_hang_and_die(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[1]), *sys.path]))
+    agent = load_agent("process:agents.test_remote:Moody", PROTOCOL, patience=20.0)
+    agent.reset([Start(0, "a", "hall", Boundary.SCENE)])
+    assert isinstance(agent, ProcessAgent) and step(agent).tolist() == [1]
+    with pytest.raises(RemoteError, match="stumbled"):
+        step(agent)
+    agent._remote._connection.hurry(0.3)
+    with pytest.raises(AgentTimeoutError):
+        step(agent)
+    assert agent._process.poll() is not None  # what hung is gone
+    with pytest.raises(ProcessDiedError, match="exit code"):
+        step(agent)
+
+
+def test_processes_are_for_agents_that_only_observe(capfd):
+    with pytest.raises(InputError, match="only observes .* privileged 'expert'"):
+        load_agent("process:expert", PROTOCOL)
+    with pytest.raises(InputError, match="cannot start 'agents.test_habitat:Halfway'"):
+        load_agent("process:agents.test_habitat:Halfway", PROTOCOL)
+    assert "error: " in capfd.readouterr().err
+
+
+def test_unknown_names_of_actions_come_back_as_such(serving):
+    class Jumper(Follower):
+        def act(self, observations):
+            return "jump"
+
+    agent = RemoteAgent(Connection(serving(Jumper)), TASK)
+    agent.reset([Start(0, "a", "hall", Boundary.SCENE)])
+    with pytest.raises(ActionError, match="unknown action 'jump'"):
+        step(agent)
+
+
+def test_the_server_runs_where_navarena_is_not_installed(tmp_path):
+    """A copy of the file, with nothing of navarena on the path, and in the syntax of Python 3.7."""
+    source = Path(serve.__file__).read_text()
+    parse = "import ast, sys; ast.parse(sys.stdin.read(), feature_version=(3, 7))"
+    subprocess.run([sys.executable, "-c", parse], input=source, text=True, check=True)
+    (tmp_path / "serve.py").write_text(source)
+    (tmp_path / "theirs.py").write_text(
+        "class Theirs:\n    def reset(self): pass\n    def act(self, seen): return {'action': 'TURN_LEFT'}\n"
+    )
+    command = [sys.executable, "serve.py", "theirs:Theirs", "--port", "0"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        address = process.stdout.readline().strip()
+        _, batch = run(address, [AHEAD], steps=2)
+        process.terminate()
+    assert batch.trajectory(0).actions.tolist() == [2, 2]
