@@ -1,5 +1,8 @@
 """Options that protocols share, and those that the papers and their code disagree about."""
 
+from dataclasses import fields
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -60,3 +63,10 @@ def test_found_at_the_very_distance(limit, found):
     assert batch.state.distance[0] == 1.5
     batch.step(np.array([0]))
     assert len(batch.state.found_after[0]) == found
+
+
+def test_the_page_names_every_option():
+    page = (Path(__file__).parents[2] / "docs" / "options.md").read_text()
+    for protocol_id in TASKS.names():
+        for field in fields(get_task(protocol_id).options_type or RunOptions):
+            assert f"`{field.name}`" in page, f"docs/options.md lacks {field.name} of {protocol_id}"

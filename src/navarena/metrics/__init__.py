@@ -23,12 +23,14 @@ from navarena.metrics.navigation import (
     success,
 )
 from navarena.metrics.paired import PairedComparison, compare_paired, permutation_test
+from navarena.metrics.robustnav import spl_robustnav
 from navarena.metrics.seeds import (
     estimate_interquartile_mean,
     interquartile_mean,
     performance_profile,
     probability_of_improvement,
 )
+from navarena.metrics.seen_goal import SeenGoalTrajectory
 from navarena.metrics.statistics import (
     Estimate,
     bootstrap_interval,
@@ -114,4 +116,6 @@ __all__ = [
     "wilson_interval",
     "zone_success",
     "zone_success_seen",
+    "SeenGoalTrajectory",
+    "spl_robustnav",
 ]
