@@ -62,6 +62,7 @@ __all__ = [
     "ObjectGoalTrajectory",
     "PairedComparison",
     "PathScores",
+    "SeenGoalTrajectory",
     "ShortestWay",
     "TourSuccess",
     "Trajectory",
@@ -103,6 +104,7 @@ __all__ = [
     "seconds",
     "soft_spl",
     "spl",
+    "spl_robustnav",
     "split_variance",
     "stopped",
     "success",
@@ -116,6 +118,4 @@ __all__ = [
     "wilson_interval",
     "zone_success",
     "zone_success_seen",
-    "SeenGoalTrajectory",
-    "spl_robustnav",
 ]
