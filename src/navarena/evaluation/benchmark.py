@@ -20,6 +20,7 @@ from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
+from navarena.evaluation.calibration import Calibration, plan_calibration
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.catalog import COMMON_METRICS
@@ -122,6 +123,7 @@ class TaskSetup:
         seed: of the agent.
         corruptions: what spoils the agent's sight, motion and pose, each as "name:severity".
         patience: seconds that an agent elsewhere may take to answer; None for as long as it likes.
+        calibration: in which the agent adapts first, in each process alike; None for none.
     """
 
     protocol: str
@@ -129,6 +131,7 @@ class TaskSetup:
     seed: int
     corruptions: tuple[str, ...] = ()
     patience: float | None = None
+    calibration: Calibration | None = None
 
     def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
         """A NavigationBatch of the protocol's task."""
@@ -136,8 +139,16 @@ class TaskSetup:
         return NavigationBatch(task, slots, threads, sensors, corruptions=self.corruptions)
 
     def make_agent(self) -> BatchAgent:
-        """The agent as `navarena.agents.load_agent` makes it."""
-        return load_agent(self.agent, get_task(self.protocol), self.seed, self.patience)
+        """The agent as `navarena.agents.load_agent` makes it, adapted when there is a calibration."""
+        task = get_task(self.protocol)
+        agent = load_agent(self.agent, task, self.seed, self.patience)
+        if self.calibration is not None:
+            corruptions = self.corruptions
+            self.calibration.adapt(
+                agent,
+                lambda slots, sensors: NavigationBatch(task, slots, sensors=sensors, corruptions=corruptions),
+            )
+        return agent
 
 
 def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Benchmark:
@@ -172,7 +183,15 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         identity = identity.departing("forget", rules.forget)
     if rules.steps is not None and rules.steps < task.max_steps:
         identity = identity.departing("episode_steps", str(rules.steps))
-    setup = TaskSetup(task.protocol_id, settings.agent, settings.seed, corruptions, settings.episode_seconds)
+    calibration = None
+    if settings.calibrate is not None:
+        identity = identity.departing("calibrate", str(settings.calibrate))
+    if settings.calibrate is not None and needs_agent:
+        scenes = [episode.scene_id for episode in episodes]
+        calibration = plan_calibration(task, scenes, settings.calibrate)
+    setup = TaskSetup(
+        task.protocol_id, settings.agent, settings.seed, corruptions, settings.episode_seconds, calibration
+    )
     metrics = tuple(dict.fromkeys((*task.metrics, *COMMON_METRICS)))
     return Benchmark(identity, episodes, task.actions, metrics, setup, declaration, task.is_continuous)
 

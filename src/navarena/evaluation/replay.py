@@ -6,7 +6,7 @@ be equal; elsewhere whole numbers must be equal and distances within TOLERANCE.
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,6 +155,10 @@ class Outcome:
     unused: int
 
 
+Watch = Callable[[Batch, Mapping[int, Row]], object]
+"""Looks at a batch while actions are re-executed; see execute_actions."""
+
+
 @dataclass
 class _Cursor:
     """How far the actions of a row have been re-executed."""
@@ -170,9 +174,18 @@ class _Cursor:
 
 
 def execute_actions(
-    benchmark: Benchmark, pairs: Sequence[tuple[Row, Episode]], sensors: tuple[str, ...] = ()
+    benchmark: Benchmark,
+    pairs: Sequence[tuple[Row, Episode]],
+    sensors: tuple[str, ...] = (),
+    watch: Watch = lambda batch, rows: None,
 ) -> Iterator[tuple[Row, Episode, Outcome]]:
     """Re-execute the actions of each (row, episode) and yield what they led to, as they end.
+
+    Args:
+        benchmark: what the rows were made on.
+        pairs: rows with their episodes.
+        sensors: what the batch observes.
+        watch: called with the batch and slot -> row after every start and step, for those that moved.
 
     Raises CheckFailedError for an action outside the protocol's.
     """
@@ -188,12 +201,15 @@ def execute_actions(
             cursors[slot] = _Cursor(*waiting.popleft())
         if free:
             batch.start(free, [cursors[slot].episode for slot in free])
+            watch(batch, {slot: cursors[slot].row for slot in free})
         for slot in [slot for slot, cursor in cursors.items() if cursor.done]:
             cursor = cursors.pop(slot)
             unused = len(cursor.row.actions) - cursor.taken
             yield cursor.row, cursor.episode, Outcome(batch.trajectory(slot), cursor.ended, unused)
-        if cursors:
+        moved = {slot: cursor.row for slot, cursor in cursors.items() if not cursor.done}
+        if moved:
             _step_logged(benchmark, batch, cursors, slots)
+            watch(batch, moved)
 
 
 def _step_logged(benchmark: Benchmark, batch: Batch, cursors: dict[int, _Cursor], slots: int) -> None:

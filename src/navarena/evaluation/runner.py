@@ -51,6 +51,7 @@ from navarena.evaluation.view_point_hash import hash_view_points
 from navarena.evaluation.workers import WorkerPool
 
 REPORT_NAME = "report.html"
+FAILURES_NAME = "failures.json"
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,7 @@ def open_run(
 
 def clear_run(folder: Path) -> None:
     """Delete the files of a run from `folder`, and nothing else; raises StorageError."""
-    names = (FILE_NAME, SUMMARY_NAME, TABLE_NAME, TIMES_NAME, REPORT_NAME)
+    names = (FILE_NAME, SUMMARY_NAME, TABLE_NAME, TIMES_NAME, FAILURES_NAME, REPORT_NAME)
     written = [*journal_paths(folder), *times_paths(folder), *(folder / name for name in names)]
     for path in written:
         try:

@@ -20,6 +20,7 @@ DECISIVE = (
     "episodes",
     "seed",
     "corrupt",
+    "calibrate",
     "forget",
     "episode_steps",
     "episode_seconds",
@@ -41,6 +42,7 @@ class EvaluationSettings:
         seed: of the agent's random streams; the episodes do not depend on it.
         corrupt: what spoils the agent's sight, motion and knowledge of its pose, in this order:
             "name:severity" or with words, separated by commas; None for nothing.
+        calibrate: steps in which the agent may adapt before (see `calibration`); None for no such phase.
         forget: when the agent is told to forget: at every "subtask", at every "episode" (the protocols' own
             way, also None), or "never" within a scene, whose episodes then run one after the other.
         episode_steps: actions after which an episode is cut off, when the protocol allows more.
@@ -62,6 +64,7 @@ class EvaluationSettings:
     episodes: int | None = None
     seed: int = 0
     corrupt: str | None = None
+    calibrate: int | None = None
     forget: str | None = None
     episode_steps: int | None = None
     episode_seconds: float | None = None
@@ -72,7 +75,7 @@ class EvaluationSettings:
     fresh: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("episodes", "episode_steps", "workers", "batch_size"):
+        for name in ("episodes", "calibrate", "episode_steps", "workers", "batch_size"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"expected {name} of at least 1, got {value}")

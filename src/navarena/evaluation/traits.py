@@ -10,6 +10,9 @@ from navarena.metrics.trajectory import Trajectory
 
 CATEGORY, DIFFICULTY, FLOORS, MODALITY, GOALS = "category", "difficulty", "floors", "modality", "goals"
 
+POINT = "point"
+"""The modality of goals that no picture shows."""
+
 SAME_FLOOR, OTHER_FLOOR = "same floor", "other floor"
 
 FLOOR_CHANGE = 0.5
@@ -23,7 +26,7 @@ def find_traits(episode: Episode, trajectory: Trajectory) -> dict[str, str]:
     way changes them; modality of the goal ("point", "object", "image", "objects"); goals: their number.
     """
     goal = episode.goal
-    traits = {MODALITY: "point"}
+    traits = {MODALITY: POINT}
     if isinstance(goal, ObjectGoal):
         traits = {MODALITY: "object", CATEGORY: goal.category}
     elif isinstance(goal, ImageGoal):

@@ -18,7 +18,15 @@ from navarena.simulation.body_catalog import MULTION
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.goal_objects import CYLINDER_GOALS, RADII, SHAPE_GOALS, GoalKind, GoalObjects, class_id
+from navarena.tasks.goal_objects import (
+    CYLINDER_GOALS,
+    INSTANCE_OFFSET,
+    RADII,
+    SHAPE_GOALS,
+    GoalKind,
+    GoalObjects,
+    class_id,
+)
 from navarena.tasks.multi_on_options import THE_PROTOCOL, MultiOnOptions
 from navarena.tasks.options import apply_options
 from navarena.tasks.sensors.class_goal import ClassGoalState, MultiObjectGoal, OneHotMultiObjectGoal
@@ -304,6 +312,11 @@ class MultiOn(Task):
         """Let the agents in the marked slots (N,) bool see the class of the goal that is current."""
         for slot in np.flatnonzero(slots).tolist():
             state.goal_class[slot] = state.classes[slot][state.current(slot)]
+
+    def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
+        """The inserted objects; none when they are hidden."""
+        classes = require_state(state).classes[slot].tolist()
+        return [frozenset(() if self.options.hidden else (INSTANCE_OFFSET + one,)) for one in classes]
 
     def shortest_path(
         self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]

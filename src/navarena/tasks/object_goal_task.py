@@ -50,6 +50,10 @@ class ObjectGoalTask(Task):
     shaping_weight: float = 1.0
     takes_filed_start: bool = False
 
+    def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
+        """The objects that fulfil the goal; none in scenes without labels."""
+        return [frozenset(one.object_id for one in require_state(state).things[slot] or ())]
+
     @property
     @abstractmethod
     def view_points(self) -> ViewPointSettings:

@@ -192,6 +192,13 @@ class Task(ABC):
         """
         return ()
 
+    def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
+        """For each goal of `slot`, in order, the ids by which instance pictures show what fulfils it.
+
+        Empty sets for what cannot be seen, such as points.
+        """
+        return [frozenset()]
+
     def shortest_path(
         self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
     ) -> Float[np.ndarray, "k 3"]:

@@ -1,0 +1,58 @@
+"""`navarena failures`: why the failed episodes of a run failed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from navarena.cli.console import Console
+from navarena.evaluation.failures import classify_run
+from navarena.evaluation.journal import read_rows
+from navarena.metrics.failures import MEANINGS
+
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Re-execute the failed episodes of a run and name one reason for each.
+
+    By what the body did, and by whether its picture could show the goal. The classes are also written into
+    the folder, as failures.json. With --json, one document is printed with the keys identity, agent,
+    episodes, failed, counts (class: how many) and classes (for each: episode_id, class).
+    """
+
+    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
+    """Folder of the run, as `navarena evaluate` printed it."""
+    json: bool = False
+    """Print one JSON document instead of a table."""
+
+    def run(self, console: Console) -> int:
+        """Classify and print; the exit code is 0."""
+        failed = sum(row.metrics["success"] != 1.0 for row in read_rows(self.folder))
+        with console.progress(failed, "replaying failures") as progress:
+            found = classify_run(self.folder, on_episode=progress.advance)
+        rows = []
+        for kind, count in found.count().items():
+            members = [name for name, one in found.classes.items() if one is kind]
+            examples = ", ".join(members[:SHOWN]) + (", ..." if len(members) > SHOWN else "")
+            rows.append(
+                (str(kind), count, f"{100 * count / len(found.classes):.0f} %", MEANINGS[kind], examples)
+            )
+        record = found.record
+        title = (
+            f"{record.agent} on {record.identity}: {len(found.classes)} of {found.episodes} episodes failed"
+        )
+        console.table(title, ("class", "episodes", "of failures", "meaning", "such as"), rows)
+        console.result(
+            {
+                "identity": record.identity,
+                "agent": record.agent,
+                "episodes": found.episodes,
+                "failed": len(found.classes),
+                "counts": {str(kind): count for kind, count in found.count().items()},
+                "classes": [{"episode_id": name, "class": str(kind)} for name, kind in found.classes.items()],
+            }
+        )
+        return 0

@@ -1,0 +1,102 @@
+"""Failure classes of a finished run: its failed episodes are re-executed with the instance sensor."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from navarena.core.errors import InputError
+from navarena.core.files import write_atomic
+from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.journal import Row, read_rows
+from navarena.evaluation.record import RunRecord, read_record
+from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.results import require_complete
+from navarena.evaluation.runner import FAILURES_NAME
+from navarena.evaluation.traits import MODALITY, POINT
+from navarena.metrics.failures import FailureClass, classify_failure
+from navarena.tasks.batch import NavigationBatch
+
+SEEN_SHARE = 5e-4
+"""Share of a picture that must show a goal: 33 pixels of 256 x 256, 154 of 640 x 480."""
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Why episodes of a run failed.
+
+    Attributes:
+        record: its run.json.
+        episodes: how many the run has.
+        classes: episode id -> class, of every episode that failed.
+    """
+
+    record: RunRecord
+    episodes: int
+    classes: dict[str, FailureClass]
+
+    def count(self) -> dict[FailureClass, int]:
+        """Class -> how many, most frequent first."""
+        found = list(self.classes.values())
+        return dict(sorted(((one, found.count(one)) for one in set(found)), key=lambda pair: -pair[1]))
+
+
+class _Watcher:
+    """Notes which goals the pictures of a batch show, pose by pose."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, list[list[bool]]] = {}
+
+    def __call__(self, batch: object, rows: Mapping[int, Row]) -> None:
+        if not isinstance(batch, NavigationBatch):
+            raise InputError(f"expected a batch with pictures, got {type(batch).__name__}")
+        pictures = None
+        for slot, row in rows.items():
+            notes = self.seen.setdefault(row.episode_id, [])
+            goals = batch.task.goal_ids(batch.state, slot)
+            if not any(goals):
+                notes.append([])
+                continue
+            pictures = batch.observations["instance"] if pictures is None else pictures
+            least = SEEN_SHARE * pictures[slot].size
+            notes.append([int(np.isin(pictures[slot], list(ids)).sum()) >= least for ids in goals])
+
+
+def classify_run(
+    folder: Path, benchmark: Benchmark | None = None, on_episode: Callable[[], object] = lambda: None
+) -> Failures:
+    """Re-execute the failed episodes of the run in `folder` and say why each failed.
+
+    Pictures are those of the body's first camera without corruptions. The result is written into the
+    folder as failures.json, too.
+
+    Args:
+        folder: of a finished run.
+        benchmark: what it was made on; opened from run.json when None.
+        on_episode: called after each episode.
+
+    Raises what replay_run raises.
+    """
+    record = read_record(folder)
+    rows = read_rows(folder)
+    benchmark = benchmark or open_recorded_benchmark(record)
+    require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
+    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
+    failed = [(row, by_id[row.episode_id]) for row in rows if row.metrics["success"] != 1.0]
+    # scenes without labels can be walked in, but not seen by their objects: points need no picture
+    is_visible = any(row.traits.get(MODALITY) != POINT for row, _ in failed)
+    watcher = _Watcher()
+    classes = {}
+    for row, _, outcome in execute_actions(benchmark, failed, ("instance",) if is_visible else (), watcher):
+        seen = np.array(watcher.seen.pop(row.episode_id), bool).reshape(
+            len(outcome.trajectory.actions) + 1, -1
+        )
+        found = classify_failure(outcome.trajectory, seen, row.failed)
+        if found is not None:
+            classes[row.episode_id] = found
+        on_episode()
+    data = msgspec.json.format(msgspec.json.encode(dict(sorted(classes.items()))), indent=1)
+    write_atomic(folder / FAILURES_NAME, data + b"\n")
+    return Failures(record, len(rows), classes)
