@@ -14,6 +14,7 @@ import pytest
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.catalog import AGENTS
 from navarena.agents.loading import load_agent
+from navarena.core.errors import InputError
 from navarena.episodes.catalog import get_recipe
 from navarena.metrics.catalog import METRICS
 from navarena.simulation.body_catalog import BODIES
@@ -30,6 +31,9 @@ from tasks.small import EPISODES, episodes_for
 from worlds import HALL, ROOMS, draw_world
 
 STEPS = 60
+FOR_POINTNAV = {"dead-reckoner"}
+"""Agents that refuse other tasks."""
+
 WORLDS = [draw_world(HALL, scene_id="hall"), draw_world(ROOMS, scene_id="rooms")]
 
 
@@ -246,6 +250,10 @@ def run_agent(name, task, episodes, seed):
 @pytest.mark.parametrize("protocol_id", ["pointnav-v1", "multion-2on-v1", "objectnav-hm3d2022-v1"])
 def test_every_agent_repeats_itself_in_any_batch(agent_name, protocol_id):
     task = small_task(protocol_id)
+    if agent_name in FOR_POINTNAV and not protocol_id.startswith("pointnav"):
+        with pytest.raises(InputError, match="expected a protocol of PointNav"):
+            load_agent(agent_name, task)
+        return
     episodes = episodes_for(task)
     together = run_agent(agent_name, task, episodes, 4)
     assert together == run_agent(agent_name, task, episodes, 4)

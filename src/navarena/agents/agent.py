@@ -10,6 +10,7 @@ from jaxtyping import Bool
 
 from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Actions, Task
 
 
@@ -55,12 +56,24 @@ class Agent(ABC):
         privileged: whether it looks behind the observations (see `attach`); stands in results.
         privileged_inputs: at what it looks there, such as "navmesh"; stands in results.
         trained_with: corruptions and augmentations that it was trained with; stands in results.
+        calibration_sensors: what it observes while it adapts; None for `sensors`.
     """
 
     sensors: tuple[str, ...] = ()
     privileged: bool = False
     privileged_inputs: tuple[str, ...] = ()
     trained_with: tuple[str, ...] = ()
+    calibration_sensors: tuple[str, ...] | None = None
+
+    def adapt(self, env: CalibrationEnv) -> None:
+        """Called once before `attach`, when a calibration was asked for: learn from `env`, without rewards.
+
+        Raises InputError for an agent that cannot adapt.
+        """
+        raise InputError(
+            f"expected an agent that adapts, got {type(self).__name__}; give it a method adapt(env), or "
+            "evaluate it without calibration"
+        )
 
     def attach(self, batch: NavigationBatch) -> None:  # noqa: B027 - a hook: most agents need none
         """Called once before the first reset; a privileged agent keeps `batch` to look into the world."""

@@ -5,6 +5,7 @@ from navarena.core.registry import Registry
 AGENTS = Registry(
     "agent",
     {
+        "dead-reckoner": "navarena.agents.dead_reckoner:DeadReckonerAgent",
         "expert": "navarena.agents.expert:ExpertAgent",
         "explore-only": "navarena.agents.explorers.frontier:ExploreOnlyAgent",
         "forward": "navarena.agents.forward:ForwardAgent",

@@ -48,6 +48,9 @@ class Evaluate:
     suite: str | None = None
     """Run every row of a suite of corruptions (all, severity-5, severity-3, severities), each in a folder of
     its own below --out, and report what they cost as `navarena robustness` does, with its keys of --json."""
+    calibrate: int | None = None
+    """First let the agent adapt for so many steps in other episodes of the same scenes, under the same
+    corruptions and without rewards (RobustNav: 166000). The result then shows as custom."""
     workers: int = 1
     """Worker processes; the numbers do not depend on it."""
     batch_size: int = 32
@@ -86,6 +89,7 @@ class Evaluate:
             episodes=self.episodes,
             seed=self.seed,
             corrupt=",".join(self.corrupt) or None,
+            calibrate=self.calibrate,
             forget=self.forget,
             episode_steps=self.episode_steps,
             episode_seconds=self.episode_seconds,

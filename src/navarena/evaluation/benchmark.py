@@ -186,9 +186,8 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     calibration = None
     if settings.calibrate is not None:
         identity = identity.departing("calibrate", str(settings.calibrate))
-    if settings.calibrate is not None and needs_agent:
         scenes = [episode.scene_id for episode in episodes]
-        calibration = plan_calibration(task, scenes, settings.calibrate)
+        calibration = plan_calibration(task, scenes, settings.calibrate) if needs_agent else None
     setup = TaskSetup(
         task.protocol_id, settings.agent, settings.seed, corruptions, settings.episode_seconds, calibration
     )

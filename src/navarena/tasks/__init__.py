@@ -1,6 +1,7 @@
 """The meaning of steps: goals, rewards, ends; and the environments that run them."""
 
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.catalog import GRAPH_TASKS, TASKS, TOUR_TASKS, get_graph_task, get_task, get_tour_task
 from navarena.tasks.env import NavigationEnv
 from navarena.tasks.phase import Phase
@@ -20,6 +21,7 @@ __all__ = [
     "GRAPH_TASKS",
     "TASKS",
     "TOUR_TASKS",
+    "CalibrationEnv",
     "GraphBatch",
     "GraphEnv",
     "GraphStep",

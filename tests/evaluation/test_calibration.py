@@ -1,0 +1,78 @@
+"""The phase in which agents adapt, as an evaluation carries it out."""
+
+import numpy as np
+import pytest
+
+from navarena.agents.agent import Agent
+from navarena.core.errors import InputError
+from navarena.evaluation import EvaluationSettings, evaluate, open_benchmark
+from navarena.evaluation.calibration import PER_SCENE, SLOTS
+
+
+class Learner(Agent):
+    """Learns how far a walk leads, and then stops after as many walks as three metres take."""
+
+    sensors = ("gps",)
+    calibration_sensors = ("odometry",)
+
+    def __init__(self, task, seed=0):
+        self.walk, self.stop = task.actions.index("move_forward"), task.actions.index("stop")
+        self.length = task.embodiment.forward_step
+        self.walked = {}
+
+    def adapt(self, env):
+        lengths = []
+        while not env.is_over:
+            env.step(np.full(env.slots, self.walk))
+            lengths.append(env.observations["odometry"][:, 0].max())
+        self.length = float(np.median(lengths))
+
+    def reset(self, starts):
+        self.walked |= {start.slot: 0.0 for start in starts}
+
+    def act(self, observations, active):
+        actions = np.full(len(active), self.stop)
+        for slot in np.flatnonzero(active):
+            if self.walked[slot] + self.length <= 3.0:
+                self.walked[slot] += self.length
+                actions[slot] = self.walk
+        return actions
+
+
+@pytest.fixture
+def mesh(dungeon_folder):
+    return str(dungeon_folder / "dungeon.obj")
+
+
+def settings(mesh, folder, agent="evaluation.test_calibration:Learner", **others):
+    fixed = {"corrupt": "motion_bias_constant", "dataset": mesh, "episodes": 4, "calibrate": 20 * SLOTS}
+    return EvaluationSettings("pointnav-v1", agent=agent, out=folder, **(fixed | others))
+
+
+def test_agents_adapt_under_the_corruptions_of_the_run(mesh, tmp_path):
+    adapted = evaluate(settings(mesh, tmp_path / "adapted"))
+    plain = evaluate(settings(mesh, tmp_path / "plain", calibrate=None))
+    assert {row.steps for row in plain.rows} == {13}, "12 walks of 0.25 m, and stop"
+    steps = {row.steps - 1 for row in adapted.rows}
+    possible = {int(3.0 / (0.25 + sign * bias) + 1e-6) for sign in (-1, 1) for bias in (0.05, 0.1, 0.15)}
+    assert len(steps) == 1 and steps <= possible and steps != {12}
+    assert "+calibrate=320+corrupt=motion_bias_constant@" in adapted.summary.identity
+    again = evaluate(settings(mesh, tmp_path / "again", batch_size=1))
+    assert again.rows == adapted.rows, "whatever the batch"
+
+
+def test_its_episodes_are_others_in_the_same_scenes(mesh, tmp_path):
+    benchmark = open_benchmark(settings(mesh, tmp_path))
+    calibration = benchmark.setup.calibration
+    assert calibration.steps == 320 and len(calibration.episodes) == PER_SCENE
+    assert {one.scene_id for one in calibration.episodes} == {one.scene_id for one in benchmark.episodes}
+    starts = {one.start_position for one in benchmark.episodes}
+    assert not starts & {one.start_position for one in calibration.episodes}
+
+
+def test_agents_that_cannot_adapt_are_refused(mesh, tmp_path):
+    with pytest.raises(InputError, match="expected an agent that adapts, got ForwardAgent"):
+        evaluate(settings(mesh, tmp_path / "run", agent="forward"))
+    assert not (tmp_path / "run" / "run.json").exists()
+    with pytest.raises(InputError, match="expected calibrate of at least 1"):
+        settings(mesh, tmp_path, calibrate=0)
