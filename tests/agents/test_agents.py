@@ -155,15 +155,15 @@ def test_expert_plans_again_when_its_actions_miscarry():
     class Drunk(SmallPointNav):
         """Every step forward drifts to the right."""
 
-        max_steps = 300
-
         @staticmethod
         def actuation(actions, movements):
             movements = movements.copy()
             movements[actions == 1, 1] = 0.03
             return movements
 
-    for track in run_expert([AHEAD, FAR], Drunk()):
+    drunk = Drunk()
+    drunk.max_steps = 300
+    for track in run_expert([AHEAD, FAR], drunk):
         assert track.stopped and track.distance_to_goal[-1] < 0.2
 
 

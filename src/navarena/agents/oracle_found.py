@@ -26,7 +26,7 @@ class RandomOracleFoundAgent(Agent):
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         require_discrete(task, "random-oracle-found")
-        self._near = task.success_distance
+        self._task = task
         self._declare = task.actions.index(task.declaration)
         self._moves = np.array([task.actions.index(name) for name in MOVES], np.int64)
         self._generators: dict[int, np.random.Generator] = {}
@@ -48,6 +48,8 @@ class RandomOracleFoundAgent(Agent):
         if self._batch is None:
             raise InputError("expected the agent to be attached to a batch, got an act before attach")
         actions = np.full(len(active), self._declare, np.int64)
-        for slot in np.flatnonzero(active & ~(self._batch.state.distance < self._near)):
+        slots = np.flatnonzero(active)
+        arrived = self._task.has_arrived(self._batch.simulator, self._batch.state, slots)
+        for slot in slots[~arrived]:
             actions[slot] = self._moves[self._generators[int(slot)].integers(len(self._moves))]
         return actions

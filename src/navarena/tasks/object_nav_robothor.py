@@ -29,8 +29,12 @@ from navarena.simulation.world import World
 from navarena.tasks.object_goal_task import ObjectGoalState, ObjectGoalTask, require_world
 from navarena.tasks.options import RunOptions, apply_options, require_positive
 from navarena.tasks.sensors.class_goal import ObjectGoalSensor
+from navarena.tasks.success_zone import axis_distance
 from navarena.tasks.task import TaskState
 from navarena.tasks.visibility import find_turns, see_objects
+
+BOX_SLACK = 0.05
+"""Metres by which surfaces may stand out of an object's box."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,11 @@ class ObjectNavRobothor(ObjectGoalTask):
             )
         nearness, pixels = visible_nearness(self.options.visible_within), self.options.visible_pixels
         place = simulator.bodies.positions[slot]
-        return see_objects(world, self.embodiment, place, yaws, tilts, things, nearness, pixels)
+        reach = nearness.reach + BOX_SLACK
+        near = [thing for thing in things if axis_distance(place, nearness.rise, thing) <= reach]
+        if not near:  # nothing needs to be drawn
+            return np.zeros(len(yaws), bool)
+        return see_objects(world, self.embodiment, place, yaws, tilts, near, nearness, pixels)
 
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
         """The record with what was visible at STOP."""
