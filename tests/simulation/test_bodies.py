@@ -52,6 +52,7 @@ def test_movement_table():
         [0, 0, -turn, 0],
         [0, 0, 0, turn],
         [0, 0, 0, -turn],
+        [-0.25, 0, 0, 0],
     ]
 
 
