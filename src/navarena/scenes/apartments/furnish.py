@@ -6,7 +6,6 @@ from dataclasses import replace
 from navarena.core.errors import SceneError
 from navarena.scenes.apartments.inventory import (
     ALSO_GUARANTEED,
-    FAMILIES_OF,
     FIXTURES,
     FURNITURE,
     GUARANTEED,
@@ -15,20 +14,27 @@ from navarena.scenes.apartments.inventory import (
     TARGETS,
 )
 from navarena.scenes.apartments.places import NearFloor, find_near_floor, legal_places
-from navarena.scenes.apartments.recipes import RECIPES
+from navarena.scenes.apartments.recipes import ANCHORS, RECIPES
 from navarena.scenes.apartments.stock import Instance, split_stock
 from navarena.scenes.houses.arrange import Arranger
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.furniture.catalog import FAMILIES
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.groups import add_group, order_groups
+from navarena.scenes.houses.groups import add_group
 from navarena.scenes.houses.looks import Style
 from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, STRAIGHT, Model
 from navarena.scenes.houses.plan import FloorPlan
 from navarena.scenes.houses.reachability import remove_blockers
 from navarena.scenes.houses.space import Placement, make_spaces
 
-ATTEMPTS = 30
+ATTEMPTS = 40
+PATIENCE = 10
+"""Attempts after which a room may lack what makes it what it is, such as a bedroom without a bed."""
+
+PLAIN_ROOM = "corridor"
+WAY_MM = 450
+"""Floor before a passage on which nothing stands: less than in houses, for the rooms are small."""
+
 SMALL_THINGS = (14, 22)
 """Fewest and most small things on top of the guaranteed ones."""
 
@@ -44,10 +50,20 @@ def furnish_apartment(draws: Draws, plan: FloorPlan, style: Style, split: str) -
     """
     for attempt in range(ATTEMPTS):
         stream = draws.branch("attempt", attempt)
-        placements = _furnish_once(stream, plan, style, split)
+        placements = _furnish_once(stream, plan, style, split, strict=attempt < PATIENCE)
         if placements and remove_blockers(plan, placements) == placements:
             return (*placements, *draw_lamps(draws.branch("lamps"), plan, style))
     raise SceneError(f"expected an apartment with places for all targets in {ATTEMPTS} attempts, got none")
+
+
+def called_by_furniture(plan: FloorPlan, placements: Sequence[Placement]) -> FloorPlan:
+    """The plan with rooms that lack what makes them what they are called corridors."""
+    rooms = []
+    for number, room in enumerate(plan.rooms):
+        families = {placed.family for placed in placements if placed.room == number}
+        is_named = not families.isdisjoint(ANCHORS[room.category])
+        rooms.append(room if is_named else replace(room, category=PLAIN_ROOM))
+    return replace(plan, rooms=tuple(rooms))
 
 
 def draw_lamps(draws: Draws, plan: FloorPlan, style: Style) -> tuple[Placement, ...]:
@@ -69,12 +85,17 @@ def draw_lamps(draws: Draws, plan: FloorPlan, style: Style) -> tuple[Placement, 
     return tuple(lamps)
 
 
-def _furnish_once(draws: Draws, plan: FloorPlan, style: Style, split: str) -> list[Placement]:
-    """Furniture and small things; nothing when a guaranteed thing finds no place."""
+def _furnish_once(draws: Draws, plan: FloorPlan, style: Style, split: str, strict: bool) -> list[Placement]:
+    """Furniture and small things; nothing when a guaranteed thing finds no place.
+
+    Nothing either, where `strict`, when a room lacks what makes it what it is.
+    """
     by_family = _instances_by_family(split)
     arrangers = _place_furniture(draws.branch("furniture"), plan, style, by_family)
     standing = remove_blockers(plan, _joined(arrangers))
     arrangers = _arrangers_with(plan, standing, style, draws.branch("small"))
+    if strict and not all(arranger.has_any(ANCHORS[arranger.space.category]) for arranger in arrangers):
+        return []
     near = find_near_floor(plan, standing)
     for category in GUARANTEED:
         if not _put_one(draws.branch(category), arrangers, near, category, split):
@@ -89,9 +110,11 @@ def _furnish_once(draws: Draws, plan: FloorPlan, style: Style, split: str) -> li
 def _instances_by_family(split: str) -> Mapping[str, tuple[Model, ...]]:
     """Models of the furniture, and of the small things that are placed with it, by family."""
     hung = [name for name, kind in SMALL.items() if not kind.supports and name not in TARGETS]
+    stock = [instance for category in (*FURNITURE, *hung) for instance in split_stock(category, split)]
+    families = dict.fromkeys(instance.family for instance in stock)
     return {
-        FAMILIES_OF[category][0]: tuple(instance.model for instance in split_stock(category, split))
-        for category in (*FURNITURE, *hung)
+        family: tuple(instance.model for instance in stock if instance.family == family)
+        for family in families
     }
 
 
@@ -100,7 +123,6 @@ def _place_furniture(
 ) -> list[Arranger]:
     """Furniture in every room, as its recipe says."""
     arrangers = _arrangers_with(plan, (), style, draws)
-    present = [room.category for room in plan.rooms]
     for arranger in arrangers:
         stream = arranger.draws
 
@@ -108,8 +130,9 @@ def _place_furniture(
             return stream.choose(by_family[family])
 
         arranger.stock = pick
-        for group in order_groups(RECIPES[arranger.space.category], present, arranger.space.floor):
-            for _ in range(group.most):
+        area_dm2 = arranger.space.floor.area // 10_000
+        for group in RECIPES[arranger.space.category]:
+            for _ in range(group.most if area_dm2 >= group.least_dm2 else 0):
                 if stream.chance(group.percent) and not arranger.has_any(group.unless):
                     add_group(arranger, group)
     return arrangers
@@ -121,6 +144,10 @@ def _arrangers_with(
     """An arranger for each room, with what stands there already."""
     arrangers = []
     for space in make_spaces(plan):
+        space.doors = [
+            space.floor.band(side, opening.start, opening.end, 0, WAY_MM)
+            for side, opening in plan.openings_of(space.room)
+        ]
         stream = draws.branch("room", space.room)
         arranger = Arranger(space, stream, _taste(stream, style), clutter=0)
         for placed in placements:

@@ -1,7 +1,7 @@
 """From the name of an apartment to a furnished, lit scene."""
 
-from navarena.scenes.apartments.furnish import furnish_apartment
-from navarena.scenes.apartments.layout import draw_apartment_plan
+from navarena.scenes.apartments.furnish import called_by_furniture, furnish_apartment
+from navarena.scenes.apartments.layout import apartment_plans
 from navarena.scenes.apartments.splits import SET_NAME, TWIN_NAME, apartment_number
 from navarena.scenes.apartments.twins import apartment_draws, draw_light, make_twin, relight, twin_draws
 from navarena.scenes.houses.furnish import draw_style
@@ -20,9 +20,9 @@ def draw_apartment(split: str, index: int) -> HousePlan:
     """
     number = apartment_number(split, index)
     draws = apartment_draws(number)
-    plan = draw_apartment_plan(number)
-    style = draw_style(draws.branch("style"))
-    return HousePlan((Storey(plan, 0, furnish_apartment(draws, plan, style, split)),))
+    plan = apartment_plans()[number]
+    placements = furnish_apartment(draws, plan, draw_style(draws.branch("style")), split)
+    return HousePlan((Storey(called_by_furniture(plan, placements), 0, placements),))
 
 
 def draw_twin(split: str, index: int) -> HousePlan:

@@ -30,18 +30,18 @@ class SmallKind:
     floor: bool = False
 
 
-FURNITURE: Mapping[str, str] = {
-    "armchair": "armchair",
-    "bed": "bed",
-    "bookshelf": "bookshelf",
-    "chair": "dining_chair",
-    "chest_of_drawers": "chest_of_drawers",
-    "coffee_table": "coffee_table",
-    "desk": "desk",
-    "side_table": "side_table",
-    "sofa": "sofa",
-    "table": "dining_table",
-    "tv_stand": "tv_stand",
+FURNITURE: Mapping[str, tuple[str, ...]] = {
+    "armchair": ("armchair",),
+    "bed": ("bed",),
+    "bookshelf": ("bookshelf",),
+    "chair": ("dining_chair",),
+    "chest_of_drawers": ("chest_of_drawers",),
+    "coffee_table": ("coffee_table",),
+    "desk": ("desk",),
+    "side_table": ("side_table",),
+    "sofa": ("sofa",),
+    "table": ("dining_table", "wall_table"),
+    "tv_stand": ("tv_stand",),
 }
 """The 11 categories of furniture with the families that make them."""
 
@@ -95,7 +95,7 @@ SMALL: Mapping[str, SmallKind] = {**TARGETS, **OTHERS}
 GUARANTEED = (*TARGETS, *ALSO_GUARANTEED)
 
 FAMILIES_OF: Mapping[str, tuple[str, ...]] = {
-    **{category: (family,) for category, family in FURNITURE.items()},
+    **FURNITURE,
     **{category: kind.families for category, kind in SMALL.items()},
 }
 """All 43 categories with the families that make them."""

@@ -3,14 +3,14 @@
 The shell measures 8.8 m by 3.9 m inside, RoboTHOR's (Deitke et al. 2020, section 3.1). Panels are cut
 into it by recursive subdivision, in steps of 0.2 m, and left out where one walks from room to room.
 
-Which apartment a drawing belongs to follows from a hash over its walls, so no two apartments (of one
-split or of two) have the same walls, not even mirrored.
+Each apartment has the first walls of one stream of drawings that no apartment before it has, so no two
+(of one split or of two) have the same walls, not even mirrored.
 """
 
-import hashlib
 from collections.abc import Sequence
+from functools import cache
+from itertools import count
 
-from navarena.core.errors import SceneError
 from navarena.scenes.apartments.splits import APARTMENTS
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.openings import CORNER_MM, Contact, find_contacts
@@ -24,7 +24,7 @@ SHELL = Rect(0, 0, INSIDE_MM[0] + 2 * INNER_HALF_MM, INSIDE_MM[1] + 2 * INNER_HA
 """Borders of the cells, in the outer walls; see plan.PlannedRoom."""
 
 STEP_MM = 200
-ROOM_COUNTS, ROOM_WEIGHTS = (3, 4, 5), (3, 4, 3)
+ROOM_COUNTS, ROOM_WEIGHTS = (3, 4, 5), (4, 4, 2)
 LEAST_SIDE_MM = 1800
 LEAST_AREA_MM2 = 5_000_000
 """Of a cell, between the middles of its walls."""
@@ -34,33 +34,37 @@ LONGEST_PERCENT = 280
 
 PASSAGE_HIGH_MM = 2300
 NARROW_MM = (900, 1200)
-SPARE_PERCENT = 45
+SPARE_PERCENT = 30
 """How often panels that need not open do."""
 
+WIDE_PERCENT = 40
+"""How often a passage is wider than NARROW_MM, where there is room."""
+
 ENTRANCE_MM = 950
-DRAWINGS = 20_000
 
-CATEGORIES = ("living room", "bedroom", "dining room", "office", "bedroom")
-"""Of the rooms by falling area."""
+LARGEST, WIDEST, OTHERS = "living room", "bedroom", ("dining room", "office", "office")
+"""Kinds of the largest room, of the one with the longest shorter side after it, of the others by area."""
 
 
-def draw_apartment_plan(number: int) -> FloorPlan:
-    """The walls of apartment `number`, 0 to 88: of all drawings the first whose walls bear this number."""
-    draws = Draws("robothor-like-v1", "layout", number)
-    for _ in range(DRAWINGS):
-        cells = _divide(draws, SHELL, draws.weighted(ROOM_COUNTS, ROOM_WEIGHTS))
-        if not cells or wall_number(cells) != number:
+@cache
+def apartment_plans() -> tuple[FloorPlan, ...]:
+    """The walls of all apartments, by number."""
+    draws = Draws("robothor-like-v1", "layout")
+    seen: set[tuple[tuple[int, int, int, int], ...]] = set()
+    plans: list[FloorPlan] = []
+    for drawing in count():
+        stream = draws.branch(drawing)
+        cells = _divide(stream, SHELL, stream.weighted(ROOM_COUNTS, ROOM_WEIGHTS))
+        if not cells or wall_key(cells) in seen:
             continue
-        rooms = _named(draws, cells)
-        openings = _draw_passages(draws, rooms)
+        rooms = _named(cells)
+        openings = _draw_passages(stream, rooms)
         if openings:
-            return FloorPlan(tuple(rooms), (*openings, _entrance(draws, rooms)), CEILING_MM)
-    raise SceneError(f"expected walls for apartment {number} in {DRAWINGS} drawings, got none")
-
-
-def wall_number(cells: Sequence[Rect]) -> int:
-    """The number, 0 to 88, of the one apartment that may have these walls or their mirror images."""
-    return int(hashlib.sha256(repr(wall_key(cells)).encode()).hexdigest(), 16) % APARTMENTS
+            seen.add(wall_key(cells))
+            plans.append(FloorPlan(tuple(rooms), (*openings, _entrance(stream, rooms)), CEILING_MM))
+        if len(plans) == APARTMENTS:
+            break
+    return tuple(plans)
 
 
 def wall_key(cells: Sequence[Rect]) -> tuple[tuple[int, int, int, int], ...]:
@@ -102,11 +106,13 @@ def _divide(draws: Draws, rect: Rect, count: int) -> list[Rect]:
     return [*pieces[0], *pieces[1]] if all(pieces) else []
 
 
-def _named(draws: Draws, cells: Sequence[Rect]) -> list[PlannedRoom]:
-    """The rooms, the largest the living room, the others of drawn kinds."""
+def _named(cells: Sequence[Rect]) -> list[PlannedRoom]:
+    """The rooms with their kinds; beds need the widest place after sofas."""
     ranked = sorted(cells, key=lambda cell: (-cell.area, cell.x0, cell.z0))
-    others = draws.shuffled(CATEGORIES[1 : len(ranked)])
-    return [PlannedRoom(name, cell) for name, cell in zip((CATEGORIES[0], *others), ranked, strict=True)]
+    widest = max(ranked[1:], key=lambda cell: min(cell.width, cell.depth))
+    others = [cell for cell in ranked[1:] if cell != widest]
+    named = [PlannedRoom(LARGEST, ranked[0]), PlannedRoom(WIDEST, widest)]
+    return named + [PlannedRoom(kind, cell) for kind, cell in zip(OTHERS, others, strict=False)]
 
 
 def _draw_passages(draws: Draws, rooms: Sequence[PlannedRoom]) -> list[Opening]:
@@ -128,7 +134,7 @@ def _passage(draws: Draws, contact: Contact) -> Opening:
     """A narrow way at one end or anywhere, or a wide one that leaves a panel or two standing."""
     start, end = contact.start + CORNER_MM, contact.end - CORNER_MM
     widest = min(NARROW_MM[1], end - start)
-    if end - start > NARROW_MM[1] and draws.chance(55):
+    if end - start > NARROW_MM[1] and draws.chance(WIDE_PERCENT):
         width = draws.integer(NARROW_MM[1], end - start, 50)
     else:
         width = draws.integer(NARROW_MM[0], widest, 50)

@@ -44,6 +44,7 @@ RECIPES: Mapping[str, Sequence[Group]] = {
     ),
     "dining room": (
         _TABLE,
+        Group(("wall_table",), followers=_TABLE.followers, unless=("dining_table",)),
         Group(("bookshelf", "chest_of_drawers"), 75),
         _SEAT,
         Group(("picture",), 60, 2, align="middle"),
@@ -58,3 +59,11 @@ RECIPES: Mapping[str, Sequence[Group]] = {
     ),
 }
 """Groups by kind of room; what does not fit is left out."""
+
+ANCHORS: Mapping[str, tuple[str, ...]] = {
+    "living room": ("tv_stand", "sofa"),
+    "bedroom": ("bed",),
+    "dining room": ("dining_table", "wall_table"),
+    "office": ("desk",),
+}
+"""Families one of which makes a room what it is."""

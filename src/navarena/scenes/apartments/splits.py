@@ -35,7 +35,8 @@ def apartment_number(split: str, index: int) -> int:
     require_name("apartment split", split, APARTMENT_SPLITS)
     if not 0 <= index < APARTMENT_SPLITS[split]:
         raise InputError(
-            f"expected an apartment index in [0, {APARTMENT_SPLITS[split] - 1}] of split {split!r}, got {index}"
+            f"expected an apartment index in [0, {APARTMENT_SPLITS[split] - 1}] of split {split!r}, "
+            f"got {index}"
         )
     return _first(APARTMENT_SPLITS, split) + index
 

@@ -16,7 +16,7 @@ from navarena.scenes.houses.furniture.taste import Taste
 from navarena.scenes.houses.looks import STYLES
 from navarena.scenes.houses.parts import Model, Part
 
-FRESH_DRAWINGS = 200
+FRESH_DRAWINGS = 24
 """Of an instance, until it can be told from all before it by its description; then any other one does."""
 
 SCALED_PERCENT = (90, 110)
