@@ -192,6 +192,8 @@ class Subtask:
         modality: how it is told.
         category: such as "chair"; of descriptions and pictures known to the task alone.
         instances: what counts: all objects of the category and its children, or the one that is meant.
+            Lists of navarena leave their view points out, since they follow from the scene
+            (episodes.goat.find_goal_view_points).
         description: the words; empty for the other modalities.
         image: the camera of the picture; None for the other modalities.
     """

@@ -4,7 +4,7 @@ The rules are those of the episode sets of the Habitat challenges, as far as the
 generator was never published; its descendants and the published files agree on them):
 
 1. a grid over the object's axis-aligned box, 1 m wider on all sides, at the height of its centre,
-   with a spacing of half the body's radius;
+   with a spacing of half the body's radius, or as the settings say;
 2. kept where the oriented box is at most 1 m away, and where a floor is found within 2 m below, on an
    island of a radius of at least 1.5 m;
 3. the body looks at the object's centre; its coverage is the sum over three renders of the share of
@@ -51,6 +51,7 @@ class ViewPointSettings:
         tilts: radians, upwards, of the three renders.
         least_coverage: coverage must be above it.
         nearness: of the pixels that count; None for any distance.
+        spacing: metres, of the grid; None for half the body's radius.
     """
 
     categories: tuple[str, ...]
@@ -62,6 +63,7 @@ class ViewPointSettings:
     tilts: tuple[float, ...] = (0.0, 0.0, 0.0)
     least_coverage: float = 0.0
     nearness: Nearness | None = None
+    spacing: float | None = None
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ def _from_pack(pack: Pack) -> SceneViewPoints:
 
 def _find_candidates(world: World, things: Sequence[SceneObject], settings: ViewPointSettings) -> _Candidates:
     """Rules 1 and 2, and the yaw of rule 3, for all `things`."""
-    spacing = settings.embodiment.radius / 2
+    spacing = settings.embodiment.radius / 2 if settings.spacing is None else settings.spacing
     grids = [_grid_around(thing, settings.reach, spacing) for thing in things]
     owner = np.repeat(
         np.array([thing.object_id for thing in things], np.int32), [len(grid) for grid in grids]
@@ -190,13 +192,23 @@ def _find_candidates(world: World, things: Sequence[SceneObject], settings: View
     centers = np.repeat(
         np.array([thing.center for thing in things], float).reshape(-1, 3), [len(grid) for grid in grids], 0
     )
-    probes = points - [0.0, PROBED_BELOW / 2, 0.0]
-    floor = np.flatnonzero(world.navmesh.is_navigable(probes, PROBED_BELOW / 2))
-    feet = world.navmesh.snap_point(probes[floor])
-    large = world.navmesh.island_radius(feet) >= settings.min_island_radius
-    floor, feet = floor[large], feet[large]
+    floor, feet = find_floor(world, points, settings.min_island_radius)
     towards = centers[floor] - feet
     return _Candidates(owner[floor], feet, np.arctan2(-towards[:, 0], -towards[:, 2]))
+
+
+def find_floor(
+    world: World, points: Float[np.ndarray, "p 3"], min_island_radius: float
+) -> tuple[Int64[np.ndarray, "k"], Float[np.ndarray, "k 3"]]:
+    """Where a body can stand within PROBED_BELOW under `points` (P, 3), metres, world frame.
+
+    Returns (K,) their rows and (K, 3) metres the foot points; `min_island_radius` in metres.
+    """
+    probes = points - [0.0, PROBED_BELOW / 2, 0.0]
+    rows = np.flatnonzero(world.navmesh.is_navigable(probes, PROBED_BELOW / 2))
+    feet = world.navmesh.snap_point(probes[rows])
+    large = world.navmesh.island_radius(feet) >= min_island_radius
+    return rows[large], feet[large]
 
 
 def _grid_around(thing: SceneObject, reach: float, spacing: float) -> Float[np.ndarray, "g 3"]:

@@ -1,0 +1,58 @@
+"""What the goals of GOAT-Bench are found with: body, camera and thresholds (spec ivln_goat 4.5)."""
+
+import math
+from dataclasses import replace
+
+from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, find_view_points
+from navarena.scenes.houses.vocabulary import GOAT
+from navarena.simulation.body import Camera
+from navarena.simulation.body_catalog import STRETCH
+from navarena.simulation.world import World
+
+PICTURE_PX = 128
+"""Side of the square pictures whose pixels are counted; the published generator counts at 512 x 512. One pixel
+is a share of 6e-5, far below every threshold."""
+
+EYE_HEIGHT = 1.31
+"""Metres of the camera above the floor (spec 4.5, "common")."""
+
+GOAL_CAMERA = Camera(
+    width_px=PICTURE_PX, height_px=PICTURE_PX, hfov=math.radians(90), mount=(0.0, EYE_HEIGHT, 0.0)
+)
+"""Square, 90 degrees wide (spec 4.5, "common"); not the camera that agents see through."""
+
+GOAL_BODY = replace(STRETCH, cameras=(GOAL_CAMERA,))
+"""Stretch, who must be able to stand at a view point, with the camera of the generators."""
+
+GOAL_CATEGORIES = tuple(dict.fromkeys([*(category for found in GOAT.values() for category in found), *GOAT]))
+"""Categories of objects that may be goals: of houses, and, for scans, the benchmark's own names."""
+
+LEAST_COVERAGE = 0.05
+"""Share of a picture that an object of a category goal must exceed; likewise the sum over the three tilts of
+a view point (spec 4.5, OVON)."""
+
+TILTS = (-math.radians(30), 0.0, math.radians(30))
+"""Radians, upwards, of the three looks from a view point (spec 4.5, OVON)."""
+
+GRID_SPACING = 0.25
+"""Metres between candidates for view points (spec 4.5, OVON)."""
+
+GOAT_VIEW_POINTS = ViewPointSettings(
+    GOAL_CATEGORIES,
+    GOAL_BODY,
+    width_px=PICTURE_PX,
+    height_px=PICTURE_PX,
+    tilts=TILTS,
+    least_coverage=LEAST_COVERAGE,
+    spacing=GRID_SPACING,
+)
+"""View points of every goal of GOAT-Bench, whatever it is told by."""
+
+
+def find_goal_view_points(world: World) -> SceneViewPoints:
+    """The view points of everything in a scene that may be a goal; kept in the cache.
+
+    Categories are those of the scene, not the benchmark's names; see `rows_of_objects`. Raises SceneError
+    for a scene without labels.
+    """
+    return find_view_points(world, GOAT_VIEW_POINTS)
