@@ -4,7 +4,7 @@ Generated houses draw on one set of tiles. A scene's pack names the tiles it sho
 themselves lie in one pack of the cache folder that every house maps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,11 @@ def _open_materials() -> Pack:
         return {name: np.asarray(base_tile(name)) for name in tile_names()}, {}
 
     return load_or_build("materials", material_key(), build)
+
+
+def load_tiles() -> Mapping[str, UInt8[np.ndarray, "_ _ 3"]]:
+    """All shared tiles by name, (n, n, 3) sRGB bytes each; read-only, they lie in the material pack."""
+    return _open_materials().arrays
 
 
 def shared_names(textures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> list[str | None]:

@@ -1,10 +1,11 @@
-"""Scenes as packs: geometry as arrays, meaning as JSON.
+"""Scenes as packs: geometry as arrays, meaning as compressed JSON.
 
-Arrays take the least room that keeps every bit: small whole numbers are narrowed, texture
-coordinates lie at vertices where the triangles of a vertex agree, and tiles that many scenes
-show lie in the material pack (`shared_textures`).
+Arrays take the least room that keeps every bit: small whole numbers are narrowed, baked light in
+steps of 1/256 as well, texture coordinates lie at vertices where the triangles of a vertex agree,
+and tiles that many scenes show lie in the material pack (`shared_textures`).
 """
 
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,12 +17,12 @@ from navarena.scenes.pack_file import Pack
 from navarena.scenes.scene import Material, Room, Scene, SceneObject, WalkableSurface
 from navarena.scenes.shared_textures import load_shared, material_key, shared_names
 
-STORAGE_VERSION = 2
+STORAGE_VERSION = 3
 """Part of the key of every stored scene: raise it when what is stored changes its meaning."""
 
 _AS_THEY_ARE = ("vertices", "triangles")
 _NARROWED = ("triangle_object", "triangle_material")
-_OPTIONAL = ("vertex_color", "vertex_light")
+_LIGHT_STEPS = 256
 _RECORDS: dict[str, Any] = {
     "materials": tuple[Material, ...],
     "objects": tuple[SceneObject, ...],
@@ -38,9 +39,10 @@ def scene_to_arrays(scene: Scene) -> tuple[dict[str, np.ndarray], dict[str, Any]
     arrays = {name: getattr(scene, name) for name in _AS_THEY_ARE}
     for name in _NARROWED:
         arrays[name] = _narrowed(getattr(scene, name))
-    for name in _OPTIONAL:
-        if getattr(scene, name) is not None:
-            arrays[name] = getattr(scene, name)
+    if scene.vertex_color is not None:
+        arrays["vertex_color"] = scene.vertex_color
+    if scene.vertex_light is not None:
+        arrays["vertex_light"] = _narrowed_light(scene.vertex_light)
     if scene.triangle_uv is not None:
         arrays |= _pack_uv(scene.triangles, scene.triangle_uv, len(scene.vertices))
     names = shared_names(scene.textures)
@@ -49,8 +51,9 @@ def scene_to_arrays(scene: Scene) -> tuple[dict[str, np.ndarray], dict[str, Any]
             arrays[f"texture_{index}"] = texture
     meta: dict[str, Any] = {"scene_id": scene.scene_id, "textures": names}
     meta["material_key"] = material_key() if any(names) else ""
-    for name in _RECORDS:
-        meta[name] = msgspec.to_builtins(getattr(scene, name), enc_hook=_plain_value)
+    records = {name: getattr(scene, name) for name in _RECORDS}
+    packed = zlib.compress(msgspec.json.encode(records, enc_hook=_plain_value))
+    arrays["records"] = np.frombuffer(packed, np.uint8)
     return arrays, meta
 
 
@@ -62,9 +65,13 @@ def scene_from_pack(pack: Pack) -> Scene:
     arrays, meta = pack.arrays, pack.meta
     fields: dict[str, Any] = {name: arrays[name] for name in _AS_THEY_ARE}
     fields |= {name: _read_only(arrays[name].astype(np.int32)) for name in _NARROWED}
-    fields |= {name: arrays.get(name) for name in _OPTIONAL}
+    fields["vertex_color"] = arrays.get("vertex_color")
+    fields["vertex_light"] = _widened_light(arrays.get("vertex_light"))
     fields["triangle_uv"] = _unpack_uv(arrays)
-    fields |= {name: msgspec.convert(meta[name], kind) for name, kind in _RECORDS.items()}
+    records: dict[str, msgspec.Raw] = msgspec.json.decode(
+        zlib.decompress(arrays["records"].tobytes()), type=dict[str, msgspec.Raw]
+    )
+    fields |= {name: msgspec.json.decode(records[name], type=kind) for name, kind in _RECORDS.items()}
     names: list[str | None] = meta["textures"]
     used = [name for name in names if name is not None]
     tiles = dict(zip(used, load_shared(used, meta["material_key"]))) if used else {}
@@ -78,6 +85,20 @@ def _narrowed(numbers: Int32[np.ndarray, "t"]) -> np.ndarray:
     """The same numbers as uint16 where they fit."""
     fit = numbers.size == 0 or (numbers.min() >= 0 and numbers.max() <= np.iinfo(np.uint16).max)
     return numbers.astype(np.uint16) if fit else numbers
+
+
+def _narrowed_light(light: Float32[np.ndarray, "v"]) -> np.ndarray:
+    """The number of steps of 1/256 as uint16 where light has no others, as that of generated houses."""
+    steps = light * _LIGHT_STEPS
+    fit = bool((steps == np.floor(steps)).all() and (steps >= 0).all() and (steps <= _LIGHT_STEPS).all())
+    return steps.astype(np.uint16) if fit else light
+
+
+def _widened_light(stored: np.ndarray | None) -> Float32[np.ndarray, "v"] | None:
+    """The light as it was before `_narrowed_light`."""
+    if stored is None or stored.dtype == np.float32:
+        return stored
+    return _read_only(stored.astype(np.float32) / np.float32(_LIGHT_STEPS))
 
 
 def _pack_uv(

@@ -14,6 +14,7 @@ from navarena.simulation.body import Embodiment
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.settings import NavMeshSettings
 from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_mesh
+from navarena.simulation.rendering.shared_texels import texel_key
 
 DEFAULT_CACHE_BYTES = 1 << 30
 
@@ -121,8 +122,8 @@ def open_world(
         return load_scene(scene_id, up_axis, scale)
 
     def load_render_mesh() -> RenderMesh:
-        key = content_hash(content, source_fingerprint(_RENDER_MESH_SOURCE))
-        pack = load_or_build("render", key, lambda: build_render_mesh(load()).to_arrays())
+        key = content_hash(content, source_fingerprint(_RENDER_MESH_SOURCE), texel_key())
+        pack = load_or_build("render", key, lambda: build_render_mesh(load(), share_texels=True).to_arrays())
         return RenderMesh.from_arrays(pack.arrays, pack.meta)
 
     def build() -> NavMesh:

@@ -10,6 +10,7 @@ from jaxtyping import Float32, Int16, Int32, UInt32
 from navarena.core.errors import SceneError
 from navarena.scenes.scene import Scene
 from navarena.simulation.rendering.clusters import build_clusters
+from navarena.simulation.rendering.shared_texels import shared_store, shared_texels
 from navarena.simulation.rendering.surfaces import texture_rows, triangle_details, vertex_tint
 from navarena.simulation.rendering.textures import TexelStore, pack_textures, pack_words
 
@@ -42,6 +43,7 @@ class RenderMesh:
         texel: (K,): red | green << 8 | blue << 16.
         features: (2,): planes of vertex light or colour (0, 1 or 3); 1 if textured.
         categories: names of category ids 1, 2, ...
+        shares_texels: whether `texel` is that of shared_texels, which packs leave out.
     """
 
     box: Float32[np.ndarray, "6 c"]
@@ -56,6 +58,7 @@ class RenderMesh:
     texel: UInt32[np.ndarray, "k"]
     features: Int32[np.ndarray, "2"]
     categories: tuple[str, ...] = ()
+    shares_texels: bool = False
 
     @property
     def triangle_count(self) -> int:
@@ -78,23 +81,33 @@ class RenderMesh:
         return tuple(getattr(self, name) for name in ARRAY_NAMES)
 
     def to_arrays(self) -> tuple[Mapping[str, np.ndarray], dict[str, Any]]:
-        """(arrays, meta) for a pack."""
-        arrays = {name: getattr(self, name) for name in ARRAY_NAMES}
-        return arrays, {"categories": list(self.categories)}
+        """(arrays, meta) for a pack; shared texels are left out."""
+        names = [name for name in ARRAY_NAMES if name != "texel" or not self.shares_texels]
+        meta = {"categories": list(self.categories), "shares_texels": self.shares_texels}
+        return {name: getattr(self, name) for name in names}, meta
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> "RenderMesh":
         """The mesh of an opened pack; the arrays are used in place, memory-mapped or not."""
-        return cls(**{name: arrays[name] for name in ARRAY_NAMES}, categories=tuple(meta["categories"]))
+        shares = bool(meta["shares_texels"])
+        own = {**arrays, "texel": shared_texels()} if shares else arrays
+        return cls(
+            **{name: own[name] for name in ARRAY_NAMES},
+            categories=tuple(meta["categories"]),
+            shares_texels=shares,
+        )
 
 
-def build_render_mesh(scene: Scene, cluster_limit: int | None = None) -> RenderMesh:
+def build_render_mesh(
+    scene: Scene, cluster_limit: int | None = None, share_texels: bool = False
+) -> RenderMesh:
     """Compile `scene` for drawing.
 
     Args:
         scene: at least one triangle. Triangles without area are left out.
         cluster_limit: most triangles in a cluster, at most 128; by default 64, or 128 for
             meshes of more than 200,000 triangles.
+        share_texels: use the texels in the cache folder where all textures are shared tiles.
 
     Raises SceneError when there is nothing to draw or the geometry is not finite.
     """
@@ -103,7 +116,8 @@ def build_render_mesh(scene: Scene, cluster_limit: int | None = None) -> RenderM
     if not np.isfinite(scene.vertices).all():
         raise SceneError(f"expected finite vertices in scene {scene.scene_id!r}, got NaN or infinity")
     clusters = build_clusters(scene.vertices, scene.triangles, cluster_limit)
-    store = pack_textures(scene.textures)
+    shared = shared_store(scene.textures) if share_texels else None
+    store = pack_textures(scene.textures) if shared is None else shared
     tint = vertex_tint(scene)
     planes = 0 if tint is None else tint.shape[1]
     surface = _surfaces(scene, clusters.order, store)
@@ -117,9 +131,10 @@ def build_render_mesh(scene: Scene, cluster_limit: int | None = None) -> RenderM
         surface=surface,
         detail=_on_lines(triangle_details(scene, clusters.order, store, surface[:, 1:])),
         paint=_paints(scene, store),
-        texel=_on_lines(store.texels),
+        texel=_on_lines(store.texels) if shared is None else store.texels,
         features=np.array([planes, int(texture_rows(scene).any())], np.int32),
         categories=scene.categories,
+        shares_texels=shared is not None,
     )
 
 

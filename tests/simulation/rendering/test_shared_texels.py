@@ -1,0 +1,60 @@
+"""Houses draw from one copy of the texels of their tiles, and look the same."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from navarena.scenes import cache_store
+from navarena.scenes.houses import HouseSettings, build_house
+from navarena.scenes.packs import open_pack, write_pack
+from navarena.scenes.storage import scene_from_pack, scene_to_arrays
+from navarena.simulation.body import Camera
+from navarena.simulation.rendering import Frames, RenderMesh, Views, VisibilityRenderer, build_render_mesh
+from navarena.simulation.rendering.shared_texels import shared_store, shared_texels
+
+
+@pytest.fixture
+def house(tmp_path, monkeypatch):
+    """A house as the cache gives it out: its textures lie in the material pack."""
+    monkeypatch.setattr(cache_store, "cache_folder", lambda: tmp_path / "cache")
+    write_pack(tmp_path / "house.pack", *scene_to_arrays(build_house(1, HouseSettings(rooms=2))))
+    return scene_from_pack(open_pack(tmp_path / "house.pack"))
+
+
+def draw(mesh, scene):
+    room = scene.rooms[0]
+    x, z = np.mean(room.polygon, 0)
+    camera = Camera(width_px=96, height_px=64, hfov=1.5)
+    frames = Frames.allocate(1, camera, ("rgb",))
+    position = np.array([[x, room.floor_height + 1.4, z]])
+    views = Views(camera, np.zeros(1, np.int32), position, np.eye(3)[None])
+    VisibilityRenderer([mesh], threads=1).render(views, frames)
+    return frames.rgb[0]
+
+
+def test_a_house_keeps_no_texels_of_its_own(house, tmp_path):
+    own, sharing = build_render_mesh(house), build_render_mesh(house, share_texels=True)
+    assert sharing.shares_texels and not own.shares_texels
+    arrays, meta = sharing.to_arrays()
+    assert "texel" not in arrays and "texel" in own.to_arrays()[0]
+    write_pack(tmp_path / "render.pack", arrays, meta)
+    pack = open_pack(tmp_path / "render.pack")
+    restored = RenderMesh.from_arrays(pack.arrays, pack.meta)
+    np.testing.assert_array_equal(restored.texel, shared_texels())
+    assert restored.texel.ctypes.data % 64 == 0 and not restored.texel.flags.writeable
+    picture = draw(own, house)
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 200
+    np.testing.assert_array_equal(draw(restored, house), picture)
+
+
+def test_other_textures_stay_with_their_scene(house):
+    assert shared_store(()) is None
+    odd = np.full((8, 8, 3), 7, np.uint8)
+    altered = np.array(house.textures[0])
+    altered[0, 0] ^= 1
+    for strange in (odd, altered):
+        scene = replace(house, textures=(strange, *house.textures[1:]))
+        mesh = build_render_mesh(scene, share_texels=True)
+        assert not mesh.shares_texels
+        np.testing.assert_array_equal(mesh.texel, build_render_mesh(scene).texel)
