@@ -87,6 +87,7 @@ def test_evaluate_and_replay(folder: Path, dungeon_folder: Path, capsys: pytest.
     arguments = ("--dataset", mesh, "--agent", "forward", "--episodes", "2", "--out", out)
     check("evaluate", printed(capsys, "evaluate", "pointnav-v1", *arguments))
     check("replay", printed(capsys, "replay", out))
+    check("export", printed(capsys, "export", out, "robustnav", "--out", folder / "tasks.json"))
     check("failures", printed(capsys, "failures", out))
     compared = printed(capsys, "compare", out, f"{out},{out}", "--by", "band", "--by", "radius")
     check("compare", compared)

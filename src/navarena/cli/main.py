@@ -40,6 +40,7 @@ class Entry:
 
 COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
+    "export": Entry("navarena.cli.export:Export", "write a run in the layout of reference code"),
     "failures": Entry("navarena.cli.failures:Failures", "say why the failed episodes of a run failed"),
     "compare": Entry("navarena.cli.compare:Compare", "compare finished runs on the same episodes"),
     "replay": Entry("navarena.cli.replay:Replay", "re-execute a run's actions and check its metrics"),

@@ -98,6 +98,16 @@ def yaw_from_unity(degrees: Angles) -> Float[np.ndarray, "..."]:
     return np.asarray(wrap_angle(-np.deg2rad(np.asarray(degrees, float))))
 
 
+def unity_from_world(position: Float[np.ndarray, "... 3"]) -> Float[np.ndarray, "... 3"]:
+    """(..., 3) points of our frame in that of Unity: the inverse of world_from_unity."""
+    return world_from_unity(position)  # a mirror is its own inverse
+
+
+def unity_from_yaw(yaw: Angles) -> Float[np.ndarray, "..."]:
+    """Yaw (radians) as Unity headings, degrees within [0, 360): the inverse of yaw_from_unity."""
+    return np.asarray(np.rad2deg(-np.asarray(yaw, np.float64)) % 360.0)
+
+
 def world_from_z_up(position: Float[np.ndarray, "... 3"]) -> Float[np.ndarray, "... 3"]:
     """(..., 3) points of a right-handed frame with z up (Matterport3D; metres) in our frame, y up.
 
