@@ -14,8 +14,11 @@ STRAIGHT = {"velocity": 1e-3, "waypoint": 0.05}
 """Radians off the way below which the pilot walks; above, it turns first. A law that steers by itself
 reaches a heading only within 0.025."""
 
-DETOURS = np.radians([10, -10, 25, -25, 45, -45, 70, -70, 100, -100])
-"""Radians off the way that are tried where the way itself is blocked."""
+DETOURS = np.radians(np.arange(0, 360, 10))
+"""Headings that are tried where the way itself is blocked, radians."""
+
+STILL = 1e-3
+"""Metres below which a body has not moved, and a turning point is where it stands."""
 
 DETOUR_STEP = 0.1
 """Metres of a detour."""
@@ -79,20 +82,19 @@ class Pilot:
         bodies = self._batch.simulator.bodies
         over = np.linalg.norm((self._aside[slots] - bodies.positions[slots])[:, ::2], axis=1) < THERE
         self._aside[slots[over]] = np.nan
-        blocked = self._walked[slots] & ~bodies.moved[slots]
-        for row in np.flatnonzero(blocked).tolist():
-            mesh = self._batch.simulator.navmesh(int(slots[row]))
-            self._aside[slots[row]] = self._find_detour(mesh, int(slots[row]), ahead[row])
+        walked = np.linalg.norm(bodies.positions[slots] - bodies.last_positions[slots], axis=1)
+        blocked = self._walked[slots] & (walked < STILL)
+        there = np.linalg.norm((ahead - bodies.positions[slots])[:, ::2], axis=1) < STILL
+        for slot in slots[blocked | (there & ~np.isfinite(self._aside[slots, 0]))].tolist():
+            self._aside[slot] = self._find_detour(self._batch.simulator.navmesh(slot), slot)
         detour = np.isfinite(self._aside[slots, 0])
         return np.where(detour[:, None], self._aside[slots], ahead)
 
-    def _find_detour(self, mesh: NavMesh, slot: int, ahead: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
+    def _find_detour(self, mesh: NavMesh, slot: int) -> Float[np.ndarray, "3"]:
         """(3,) metres: the place aside from which the goal is nearest."""
         position = self._batch.simulator.positions[slot]
-        way = ahead - position
-        headings = np.arctan2(-way[0], -way[2]) + DETOURS
-        steps = np.stack([-np.sin(headings), np.zeros(len(headings)), -np.cos(headings)], 1) * DETOUR_STEP
-        starts = np.repeat(position[None], len(headings), 0)
+        steps = np.stack([-np.sin(DETOURS), np.zeros(len(DETOURS)), -np.cos(DETOURS)], 1) * DETOUR_STEP
+        starts = np.repeat(position[None], len(DETOURS), 0)
         ends = mesh.try_step(starts, starts + steps, False)
         left = self._batch.state.goal_fields.distance([slot] * len(ends), ends)
         left[np.linalg.norm((ends - starts)[:, ::2], axis=1) < 2 * THERE] = np.inf
@@ -113,6 +115,8 @@ class Pilot:
             straight = np.abs(off) < STRAIGHT["velocity"]
             speed = np.minimum(far / control.time_step, control.linear[1]) * straight
             self._write(commands, slots, "linear_velocity", 2 * speed / control.linear[1] - 1)
+            arriving = straight & (far <= control.linear[1] * control.time_step)
+            off[arriving] += self._turns_ahead(slots[arriving], targets[arriving], way[arriving])
             spin = off / (control.time_step * control.angular)
             self._write(commands, slots, "angular_velocity", spin)
         else:
@@ -122,7 +126,19 @@ class Pilot:
             self._write(commands, slots, "waypoint_y", np.sin(off) * reach)
             self._write(commands, slots, "waypoint_yaw", off / np.pi)
             commands[slots, self._column["max_duration"]] = 1.0
-        self._walked[slots] = straight
+        self._walked[slots] = straight & (far > 2 * STILL)
+
+    def _turns_ahead(
+        self,
+        slots: Int64[np.ndarray, "k"],
+        places: Float[np.ndarray, "k 3"],
+        way: Float[np.ndarray, "k 2"],
+    ) -> Float[np.ndarray, "k"]:
+        """(K,) radians to turn at `places` (K, 3) metres, for bodies that come there along `way` (K, 2)."""
+        _, ahead = self._batch.state.goal_fields.ask(slots, places)
+        onward = (ahead - places)[:, ::2]
+        turns = wrap_angle(np.arctan2(-onward[:, 0], -onward[:, 1]) - np.arctan2(-way[:, 0], -way[:, 1]))
+        return np.where(np.hypot(onward[:, 0], onward[:, 1]) > THERE, turns, 0.0)
 
     def _write(
         self,
