@@ -21,7 +21,7 @@ from navarena.reports.preview.drawing import (
 )
 from navarena.reports.preview.surfaces import open_storey, shade_bare, tint_by_height
 from navarena.reports.preview.viewpoints import Viewpoint
-from navarena.scenes.scene import Scene, SceneObject
+from navarena.scenes.scene import Room, Scene, SceneObject
 from navarena.simulation.body import Camera
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, build_render_mesh
@@ -34,6 +34,8 @@ WALL_REACH = 0.16
 
 MARGIN = 0.04
 SCALE_BAR_STRIP = 34
+SMALL_PLAN = 450
+"""Pixels: names are smaller in plans no wider than this."""
 FAR = 60.0
 """The camera stands this many picture sizes above the floor: verticals all but vanish."""
 
@@ -83,10 +85,7 @@ def draw_plan(
     image = _draw_surfaces(opened, frame)
     _tint_floor(image, scene, navmesh, level, frame)
     draw = ImageDraw.Draw(image)
-    for room in scene.rooms:
-        if room.level == level:
-            x, y = frame.pixels(np.array([_label_point(np.array(room.polygon))]))[0]
-            draw_tag(draw, (x, y), room.category, size=14)
+    _name_rooms(draw, frame, [room for room in scene.rooms if room.level == level])
     for number, view in viewpoints:
         _draw_viewpoint(draw, frame, number, view)
     sheet = Image.new("RGB", size, PAPER)
@@ -173,6 +172,26 @@ def _tint_floor(
     for outline in trace_outlines(navmesh.vertices, navmesh.triangles, navmesh.neighbors, selected):
         corner = frame.pixels(outline)
         lines.line([*corner, corner[0]], fill=WALKABLE, width=1, joint="curve")
+
+
+def _name_rooms(draw: ImageDraw.ImageDraw, frame: PlanFrame, rooms: Sequence[Room]) -> None:
+    """The kind of each room in the middle of it, moved up or down where another name stands."""
+    size = 14 if frame.width > SMALL_PLAN else 11
+    taken: list[tuple[float, float, float, float]] = []
+    for room in rooms:
+        x, y = frame.pixels(np.array([_label_point(np.array(room.polygon))]))[0]
+        boxes = []
+        for shift in (0, -1, 1, -2, 2):
+            at = (x, y + shift * (size + 6))
+            left, top, right, bottom = draw.textbbox(at, room.category, font=font(size), anchor="mm")
+            boxes.append((at, (left - 6, top - 4, right + 6, bottom + 4)))
+        at, box = next((b for b in boxes if not any(_overlap(b[1], other) for other in taken)), boxes[0])
+        taken.append(box)
+        draw_tag(draw, at, room.category, size=size)
+
+
+def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _label_point(polygon: Float[np.ndarray, "k 2"]) -> Float[np.ndarray, "2"]:

@@ -67,7 +67,8 @@ def open_storey(scene: Scene, level: int | None) -> Scene:
     """The triangles one sees from above in one storey (None: in the whole scene).
 
     Ceilings, roofs and windows go; in a storey also what lies above its ceiling or below its floor. Triangles
-    that reach higher than the cut are pressed down to it, so that walls end there.
+    that reach higher than the cut are pressed down to it, so that walls end there. Stairs from below stay
+    in sight.
     """
     keep = ~_belongs_to(scene, HIDDEN_IN_PLAN)
     vertices = scene.vertices
@@ -76,7 +77,7 @@ def open_storey(scene: Scene, level: int | None) -> Scene:
         bottom = min(room.floor_height for room in rooms) - 0.2
         top = min(room.ceiling_height for room in rooms) - CUT_BELOW_CEILING
         heights = vertices[scene.triangles, 1]
-        keep &= (heights.min(1) < top - 1e-3) & (heights.max(1) > bottom)
+        keep &= (heights.min(1) < top - 1e-3) & ((heights.max(1) > bottom) | _belongs_to(scene, ("stairs",)))
         vertices = vertices.copy()
         vertices[:, 1] = np.minimum(vertices[:, 1], top)
     return replace(
