@@ -10,6 +10,7 @@ AGENTS = Registry(
         "explore-only": "navarena.agents.explorers.frontier:ExploreOnlyAgent",
         "forward": "navarena.agents.forward:ForwardAgent",
         "frontier": "navarena.agents.explorers.frontier:FrontierAgent",
+        "frontier-rgb": "navarena.agents.explorers.frontier:FrontierRgbAgent",
         "random": "navarena.agents.random:RandomAgent",
         "random-oracle-found": "navarena.agents.oracle_found:RandomOracleFoundAgent",
         "stop": "navarena.agents.stop:StopAgent",

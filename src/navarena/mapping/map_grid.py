@@ -64,6 +64,12 @@ class MapGrid:
         z = middle[1] - row_z * half_rows - column_z * half_columns
         return cls(rows, columns, cell, (x, z), up)
 
+    @property
+    def directions(self) -> tuple[Float[np.ndarray, "2"], Float[np.ndarray, "2"]]:
+        """(2,) and (2,) unit vectors (x, z) in the world along which rows and columns grow."""
+        down, right = DOWN_RIGHT[self.up]
+        return np.array(down, float), np.array(right, float)
+
     def coordinates_of(self, points: Float[np.ndarray, "... 3"]) -> Float[np.ndarray, "... 2"]:
         """(..., 2) row and column of `points` (..., 3) metres, as numbers: cell i covers i to i + 1."""
         (row_x, row_z), (column_x, column_z) = DOWN_RIGHT[self.up]

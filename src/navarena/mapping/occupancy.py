@@ -12,6 +12,7 @@ from navarena.core.geometry import focal_length
 from navarena.core.threads import run_in_shares, thread_count
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy_kernels import carve_pictures
+from navarena.mapping.storeys import Storeys
 from navarena.mapping.unprojection import require_poses
 from navarena.simulation.body import Camera
 
@@ -32,7 +33,7 @@ class OccupancySettings:
         layers: storeys that can be remembered.
         nearest: metres; a depth up to this is an obstacle somewhere nearer.
         farthest: metres; a depth from this on, and no more, is free.
-        low: metres over the floor; what is lower, up or down, is floor.
+        low: metres over the floor; what is lower is floor, what is as far below it is a drop, and closed.
         high: metres over the floor; what is higher is passed under.
         hit: evidence for an obstacle that one picture adds to a cell.
         miss: evidence against one.
@@ -97,8 +98,6 @@ class OccupancyMaps:
 
     Attributes:
         scores: (N, L, R, C) int8 evidence.
-        floors: (N, L) float64 metres, world y of each layer's floor; NaN where there is none yet.
-        layer: (N,) int64, the layer that each agent is on.
         corners: (N, 2) float64 metres, x and z of the outer corner of cell (0, 0).
         is_outside: (N,) bool, whether the last picture could not be added.
 
@@ -120,8 +119,7 @@ class OccupancyMaps:
         self.agents = agents
         self._threads = min(threads or thread_count(), agents)
         self.scores: Int8[np.ndarray, "n l r c"] = np.zeros((agents, settings.layers, side, side), np.int8)
-        self.floors: Float[np.ndarray, "n l"] = np.full((agents, settings.layers), np.nan)
-        self.layer: Int64[np.ndarray, n] = np.zeros(agents, np.int64)
+        self._storeys = Storeys(agents, settings.layers, settings.storey)
         self.corners: Float[np.ndarray, "n 2"] = np.full((agents, 2), -side * settings.cell / 2)
         self.is_outside: Bool[np.ndarray, n] = np.zeros(agents, bool)
         self._scratch: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
@@ -132,11 +130,20 @@ class OccupancyMaps:
         """Forget the maps of `agents` (K,); new ones are centred on `middles` (K, 2) x and z, metres."""
         rows = np.asarray(agents, np.int64)
         self.scores[rows] = 0
-        self.floors[rows] = np.nan
-        self.layer[rows] = 0
+        self._storeys.reset(rows)
         self.is_outside[rows] = False
         half = self.settings.side * self.settings.cell / 2
         self.corners[rows] = (np.zeros((len(rows), 2)) if middles is None else middles) - half
+
+    @property
+    def floors(self) -> Float[np.ndarray, "n l"]:
+        """(N, L) float64 metres, y of each layer's floor; NaN where there is none yet."""
+        return self._storeys.floors
+
+    @property
+    def layer(self) -> Int64[np.ndarray, "n"]:
+        """(N,) int64 index of the layer that each agent is on."""
+        return self._storeys.layer
 
     def grid(self, agent: int) -> MapGrid:
         """Where the cells of one agent's map lie."""
@@ -183,7 +190,7 @@ class OccupancyMaps:
             raise InputError("expected cameras that do not roll, got a right axis that is not level")
         if not np.isfinite(feet[rows]).all():
             raise InputError("expected finite heights of the floor under the bodies, got NaN or infinity")
-        carved = self._enter_layers(chosen, feet)
+        carved = self._storeys.enter(chosen, feet)
         one = self.settings
         depths, poses = np.ascontiguousarray(depths), np.ascontiguousarray(world_from_camera, np.float64)
         focal = focal_length(camera.width_px, camera.hfov)
@@ -200,23 +207,6 @@ class OccupancyMaps:
 
         run_in_shares(carve, self.agents, self._threads)
         self.is_outside[rows] = ~on_map[rows]
-
-    def _enter_layers(
-        self, active: Bool[np.ndarray, "n"], feet: Float[np.ndarray, "n"]
-    ) -> Bool[np.ndarray, "n"]:
-        """Turn agents to the layer of the floor they stand on; (N,) bool, those that have one."""
-        has_layer = active.copy()
-        for n in np.flatnonzero(active).tolist():
-            apart = np.abs(self.floors[n] - feet[n])
-            known = np.isfinite(apart)
-            if known.any() and np.nanmin(apart) < self.settings.storey:
-                self.layer[n] = np.nanargmin(apart)
-            elif not known.all():
-                self.layer[n] = int(np.flatnonzero(~known)[0])
-                self.floors[n, self.layer[n]] = feet[n]
-            else:
-                has_layer[n] = False
-        return has_layer
 
     def _scratch_of(
         self, share: int, camera: Camera, focal: float

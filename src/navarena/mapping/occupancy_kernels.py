@@ -76,17 +76,15 @@ def read_rays(
                 if in_fan and over > low:
                     limit[side] = 0.0
                 continue
-            if over < -low:
-                if in_fan:
-                    limit[side] = min(limit[side], -eye / slope * ahead)
-                continue
+            if over < -low and in_fan:
+                limit[side] = min(limit[side], -eye / slope * ahead)
             distance = min(metres, farthest) * ahead
-            if in_fan:
+            if in_fan and over >= -low:
                 reach[side] = max(reach[side], distance)
             if metres >= farthest:
                 continue
-            is_hit = over > low
-            if is_hit and in_fan:
+            is_hit = abs(over) > low
+            if over > low and in_fan:
                 limit[side] = min(limit[side], distance)
             row = math.floor((start_z + metres * (base_z + pose[2, 0] * across)) * per_cell)
             column = math.floor((start_x + metres * (base_x + pose[0, 0] * across)) * per_cell)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Float
 
+from navarena.core.errors import InputError
 from navarena.core.threads import run_in_shares
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
@@ -31,6 +32,7 @@ class Observer:
         threads: for rendering.
         own: the protocol's own versions of sensors.
         retouch: changes the pictures that a camera has taken; None leaves them.
+        channels: pictures to take besides those of the sensors, by the first camera that can.
 
     Attributes:
         specs: name -> shape, type and bounds.
@@ -44,12 +46,13 @@ class Observer:
         threads: int | None,
         own: OwnSensor,
         retouch: Retouch | None = None,
+        channels: Sequence[str] = (),
     ) -> None:
         self._embodiment, self._bodies, self._threads = embodiment, bodies, threads
         found = [reading for sensor in sensors for reading in find_readings(embodiment, sensor, own)]
         self._readings = list({reading.name: reading for reading in found}.values())
         self.specs = {reading.name: spec_of(reading, embodiment) for reading in self._readings}
-        self._crew = self._make_crew()
+        self._crew = self._make_crew(channels)
         self._retouch = retouch
         self._extras: ExtraObjects | None = None
         self._renderer: Renderer | None = None
@@ -57,16 +60,36 @@ class Observer:
         self._arrays = {reading.name: self._allocate(reading) for reading in self._readings}
         self._fresh = False
 
-    def _make_crew(self) -> dict[int, Cameraman]:
+    def _make_crew(self, channels: Sequence[str]) -> dict[int, Cameraman]:
         """One cameraman for each camera whose pictures are wanted; empty without pictures."""
-        channels: dict[int, set[str]] = {}
+        wanted: dict[int, set[str]] = {}
         for reading in self._readings:
             if isinstance(reading.sensor, PictureSensor):
-                channels.setdefault(reading.camera, set()).add(reading.sensor.channel)
-        if not channels:
-            return {}
+                wanted.setdefault(reading.camera, set()).add(reading.sensor.channel)
+        for channel in channels:
+            wanted.setdefault(self._first_camera(channel), set()).add(channel)
         cameras, slots = self._embodiment.cameras, len(self._bodies)
-        return {k: Cameraman(cameras[k], wanted, slots, self._threads) for k, wanted in channels.items()}
+        return {k: Cameraman(cameras[k], pictures, slots, self._threads) for k, pictures in wanted.items()}
+
+    def _first_camera(self, channel: str) -> int:
+        """Index of the first camera that takes a channel; raises InputError when none does."""
+        for index, camera in enumerate(self._embodiment.cameras):
+            if channel in camera.channels:
+                return index
+        raise InputError(f"expected a camera of {self._embodiment.name!r} that takes {channel!r}, got none")
+
+    def picture(self, channel: str) -> tuple[Camera, np.ndarray]:
+        """The first camera that takes `channel`, and its pictures (N, H, W[, 3]) of the last `observe`.
+
+        They are those of the renderer: depth in metres, neither clipped nor scaled. Raises InputError for a
+        channel that was not asked for.
+        """
+        cameraman = self._crew.get(self._first_camera(channel))
+        if cameraman is None or channel not in cameraman.pictures:
+            raise InputError(
+                f"expected {channel!r} among the pictures that are taken; ask for it by `channels`"
+            )
+        return cameraman.camera, cameraman.pictures[channel]
 
     def _allocate(self, reading: Reading) -> np.ndarray:
         spec = self.specs[reading.name]

@@ -34,6 +34,7 @@ class Simulator:
         actuation: turns commanded movements into executed ones; None means exactly.
         stays_when_blocked: whether a walk that meets an obstacle is not made at all.
         retouch: changes the pictures that a camera has taken; None leaves them.
+        channels: pictures to take besides those of the sensors (see Observer.picture).
         own_sensor: name -> a version to take in the place of the registered sensor, or None.
 
     Attributes:
@@ -52,6 +53,7 @@ class Simulator:
         own_sensor: OwnSensor = lambda name: None,
         stays_when_blocked: bool = False,
         retouch: Retouch | None = None,
+        channels: Sequence[str] = (),
     ) -> None:
         if slots < 1:
             raise InputError(f"expected at least one slot, got {slots}")
@@ -60,7 +62,7 @@ class Simulator:
         self.actions = tuple(actions)
         self.bodies = Bodies(slots)
         self.stage = Stage(slots)
-        self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor, retouch)
+        self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor, retouch, channels)
         self._movements = movement_table(embodiment, self.actions)
         self._actuation = actuation
         self._stays_when_blocked = stays_when_blocked

@@ -68,6 +68,7 @@ class NavigationBatch:
             task.make_sensor,
             self._spoiler.stays_when_blocked,
             self._spoiler.retouch,
+            tuple(channel for sensor in self._goal_sensors for channel in sensor.channels),
         )
         self._spoiler.attach(self.simulator)
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
@@ -128,6 +129,8 @@ class NavigationBatch:
         self.state.steps[rows] = 0
         self._spoiler.begin(rows, episodes)
         self.task.begin(self.simulator, self.state, rows, episodes)
+        for sensor in self._goal_sensors:
+            sensor.begin(self.simulator, self.state, rows)
         for slot, episode in zip(rows, episodes):
             self._episodes[slot] = episode
         self._recorder.begin(rows, self.simulator.bodies, self.state)

@@ -1,6 +1,6 @@
 """Agents without learning that map what they see, explore what they do not know, and go to goals."""
 
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
-from navarena.agents.explorers.frontier import ExploreOnlyAgent, FrontierAgent
+from navarena.agents.explorers.frontier import ExploreOnlyAgent, FrontierAgent, FrontierRgbAgent
 
-__all__ = ["Aim", "ExploreOnlyAgent", "Explorer", "ExplorerSettings", "FrontierAgent"]
+__all__ = ["Aim", "ExploreOnlyAgent", "Explorer", "ExplorerSettings", "FrontierAgent", "FrontierRgbAgent"]

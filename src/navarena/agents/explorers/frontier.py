@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from navarena.agents.agent import Start
 from navarena.agents.explorers.explorer import Aim
-from navarena.agents.explorers.goal_finders import GoalFinder, make_goal_finder
+from navarena.agents.explorers.goal_finders import GoalFinder, make_cylinder_finder, make_goal_finder
 from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Task
@@ -21,12 +21,16 @@ class FrontierAgent(MappingAgent):
     """
 
     privileged = True
-    privileged_inputs = ("semantic pictures", "names of the scene's categories")
+    privileged_inputs: tuple[str, ...] = ("semantic pictures", "names of the scene's categories")
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         super().__init__(task, seed)
-        self._finder: GoalFinder = make_goal_finder(task)
+        self._finder = self.make_finder(task)
         self.sensors = tuple(dict.fromkeys([*self.sensors, *self._finder.sensors]))
+
+    def make_finder(self, task: Task) -> GoalFinder:
+        """What tells the agent where its goal is."""
+        return make_goal_finder(task)
 
     def attach(self, batch: NavigationBatch) -> None:
         """Keep the batch, to read the names of the categories in its scenes."""
@@ -41,6 +45,17 @@ class FrontierAgent(MappingAgent):
         depth = self.metric_depth(observations["depth"])
         self._finder.look(slot, observations, depth, self.depth_range, self.camera, pose)
         return self._finder.aim(slot, observations, pose)
+
+
+class FrontierRgbAgent(FrontierAgent):
+    """The same for MultiON's cylinders, which it recognises by colour and shape: no privileged input."""
+
+    privileged = False
+    privileged_inputs = ()
+
+    def make_finder(self, task: Task) -> GoalFinder:
+        """What recognises the cylinders."""
+        return make_cylinder_finder(task)
 
 
 class ExploreOnlyAgent(MappingAgent):

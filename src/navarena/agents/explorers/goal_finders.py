@@ -5,16 +5,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from navarena.agents.agent import Boundary, Start
+from navarena.agents.explorers.cylinders import find_cylinders
 from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.sightings import locate
 from navarena.core.errors import InputError
 from navarena.core.geometry import forward_from_yaw
 from navarena.simulation.body import Camera, Embodiment
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.goal_objects import SEMANTIC_OFFSET
+from navarena.tasks.goal_objects import CYLINDER_GOALS, SEMANTIC_OFFSET
 from navarena.tasks.multi_on import MultiOn
 from navarena.tasks.object_nav import ObjectNav
 from navarena.tasks.task import Task
@@ -117,6 +118,20 @@ class SeenFinder(GoalFinder):
     def labels(self, slot: int, observations: Mapping[str, np.ndarray]) -> list[int]:
         """What is worth remembering, as semantic pictures show it."""
 
+    def masks(
+        self,
+        slot: int,
+        observations: Mapping[str, np.ndarray],
+        depth: Float[np.ndarray, "h w"],
+        depth_range: tuple[float, float],
+        camera: Camera,
+        pose: Float[np.ndarray, "4 4"],
+    ) -> dict[int, Bool[np.ndarray, "h w"]]:
+        """Label -> (H, W) bool, its pixels, of what is worth remembering; arguments as of `look`, metres."""
+        picture = observations["semantic"][..., 0]
+        shown = {label: picture == label for label in self.labels(slot, observations)}
+        return {label: mask for label, mask in shown.items() if mask.any()}
+
     def begin(self, start: Start) -> None:
         if start.boundary >= Boundary.EPISODE:
             self._memories[start.slot] = {}
@@ -130,11 +145,7 @@ class SeenFinder(GoalFinder):
         camera: Camera,
         pose: Float[np.ndarray, "4 4"],
     ) -> None:
-        picture = observations["semantic"][..., 0]
-        for label in self.labels(slot, observations):
-            mask = picture == label
-            if not mask.any():
-                continue
+        for label, mask in self.masks(slot, observations, depth, depth_range, camera, pose).items():
             memory = self._memories[slot].setdefault(label, _Memory())
             sighting = locate(mask, depth, depth_range, camera, pose)
             if len(sighting.points):
@@ -205,9 +216,36 @@ class ClassFinder(SeenFinder):
         return list(range(SEMANTIC_OFFSET, SEMANTIC_OFFSET + self._classes))
 
 
+class CylinderFinder(ClassFinder):
+    """MultiON with cylinders, recognised by colour and shape."""
+
+    sensors = ("multiobjectgoal", "rgb")
+
+    def masks(
+        self,
+        slot: int,
+        observations: Mapping[str, np.ndarray],
+        depth: Float[np.ndarray, "h w"],
+        depth_range: tuple[float, float],
+        camera: Camera,
+        pose: Float[np.ndarray, "4 4"],
+    ) -> dict[int, Bool[np.ndarray, "h w"]]:
+        found = find_cylinders(observations["rgb"], depth, depth_range, camera, pose)
+        return {SEMANTIC_OFFSET + kind: mask for kind, mask in found.items()}
+
+
 def goal_class(goal: np.ndarray) -> int:
     """The class id that an observation tells as an integer (1,) or as a one-hot vector (K,)."""
     return int(goal[0]) if len(goal) == 1 else int(np.argmax(goal))
+
+
+def make_cylinder_finder(task: Task) -> GoalFinder:
+    """What finds the cylinders of MultiON; raises InputError for another task."""
+    if not isinstance(task, MultiOn) or task.kind != CYLINDER_GOALS:
+        raise InputError(
+            f"expected MultiON with cylinders for this agent, got {task.protocol_id!r}; use frontier"
+        )
+    return CylinderFinder(task)
 
 
 def make_goal_finder(task: Task) -> GoalFinder:

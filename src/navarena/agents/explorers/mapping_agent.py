@@ -20,6 +20,9 @@ from navarena.tasks.task import Task
 MOST_PIXELS = 80_000
 """Of a depth picture that are read; of larger pictures every second or third pixel is left out."""
 
+LOW = 0.1
+"""Metres; lower than a step of stairs, which these agents do not climb: they do not feel their height."""
+
 MOVES = {"forward": "move_forward", "left": "turn_left", "right": "turn_right"}
 """Moves of an explorer -> names of actions."""
 
@@ -39,8 +42,8 @@ class MappingAgent(Agent):
         self.task = task
         self.camera = _first_camera(task.embodiment, "depth")
         self._depth = _depth_sensor(task)
-        self._indices = {name: index for index, name in enumerate(task.actions)}
         self._explorer_settings = _explorer_settings(task.embodiment)
+        self._indices = {name: index for index, name in enumerate(task.actions)}
         self._map_settings = _map_settings(task.embodiment, self._depth, self.camera)
         self._maps: OccupancyMaps | None = None
         self._bodies = Bodies(1)
@@ -51,7 +54,8 @@ class MappingAgent(Agent):
         for start in starts:
             if start.boundary >= Boundary.EPISODE:
                 name = ("agent", type(self).__name__, start.seed, start.scene_id, start.episode_id)
-                self._explorers[start.slot] = Explorer(self._explorer_settings, make_generator(*name))
+                settings = self.settings_in(start.scene_id)
+                self._explorers[start.slot] = Explorer(settings, make_generator(*name))
                 self._starts.append(start)
             self.begin(start)
 
@@ -70,6 +74,10 @@ class MappingAgent(Agent):
             name = self.task.declaration if move == "arrived" else MOVES[move]
             actions[slot] = self._indices[name]
         return actions
+
+    def settings_in(self, scene_id: str) -> ExplorerSettings:
+        """How it explores in a scene: by its body's data sheet, unless it has learned better."""
+        return self._explorer_settings
 
     @abstractmethod
     def begin(self, start: Start) -> None:
@@ -156,6 +164,7 @@ def _map_settings(body: Embodiment, depth: Depth, camera: Camera) -> OccupancySe
     return OccupancySettings(
         nearest=depth.nearest,
         farthest=min(depth.farthest, 6.0),
+        low=LOW,
         high=body.height,
         size=60.0,
         stride=stride,

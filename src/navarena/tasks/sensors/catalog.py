@@ -11,8 +11,13 @@ GOAL_SENSORS = Registry(
         "instruction_tokens": "navarena.tasks.sensors.instruction:InstructionTokens",
         "multiobjectgoal": "navarena.tasks.sensors.class_goal:MultiObjectGoal",
         "objectgoal": "navarena.tasks.sensors.class_goal:ObjectGoalSensor",
+        "occupancy_map": "navarena.tasks.sensors.seen_maps:OccupancyMapSensor",
+        "oracle_ego_map": "navarena.tasks.sensors.oracle_maps:OracleEgoMap",
+        "oracle_ego_map_code": "navarena.tasks.sensors.oracle_maps:OracleEgoMapOfCode",
+        "oracle_map": "navarena.tasks.sensors.oracle_maps:OracleMap",
         "pointgoal": "navarena.tasks.sensors.point_goal:PointGoal",
         "pointgoal_with_gps_compass": "navarena.tasks.sensors.point_goal:PointGoalWithGpsCompass",
+        "semantic_map": "navarena.tasks.sensors.seen_maps:SemanticMapSensor",
     },
     "navarena.goal_sensors",
 )

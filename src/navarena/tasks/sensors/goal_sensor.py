@@ -4,6 +4,7 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Int64
 
 from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
 from navarena.simulation.simulator import Simulator
@@ -15,9 +16,14 @@ class GoalSensor(Sensor):
 
     Attributes:
         follows: names of sensors of the pose from which it derives; what spoils them spoils it.
+        channels: pictures of the first camera that it looks at, too (see Observer.picture).
     """
 
     follows: ClassVar[tuple[str, ...]] = ()
+    channels: ClassVar[tuple[str, ...]] = ()
+
+    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
+        """New episodes begin in `slots` (K,) indices; the bodies stand at their starts."""
 
     @abstractmethod
     def spec(self) -> ObservationSpec:

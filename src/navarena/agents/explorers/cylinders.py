@@ -1,0 +1,103 @@
+"""Recognises MultiON's cylinders in colour and depth: no label, no privileged input.
+
+A goal object is unlit, so its pixels have its exact colour: red, green, blue, yellow, white, pink, black or
+cyan. Other things may have that colour, too; a cylinder is 0.75 m high, 0.2 m wide, and stands on the floor.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, UInt8
+from scipy import ndimage
+
+from navarena.simulation.body import Camera
+from navarena.tasks.goal_objects import CYLINDER_COLORS
+
+HEIGHT, WIDTH = 0.75, 0.2
+"""Metres, of the visible part (multiON's object files)."""
+
+
+@dataclass(frozen=True)
+class CylinderSettings:
+    """What passes for a cylinder.
+
+    Attributes:
+        tolerance: greatest difference of a byte from a colour.
+        least_pixels: of a patch that is looked at.
+        slack: metres by which height and width may be wrong.
+        most_hollow: share of a patch's upright rectangle that it may leave out.
+    """
+
+    tolerance: int = 3
+    least_pixels: int = 12
+    slack: float = 0.08
+    most_hollow: float = 0.15
+
+
+def find_cylinders(
+    rgb: UInt8[np.ndarray, "h w 3"],
+    depth: Float[np.ndarray, "h w"],
+    depth_range: tuple[float, float],
+    camera: Camera,
+    pose: Float[np.ndarray, "4 4"],
+    settings: CylinderSettings = CylinderSettings(),
+) -> dict[int, Bool[np.ndarray, "h w"]]:
+    """Class id -> (H, W) bool, the pixels of the cylinder of that class that a picture shows best.
+
+    Args:
+        rgb: (H, W, 3) uint8.
+        depth: (H, W) metres.
+        depth_range: (nearest, farthest) metres between which depths are told apart.
+        camera: that took both; level.
+        pose: (4, 4) of the camera, metres; the floor lies at y 0.
+        settings: what passes.
+    """
+    found = {}
+    for kind, color in enumerate(CYLINDER_COLORS):
+        mask = np.ones(rgb.shape[:2], bool)
+        for channel, byte in enumerate(color):
+            mask &= np.abs(rgb[..., channel].astype(np.int16) - byte) <= settings.tolerance
+        if np.count_nonzero(mask) < settings.least_pixels:
+            continue
+        patches, _ = ndimage.label(mask)
+        best = 0
+        for number, box in enumerate(ndimage.find_objects(patches), 1):
+            patch = patches[box] == number
+            size = int(np.count_nonzero(patch))
+            if size > max(best, settings.least_pixels) and _is_cylinder(
+                patch, box, depth, depth_range, camera, pose, settings
+            ):
+                best = size
+                found[kind] = patches == number
+    return found
+
+
+def _is_cylinder(
+    patch: Bool[np.ndarray, "a b"],
+    box: tuple[slice, slice],
+    depth: Float[np.ndarray, "h w"],
+    depth_range: tuple[float, float],
+    camera: Camera,
+    pose: Float[np.ndarray, "4 4"],
+    settings: CylinderSettings,
+) -> bool:
+    """Whether a patch of one colour is as high, wide and full as a cylinder that stands on the floor."""
+    nearest, farthest = depth_range
+    rows, columns = box
+    metres = depth[box][patch]
+    known = metres[(metres > nearest) & (metres < farthest)]
+    if not len(known) or known.max() - known.min() > WIDTH + settings.slack:
+        return False
+    away, focal = float(np.median(known)), camera.width_px / 2 / np.tan(camera.hfov / 2)
+    pixel = away / focal
+    slack = settings.slack + 2 * pixel
+    top = pose[1, 3] + (camera.height_px / 2 - rows.start) * pixel
+    bottom = pose[1, 3] + (camera.height_px / 2 - rows.stop) * pixel
+    ends_below = rows.stop < camera.height_px
+    is_whole = columns.start > 0 and columns.stop < camera.width_px
+    wide = (columns.stop - columns.start) * pixel
+    if abs(top - HEIGHT) > slack or wide > WIDTH + slack or (ends_below and abs(bottom) > slack + 0.1):
+        return False
+    if is_whole and wide < WIDTH - slack:
+        return False
+    return bool(1 - np.count_nonzero(patch) / patch.size <= settings.most_hollow + 2 * pixel / WIDTH)

@@ -1,0 +1,46 @@
+"""Which layer of its map a body is on: one for each floor height that it stood at."""
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+
+class Storeys:
+    """The floors that N bodies have found.
+
+    Args:
+        bodies: N.
+        layers: L, floors that can be remembered.
+        apart: metres between two floors, at least; what is nearer is the same floor (a step, a stair).
+
+    Attributes:
+        floors: (N, L) float64 metres, y of each floor; NaN where there is none yet.
+        layer: (N,) int64, the floor that each body is on.
+    """
+
+    def __init__(self, bodies: int, layers: int, apart: float) -> None:
+        self._apart = apart
+        self.floors: Float[np.ndarray, "n l"] = np.full((bodies, layers), np.nan)
+        self.layer: Int64[np.ndarray, n] = np.zeros(bodies, np.int64)
+
+    def reset(self, bodies: Int64[np.ndarray, "k"]) -> None:
+        """Forget the floors of `bodies` (K,) indices."""
+        self.floors[bodies] = np.nan
+        self.layer[bodies] = 0
+
+    def enter(self, active: Bool[np.ndarray, "n"], feet: Float[np.ndarray, "n"]) -> Bool[np.ndarray, "n"]:
+        """Turn the `active` (N,) bool bodies to the floors they stand on, `feet` (N,) metres high.
+
+        Returns (N,) bool: those that have one; there is no room for a floor beyond the last.
+        """
+        has_layer = active.copy()
+        for n in np.flatnonzero(active).tolist():
+            apart = np.abs(self.floors[n] - feet[n])
+            known = np.isfinite(apart)
+            if known.any() and np.nanmin(apart) < self._apart:
+                self.layer[n] = np.nanargmin(apart)
+            elif not known.all():
+                self.layer[n] = int(np.flatnonzero(~known)[0])
+                self.floors[n, self.layer[n]] = feet[n]
+            else:
+                has_layer[n] = False
+        return has_layer

@@ -1,0 +1,164 @@
+"""Maps of what a body has seen, as observations: occupancy, and Iterative VLN's semantic map."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from jaxtyping import Int64
+
+from navarena.core.errors import InputError
+from navarena.core.suggest import require_name
+from navarena.mapping.egocentric import crop_turned
+from navarena.mapping.occupancy import FREE, OCCUPIED, OccupancyMaps, OccupancySettings
+from navarena.mapping.semantic_map import (
+    CLASSES,
+    WINDOW,
+    SemanticMaps,
+    SemanticMapSettings,
+    label_table,
+)
+from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.simulation.simulator import Simulator
+from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.task import TaskState
+
+LIFETIMES = ("episodic", "iterative")
+"""How long a map lasts: an episode, or as long as a slot stays in one scene (a tour, a lifelong episode)."""
+
+OCCUPANCY = OccupancySettings(cell=0.1)
+SEMANTICS = SemanticMapSettings(size=30.0)
+
+Maps = TypeVar("Maps", OccupancyMaps, SemanticMaps)
+
+
+class _Kept(Generic[Maps]):
+    """The maps of N slots, and the scene that each was drawn in."""
+
+    def __init__(self, maps: Maps, slots: int) -> None:
+        self.maps: Maps = maps
+        self.scenes: list[str | None] = [None] * slots
+
+
+def _start_maps(
+    kept: _Kept[Maps], lifetime: str, simulator: Simulator, slots: Int64[np.ndarray, "k"]
+) -> None:
+    """Forget what the lifetime of a map ends; maps are centred on where the body starts, world frame."""
+    for slot in slots.tolist():
+        world = simulator.stage.world(slot)
+        scene = None if world is None else world.scene_id
+        if lifetime == "episodic" or kept.scenes[slot] != scene:
+            kept.maps.reset([slot], simulator.positions[slot : slot + 1, [0, 2]])
+        kept.scenes[slot] = scene
+
+
+def _keep(
+    memory: "WeakKeyDictionary[TaskState, _Kept[Maps]]", state: TaskState, make: Callable[[int], Maps]
+) -> _Kept[Maps]:
+    """What is remembered for `state`, made when it is first asked for."""
+    if state not in memory:
+        memory[state] = _Kept(make(len(state.steps)), len(state.steps))
+    return memory[state]
+
+
+@dataclass(frozen=True)
+class OccupancyMapSensor(GoalSensor):
+    """(W, W, 1) uint8: what was seen around the body: 0 unknown, 1 free, 2 occupied.
+
+    Ahead is up, the body in the middle (between the four middle cells). It is drawn from true depth and pose.
+
+    Args:
+        settings: of the map.
+        window: W, cells along a side.
+        lifetime: of the map.
+    """
+
+    settings: OccupancySettings = OCCUPANCY
+    window: int = 64
+    lifetime: str = "episodic"
+
+    name = "occupancy_map"
+    channels: ClassVar[tuple[str, ...]] = ("depth",)
+
+    def __post_init__(self) -> None:
+        require_name("lifetime of a map", self.lifetime, LIFETIMES)
+        object.__setattr__(self, "_memory", WeakKeyDictionary())
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((self.window, self.window, 1), np.uint8, 0, OCCUPIED)
+
+    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
+        _start_maps(self._kept(simulator, state), self.lifetime, simulator, slots)
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        kept = self._kept(simulator, state)
+        maps, placed = kept.maps, np.array([scene is not None for scene in kept.scenes])
+        camera, depths = simulator.observer.picture("depth")
+        poses = simulator.observer.world_from_camera(camera)
+        maps.update(depths, camera, poses, simulator.positions[:, 1], placed)
+        for slot in np.flatnonzero(placed).tolist():
+            grid, scores = maps.grid(slot), maps.scores[slot, maps.layer[slot]]
+            place = grid.coordinates_of(simulator.positions[slot : slot + 1]) - 0.5
+            turn = -grid.heading_of(simulator.yaws[slot : slot + 1])
+            size = (self.window, self.window)
+            seen = crop_turned(scores[None, :, :, None], place, turn, size)[0]
+            out[slot] = np.where(seen > 0, OCCUPIED, np.where(seen < 0, FREE, 0))
+
+    def _kept(self, simulator: Simulator, state: TaskState) -> _Kept[OccupancyMaps]:
+        memory: WeakKeyDictionary[TaskState, _Kept[OccupancyMaps]] = self.__dict__["_memory"]
+        settings = replace(self.settings, high=simulator.embodiment.height)
+        return _keep(memory, state, lambda slots: OccupancyMaps(slots, settings))
+
+
+@dataclass(frozen=True)
+class SemanticMapSensor(GoalSensor):
+    """(14, 64, 64) uint8: Iterative VLN's map around the body: occupancy, then 13 planes of classes.
+
+    Row 0 is 3.2 m ahead, the body at (32, 32), a cell 0.1 m. It is drawn from true depth, labels and pose;
+    the labels are the categories of the scene by their names.
+
+    Args:
+        settings: of the map.
+        lifetime: of the map.
+    """
+
+    settings: SemanticMapSettings = SEMANTICS
+    lifetime: str = "episodic"
+
+    name = "semantic_map"
+    channels: ClassVar[tuple[str, ...]] = ("depth", "semantic")
+
+    def __post_init__(self) -> None:
+        require_name("lifetime of a map", self.lifetime, LIFETIMES)
+        object.__setattr__(self, "_memory", WeakKeyDictionary())
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((len(CLASSES) + 1, WINDOW, WINDOW), np.uint8, 0, 1)
+
+    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
+        _start_maps(self._kept(state), self.lifetime, simulator, slots)
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        kept = self._kept(state)
+        placed = np.array([scene is not None for scene in kept.scenes])
+        camera, depths = simulator.observer.picture("depth")
+        labelled, pictures = simulator.observer.picture("semantic")
+        if labelled != camera:
+            raise InputError(
+                "expected one camera that takes depth and semantic pictures for a semantic map, got two; "
+                "leave the sensor out"
+            )
+        classes = np.zeros_like(pictures)
+        for slot in np.flatnonzero(placed).tolist():
+            world = simulator.stage.world(slot)
+            table = label_table(world.scene.categories if world is not None else ())
+            known = pictures[slot] < len(table)  # goal objects that belong to no scene are void
+            classes[slot] = table[np.where(known, pictures[slot], 0)]
+        poses = simulator.observer.world_from_camera(camera)
+        kept.maps.update(depths, classes, camera, poses, simulator.positions[:, 1], placed)
+        out[:] = kept.maps.views(poses[:, :3, 3], simulator.yaws)
+
+    def _kept(self, state: TaskState) -> _Kept[SemanticMaps]:
+        memory: WeakKeyDictionary[TaskState, _Kept[SemanticMaps]] = self.__dict__["_memory"]
+        return _keep(memory, state, lambda slots: SemanticMaps(slots, self.settings))

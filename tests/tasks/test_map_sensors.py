@@ -1,0 +1,155 @@
+"""Maps as observations: what they show of drawn worlds, how long they last, and what they refuse."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from navarena.core.errors import InputError, UnknownNameError
+from navarena.mapping.occupancy import FREE, OCCUPIED
+from navarena.simulation.world import WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_task
+from navarena.tasks.sensors.oracle_maps import OracleEgoMap, OracleMap
+from navarena.tasks.sensors.seen_maps import OccupancyMapSensor, SemanticMapSensor
+from tasks.small import episodes_for
+from worlds import HALL, ROOMS, draw_world
+
+WORLDS = [draw_world(HALL, scene_id="hall"), draw_world(ROOMS, scene_id="rooms")]
+MAPS = ("oracle_map", "oracle_ego_map", "oracle_ego_map_code", "occupancy_map", "semantic_map")
+
+
+def make_batch(slots, sensors=MAPS, own=None):
+    task = get_task("multion-2on-v1")
+    if own is not None:
+        task.make_sensor = lambda name: own if name == own.name else None
+    worlds = WorldCache(task.embodiment)
+    for world in WORLDS:
+        worlds.add(world)
+    return NavigationBatch(task, slots, 1, sensors, worlds), episodes_for(task)
+
+
+def test_every_map_is_an_observation_of_its_kind():
+    batch, episodes = make_batch(2)
+    batch.start([0, 1], episodes[:2])
+    for action in (1, 2, 1, 3):
+        seen = batch.observations
+        for name in MAPS:
+            spec = batch.specs[name]
+            assert seen[name].shape == (2, *spec.shape) and seen[name].dtype == spec.dtype
+            assert seen[name].min() >= spec.low and seen[name].max() <= spec.high
+            assert seen[name].any(), name
+        batch.step(np.full(2, action))
+    assert set(batch.observations) == set(MAPS), "the pictures behind them are not observed"
+
+
+def test_the_oracle_map_shows_goals_and_floor():
+    batch, episodes = make_batch(1, ("oracle_map",))
+    batch.start([0], episodes[:1])
+    shown = batch.observations["oracle_map"][0]
+    classes = batch.state.classes[0]
+    assert set(np.unique(shown[..., 1])) >= {int(classes[-1]) + 1}
+    assert set(np.unique(shown[..., 1])) <= {0, *(classes + 1).tolist()}
+    assert set(np.unique(shown[..., 0])) == {0, 1, 2}
+    assert shown[25, 25, 0] == 2
+
+
+def test_only_the_current_goal_is_shown_by_a_dynamic_map():
+    batch, episodes = make_batch(1, ("oracle_map",), OracleMap(dynamic=True, block=1))
+    batch.start([0], episodes[:1])
+    classes = batch.state.classes[0]
+    for found in range(2):
+        shown = batch.observations["oracle_map"][0, ..., 1]
+        assert set(np.unique(shown)) == {0, int(classes[found]) + 1}
+        batch.state.found_after[0].append(1)
+        batch.step(np.array([2]))
+
+
+def test_resolutions_follow_one_another():
+    batch, episodes = make_batch(1, ("oracle_map",), OracleMap(cells=(300, 75), channels_shown="occupancy"))
+    batch.start([0], episodes[:1])
+    fine, coarse = np.moveaxis(batch.observations["oracle_map"][0], 2, 0)
+    assert (fine == 2).sum() > 4 * (coarse == 2).sum() > 0
+
+
+def test_an_ego_map_grows_and_is_covered_again_at_the_next_episode():
+    batch, episodes = make_batch(1, ("oracle_ego_map", "oracle_ego_map_code"))
+    batch.start([0], episodes[:1])
+    first = {name: value[0].copy() for name, value in batch.observations.items()}
+    for _ in range(6):
+        batch.step(np.array([2]))
+        grown = {name: value[0].copy() for name, value in batch.observations.items()}
+    for name in first:
+        assert (grown[name] > 0).sum() > (first[name] > 0).sum() > 0
+    batch.start([0], episodes[:1])
+    assert all(np.array_equal(batch.observations[name][0], first[name]) for name in first)
+    hidden = (first["oracle_ego_map"] == 0).all(-1)
+    assert hidden.sum() > 1000
+
+
+def test_what_the_ego_map_shows_is_the_oracle_s():
+    batch, episodes = make_batch(1, ("oracle_map", "oracle_ego_map"), OracleEgoMap())
+    batch.start([0], episodes[:1])
+    oracle, ego = (batch.observations[name][0].astype(int) for name in ("oracle_map", "oracle_ego_map"))
+    seen = ego[..., 0] > 0
+    assert np.array_equal(ego[seen], oracle[seen] + 1)
+
+
+def test_occupancy_is_drawn_ahead():
+    """In the middle of the hall all that is seen is free; the body looks up in the picture."""
+    batch, episodes = make_batch(1, ("occupancy_map",))
+    batch.start([0], episodes[:1])
+    shown = batch.observations["occupancy_map"][0, ..., 0]
+    assert (shown[:30] == FREE).sum() > 100 and not (shown[34:] > 0).any()
+    assert set(np.unique(shown)) <= {0, FREE, OCCUPIED}
+
+
+@pytest.mark.parametrize("make", [OccupancyMapSensor, SemanticMapSensor])
+def test_lifetimes(make):
+    """An iterative map is the union of its episodes in a scene; an episodic one begins anew."""
+    counts = {}
+    for lifetime in ("episodic", "iterative"):
+        sensor = make(lifetime=lifetime)
+        batch, episodes = make_batch(1, (sensor.name,), sensor)
+        one = episodes[0]
+        turned = replace(one, start_yaw=one.start_yaw + np.pi)
+        first = [np.count_nonzero(show(batch, episode, sensor.name)) for episode in (one, turned)]
+        other = next(episode for episode in episodes if episode.scene_id != one.scene_id)
+        show(batch, other, sensor.name)
+        counts[lifetime] = (*first, np.count_nonzero(show(batch, one, sensor.name)))
+    assert counts["episodic"][0] == counts["iterative"][0] == counts["episodic"][2] == counts["iterative"][2]
+    assert counts["iterative"][1] > counts["episodic"][1] > 0
+
+
+def show(batch, episode, name):
+    batch.start([0], [episode])
+    return batch.observations[name][0].copy()
+
+
+def test_batches_equal_single_slots():
+    batch, episodes = make_batch(3)
+    batch.start([0, 1, 2], episodes[:3])
+    singles = []
+    for episode in episodes[:3]:
+        single, _ = make_batch(1)
+        single.start([0], [episode])
+        singles.append(single)
+    for action in (1, 2, 3, 1):
+        together = batch.observations
+        for slot, single in enumerate(singles):
+            for name in MAPS:
+                assert np.array_equal(together[name][slot], single.observations[name][0]), name
+            single.step(np.array([action]))
+        batch.step(np.full(3, action))
+
+
+def test_other_tasks_and_lifetimes_are_refused():
+    task = get_task("pointnav-v1")
+    worlds = WorldCache(task.embodiment)
+    for world in WORLDS:
+        worlds.add(world)
+    batch = NavigationBatch(task, 1, 1, ("oracle_map",), worlds)
+    with pytest.raises(InputError, match="expected MultiON"):
+        batch.start([0], episodes_for(task)[:1])
+    with pytest.raises(UnknownNameError, match="lifetime of a map"):
+        SemanticMapSensor(lifetime="forever")
