@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from navarena.core.sources import source_fingerprint
+from navarena.scenes.houses.building import build_house
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.houses.splits import HOUSE_SPLITS, house_seed, house_settings
 from navarena.scenes.scene import Scene
@@ -22,8 +23,6 @@ def make_house_set(name: str, description: str) -> SceneSet:
         return house_seed(split, int(index), name), house_settings(split, name)
 
     def build(scene_id: str) -> Scene:
-        from navarena.scenes.houses.generator import build_house  # compiles kernels: only when needed
-
         return build_house(*recipe_of(scene_id), scene_id)
 
     def fingerprint(scene_id: str) -> str:

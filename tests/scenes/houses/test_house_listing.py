@@ -1,5 +1,8 @@
 """The published houses: listed, and drawn alike on every machine."""
 
+import subprocess
+import sys
+
 import pytest
 
 from navarena.core.errors import UnknownNameError
@@ -25,6 +28,16 @@ def test_the_list_holds_every_house_of_the_set():
 
 def test_houses_are_drawn_as_listed():
     assert changed_houses(A_FEW) == [], "what changes published houses makes a new set; see list_houses.py"
+
+
+def test_houses_are_listed_without_loading_the_generator():
+    code = (
+        "import sys; from navarena.scenes.catalog import scene_ids; "
+        "print(sum(len(scene_ids('houses-v1', split)) for split in ('train', 'val', 'test'))); "
+        "print([name for name in sys.modules if name == 'numba' or name.endswith('houses.generator')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["1000", "[]"]
 
 
 @pytest.mark.slow

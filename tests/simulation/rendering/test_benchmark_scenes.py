@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from navarena.cli.benchmarks.render_scenes import sample_views, scan_like
-from navarena.scenes.houses.generator import build_house
+from navarena.scenes.houses import build_house
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering import build_render_mesh

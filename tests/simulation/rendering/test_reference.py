@@ -5,7 +5,7 @@ import pytest
 
 from navarena.core.errors import MissingExtraError
 from navarena.core.geometry import rotation_from_quaternion, rotation_from_yaw_pitch
-from navarena.scenes.houses.generator import build_house
+from navarena.scenes.houses import build_house
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.scene import Material, Scene
 from navarena.simulation.body import Camera

@@ -7,7 +7,7 @@ from shapely.geometry.base import BaseGeometry
 
 from navarena.core.geometry import rotation_from_yaw_pitch
 from navarena.core.seeding import make_generator
-from navarena.scenes.houses.generator import build_house
+from navarena.scenes.houses import build_house
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.scene import Material, Scene
 from navarena.simulation.body import Camera

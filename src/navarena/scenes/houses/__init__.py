@@ -1,6 +1,6 @@
 """Generated houses: floor plan, furniture, materials and light from a seed."""
 
-from navarena.scenes.houses.generator import build_house
+from navarena.scenes.houses.building import build_house
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.houses.splits import HOUSE_SPLITS, house_seed
 from navarena.scenes.houses.statistics import HouseStatistics, compute_statistics

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from navarena.scenes.houses.building import USUAL_SETTINGS
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.footprints import house_floors
 from navarena.scenes.houses.furnish import Habits, draw_clutter, draw_looks, draw_style, furnish
@@ -25,8 +26,6 @@ from navarena.scenes.scene import Material, Room, Scene, SceneObject
 
 GENERATOR = "houses-v0"
 """First word of every stream's name, that of the first set; sets differ in seeds and settings."""
-
-USUAL_SETTINGS = HouseSettings()
 
 FLOOR_MATERIALS = {"wood": "wood", "carpet": "carpet"}
 """What the floor of a room is said to be, by the material of its finish; all others are tiles."""
@@ -56,21 +55,10 @@ def furnish_house(draws: Draws, house: HousePlan, settings: HouseSettings) -> Ho
     return replace(house, storeys=tuple(storeys))
 
 
-def build_house(seed: int, settings: HouseSettings = USUAL_SETTINGS, scene_id: str = "") -> Scene:
-    """The house with this seed: geometry, objects, rooms, exact floors, materials and baked light.
-
-    Layout is drawn on an integer millimetre grid, so equal arguments give an equal house on every
-    machine.
-
-    Args:
-        seed: any integer; see splits.house_seed for the seeds of the published splits.
-        settings: storeys, area, number of rooms, clutter, density of the baked light.
-        scene_id: stored in the scene; "house-<seed>" when empty.
-    """
+def compile_seed(seed: int, settings: HouseSettings, scene_id: str) -> Scene:
+    """The house with this seed as a scene; see building.build_house."""
     house = draw_house(seed, settings)
-    return compile_house(
-        house, Draws(GENERATOR, seed), settings.light_spacing_mm, scene_id or f"house-{seed}"
-    )
+    return compile_house(house, Draws(GENERATOR, seed), settings.light_spacing_mm, scene_id)
 
 
 def build_plan(path: Path, settings: HouseSettings = USUAL_SETTINGS, scene_id: str = "") -> Scene:
