@@ -130,23 +130,29 @@ def find_view_points(world: World, settings: ViewPointSettings) -> SceneViewPoin
     return kept[settings]
 
 
-def _load(world: World, settings: ViewPointSettings) -> Pack:
+def hash_labelled_scene(world: World) -> str:
+    """Names what view points and goals depend on: geometry, labels, objects and floor.
+
+    Raises SceneError for a scene whose triangles are not labelled with objects.
+    """
     scene, navmesh = world.scene, world.navmesh
     if not scene.has_semantics:
         raise SceneError(
             f"expected labelled objects for object goals, got scene {world.scene_id!r} without semantics; "
             "use a generated house, or a scan with its annotation"
         )
-    key = content_hash(
+    return content_hash(
         scene.vertices,
         scene.triangles,
         scene.triangle_object,
         repr(scene.objects),
         navmesh.vertices,
         navmesh.triangles,
-        repr(settings),
-        source_fingerprint(Path(__file__)),
     )
+
+
+def _load(world: World, settings: ViewPointSettings) -> Pack:
+    key = content_hash(hash_labelled_scene(world), repr(settings), source_fingerprint(Path(__file__)))
     return load_or_build("view-points", key, lambda: (compute_view_points(world, settings), {}))
 
 

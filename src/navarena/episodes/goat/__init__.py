@@ -1,5 +1,22 @@
 """Goals and episodes of GOAT-Bench: categories, pictures and descriptions of the objects of a scene."""
 
+from navarena.episodes.goat.descriptions import Describer, Description, Relation
+from navarena.episodes.goat.names import find_synonyms, names_of_split, things_called
+from navarena.episodes.goat.scene_goals import Dropped, SceneGoals, find_scene_goals
 from navarena.episodes.goat.settings import GOAT_VIEW_POINTS, find_goal_view_points
+from navarena.episodes.goat.wording import word_description
 
-__all__ = ["GOAT_VIEW_POINTS", "find_goal_view_points"]
+__all__ = [
+    "GOAT_VIEW_POINTS",
+    "Describer",
+    "Description",
+    "Dropped",
+    "Relation",
+    "SceneGoals",
+    "find_goal_view_points",
+    "find_scene_goals",
+    "find_synonyms",
+    "names_of_split",
+    "things_called",
+    "word_description",
+]

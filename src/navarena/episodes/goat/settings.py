@@ -10,8 +10,8 @@ from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.world import World
 
 PICTURE_PX = 128
-"""Side of the square pictures whose pixels are counted; the published generator counts at 512 x 512. One pixel
-is a share of 6e-5, far below every threshold."""
+"""Side of the square pictures whose pixels are counted; the published generator counts at 512 x 512. One
+pixel is a share of 6e-5, far below every threshold."""
 
 EYE_HEIGHT = 1.31
 """Metres of the camera above the floor (spec 4.5, "common")."""

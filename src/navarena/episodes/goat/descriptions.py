@@ -1,0 +1,217 @@
+"""Facts that tell an object apart in its scene: attributes, room, and how it lies to things around it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.episodes.goat.looks import is_alike, say, sayable
+from navarena.episodes.goat.names import is_called
+from navarena.episodes.goat.relations import KINDS, Layout, RelationKind, Strictness
+from navarena.episodes.goat.scene_goals import SceneGoals, Sight
+from navarena.episodes.goat.settings import EYE_HEIGHT
+from navarena.episodes.language.landmarks import STRUCTURE, Landmark, is_salient, name_thing
+from navarena.scenes.scene import Scene, SceneObject
+
+MOST_RELATIONS = 10
+"""Relations of an object among which those that are told are chosen."""
+
+MOST_PAIRED = 6
+"""Things around an object, largest in the picture first, of which two may lie on both sides of it."""
+
+TELLINGS = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (0, 1), (0, 2), (0, 3))
+"""How many relations, and how many attributes besides the colour, are tried one after another."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How a thing lies to one landmark, or between two."""
+
+    kind: RelationKind
+    landmarks: tuple[Landmark, ...]
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is told of an object.
+
+    Attributes:
+        name: what it is called.
+        attributes: (name, value) of those that are said.
+        room: category of the room it is in; empty where the scene has no rooms.
+        relations: how it lies to other things.
+    """
+
+    name: str
+    attributes: tuple[tuple[str, str], ...]
+    room: str = ""
+    relations: tuple[Relation, ...] = ()
+
+
+class Describer:
+    """Finds descriptions in one scene, and what they fit.
+
+    Args:
+        scene: with objects.
+        goals: of the scene.
+    """
+
+    def __init__(self, scene: Scene, goals: SceneGoals) -> None:
+        self.scene, self._goals = scene, goals
+        self._things = {thing.object_id: thing for thing in scene.objects}
+        self._rooms = {room.room_id: room.category for room in scene.rooms}
+        self._layout = Layout(scene.objects)
+        self._eyes: dict[int, np.ndarray] = {}
+        self._found: dict[tuple[int, str], Description | None] = {}
+
+    def describe(self, object_id: int, name: str) -> Description | None:
+        """The fewest facts that fit no other thing that may be called `name`; None where all of them do.
+
+        Raises KeyError for an object that is not `described` in the goals.
+        """
+        key = (object_id, name)
+        if key not in self._found:
+            self._found[key] = self._describe(self._things[object_id], name, self._goals.described[object_id])
+        return self._found[key]
+
+    def matches(self, description: Description, eye: Float[np.ndarray, "3"] | None = None) -> list[int]:
+        """Ids of all things that a reader may take for what is described.
+
+        `eye` is a further place, (3,) metres, from which left and right may be meant.
+        """
+        return [
+            thing.object_id
+            for thing in self.scene.objects
+            if may_be_called(thing, description.name)
+            and self._has(thing, description.attributes)
+            and description.room in ("", self._room(thing))
+            and all(self._may_lie(thing, relation, eye) for relation in description.relations)
+        ]
+
+    def _describe(self, thing: SceneObject, name: str, sight: Sight) -> Description | None:
+        rivals = [
+            other
+            for other in self.scene.objects
+            if other.object_id != thing.object_id and may_be_called(other, name)
+        ]
+        eye = np.array(sight.eye)
+        attributes = sayable(thing)
+        colors = tuple(one for one in attributes if one[0] == "color")
+        others = tuple(one for one in attributes if one[0] != "color")
+        room = self._room(thing)
+        left = {
+            other.object_id
+            for other in rivals
+            if self._has(other, colors) and room in ("", self._room(other))
+        }
+        known = {other.object_id: other for other in rivals}
+        relations = list(self._relations(thing, sight))[:MOST_RELATIONS]
+        excluded_by_attribute = {
+            one: {number for number in left if not self._has(known[number], (one,))} for one in others
+        }
+        excluded_by_relation = {
+            relation: {number for number in left if not self._may_lie(known[number], relation, eye)}
+            for relation in relations
+        }
+        for told, extra in _choices(relations, others):
+            excluded: set[int] = set()
+            excluded.update(*(excluded_by_relation[relation] for relation in told))
+            excluded.update(*(excluded_by_attribute[one] for one in extra))
+            if excluded >= left:
+                return Description(name, (*colors, *extra), room, told)
+        return None
+
+    def _relations(self, thing: SceneObject, sight: Sight) -> Iterator[Relation]:
+        """What may be claimed of `thing` and the things around it, the most telling first; one for each."""
+        eyes = np.array([sight.eye])
+        around = [self._things[number] for number in sight.neighbours]
+        around = [one for one in around if one.category != thing.category]
+        taken: set[int] = set()
+        for kind in KINDS:
+            if kind == "on" and thing.category in STRUCTURE:
+                continue
+            sets: Sequence[tuple[SceneObject, ...]] = [(one,) for one in around]
+            if kind == "in front of":  # windows and curtains have no front
+                sets = [(one,) for one in around if one.category not in STRUCTURE]
+            if kind == "between":
+                sets = list(combinations([one for one in around if is_salient(one)][:MOST_PAIRED], 2))
+            for others in sets:
+                if taken & {one.object_id for one in others}:
+                    continue
+                if self._layout.holds(kind, thing, others, eyes, Strictness.CLAIM):
+                    taken.update(one.object_id for one in others)
+                    yield Relation(kind, tuple(self._mention(one) for one in others))
+
+    def _mention(self, thing: SceneObject) -> Landmark:
+        """The shortest name of a landmark in its room, or its bare category."""
+        roommates = [other for other in self.scene.objects if other.room == thing.room]
+        landmark = name_thing(thing, roommates)
+        if landmark is None or any(say(name, value) is None for name, value in landmark.attributes):
+            return Landmark(thing.category)
+        return landmark
+
+    def _room(self, thing: SceneObject) -> str:
+        return "" if thing.room is None else self._rooms.get(thing.room, "")
+
+    def _has(self, thing: SceneObject, attributes: Sequence[tuple[str, str]]) -> bool:
+        """Whether a reader may find `attributes` true of `thing`."""
+        return all(is_alike(name, value, thing.attributes.get(name)) for name, value in attributes)
+
+    def _may_lie(
+        self, thing: SceneObject, relation: Relation, eye: Float[np.ndarray, "3"] | None = None
+    ) -> bool:
+        """Whether `thing` may be said to be so to any things that the landmarks fit."""
+        eyes = self._eyes_of(thing)
+        if eye is not None:
+            eyes = np.concatenate([eyes, eye[None]])
+        fitting = [
+            [
+                other
+                for other in self.scene.objects
+                if other.object_id != thing.object_id
+                and other.category == landmark.category
+                and self._has(other, landmark.attributes)
+            ]
+            for landmark in relation.landmarks
+        ]
+        return any(
+            self._layout.holds(relation.kind, thing, others, eyes, Strictness.LOOSE)
+            for others in _each(fitting)
+        )
+
+    def _eyes_of(self, thing: SceneObject) -> Float[np.ndarray, "e 3"]:
+        """(E, 3) metres: from where a thing may be looked at; none without view points."""
+        number = thing.object_id
+        if number not in self._eyes:
+            rows = self._goals.views.rows_of_objects([number])
+            self._eyes[number] = self._goals.views.positions[rows] + [0.0, EYE_HEIGHT, 0.0]
+        return self._eyes[number]
+
+
+def may_be_called(thing: SceneObject, name: str) -> bool:
+    """Whether a reader may call `thing` so: its own name, or the end of it ("table" for a coffee table)."""
+    own = thing.category.replace("_", " ")
+    return is_called(thing, name) or own == name or own.endswith(f" {name}")
+
+
+def _choices(
+    relations: Sequence[Relation], attributes: Sequence[tuple[str, str]]
+) -> Iterator[tuple[tuple[Relation, ...], tuple[tuple[str, str], ...]]]:
+    for count, extra in TELLINGS:
+        for told in combinations(relations, count):
+            for said in combinations(attributes, extra):
+                yield told, said
+    yield (), ()
+
+
+def _each(fitting: Sequence[Sequence[SceneObject]]) -> Iterator[tuple[SceneObject, ...]]:
+    """One of each list, no thing twice."""
+    if len(fitting) == 1:
+        yield from ((one,) for one in fitting[0])
+        return
+    for one in fitting[0]:
+        for other in fitting[1]:
+            if one.object_id != other.object_id:
+                yield one, other

@@ -1,0 +1,216 @@
+"""Image goals: cameras that show an object whole and large enough (spec ivln_goat 4.5, OVIIN)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float, Float32, Int32, Int64
+
+from navarena.core.seeding import make_generator
+from navarena.episodes.goals import GoalImage
+from navarena.episodes.goat.settings import PICTURE_PX
+from navarena.episodes.goat.sights import Sights
+from navarena.episodes.goat.surfaces import build_object_mesh, object_triangles, surface_area
+from navarena.episodes.places import as_tuple
+from navarena.scenes.scene import SceneObject
+from navarena.simulation.body import Camera
+from navarena.simulation.rendering.engine import VisibilityRenderer
+from navarena.simulation.rendering.render_mesh import RenderMesh
+from navarena.simulation.rendering.views import Frames, Views
+from navarena.simulation.world import World
+
+CAMERAS_PER_SIGHT = 5
+HEIGHTS = (0.8, 1.5)
+"""Metres above the floor."""
+
+PITCH_JITTER = math.radians(5)
+"""Radians by which a camera may look above or below the centre."""
+
+HFOV_DEGREES = (60, 120)
+"""Whole degrees, both included."""
+
+IMAGE_PX = 512
+"""Side of the pictures that agents are shown."""
+
+LEAST_OBJECT_COVERAGE = 0.7
+FRAME_COVERAGE_LINE = (0.02, 0.0232)
+"""Share of the picture that an object of no surface must fill, and what each square metre adds."""
+
+NEVER_SHOWN = ("window", "blinds")
+"""Categories without image goals."""
+
+AROUND = 2
+"""Sides of the picture of the lone object, in sides of the picture: what lies beyond counts as not there."""
+
+PICTURES_TOGETHER = 1024
+
+
+@dataclass(frozen=True)
+class ImageCameras:
+    """I cameras, those of one object after those of another.
+
+    Attributes:
+        owner: (I,) int32 object ids.
+        positions: (I, 3) float64 metres, world frame.
+        yaws, pitches: (I,) float64 radians, to the left and upwards.
+        hfov: (I,) float64 radians.
+        frame_coverage, object_coverage: (I,) float32, see GoalImage.
+    """
+
+    owner: Int32[np.ndarray, "i"]
+    positions: Float[np.ndarray, "i 3"]
+    yaws: Float[np.ndarray, "i"]
+    pitches: Float[np.ndarray, "i"]
+    hfov: Float[np.ndarray, "i"]
+    frame_coverage: Float32[np.ndarray, "i"]
+    object_coverage: Float32[np.ndarray, "i"]
+
+    def image(self, row: int) -> GoalImage:
+        """The camera of one row, as episodes hold it."""
+        half_yaw, half_pitch = self.yaws[row] / 2, self.pitches[row] / 2
+        x, y = math.cos(half_yaw) * math.sin(half_pitch), math.sin(half_yaw) * math.cos(half_pitch)
+        z, w = -math.sin(half_yaw) * math.sin(half_pitch), math.cos(half_yaw) * math.cos(half_pitch)
+        return GoalImage(
+            as_tuple(self.positions[row]),
+            (x, y, z, w),
+            float(self.hfov[row]),
+            IMAGE_PX,
+            IMAGE_PX,
+            float(self.frame_coverage[row]),
+            float(self.object_coverage[row]),
+        )
+
+
+def least_frame_coverage(area: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Share of the picture that an object of so many square metres of surface must fill."""
+    base, slope = FRAME_COVERAGE_LINE
+    return base + slope * np.asarray(area, float)
+
+
+def find_image_cameras(world: World, things: Sequence[SceneObject], sights: Sights) -> ImageCameras:
+    """The cameras that pass all filters, of `things` at their `sights`.
+
+    Object coverage is the number of pixels that show the object over the number that would if nothing
+    stood before it and the picture were AROUND times as wide and high.
+    """
+    shown = [thing for thing in things if thing.category not in NEVER_SHOWN]
+    drawn = _draw_cameras(world, {thing.object_id: thing for thing in shown}, sights)
+    corners = {
+        thing.object_id: world.scene.vertices[object_triangles(world.scene, thing.object_id)]
+        for thing in shown
+    }
+    needed = {number: least_frame_coverage(np.array(surface_area(one))) for number, one in corners.items()}
+    least = np.array([needed[number] for number in drawn.owner.tolist()], float)
+    drawn = _take(drawn, _may_fill(drawn, corners, least))
+    least = np.array([needed[number] for number in drawn.owner.tolist()], float)
+    pixels = _count_pixels([world.render_mesh], np.zeros(len(drawn.owner), np.int64), drawn, 1)
+    share = pixels / PICTURE_PX**2
+    large = share > least
+    drawn, pixels, share = _take(drawn, large), pixels[large], share[large]
+    numbers, mesh = np.unique(drawn.owner, return_inverse=True)
+    meshes = [build_object_mesh(world.scene, number) for number in numbers.tolist()]
+    whole = _count_pixels(meshes, mesh, drawn, AROUND)
+    seen = pixels / np.maximum(whole, 1)
+    kept = seen > LEAST_OBJECT_COVERAGE
+    drawn = _take(drawn, kept)
+    return ImageCameras(
+        drawn.owner,
+        drawn.positions,
+        drawn.yaws,
+        drawn.pitches,
+        drawn.hfov,
+        share[kept].astype(np.float32),
+        np.minimum(seen[kept], 1.0).astype(np.float32),
+    )
+
+
+def _draw_cameras(world: World, things: Mapping[int, SceneObject], sights: Sights) -> ImageCameras:
+    """CAMERAS_PER_SIGHT cameras at each sight of `things`, each object from a stream of its own."""
+    sights = sights.take(np.isin(sights.owner, list(things)))
+    owner = np.repeat(sights.owner, CAMERAS_PER_SIGHT)
+    count = len(owner)
+    heights, jitter, degrees = np.zeros(count), np.zeros(count), np.zeros(count)
+    for number in np.unique(owner).tolist():
+        rows = np.flatnonzero(owner == number)
+        generator = make_generator("goat-image-cameras", world.scene_id, number)
+        heights[rows] = generator.uniform(*HEIGHTS, len(rows))
+        jitter[rows] = generator.uniform(-PITCH_JITTER, PITCH_JITTER, len(rows))
+        degrees[rows] = generator.integers(*HFOV_DEGREES, len(rows), endpoint=True)
+    positions = np.repeat(sights.feet, CAMERAS_PER_SIGHT, 0)
+    positions[:, 1] += heights
+    centers = np.array([things[number].center for number in owner.tolist()], float).reshape(-1, 3)
+    towards = centers - positions
+    pitches = np.arctan2(towards[:, 1], np.hypot(towards[:, 0], towards[:, 2])) + jitter
+    nothing = np.zeros(count, np.float32)
+    yaws = np.repeat(sights.yaws, CAMERAS_PER_SIGHT)
+    return ImageCameras(owner, positions, yaws, pitches, np.deg2rad(degrees), nothing, nothing)
+
+
+def _take(cameras: ImageCameras, rows: np.ndarray) -> ImageCameras:
+    return ImageCameras(**{name: values[rows] for name, values in vars(cameras).items()})
+
+
+def _may_fill(
+    cameras: ImageCameras, corners: Mapping[int, Float[np.ndarray, "t 3 3"]], least: Float[np.ndarray, "i"]
+) -> Bool[np.ndarray, "i"]:
+    """(I,) False where the ball around an object cannot fill `least` (I,) of the picture.
+
+    A ball of radius r, its centre at a distance d on the axis, fills a disc of radius r / sqrt(d^2 - r^2) at
+    distance 1; r / (d - r) leaves room for looks that miss the centre by the jitters.
+    """
+    may = np.ones(len(cameras.owner), bool)
+    for number, triangles in corners.items():
+        rows = np.flatnonzero(cameras.owner == number)
+        points = np.asarray(triangles, float).reshape(-1, 3)
+        center = (points.min(0) + points.max(0)) / 2
+        radius = float(np.linalg.norm(points - center, axis=1).max())
+        gap = np.linalg.norm(cameras.positions[rows] - center, axis=1) - radius
+        disc = math.pi * (radius / np.maximum(gap, 1e-3)) ** 2
+        may[rows] = disc > least[rows] * (2 * np.tan(cameras.hfov[rows] / 2)) ** 2
+    return may
+
+
+def _count_pixels(
+    meshes: Sequence[RenderMesh], mesh: Int64[np.ndarray, "i"], cameras: ImageCameras, around: int
+) -> Int64[np.ndarray, "i"]:
+    """(I,) pixels of each camera's object in pictures `around` times as wide, of equal scale.
+
+    Args:
+        meshes: what is looked at.
+        mesh: (I,) which of them each camera looks at.
+        cameras: I of them.
+        around: 1 for the picture itself.
+    """
+    side = around * PICTURE_PX
+    counts = np.zeros(len(cameras.owner), np.int64)
+    if not len(counts):
+        return counts
+    renderer = VisibilityRenderer(meshes)
+    square = Camera(width_px=side, height_px=side, channels=("instance",))
+    store = Frames.allocate(PICTURES_TOGETHER // around**2, square, square.channels)
+    pictures = np.asarray(store.instance)
+    rotations = _rotations(cameras.yaws, cameras.pitches)
+    for hfov in np.unique(cameras.hfov).tolist():
+        camera = replace(square, hfov=2 * math.atan(around * math.tan(hfov / 2)))
+        rows = np.flatnonzero(cameras.hfov == hfov)
+        for some in np.array_split(rows, -(-len(rows) // len(pictures))):
+            views = Views(camera, mesh[some], cameras.positions[some], rotations[some])
+            target = pictures[: len(some)]
+            renderer.render(views, Frames(instance=target))
+            counts[some] = (target == cameras.owner[some, None, None]).sum((1, 2))
+    return counts
+
+
+def _rotations(yaws: Float[np.ndarray, "i"], pitches: Float[np.ndarray, "i"]) -> Float[np.ndarray, "i 3 3"]:
+    """(I, 3, 3) world from camera; columns are right, up and backward."""
+    sine, cosine, up, level = np.sin(yaws), np.cos(yaws), np.sin(pitches), np.cos(pitches)
+    zero = np.zeros_like(yaws)
+    return np.stack(
+        [
+            np.stack([cosine, sine * up, sine * level], 1),
+            np.stack([zero, level, -up], 1),
+            np.stack([-sine, cosine * up, cosine * level], 1),
+        ],
+        1,
+    )

@@ -1,0 +1,77 @@
+"""Sights: poses on rings around an object, from which it is looked at (spec ivln_goat 4.5, "common")."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Float32, Int32
+
+from navarena.core.seeding import make_generator
+from navarena.episodes.goat.settings import GOAL_CAMERA, GOAT_VIEW_POINTS
+from navarena.episodes.view_points import find_floor
+from navarena.scenes.scene import SceneObject
+from navarena.simulation.instance_pictures import render_instances
+from navarena.simulation.world import World
+
+RADII = (0.5, 1.0, 1.5, 2.0)
+"""Metres from the object's centre, horizontally."""
+
+DIRECTIONS = 36
+"""Poses on a ring: one every 10 degrees."""
+
+YAW_JITTER = np.deg2rad(5.0)
+"""Radians by which a look may miss the object's centre, to either side."""
+
+MIN_ISLAND_RADIUS = GOAT_VIEW_POINTS.min_island_radius
+
+
+@dataclass(frozen=True)
+class Sights:
+    """S poses from which objects are looked at, those of one object after those of another.
+
+    Attributes:
+        owner: (S,) int32 object ids.
+        feet: (S, 3) float64 metres, world frame, on the floor.
+        yaws: (S,) float64 radians, towards the object's centre, jittered.
+        radii: (S,) float64 metres, horizontally from the object's centre.
+    """
+
+    owner: Int32[np.ndarray, "s"]
+    feet: Float[np.ndarray, "s 3"]
+    yaws: Float[np.ndarray, "s"]
+    radii: Float[np.ndarray, "s"]
+
+    def take(self, rows: np.ndarray) -> "Sights":
+        """Those of `rows`, indices or a mask."""
+        return Sights(self.owner[rows], self.feet[rows], self.yaws[rows], self.radii[rows])
+
+
+def find_sights(world: World, things: Sequence[SceneObject]) -> Sights:
+    """Poses around `things` where a body can stand; each object draws from a stream of its own."""
+    angles = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS)
+    ring = np.stack([np.sin(angles), np.zeros(DIRECTIONS), np.cos(angles)], 1)
+    offsets = np.concatenate([radius * ring for radius in RADII])
+    centers = np.array([thing.center for thing in things], float).reshape(-1, 3)
+    each = len(offsets)
+    points = (centers[:, None] + offsets).reshape(-1, 3)
+    jitter = [
+        make_generator("goat-sights", world.scene_id, thing.object_id).uniform(-YAW_JITTER, YAW_JITTER, each)
+        for thing in things
+    ]
+    rows, feet = find_floor(world, points, MIN_ISLAND_RADIUS)
+    towards = np.repeat(centers, each, 0)[rows] - feet
+    yaws = np.arctan2(-towards[:, 0], -towards[:, 2]) + np.concatenate([np.zeros(0), *jitter])[rows]
+    owner = np.repeat(np.array([thing.object_id for thing in things], np.int32), each)
+    radii = np.tile(np.repeat(np.array(RADII), DIRECTIONS), len(things))
+    return Sights(owner[rows], feet, yaws, radii[rows])
+
+
+def measure_sights(world: World, sights: Sights) -> Float32[np.ndarray, "s"]:
+    """(S,) share of the level picture of GOAL_CAMERA that shows each sight's own object."""
+    count = len(sights.owner)
+    shares = np.zeros(count, np.float32)
+    poses = (sights.feet, sights.yaws, np.zeros(count))
+    for first, last, pictures in render_instances(world, GOAL_CAMERA, *poses):
+        shown = pictures == sights.owner[first:last, None, None]
+        shares[first:last] = shown.mean((1, 2))
+    return shares
