@@ -117,7 +117,7 @@ def radius_groups(rows: Sequence[Row], radii: Sequence[float] = RADII) -> list[G
     distance_to_goal. Episodes that the agent broke count as failures.
     """
     known = all({"stopped", "distance_to_goal"} <= row.metrics.keys() for row in rows)
-    if not known or any(row.goals is not None for row in rows):
+    if not known or any(row.goals is not None and len(row.goals.legs) > 1 for row in rows):
         return []
     ends = [row.metric("distance_to_goal") if row.metric("stopped") else math.inf for row in rows]
     nearer = {radius: np.less(ends, radius).astype(np.float64) for radius in radii}
