@@ -31,8 +31,7 @@ from tasks.small import EPISODES, episodes_for
 from worlds import HALL, ROOMS, draw_world
 
 STEPS = 60
-FOR_POINTNAV = {"dead-reckoner"}
-"""Agents that refuse other tasks."""
+
 FOR_CYLINDERS = {"frontier-rgb"}
 
 WORLDS = [draw_world(HALL, scene_id="hall"), draw_world(ROOMS, scene_id="rooms")]
@@ -251,10 +250,6 @@ def run_agent(name, task, episodes, seed):
 @pytest.mark.parametrize("protocol_id", ["pointnav-v1", "multion-2on-v1", "objectnav-hm3d2022-v1"])
 def test_every_agent_repeats_itself_in_any_batch(agent_name, protocol_id):
     task = small_task(protocol_id)
-    if agent_name in FOR_POINTNAV and not protocol_id.startswith("pointnav"):
-        with pytest.raises(InputError, match="expected a protocol of PointNav"):
-            load_agent(agent_name, task)
-        return
     if agent_name in FOR_CYLINDERS and not protocol_id.startswith("multion"):
         with pytest.raises(InputError, match="expected MultiON with cylinders"):
             load_agent(agent_name, task)

@@ -5,11 +5,11 @@ from navarena.core.registry import Registry
 AGENTS = Registry(
     "agent",
     {
-        "dead-reckoner": "navarena.agents.dead_reckoner:DeadReckonerAgent",
         "expert": "navarena.agents.expert:ExpertAgent",
         "explore-only": "navarena.agents.explorers.frontier:ExploreOnlyAgent",
         "forward": "navarena.agents.forward:ForwardAgent",
         "frontier": "navarena.agents.explorers.frontier:FrontierAgent",
+        "frontier-adaptive": "navarena.agents.explorers.adaptive:AdaptiveFrontierAgent",
         "frontier-rgb": "navarena.agents.explorers.frontier:FrontierRgbAgent",
         "random": "navarena.agents.random:RandomAgent",
         "random-oracle-found": "navarena.agents.oracle_found:RandomOracleFoundAgent",

@@ -9,7 +9,7 @@ from navarena.core.seeding import make_generator
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Task
 
-ARRIVAL_SHARE = 0.85
+ARRIVAL_SHARE = 0.7
 """Of the success distance, within which a goal is reached by learned steps, whatever their length."""
 
 
