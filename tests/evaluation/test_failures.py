@@ -8,9 +8,10 @@ import pytest
 
 from evaluation.corridor import CorridorBatch
 from navarena.agents import SingleAgent, wrap
-from navarena.core.errors import InputError
+from navarena.core.errors import FileError, InputError
 from navarena.evaluation import Benchmark, EvaluationSettings, Identity, evaluate
-from navarena.evaluation.failures import _Watcher, classify_run
+from navarena.evaluation.failures import _Watcher, classify_run, load_evaluation, read_failures
+from navarena.reports import render_report
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.multi_on import MultiOn1
 from navarena.tasks.multi_on_options import MultiOnOptions
@@ -73,6 +74,12 @@ def test_a_wrong_declaration_is_early_in_view_and_false_otherwise(tmp_path):
     assert found.classes == {"ahead": "stopped_early", "behind": "false_stop", "beside": "false_stop"}
     assert found.count() == {"false_stop": 2, "stopped_early": 1} and found.episodes == 3
     assert json.loads((tmp_path / "failures.json").read_text()) == found.classes
+    evaluation = load_evaluation(tmp_path, make_hall(FOUND))
+    assert "Why episodes failed" in render_report(evaluation)
+    assert read_failures(tmp_path) == found.classes and read_failures(tmp_path / "elsewhere") is None
+    (tmp_path / "failures.json").write_text('{"ahead": "tired"}')
+    with pytest.raises(FileError, match="make it again with: navarena failures"):
+        read_failures(tmp_path)
 
 
 def test_who_never_looks_never_sees(tmp_path):

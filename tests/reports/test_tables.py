@@ -6,9 +6,11 @@ from evaluation.corridor import make_benchmark, make_settings
 from navarena.evaluation import Row, evaluate
 from navarena.evaluation.breakdowns import band_groups, scene_groups
 from navarena.metrics import get_metric
+from navarena.metrics.failures import FailureClass
 from navarena.reports.tables import (
     broken_table,
     episode_table,
+    failure_table,
     format_interval,
     format_value,
     group_table,
@@ -75,6 +77,16 @@ def test_episode_and_broken_tables():
         ("e1", "a", "crashed", "∞", "no", "0.000", "∞"),
     )
     assert broken_table(rows).rows == (("e1", "a", "crashed", "3", "ValueError: no"),)
+
+
+def test_failure_table():
+    stuck, never = FailureClass.STUCK, FailureClass.NEVER_SAW
+    table = failure_table({"a": stuck, "b": never, "c": never, "d": never, "e": never})
+    assert table.rows == (
+        ("never saw the goal", "4 of 5", "80 %", "b, c, d"),
+        ("went to and fro, or against obstacles", "1 of 5", "20 %", "a"),
+    )
+    assert failure_table({}).rows == ()
 
 
 def test_metric_table_has_an_n_for_every_number(tmp_path):

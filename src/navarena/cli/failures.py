@@ -7,11 +7,10 @@ from typing import Annotated
 import tyro
 
 from navarena.cli.console import Console
-from navarena.evaluation.failures import classify_run
+from navarena.evaluation.failures import classify_run, load_evaluation
 from navarena.evaluation.journal import read_rows
-from navarena.metrics.failures import MEANINGS
-
-SHOWN = 3
+from navarena.reports import open_plans, write_report
+from navarena.reports.tables import failure_table
 
 
 @dataclass(frozen=True)
@@ -19,8 +18,8 @@ class Failures:
     """Re-execute the failed episodes of a run and name one reason for each.
 
     By what the body did, and by whether its picture could show the goal. The classes are also written into
-    the folder, as failures.json. With --json, one document is printed with the keys identity, agent,
-    episodes, failed, counts (class: how many) and classes (for each: episode_id, class).
+    the folder, as failures.json, and into its report. With --json, one document is printed with the keys
+    identity, agent, episodes, failed, counts (class: how many) and classes (for each: episode_id, class).
     """
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
@@ -33,18 +32,15 @@ class Failures:
         failed = sum(row.metrics["success"] != 1.0 for row in read_rows(self.folder))
         with console.progress(failed, "replaying failures") as progress:
             found = classify_run(self.folder, on_episode=progress.advance)
-        rows = []
-        for kind, count in found.count().items():
-            members = [name for name, one in found.classes.items() if one is kind]
-            examples = ", ".join(members[:SHOWN]) + (", ..." if len(members) > SHOWN else "")
-            rows.append(
-                (str(kind), count, f"{100 * count / len(found.classes):.0f} %", MEANINGS[kind], examples)
-            )
         record = found.record
         title = (
             f"{record.agent} on {record.identity}: {len(found.classes)} of {found.episodes} episodes failed"
         )
-        console.table(title, ("class", "episodes", "of failures", "meaning", "such as"), rows)
+        table = failure_table(found.classes)
+        console.table(title, table.columns, table.rows)
+        evaluation = load_evaluation(self.folder)
+        report = write_report(evaluation, open_plans(evaluation.benchmark))
+        console.text(f"report: {report}")
         console.result(
             {
                 "identity": record.identity,

@@ -7,14 +7,15 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from navarena.core.errors import InputError
-from navarena.core.files import write_atomic
+from navarena.core.errors import FileError, InputError
+from navarena.core.files import read_bytes, write_atomic
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.journal import Row, read_rows
 from navarena.evaluation.record import RunRecord, read_record
 from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
-from navarena.evaluation.results import require_complete
-from navarena.evaluation.runner import FAILURES_NAME
+from navarena.evaluation.results import require_complete, summarize
+from navarena.evaluation.runner import FAILURES_NAME, Evaluation
+from navarena.evaluation.times import read_times, sum_times
 from navarena.evaluation.traits import MODALITY, POINT
 from navarena.metrics.failures import FailureClass, classify_failure
 from navarena.tasks.batch import NavigationBatch
@@ -100,3 +101,32 @@ def classify_run(
     data = msgspec.json.format(msgspec.json.encode(dict(sorted(classes.items()))), indent=1)
     write_atomic(folder / FAILURES_NAME, data + b"\n")
     return Failures(record, len(rows), classes)
+
+
+def read_failures(folder: Path) -> dict[str, FailureClass] | None:
+    """Episode id -> class as `classify_run` wrote them into `folder`; None when it has not yet.
+
+    Raises FileError for a damaged file.
+    """
+    path = folder / FAILURES_NAME
+    if not path.exists():
+        return None
+    try:
+        return msgspec.json.decode(read_bytes(path, "failure classes"), type=dict[str, FailureClass])
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise FileError(
+            f"{path} is damaged ({error}); make it again with: navarena failures {folder}"
+        ) from error
+
+
+def load_evaluation(folder: Path, benchmark: Benchmark | None = None) -> Evaluation:
+    """A finished run from its folder, to report on it again; nothing is run.
+
+    Raises what replay_run raises for missing, damaged or unfinished runs.
+    """
+    record, rows = read_record(folder), read_rows(folder)
+    benchmark = benchmark or open_recorded_benchmark(record)
+    require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
+    summary = summarize(rows, record.identity, record.agent, record.metrics)
+    times = sum_times(read_times(folder))
+    return Evaluation(folder, benchmark, record, tuple(rows), summary, len(rows), (), times)

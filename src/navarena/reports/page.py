@@ -13,6 +13,7 @@ from navarena.evaluation.breakdowns import (
     break_down,
     scene_groups,
 )
+from navarena.evaluation.failures import read_failures
 from navarena.evaluation.journal import Row
 from navarena.evaluation.results import Summary, metric_values
 from navarena.evaluation.runner import REPORT_NAME, Evaluation
@@ -24,6 +25,7 @@ from navarena.reports.tables import (
     Table,
     broken_table,
     episode_table,
+    failure_table,
     format_interval,
     format_value,
     group_table,
@@ -68,6 +70,7 @@ def render_report(evaluation: Evaluation, plans: PlanSource | None = None) -> st
         parts=_make_parts(rows, headline),
         scenes=group_table("scene", scene_groups([row for row in rows if row.scene_id in shown], headline)),
         scene_count=len(scene_names),
+        failures=failure_table(read_failures(evaluation.folder) or {}),
         broken=broken_table(rows),
         sections=sections,
         path_colors=PATH_COLORS,

@@ -1,7 +1,7 @@
 """The tables of a report as plain data; who prints them is somebody else's business."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from navarena.evaluation.breakdowns import Group
@@ -9,8 +9,12 @@ from navarena.evaluation.episode_table import last_line
 from navarena.evaluation.journal import Row
 from navarena.evaluation.results import MetricSummary, Summary
 from navarena.metrics.catalog import Metric, get_metric
+from navarena.metrics.failures import MEANINGS, FailureClass
 
 NO_VALUE = "–"
+
+EXAMPLES = 3
+"""Episodes that are named for each reason of failure."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,22 @@ def format_single(metric: Metric, value: float) -> str:
     if math.isfinite(value) and not metric.unit and metric.better != "higher":
         return f"{value:g}"
     return format_value(metric, value)
+
+
+def failure_table(classes: Mapping[str, FailureClass]) -> Table:
+    """How many episodes failed for each reason, most frequent first."""
+    found = list(classes.values())
+    kinds = sorted(set(found), key=lambda kind: (-found.count(kind), kind))
+    lines = tuple(
+        (
+            MEANINGS[kind],
+            f"{found.count(kind)} of {len(found)}",
+            f"{100 * found.count(kind) / len(found):.0f} %",
+            ", ".join([name for name, one in classes.items() if one is kind][:EXAMPLES]),
+        )
+        for kind in kinds
+    )
+    return Table(("reason", "episodes", "of failures", "such as"), lines, (False, True, True, False))
 
 
 def broken_table(rows: Sequence[Row]) -> Table:
