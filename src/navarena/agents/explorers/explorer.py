@@ -58,6 +58,8 @@ class Aim:
         least: (K,) metres to keep from each point.
         most: metres to come near to one of them.
         spare: metres before a point within which the thing itself may stand.
+        arrival: metres (in plan) from a point at which it is reached; None takes any place as reached that
+            `least`, `most` and `spare` allow.
         is_sure: whether being there fulfils the goal; else it is only a place to look from.
     """
 
@@ -65,6 +67,7 @@ class Aim:
     least: Float[np.ndarray, "k"]
     most: float
     spare: float
+    arrival: float | None = None
     is_sure: bool = True
 
 
@@ -133,12 +136,25 @@ class Explorer:
             stand = find_stand(terrain, reach, aim.points, aim.least, aim.most, aim.spare)
             if stand is not None:
                 move = steer(terrain, reach.path_to(*stand), position, yaw, self.settings.steering)
+                if aim.arrival is not None:
+                    move = self._come_nearer(move, aim.points[0] - position, yaw, aim.arrival)
                 if move != "arrived" or aim.is_sure:
                     return move
         if self._turns_left > 0:
             self._turns_left -= 1
             return "left"
         return self._explore(terrain, flood_terrain(terrain, (row, column), False), position, yaw)
+
+    def _come_nearer(self, move: str, offset: Float[np.ndarray, "3"], yaw: float, arrival: float) -> str:
+        """`move`, but "arrived" exactly within `arrival` metres of a point at `offset` (3,) metres."""
+        if math.hypot(offset[0], offset[2]) < arrival:
+            return "arrived"
+        if move != "arrived":
+            return move
+        ahead, left = offset @ forward_from_yaw(yaw), offset @ forward_from_yaw(yaw + math.pi / 2)
+        if abs(math.atan2(left, ahead)) <= self.settings.steering.turn / 2 + 1e-6:
+            return "forward"
+        return "left" if left > 0 else "right"
 
     def _explore(self, terrain: Terrain, reach: Reach, position: Float[np.ndarray, "3"], yaw: float) -> str:
         """A move towards the frontier that is cheapest to reach."""

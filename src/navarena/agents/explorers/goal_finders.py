@@ -85,7 +85,7 @@ class PointFinder(GoalFinder):
         distance, bearing = observations["pointgoal_with_gps_compass"].tolist()
         yaw = math.atan2(pose[0, 2], pose[2, 2])
         point = pose[:3, 3] + distance * forward_from_yaw(yaw + bearing)
-        return Aim(point[None], np.zeros(1), most=0.11, spare=0.0)
+        return Aim(point[None], np.zeros(1), most=0.11, spare=0.0, arrival=0.9 * self._reach)
 
 
 class _Memory:

@@ -1,0 +1,183 @@
+"""Explorers in drawn worlds, where the right moves are known, and cylinders in painted pictures."""
+
+import math
+
+import numpy as np
+import pytest
+
+from navarena.agents.agent import Boundary, Start
+from navarena.agents.explorers.cylinders import find_cylinders
+from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
+from navarena.agents.explorers.sightings import locate
+from navarena.agents.loading import declare_agent, load_agent
+from navarena.core.errors import InputError
+from navarena.core.geometry import forward_from_yaw
+from navarena.core.seeding import make_generator
+from navarena.episodes.episode import Episode
+from navarena.episodes.goals import MultiGoal, ObjectInstance, PointGoal
+from navarena.mapping import MapGrid, SteeringSettings, TerrainSettings
+from navarena.simulation.body import Camera
+from navarena.simulation.world import WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_task
+from navarena.tasks.goal_objects import CYLINDER_COLORS
+from worlds import draw_world
+
+ROOMS = [
+    "############",
+    "#....#.....#",
+    "#....#.....#",
+    "#..........#",
+    "#....#.....#",
+    "##.#########",
+    "#..........#",
+    "#..........#",
+    "############",
+]
+WORLD = draw_world(ROOMS, scene_id="rooms")
+START, GOALS = (2.5, 0.0, 2.2), [(9.1, 0.0, 2.1), (9.4, 0.0, 7.2)]
+
+
+def run(name, protocol_id, goal, steps=400):
+    """The batch after an agent's episode from the upper left corner of the drawn rooms."""
+    task = get_task(protocol_id)
+    worlds = WorldCache(task.embodiment)
+    worlds.add(WORLD)
+    agent = load_agent(name, task, 0)
+    batch = NavigationBatch(task, 1, 1, agent.sensors, worlds)
+    agent.attach(batch)
+    batch.start([0], [Episode("one", "rooms", START, 0.0, goal, None)])
+    agent.reset([Start(0, "one", "rooms", Boundary.SCENE, 0)])
+    for _ in range(steps):
+        if not batch.running[0]:
+            break
+        batch.step(agent.act(batch.observations, np.ones(1, bool)))
+    return batch, agent
+
+
+def test_point_goals_are_reached_around_walls():
+    batch, _ = run("frontier", "pointnav-v1", PointGoal(GOALS[1]))
+    assert batch.state.stopped[0] and batch.state.distance[0] < 0.2
+    track = batch.trajectory(0)
+    walked = np.linalg.norm(np.diff(track.positions, axis=0), axis=1).sum()
+    assert walked < 2 * track.start_distance, "it does not know the map before"
+
+
+@pytest.mark.parametrize("name", ["frontier", "frontier-rgb"])
+def test_goal_objects_are_found_in_order(name):
+    kinds = ("cylinder_red", "cylinder_cyan")
+    goal = MultiGoal(tuple(ObjectInstance(kind, kind, place) for kind, place in zip(kinds, GOALS)))
+    batch, _ = run(name, "multion-2on-v1", goal)
+    assert batch.state.stopped[0] and len(batch.state.found_after[0]) == 2
+
+
+def test_explore_only_sees_the_rooms_that_can_be_reached_and_never_declares():
+    batch, agent = run("explore-only", "pointnav-v1", PointGoal(GOALS[1]), steps=150)
+    assert batch.running[0]
+    maps = agent._maps
+    places = np.array(
+        [[x + 0.5, 0.0, z + 0.5] for z, row in enumerate(ROOMS) for x, mark in enumerate(row) if mark == "."]
+    )
+    cells = maps.grid(0).cells_of(places - np.array(START))
+    assert (maps.states(0)[cells[:, 0], cells[:, 1]] == 1).mean() > 0.9
+
+
+def test_agents_declare_what_they_look_at():
+    assert declare_agent("frontier").privileged_inputs[0] == "semantic pictures"
+    assert not declare_agent("frontier-rgb").privileged and not declare_agent("explore-only").privileged
+    with pytest.raises(InputError, match="MultiON with cylinders"):
+        load_agent("frontier-rgb", get_task("multion-shapes-1on-v1"), 0)
+
+
+CAMERA = Camera(width_px=100, height_px=100, hfov=math.pi / 2)
+POSE = np.eye(4)
+POSE[1, 3] = 0.88
+
+
+def paint(color, rows, columns, metres=2.0):
+    """A rectangle of a colour, `metres` away, before a grey wall at 4 m; a pixel is 2 cm at 1 m."""
+    rgb, depth = np.full((100, 100, 3), 99, np.uint8), np.full((100, 100), 4.0)
+    rgb[rows, columns], depth[rows, columns] = color, metres
+    return rgb, depth
+
+
+def seen(rgb, depth):
+    return set(find_cylinders(rgb, depth, (0.5, 5.0), CAMERA, POSE))
+
+
+# at 2 m a pixel is 4 cm: 0.75 m are 19 rows, 0.2 m are 5 columns; the floor is 22 rows under the middle
+FITTING = (slice(53, 72), slice(40, 45))
+
+
+@pytest.mark.parametrize("kind", range(8))
+def test_cylinders_are_known_by_their_colours(kind):
+    assert seen(*paint(CYLINDER_COLORS[kind], *FITTING)) == {kind}
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        (slice(53, 72), slice(40, 60)),  # too wide
+        (slice(53, 72), slice(40, 41)),  # too narrow
+        (slice(33, 72), slice(40, 45)),  # too high
+        (slice(33, 52), slice(40, 45)),  # on the wall
+    ],
+)
+def test_other_things_of_the_colour_are_none(rows, columns):
+    assert seen(*paint(CYLINDER_COLORS[0], rows, columns)) == set()
+
+
+def test_colours_near_by_and_depths_unknown_are_none():
+    assert seen(*paint((235, 0, 6), *FITTING)) == set()
+    assert seen(*paint(CYLINDER_COLORS[0], *FITTING, metres=5.0)) == set()
+
+
+def test_things_are_located_or_known_to_lie_beyond():
+    mask = np.zeros((100, 100), bool)
+    mask[49:51, 49:51] = True
+    near = locate(mask, np.full((100, 100), 2.0), (0.5, 5.0), CAMERA, POSE)
+    assert np.allclose(near.points.mean(0), [0, 0.88, -2]) and near.beyond is None
+    far = locate(mask, np.full((100, 100), 5.0), (0.5, 5.0), CAMERA, POSE)
+    assert not len(far.points) and far.beyond is not None and abs(far.beyond[2] + 5) < 1e-9
+    nothing = locate(np.zeros_like(mask), np.full((100, 100), 2.0), (0.5, 5.0), CAMERA, POSE)
+    assert not len(nothing.points) and nothing.beyond is None
+
+
+def explorer():
+    settings = ExplorerSettings(TerrainSettings(0.15), SteeringSettings(), first_turns=0)
+    return Explorer(settings, make_generator("test"))
+
+
+OPEN = np.full((120, 120), -5, np.int8)
+GRID = MapGrid.centered(120, 120, 0.05)
+
+
+def test_a_step_that_fails_is_not_tried_again():
+    """An invisible wall 0.5 m ahead, as wide as the body: the explorer goes around it."""
+    body, place, yaw = explorer(), np.zeros(3), 0.0
+    aim = Aim(np.array([[0.0, 0.3, -2.0]]), np.zeros(1), 0.3, 0.0)
+    for _ in range(60):
+        move = body.act(OPEN, GRID, place, yaw, aim)
+        if move == "arrived":
+            return
+        following = place + 0.25 * forward_from_yaw(yaw) * (move == "forward")
+        is_blocked = abs(following[0]) < 0.25 and -0.8 < following[2] < -0.4
+        place = place if is_blocked else following
+        yaw += math.radians(30) * ((move == "left") - (move == "right"))
+    raise AssertionError("never arrived")
+
+
+def test_a_body_that_cannot_leave_its_place_breaks_free():
+    scores = OPEN.copy()
+    scores[50:70, 50:70] = 5
+    body = explorer()
+    moves = [body.act(scores, GRID, np.zeros(3), 0.0, None) for _ in range(30)]
+    assert "forward" in moves
+
+
+def test_without_frontiers_it_wanders():
+    body = explorer()
+    scores = np.full((120, 120), 5, np.int8)
+    scores[20:100, 20:100] = -5
+    assert body.act(scores, GRID, np.zeros(3), 0.0, None) in ("forward", "left", "right")
+    assert body.is_done
