@@ -8,7 +8,7 @@ from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.space import Placement
 from navarena.scenes.scene import Scene
 
-SEEDS = tuple(range(12))
+SEEDS = tuple(range(9))
 USUAL = HouseSettings()
 
 

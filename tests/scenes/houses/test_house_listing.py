@@ -7,6 +7,7 @@ import pytest
 
 from navarena.core.errors import UnknownNameError
 from navarena.scenes.catalog import scene_ids, scene_sets
+from navarena.scenes.houses import listing
 from navarena.scenes.houses.listing import DIGITS, changed_houses, load_listing
 from navarena.scenes.houses.splits import HOUSE_SPLITS, house_seed
 
@@ -27,7 +28,16 @@ def test_the_list_holds_every_house_of_the_set():
 
 
 def test_houses_are_drawn_as_listed():
-    assert changed_houses(A_FEW) == [], "what changes published houses makes a new set; see list_houses.py"
+    code = (  # in a process without run-time type checks, where houses are drawn many times as fast
+        f"from navarena.scenes.houses.listing import changed_houses; print(changed_houses({A_FEW}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]", "what changes published houses makes a new set; see list_houses.py"
+
+
+def test_a_house_unlike_the_list_is_named(monkeypatch):
+    monkeypatch.setattr(listing, "house_digest", lambda split, index: load_listing().digests[split][0])
+    assert changed_houses([("val", 0), ("val", 1)]) == ["houses-v1/val/00001"]
 
 
 def test_houses_are_listed_without_loading_the_generator():
