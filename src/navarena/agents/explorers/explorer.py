@@ -135,7 +135,7 @@ class Explorer:
             reach = flood_terrain(terrain, (row, column))
             stand = find_stand(terrain, reach, aim.points, aim.least, aim.most, aim.spare)
             if stand is not None:
-                move = steer(terrain, reach.path_to(*stand), position, yaw, self.settings.steering)
+                move: str = steer(terrain, reach.path_to(*stand), position, yaw, self.settings.steering)
                 if aim.arrival is not None:
                     move = self._come_nearer(move, aim.points[0] - position, yaw, aim.arrival)
                 if move != "arrived" or aim.is_sure:

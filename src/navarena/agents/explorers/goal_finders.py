@@ -112,11 +112,11 @@ class SeenFinder(GoalFinder):
 
     @abstractmethod
     def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
-        """What semantic pictures show of the current goal."""
+        """What semantic pictures show of the current goal; observations are (...) arrays by name, ids within."""
 
     @abstractmethod
     def labels(self, slot: int, observations: Mapping[str, np.ndarray]) -> list[int]:
-        """What is worth remembering, as semantic pictures show it."""
+        """Ids worth remembering, as semantic pictures show them; observations are (...) arrays by name."""
 
     def masks(
         self,
