@@ -112,7 +112,7 @@ class SeenFinder(GoalFinder):
 
     @abstractmethod
     def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
-        """What semantic pictures show of the current goal; observations are (...) arrays by name, ids within."""
+        """What semantic pictures show of the current goal; observations: (...) arrays of ids by name."""
 
     @abstractmethod
     def labels(self, slot: int, observations: Mapping[str, np.ndarray]) -> list[int]:
