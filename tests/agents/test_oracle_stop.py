@@ -61,8 +61,8 @@ def test_it_declares_every_goal():
         batch.step(agent.act(batch.observations, batch.running))
     track = batch.trajectory(0)
     assert track.succeeded
-    # the first is 1 m ahead, within 1.5 m from the start; of the second, 4 m ahead, more than 2.5 m
-    assert track.actions.tolist() == [STOP, *[FORWARD] * 11, STOP]
+    # the first is 1 m ahead, within 1.5 m from the start; the second 4 m ahead, at 1.5 m after 2.5 m
+    assert track.actions.tolist() == [STOP, *[FORWARD] * 10, STOP]
 
 
 def test_it_composes_and_must_be_attached():
