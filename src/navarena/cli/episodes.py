@@ -94,7 +94,7 @@ class EpisodesMake:
         name = self.dataset or recipe.default_dataset
         split = CUSTOM if self.split is None else self.split
         if self.split is not None and self.per_scene is None and self.seed == 0:
-            with console.progress(len(split_scenes(split, name)), "scenes") as progress:
+            with console.progress(len(split_scenes(split, name, recipe)), "scenes") as progress:
                 return make_split(recipe, split, name, progress.advance, self.workers)
         scenes = [str(self.scene)] if self.split is None else scene_ids(name, split)
         with console.progress(len(scenes), "scenes") as progress:

@@ -1,7 +1,7 @@
 """Every episode list there is: by protocol, data set and split, or by file."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -13,7 +13,7 @@ from navarena.episodes.compact import SUFFIX, read_list
 from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_file, require_unique_ids
 from navarena.episodes.exchange.episode_file import open_episode_file
 from navarena.episodes.lazy import SceneEpisodes
-from navarena.episodes.recipe import EpisodeRecipe, Stream
+from navarena.episodes.recipe import EpisodeRecipe, SplitSize, Stream
 from navarena.episodes.route_sets import load_routes
 from navarena.episodes.routes import ROUTE_SET, RouteRecipe
 from navarena.episodes.strata import choose_stratified
@@ -23,6 +23,9 @@ from navarena.scenes.mesh_reference import join_reference
 RECIPES = Registry(
     "protocol with episodes",
     {
+        "goat-v1": "navarena.episodes.goat.recipe:GOAT_V1",
+        "instance-imagenav-v1": "navarena.episodes.goat.recipe:INSTANCE_IMAGENAV_V1",
+        "languagenav-v1": "navarena.episodes.goat.recipe:LANGUAGENAV_V1",
         "multion-1on-v1": "navarena.episodes.multi_on:MULTION_1ON_V1",
         "multion-2on-v1": "navarena.episodes.multi_on:MULTION_2ON_V1",
         "multion-3on-v1": "navarena.episodes.multi_on:MULTION_3ON_V1",
@@ -34,6 +37,7 @@ RECIPES = Registry(
         "objectnav-robothor2020-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2020_V1",
         "objectnav-robothor2021-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2021_V1",
         "objectnav-stretch2023-v1": "navarena.episodes.object_nav_stretch:OBJECTNAV_STRETCH2023_V1",
+        "ovon-v1": "navarena.episodes.goat.recipe:OVON_V1",
         "pointnav-habitat2020-v1": "navarena.episodes.point_nav:POINTNAV_HABITAT2020_V1",
         "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
         "pointnav-v1": "navarena.episodes.point_nav:POINTNAV_V1",
@@ -47,25 +51,6 @@ RECIPES = Registry(
 
 SHIPPED_FOLDER = Path(__file__).parent / "data"
 """Lists that come with navarena: <data set>/<protocol>/<split>.list.xz."""
-
-
-@dataclass(frozen=True)
-class SplitSize:
-    """How many episodes a split has, and where they come from.
-
-    Attributes:
-        per_scene: episodes of each scene of the split of the same name.
-        part_of: split that these episodes are some of; they are named and drawn as its own.
-        scenes: so many of the first scenes of `part_of`, for sets that do not divide them.
-        sample: so many, chosen from all scenes of `part_of` (see strata.choose_stratified).
-        block: episodes of one scene in a row, made when they are read; None for lists.
-    """
-
-    per_scene: int
-    part_of: str = ""
-    scenes: int | None = None
-    sample: int | None = None
-    block: int | None = None
 
 
 SPLITS = {
@@ -128,9 +113,8 @@ def load_episodes(
         return load_community_file(Path(name), protocol_id)
     if name not in SCENE_SETS:
         raise unknown_name("dataset", name, SCENE_SETS.names())
-    sizes = split_sizes(name)
-    require_name("split", split, sizes)
     recipe = get_recipe(protocol_id)
+    require_name("split", split, split_sizes(name, recipe))
     shipped = shipped_path(recipe, split, name)
     if shipped.is_file():
         found = read_list(shipped)
@@ -138,8 +122,10 @@ def load_episodes(
     return make_split(recipe, split, name)
 
 
-def split_sizes(dataset: str) -> dict[str, SplitSize]:
-    """Split -> size, of a set of scenes."""
+def split_sizes(dataset: str, recipe: EpisodeRecipe | None = None) -> Mapping[str, SplitSize]:
+    """Split -> size, of a set of scenes; of a recipe's own data set as the recipe has it."""
+    if recipe is not None and recipe.splits and dataset == recipe.default_dataset:
+        return recipe.splits
     return SET_SIZES.get(dataset, SPLITS)
 
 
@@ -148,12 +134,12 @@ def shipped_path(recipe: EpisodeRecipe, split: str, dataset: str) -> Path:
     return SHIPPED_FOLDER / dataset / recipe.draws / f"{split}{SUFFIX}"
 
 
-def split_scenes(split: str, dataset: str) -> list[str]:
+def split_scenes(split: str, dataset: str, recipe: EpisodeRecipe | None = None) -> list[str]:
     """The scenes of the episodes of a split; raises UnknownNameError for an unknown split."""
-    sizes = split_sizes(dataset)
+    sizes = split_sizes(dataset, recipe)
     size = sizes[require_name("split", split, sizes)]
     whole = size.scenes is not None or size.sample is not None
-    return scene_ids(dataset, size.part_of if whole else split)[: size.scenes]
+    return scene_ids(dataset, size.scenes_of or (size.part_of if whole else split))[: size.scenes]
 
 
 def make_split(
@@ -167,10 +153,10 @@ def make_split(
 
     Of a training split they are made when they are read. Raises UnknownNameError for an unknown split.
     """
-    sizes = split_sizes(dataset)
+    sizes = split_sizes(dataset, recipe)
     size = sizes[require_name("split", split, sizes)]
     stream = Stream(dataset, size.part_of or split)
-    scenes = split_scenes(split, dataset)
+    scenes = split_scenes(split, dataset, recipe)
     made = SceneEpisodes(recipe, scenes, size.per_scene, stream, size.block)
     if size.block is not None:
         return EpisodeDataset(recipe.protocol_id, dataset, split, made, recipe_hash=made.recipe_hash)

@@ -221,6 +221,17 @@ class LifelongGoal(Goal):
         return tuple(subtask.instances[0].position for subtask in self.subtasks if subtask.instances)
 
 
+def as_subtasks(goal: Goal) -> tuple[Subtask, ...]:
+    """The sub-tasks of a goal: a category or a picture is one of its own, none for another kind."""
+    if isinstance(goal, LifelongGoal):
+        return goal.subtasks
+    if isinstance(goal, ObjectGoal):
+        return (Subtask("object", goal.category, goal.instances),)
+    if isinstance(goal, ImageGoal):
+        return (Subtask("image", goal.instance.category, (goal.instance,), image=goal.image),)
+    return ()
+
+
 _MARKS: dict[str, type[Goal]] = {
     "subtasks": LifelongGoal,
     "instruction": InstructionGoal,

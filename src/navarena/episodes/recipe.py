@@ -1,7 +1,7 @@
 """How the episodes of a protocol are made."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from navarena.episodes.episode import Episode
@@ -38,6 +38,27 @@ class Stream:
     seed: int = 0
 
 
+@dataclass(frozen=True)
+class SplitSize:
+    """How many episodes a split has, and where they come from.
+
+    Attributes:
+        per_scene: episodes of each scene of the split of the same name.
+        part_of: split that these episodes are some of; they are named and drawn as its own.
+        scenes: so many of the first scenes of `part_of`, for sets that do not divide them.
+        sample: so many, chosen from all scenes of `part_of` (see strata.choose_stratified).
+        block: episodes of one scene in a row, made when they are read; None for lists.
+        scenes_of: split of the scenes, where neither this nor `part_of` is one.
+    """
+
+    per_scene: int
+    part_of: str = ""
+    scenes: int | None = None
+    sample: int | None = None
+    block: int | None = None
+    scenes_of: str = ""
+
+
 class EpisodeRecipe(ABC):
     """Rules by which start and goal are drawn.
 
@@ -60,6 +81,11 @@ class EpisodeRecipe(ABC):
 
         Raises SceneError when the scene has no place for such episodes.
         """
+
+    @property
+    def splits(self) -> Mapping[str, SplitSize]:
+        """Split -> size, where they are others than those of the data set; empty otherwise."""
+        return {}
 
     @property
     def words(self) -> tuple[str, ...]:
