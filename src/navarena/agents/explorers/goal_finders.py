@@ -76,7 +76,15 @@ class PointFinder(GoalFinder):
     def begin(self, start: Start) -> None:
         pass
 
-    def look(self, slot, observations, depth, depth_range, camera, pose) -> None:  # type: ignore[no-untyped-def]
+    def look(
+        self,
+        slot: int,
+        observations: Mapping[str, np.ndarray],
+        depth: Float[np.ndarray, "h w"],
+        depth_range: tuple[float, float],
+        camera: Camera,
+        pose: Float[np.ndarray, "4 4"],
+    ) -> None:
         pass
 
     def aim(
