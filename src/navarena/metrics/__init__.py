@@ -39,6 +39,13 @@ from navarena.metrics.statistics import (
     wilson_interval,
 )
 from navarena.metrics.stopping import min_distance, near_steps, oracle_success, stopped
+from navarena.metrics.subtasks import (
+    LifelongTrajectory,
+    SubtaskScores,
+    pool_subtasks,
+    score_subtasks,
+    walked_in_subtasks,
+)
 from navarena.metrics.success_zone import ObjectGoalTrajectory, zone_success, zone_success_seen
 from navarena.metrics.tours import (
     TourSuccess,
@@ -57,6 +64,7 @@ __all__ = [
     "METRICS",
     "BodyRates",
     "Estimate",
+    "LifelongTrajectory",
     "Metric",
     "MultiGoalTrajectory",
     "ObjectGoalTrajectory",
@@ -64,6 +72,7 @@ __all__ = [
     "PathScores",
     "SeenGoalTrajectory",
     "ShortestWay",
+    "SubtaskScores",
     "TourSuccess",
     "Trajectory",
     "VarianceSplit",
@@ -94,6 +103,7 @@ __all__ = [
     "path_length",
     "performance_profile",
     "permutation_test",
+    "pool_subtasks",
     "ppl",
     "ppl_code",
     "probability_of_improvement",
@@ -101,6 +111,7 @@ __all__ = [
     "raw_metrics",
     "rotation",
     "score_path",
+    "score_subtasks",
     "seconds",
     "soft_spl",
     "spl",
@@ -114,6 +125,7 @@ __all__ = [
     "tour_ndtw",
     "tour_success",
     "tour_weights",
+    "walked_in_subtasks",
     "walked_until_found",
     "wilson_interval",
     "zone_success",

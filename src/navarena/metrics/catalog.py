@@ -13,6 +13,7 @@ from typing import Literal
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
 from navarena.metrics import effort, followed_path, multi_goal, navigation, robustnav, stopping, success_zone
+from navarena.metrics import subtasks as lifelong
 from navarena.metrics.trajectory import Trajectory
 
 
@@ -77,6 +78,65 @@ ORACLE_SUCCESS = Metric(
     "oracle_success", "Success, oracle stop", stopping.oracle_success, "", "higher", True, 0.0
 )
 
+SUBTASKS = Metric("subtasks", "Sub-tasks", lifelong.subtasks)
+SUBTASK_SUCCESS = Metric(
+    "subtask_success", "Success of sub-tasks", lifelong.subtask_success, "", "higher", False, 0.0
+)
+SUBTASK_SPL = Metric("subtask_spl", "SPL of sub-tasks", lifelong.subtask_spl, "", "higher", False, 0.0)
+SUBTASK_SOFT_SPL = Metric(
+    "subtask_soft_spl", "SoftSPL of sub-tasks", lifelong.subtask_soft_spl, "", "higher", False, 0.0
+)
+VIEW_POINT_SUCCESS = Metric(
+    "view_point_success", "Success by view points", lifelong.view_point_success, "", "higher", False, 0.0
+)
+NEAR_OBJECT_SUCCESS = Metric(
+    "near_object_success", "Success by objects", lifelong.near_object_success, "", "higher", False, 0.0
+)
+OBJECT_SUBTASKS, DESCRIPTION_SUBTASKS, IMAGE_SUBTASKS = (
+    Metric(f"{told}_subtasks", f"Sub-tasks by {told}", lifelong.count_modality(told))
+    for told in lifelong.MODALITIES
+)
+OBJECT_SUCCESS, DESCRIPTION_SUCCESS, IMAGE_SUCCESS = (
+    Metric(
+        f"{told}_success",
+        f"Success by {told}",
+        lifelong.mean_of_modality("success", told),
+        "",
+        "higher",
+        False,
+        0.0,
+    )
+    for told in lifelong.MODALITIES
+)
+OBJECT_SPL, DESCRIPTION_SPL, IMAGE_SPL = (
+    Metric(f"{told}_spl", f"SPL by {told}", lifelong.mean_of_modality("spl", told), "", "higher", False, 0.0)
+    for told in lifelong.MODALITIES
+)
+SUBTASK_1_SUCCESS, SUBTASK_2_SUCCESS, SUBTASK_3_SUCCESS, SUBTASK_4_SUCCESS, SUBTASK_5_SUCCESS = (
+    Metric(
+        f"subtask_{place}_success",
+        f"Success, sub-task {place}",
+        lifelong.mean_of_place("success", place),
+        "",
+        "higher",
+        False,
+        0.0,
+    )
+    for place in range(1, lifelong.LAST_PLACE + 1)
+)
+SUBTASK_1_SPL, SUBTASK_2_SPL, SUBTASK_3_SPL, SUBTASK_4_SPL, SUBTASK_5_SPL = (
+    Metric(
+        f"subtask_{place}_spl",
+        f"SPL, sub-task {place}",
+        lifelong.mean_of_place("spl", place),
+        "",
+        "higher",
+        False,
+        0.0,
+    )
+    for place in range(1, lifelong.LAST_PLACE + 1)
+)
+
 COMMON_METRICS = (
     "rotation",
     "seconds",
@@ -117,6 +177,31 @@ METRICS = Registry(
         "min_distance": "navarena.metrics.catalog:MIN_DISTANCE",
         "near_steps": "navarena.metrics.catalog:NEAR_STEPS",
         "oracle_success": "navarena.metrics.catalog:ORACLE_SUCCESS",
+        "subtasks": "navarena.metrics.catalog:SUBTASKS",
+        "subtask_success": "navarena.metrics.catalog:SUBTASK_SUCCESS",
+        "subtask_spl": "navarena.metrics.catalog:SUBTASK_SPL",
+        "subtask_soft_spl": "navarena.metrics.catalog:SUBTASK_SOFT_SPL",
+        "view_point_success": "navarena.metrics.catalog:VIEW_POINT_SUCCESS",
+        "near_object_success": "navarena.metrics.catalog:NEAR_OBJECT_SUCCESS",
+        "object_subtasks": "navarena.metrics.catalog:OBJECT_SUBTASKS",
+        "description_subtasks": "navarena.metrics.catalog:DESCRIPTION_SUBTASKS",
+        "image_subtasks": "navarena.metrics.catalog:IMAGE_SUBTASKS",
+        "object_success": "navarena.metrics.catalog:OBJECT_SUCCESS",
+        "description_success": "navarena.metrics.catalog:DESCRIPTION_SUCCESS",
+        "image_success": "navarena.metrics.catalog:IMAGE_SUCCESS",
+        "object_spl": "navarena.metrics.catalog:OBJECT_SPL",
+        "description_spl": "navarena.metrics.catalog:DESCRIPTION_SPL",
+        "image_spl": "navarena.metrics.catalog:IMAGE_SPL",
+        "subtask_1_success": "navarena.metrics.catalog:SUBTASK_1_SUCCESS",
+        "subtask_2_success": "navarena.metrics.catalog:SUBTASK_2_SUCCESS",
+        "subtask_3_success": "navarena.metrics.catalog:SUBTASK_3_SUCCESS",
+        "subtask_4_success": "navarena.metrics.catalog:SUBTASK_4_SUCCESS",
+        "subtask_5_success": "navarena.metrics.catalog:SUBTASK_5_SUCCESS",
+        "subtask_1_spl": "navarena.metrics.catalog:SUBTASK_1_SPL",
+        "subtask_2_spl": "navarena.metrics.catalog:SUBTASK_2_SPL",
+        "subtask_3_spl": "navarena.metrics.catalog:SUBTASK_3_SPL",
+        "subtask_4_spl": "navarena.metrics.catalog:SUBTASK_4_SPL",
+        "subtask_5_spl": "navarena.metrics.catalog:SUBTASK_5_SPL",
     },
     "navarena.metrics",
 )

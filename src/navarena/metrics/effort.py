@@ -22,7 +22,6 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import InputError
-from navarena.metrics.multi_goal import MultiGoalTrajectory
 from navarena.metrics.navigation import path_factor, path_length
 from navarena.metrics.trajectory import BodyRates, ShortestWay, Trajectory
 
@@ -45,9 +44,8 @@ def action_spl(trajectory: Trajectory) -> float:
     rates = _require_rates(trajectory)
     if not (trajectory.succeeded and np.isfinite(trajectory.start_distance)):
         return 0.0
-    declarations = len(trajectory.legs) if isinstance(trajectory, MultiGoalTrajectory) else 1
     turns = _require_way(trajectory).rotation / rates.turn
-    best = trajectory.start_distance / rates.step + turns + declarations
+    best = trajectory.start_distance / rates.step + turns + trajectory.goal_count
     return path_factor(best, float(len(trajectory.actions)))
 
 

@@ -23,7 +23,6 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import InputError
-from navarena.metrics.multi_goal import MultiGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
 
 EARLY_DISTANCE = 1.0
@@ -81,8 +80,7 @@ def classify_failure(
     Raises InputError for `seen` of another shape.
     """
     steps = len(trajectory.actions)
-    found = trajectory.found_after if isinstance(trajectory, MultiGoalTrajectory) else np.zeros(0, np.int64)
-    goals = len(trajectory.legs) if isinstance(trajectory, MultiGoalTrajectory) else 1
+    found, goals = trajectory.passed_after, trajectory.goal_count
     if seen.shape not in ((steps + 1, goals), (steps + 1, 0)):
         raise InputError(f"expected sightings of shape {(steps + 1, goals)}, got {seen.shape}")
     if broke:

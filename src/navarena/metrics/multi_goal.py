@@ -66,6 +66,16 @@ class MultiGoalTrajectory(Trajectory):
         return len(self.found_after) == len(self.legs)
 
     @property
+    def goal_count(self) -> int:
+        """N."""
+        return len(self.legs)
+
+    @property
+    def passed_after(self) -> Int[np.ndarray, "_"]:
+        """As `found_after`."""
+        return np.asarray(self.found_after)
+
+    @property
     def distance_left(self) -> float:
         """Metres from the last position along all goals that were not found; to the last one at the end."""
         following = np.asarray(self.legs)[len(self.found_after) + 1 :]

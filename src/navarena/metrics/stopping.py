@@ -9,7 +9,7 @@ Edge cases: without a way to the goal no pose is near, and the least distance is
 import numpy as np
 from jaxtyping import Bool
 
-from navarena.metrics.multi_goal import MultiGoalTrajectory
+from navarena.metrics.subtasks import LifelongTrajectory
 from navarena.metrics.trajectory import Trajectory
 
 
@@ -36,10 +36,15 @@ def oracle_success(trajectory: Trajectory) -> float:
     if trajectory.succeeded:
         return 1.0
     near = _near(trajectory)
-    if isinstance(trajectory, MultiGoalTrajectory):
-        found = trajectory.found_after
+    if (
+        isinstance(trajectory, LifelongTrajectory)
+        and not trajectory.reached[: trajectory.goal_count - 1].all()
+    ):
+        return 0.0
+    if trajectory.goal_count > 1:
+        found = trajectory.passed_after
         near = near[int(found[-1]) if len(found) else 0 :]
-        return float(len(found) == len(trajectory.legs) - 1 and bool(near.any()))
+        return float(len(found) == trajectory.goal_count - 1 and bool(near.any()))
     return float(near.any())
 
 

@@ -99,6 +99,16 @@ class Trajectory:
         return self.stopped and is_within(float(self.distance_to_goal[-1]), self.success_distance)
 
     @property
+    def goal_count(self) -> int:
+        """How many goals are to be declared, one after the other."""
+        return 1
+
+    @property
+    def passed_after(self) -> Int[np.ndarray, "_"]:
+        """Number of actions taken when each goal that is no longer current was done with, rising."""
+        return np.zeros(0, np.int64)
+
+    @property
     def distance_left(self) -> float:
         """Metres, geodesic, from the last position to the end of the task; infinite without a way."""
         return float(self.distance_to_goal[-1])
