@@ -74,10 +74,12 @@ def test_nearly_all_of_every_storey_can_be_reached(split, index):
     assert 0.2 <= mesh.navigable_area / (house.area_mm2 / 1e6) <= 0.75
 
 
-def test_ways_wind_as_in_real_homes():
+@pytest.mark.slow
+def test_ways_wind_as_in_homes():
+    """Over an even sample of the val houses, small ones included; wide bounds, for there is no census."""
     ratios = []
-    for split, index in HOUSES:
-        mesh = mesh_of(split, index)
+    for index in range(0, 100, 12):
+        mesh = mesh_of("val", index)
         points = mesh.random_point(np.random.default_rng(index), 120)
         start, goal = points[:60], points[60:]
         straight = np.linalg.norm(start - goal, axis=1)
