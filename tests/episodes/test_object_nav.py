@@ -21,6 +21,7 @@ from navarena.scenes.scene import SceneObject
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import World, open_world
 from navarena.tasks.catalog import get_task
+from navarena.tasks.success_zone import sight_objects
 from worlds import HALL, draw_navmesh, draw_scene
 
 STREAM = Stream("drawn", "test")
@@ -71,6 +72,20 @@ def test_view_points_of_a_box():
     assert np.abs(offsets - offsets.round()).max() < 1e-6
     area = 9 - 4 + math.pi - 1  # 1 m around the box, without the box
     assert len(found.positions) == pytest.approx(area / (LOCOBOT.radius / 2) ** 2, rel=0.05)
+
+
+def test_view_points_lie_in_the_zone_of_the_consensus():
+    """Within 1 m of the box, and in sight; a body that stops up to 0.1 m beside one may not be."""
+    world = make_world()
+    found, thing = find_view_points(world, SETTINGS), world.scene.objects[1]
+    far = found.positions[np.argmax(box_distance(thing, found.positions + [0.0, 1.0, 0.0]))]
+    outwards = (far - thing.center) * [1, 0, 1] / np.linalg.norm((far - thing.center) * [1, 0, 1])
+    for row in range(0, len(found.positions), 97):
+        pose = (found.positions[row], float(found.yaws[row]), 0.0)
+        seen = sight_objects(world, LOCOBOT, pose, (thing,), 1.0 + 1e-9)
+        assert seen.distances[0] <= 1.0 + 1e-9 and seen.framed[0] > 0 and seen.seen[0] > 0
+    beside = sight_objects(world, LOCOBOT, (far + 0.099 * outwards, 0.0, 0.0), (thing,), 1.0)
+    assert 1.0 < beside.distances[0] < 1.1 and beside.framed[0] == 0
 
 
 def test_view_points_are_kept_and_repeat():
