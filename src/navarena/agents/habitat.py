@@ -33,7 +33,7 @@ class StandardAgent(Protocol):
         ...
 
     def act(self, observations: Mapping[str, np.ndarray]) -> Any:
-        """The action for one environment's observations."""
+        """The action for one environment's observations, each (...) without a leading N."""
         ...
 
 

@@ -41,13 +41,13 @@ NUMBERS = "biuf"
 
 
 def encode_array(array: "np.ndarray") -> "dict[str, Any]":
-    """Shape, dtype such as "<f4", and the bytes in C order."""
+    """The shape (...) of an array, its dtype such as "<f4", and its bytes in C order."""
     array = np.ascontiguousarray(array)
     return {"shape": list(array.shape), "dtype": array.dtype.str, "data": array.tobytes()}
 
 
 def decode_array(content: "dict[str, Any]") -> "np.ndarray":
-    """The array of `encode_array`, read-only; raises ValueError for dtypes that are no numbers."""
+    """The array (...) of `encode_array`, read-only; raises ValueError for dtypes that are no numbers."""
     dtype = np.dtype(content["dtype"])
     if dtype.kind not in NUMBERS:
         raise ValueError("expected an array of numbers, got dtype {}".format(content["dtype"]))

@@ -99,7 +99,7 @@ def yaw_from_unity(degrees: Angles) -> Float[np.ndarray, "..."]:
 
 
 def unity_from_world(position: Float[np.ndarray, "... 3"]) -> Float[np.ndarray, "... 3"]:
-    """(..., 3) points of our frame in that of Unity: the inverse of world_from_unity."""
+    """(..., 3) points of our frame, metres, in that of Unity: the inverse of world_from_unity."""
     return world_from_unity(position)  # a mirror is its own inverse
 
 

@@ -102,7 +102,7 @@ def compare_paired(
 
 
 def permutation_test(units: Float[np.ndarray, "u"], generator: np.random.Generator) -> float:
-    """Two-sided p of the sum of (U,) differences, when the sign of each may as well be the other.
+    """Two-sided p of the sum of (U,) differences of any unit, when the sign of each may as well be the other.
 
     Exact up to EXACT_UNITS that differ from 0, else by PERMUTATIONS draws, the observed one counted in.
     """

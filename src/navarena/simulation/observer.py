@@ -79,9 +79,9 @@ class Observer:
         raise InputError(f"expected a camera of {self._embodiment.name!r} that takes {channel!r}, got none")
 
     def picture(self, channel: str) -> tuple[Camera, np.ndarray]:
-        """The first camera that takes `channel`, and its pictures (N, H, W[, 3]) of the last `observe`.
+        """The first camera that takes `channel`, and its pictures (N, H, W) or (N, H, W, 3).
 
-        They are those of the renderer: depth in metres, neither clipped nor scaled. Raises InputError for a
+        They are those of the last `observe`, as rendered: depth in metres, neither clipped nor scaled. Raises InputError for a
         channel that was not asked for.
         """
         cameraman = self._crew.get(self._first_camera(channel))
