@@ -81,8 +81,8 @@ class Observer:
     def picture(self, channel: str) -> tuple[Camera, np.ndarray]:
         """The first camera that takes `channel`, and its pictures (N, H, W) or (N, H, W, 3).
 
-        They are those of the last `observe`, as rendered: depth in metres, neither clipped nor scaled. Raises InputError for a
-        channel that was not asked for.
+        They are those of the last `observe`, as rendered: depth in metres, neither clipped nor scaled.
+        Raises InputError for a channel that was not asked for.
         """
         cameraman = self._crew.get(self._first_camera(channel))
         if cameraman is None or channel not in cameraman.pictures:
