@@ -67,6 +67,9 @@ COMMANDS: Mapping[str, Entry] = {
     "corruptions sheet": Entry(
         "navarena.cli.corruptions:CorruptionsSheet", "draw examples of corruptions into a PNG"
     ),
+    "goals make": Entry("navarena.cli.goals:GoalsMake", "find the goals of scenes for GOAT-Bench"),
+    "goals stats": Entry("navarena.cli.goals:GoalsStats", "count goals by modality and split"),
+    "goals preview": Entry("navarena.cli.goals:GoalsPreview", "draw goals of a scene into a PNG"),
     "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
     "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),
 }

@@ -2,6 +2,9 @@
 
 from navarena.episodes.goat.descriptions import Describer, Description, Relation
 from navarena.episodes.goat.names import find_synonyms, names_of_split, things_called
+from navarena.episodes.goat.offer import MODALITIES, Offer
+from navarena.episodes.goat.recipe import GoatRecipe
+from navarena.episodes.goat.rewording import draw_synonym, find_describer, paraphrase
 from navarena.episodes.goat.scene_goals import Dropped, SceneGoals, find_scene_goals
 from navarena.episodes.goat.settings import GOAT_VIEW_POINTS, find_goal_view_points
 from navarena.episodes.goat.wording import word_description
@@ -11,12 +14,18 @@ __all__ = [
     "Describer",
     "Description",
     "Dropped",
+    "GoatRecipe",
+    "MODALITIES",
+    "Offer",
     "Relation",
     "SceneGoals",
+    "draw_synonym",
+    "find_describer",
     "find_goal_view_points",
     "find_scene_goals",
     "find_synonyms",
     "names_of_split",
+    "paraphrase",
     "things_called",
     "word_description",
 ]

@@ -66,6 +66,10 @@ class Describer:
         self._eyes: dict[int, np.ndarray] = {}
         self._found: dict[tuple[int, str], Description | None] = {}
 
+    def can_describe(self, object_id: int) -> bool:
+        """Whether an object is seen well enough to be described."""
+        return object_id in self._goals.described
+
     def describe(self, object_id: int, name: str) -> Description | None:
         """The fewest facts that fit no other thing that may be called `name`; None where all of them do.
 

@@ -83,7 +83,7 @@ class ImageCameras:
 
 
 def least_frame_coverage(area: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Share of the picture that an object of so many square metres of surface must fill."""
+    """Share of the picture that an object must fill, for surfaces (...,) in square metres."""
     base, slope = FRAME_COVERAGE_LINE
     return base + slope * np.asarray(area, float)
 

@@ -89,6 +89,12 @@ class Offer:
         """All goals that can be told so, those of one name in a row."""
         return self._all[modality]
 
+    def untold(self) -> int:
+        """Objects that are seen well enough to be described, but under no name by words of their own."""
+        told = {choice.object_id for choice in self.choices("description")}
+        seen = {number for found in self._called.values() for number in found} & set(self.goals.described)
+        return len(seen - told)
+
     def on_floor(self, modality: Modality, height: float) -> tuple[Choice, ...]:
         """The goals that can be told so on the floor at `height`, metres, those of one name in a row."""
         return tuple(choice for choice in self.choices(modality) if self._is_near(choice.object_id, height))

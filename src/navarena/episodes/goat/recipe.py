@@ -147,8 +147,8 @@ class GoatRecipe(EpisodeRecipe):
                 yield drawn
         raise SceneError(
             f"expected goals of {self.protocol_id} ({', '.join(self.modalities)}) in "
-            f"{offer.world.scene_id!r} (the first at {self.min_distance:g} to {self.max_distance:g} m), got too "
-            f"few among {MAX_STARTS} starts; `navarena goals make` lists what was dropped and why"
+            f"{offer.world.scene_id!r}, the first at {self.min_distance:g} to {self.max_distance:g} m, got "
+            f"too few among {MAX_STARTS} starts; `navarena goals make` lists what was dropped and why"
         )
 
     def _draw(self, offer: Offer, generator: np.random.Generator, thin: bool) -> Candidate | None:

@@ -19,7 +19,7 @@ from navarena.episodes.goat.sights import find_sights, measure_sights
 from navarena.episodes.view_points import SceneViewPoints, hash_labelled_scene
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.scenes.scene import SceneObject
-from navarena.simulation.world import World, open_world
+from navarena.simulation.world import World
 
 NO_VIEW_POINT = "no view point"
 TOO_SMALL = "fills at most 5 % of every picture"
@@ -109,15 +109,8 @@ def find_scene_goals(world: World) -> SceneGoals:
     return _KEPT[world]
 
 
-def open_scene_goals(scene_id: str) -> SceneGoals:
-    """The goals of a scene by its id."""
-    from navarena.simulation.body_catalog import STRETCH
-
-    return find_scene_goals(open_world(scene_id, STRETCH))
-
-
 def compute_scene_goals(world: World, views: SceneViewPoints) -> dict[str, np.ndarray]:
-    """The arrays of SceneGoals, anew, by rendering."""
+    """The arrays of SceneGoals and of its parts (shapes and units there), anew, by rendering."""
     seen = set(views.objects.tolist())
     things = [thing for thing in world.scene.objects if thing.object_id in seen]
     sights = find_sights(world, things)

@@ -1,0 +1,197 @@
+"""`navarena goals make`, `stats` and `preview`: what scenes offer as goals of GOAT-Bench."""
+
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from navarena.cli.console import Console
+from navarena.core.errors import InputError
+from navarena.episodes.catalog import split_scenes
+from navarena.episodes.goat import MODALITIES, Offer, find_scene_goals, names_of_split
+from navarena.episodes.goat.counts import GoalCounts, count_goals
+from navarena.episodes.goat.recipe import GOAT_V1
+from navarena.scenes.catalog import is_file_path
+from navarena.simulation.body_catalog import STRETCH
+from navarena.simulation.world import open_world
+
+DATASET = "houses-v1"
+ALL_NAMES = "all"
+LISTED_DROPS = 40
+
+
+@dataclass(frozen=True)
+class GoalsMake:
+    """Find the goals of a scene, or of all scenes of a split, by rendering, and keep them in the cache.
+
+    Of a single scene it lists what was dropped and why. What was interrupted goes on where it stopped.
+    """
+
+    source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE|SPLIT")]
+    """Scene id, mesh file, or a split of goat-v1 such as val_seen."""
+    workers: int = 1
+    """Processes that share the scenes of a split."""
+    json: bool = False
+    """Print one JSON document instead of a table."""
+
+    def run(self, console: Console) -> int:
+        """Render, keep and count; the exit code is 0."""
+        if self.workers < 1:
+            raise InputError(f"expected at least one worker, got --workers {self.workers}")
+        scenes = _scenes_of(self.source)
+        with console.progress(len(scenes), "scenes") as progress:
+            for _ in _make_all(scenes, self.workers):
+                progress.advance(1)
+        offers = (Offer(open_world(scene, STRETCH), names_of_split(self.source)) for scene in scenes)
+        found = count_goals(offers)
+        _print_counts(console, self.source, {ALL_NAMES if len(scenes) == 1 else self.source: found})
+        dropped: list[dict[str, Any]] = []
+        if len(scenes) == 1:
+            dropped = [vars(one) for one in find_scene_goals(open_world(scenes[0], STRETCH)).dropped]
+            rows = [(one["object_id"], one["category"], one["modality"], one["reason"]) for one in dropped]
+            console.table("not on offer", ("object", "category", "as", "why"), rows[:LISTED_DROPS])
+            if len(rows) > LISTED_DROPS:
+                console.note(f"{len(rows) - LISTED_DROPS} more; --json lists all")
+        console.result({"source": self.source, **_to_values(found), "dropped_goals": dropped})
+        return 0
+
+
+@dataclass(frozen=True)
+class GoalsStats:
+    """Count the goals of splits by modality, the names they have, and what was dropped and why."""
+
+    splits: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SPLIT")] = (
+        "val_seen",
+        "val_seen_synonyms",
+        "val_unseen",
+    )
+    """Splits of goat-v1."""
+    limit: int | None = None
+    """Only so many of the first scenes."""
+    workers: int = 1
+    """Processes that share the scenes."""
+    json: bool = False
+    """Print one JSON document instead of a table."""
+
+    def run(self, console: Console) -> int:
+        """Find what is missing and count; the exit code is 0."""
+        if self.workers < 1 or (self.limit is not None and self.limit < 1):
+            raise InputError(f"expected at least one worker and scene, got {self.workers} and {self.limit}")
+        counts = {}
+        for split in self.splits:
+            scenes = split_scenes(split, DATASET, GOAT_V1)[: self.limit]
+            with console.progress(len(scenes), split) as progress:
+                for _ in _make_all(scenes, self.workers):
+                    progress.advance(1)
+            names = names_of_split(GOAT_V1.splits[split].part_of or split)
+            counts[split] = count_goals(Offer(open_world(scene, STRETCH), names) for scene in scenes)
+        _print_counts(console, "goals", counts)
+        console.result({"splits": {split: _to_values(found) for split, found in counts.items()}})
+        return 0
+
+
+@dataclass(frozen=True)
+class GoalsPreview:
+    """Draw goals of a scene into one PNG: pictures, names and descriptions."""
+
+    scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
+    """Scene id, or the path of a mesh file with labels."""
+    out: Path
+    """The picture to write, .png."""
+    split: str | None = None
+    """Only names that this split of goat-v1 asks for; all of them otherwise."""
+    most: int = 16
+    """Goals on the sheet at most."""
+    json: bool = False
+    """Print one JSON document instead of a line."""
+
+    def run(self, console: Console) -> int:
+        """Draw and write the picture; the exit code is 0."""
+        from navarena.reports.goal_sheet import draw_goal_sheet
+        from navarena.reports.preview import write_png
+
+        if self.out.suffix.lower() != ".png":
+            raise InputError(f"expected --out to end in .png, got {self.out}")
+        names = names_of_split("" if self.split is None else _split_of(self.split))
+        sheet = draw_goal_sheet(Offer(open_world(self.scene, STRETCH), names), self.most)
+        write_png(sheet.image, self.out)
+        height, width = sheet.image.shape[:2]
+        console.text(f"{self.out}: {len(sheet.goals)} goals of {self.scene}, {width} x {height}")
+        goals = [
+            {"object_id": goal.instances[0].object_id, "category": goal.category, "description": words}
+            for goal, words in sheet.goals
+        ]
+        console.result(
+            {
+                "scene_id": self.scene,
+                "file": str(self.out),
+                "width_px": width,
+                "height_px": height,
+                "goals": goals,
+            }
+        )
+        return 0
+
+
+def _split_of(name: str) -> str:
+    """The split whose names a list asks for; raises UnknownNameError for an unknown one."""
+    split_scenes(name, DATASET, GOAT_V1)
+    return GOAT_V1.splits[name].part_of or name
+
+
+def _scenes_of(source: str) -> list[str]:
+    """The scenes of a split, or the one that is named; raises UnknownNameError."""
+    if "/" in source or is_file_path(source):
+        return [source]
+    return split_scenes(source, DATASET, GOAT_V1)
+
+
+def _make_all(scenes: Sequence[str], workers: int) -> Iterator[None]:
+    """Leave the goals of scenes in the cache, one after another or in processes of their own."""
+    if workers == 1:
+        for scene in scenes:
+            _make(scene)
+            yield
+        return
+    spawn = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
+    with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
+        for done in as_completed([pool.submit(_make, scene) for scene in scenes]):
+            yield done.result()
+
+
+def _make(scene_id: str) -> None:
+    find_scene_goals(open_world(scene_id, STRETCH))
+
+
+def _to_values(counts: GoalCounts) -> dict[str, Any]:
+    return {
+        "scenes": counts.scenes,
+        "names": counts.names,
+        "goals": {
+            modality: {
+                "objects": counts.objects[modality],
+                "names": len(counts.names_by_modality[modality]),
+                "scenes_without": counts.without[modality],
+            }
+            for modality in MODALITIES
+        },
+        "images": counts.images,
+        "view_points": counts.view_points,
+        "dropped": counts.dropped,
+    }
+
+
+def _print_counts(console: Console, title: str, counts: dict[str, GoalCounts]) -> None:
+    rows = [
+        (split, found.scenes, modality, found.objects[modality], len(found.names_by_modality[modality]))
+        for split, found in counts.items()
+        for modality in MODALITIES
+    ]
+    console.table(title, ("names of", "scenes", "told by", "goals", "names"), rows)
+    for split, found in counts.items():
+        shown = [(reason, count) for reason, count in found.dropped.items()]
+        console.table(f"dropped in the scenes of {split}", ("why", "goals"), shown)
