@@ -140,6 +140,14 @@ def test_tours(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check("tours evaluate", printed(capsys, "tours", "evaluate", "ir2r-ce-v1", *agent))
 
 
+def test_goals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    house = "houses-v1/val/00000"
+    check("goals make", printed(capsys, "goals", "make", house))
+    check("goals stats", printed(capsys, "goals", "stats", "val_seen_mini", "--limit", "1"))
+    sheet = ("--out", folder / "goals.png", "--most", "4")
+    check("goals preview", printed(capsys, "goals", "preview", house, *sheet))
+
+
 def test_cache(
     folder: Path, dungeon_folder: Path, empty_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
