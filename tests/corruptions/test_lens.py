@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.corruptions import CameraCorruption, find_corruption
 from navarena.corruptions.crack import crack_glass
@@ -18,6 +19,16 @@ def test_field_of_view_is_halved_as_in_the_paper() -> None:
     vertical = 2 * np.arctan(np.tan(hfov / 2) * 300 / 400)
     assert np.degrees(vertical) == pytest.approx(30.142, abs=1e-3)
     assert find_corruption("lower_fov:rgb_only").rgb_only
+
+
+def test_a_camera_sees_less_than_it_is_said_to() -> None:
+    for severity in (1, 2, 3, 4, 5):
+        camera = find_corruption(f"camera_calibration:{severity}")
+        assert isinstance(camera, CameraCorruption)
+        assert np.degrees(camera.change(np.radians(79))) == pytest.approx(79 - severity)
+    assert find_corruption("camera_calibration").severity == 2
+    with pytest.raises(InputError, match="expected a field of view above 2 degrees, got 1"):
+        find_corruption("camera_calibration").change(np.radians(1))
 
 
 def test_one_crack_for_each_generator() -> None:

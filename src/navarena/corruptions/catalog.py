@@ -12,6 +12,7 @@ MARK = ":"
 CORRUPTIONS = Registry(
     "corruption",
     {
+        "camera_calibration": "navarena.corruptions.lens:CameraCalibration",
         "camera_crack": "navarena.corruptions.lens:CameraCrack",
         "defocus_blur": "navarena.corruptions.blur:DefocusBlur",
         "friction_zones": "navarena.corruptions.friction:FrictionZones",

@@ -1,10 +1,12 @@
 """What is wrong with the camera: its field of view, and its glass."""
 
+import math
 from typing import ClassVar
 
 import numpy as np
 from jaxtyping import UInt8
 
+from navarena.core.errors import InputError
 from navarena.corruptions.corruption import CameraCorruption, Per
 from navarena.corruptions.crack import crack_glass
 from navarena.corruptions.one_by_one import EachPicture
@@ -12,6 +14,10 @@ from navarena.corruptions.pixel_kernels import look_through
 
 NARROWER = 0.5
 """RobustNav narrows 79 degrees to 39.5 (Chattopadhyay et al. 2021, section 3)."""
+
+
+MISCALIBRATED_DEG = (1.0, 2.0, 3.0, 4.0, 5.0)
+"""Degrees of horizontal view by severity that a camera lacks of what it is said to have."""
 
 
 class LowerFov(CameraCorruption):
@@ -26,6 +32,28 @@ class LowerFov(CameraCorruption):
     def change(self, hfov: float) -> float:
         """Horizontal field of view in radians of the camera that had `hfov` radians."""
         return NARROWER * hfov
+
+
+class CameraCalibration(CameraCorruption):
+    """A camera that sees less than it is said to: 1 to 5 degrees of horizontal view, by severity.
+
+    The picture's size stays, so everything looks a little nearer than it is. The figures are ours.
+    """
+
+    default_severity: ClassVar[int | None] = 2
+
+    def change(self, hfov: float) -> float:
+        """Horizontal field of view in radians of the camera that is said to have `hfov` radians.
+
+        Raises InputError for a camera that would see nothing.
+        """
+        missing = math.radians(self.of_severity(MISCALIBRATED_DEG))
+        if hfov <= missing:
+            raise InputError(
+                f"expected a field of view above {math.degrees(missing):g} degrees, "
+                f"got {math.degrees(hfov):g}"
+            )
+        return hfov - missing
 
 
 class CameraCrack(EachPicture):

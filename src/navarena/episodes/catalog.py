@@ -17,6 +17,8 @@ from navarena.episodes.recipe import EpisodeRecipe, SplitSize, Stream
 from navarena.episodes.route_sets import load_routes
 from navarena.episodes.routes import ROUTE_SET, RouteRecipe
 from navarena.episodes.strata import choose_stratified
+from navarena.episodes.twins import to_twins
+from navarena.scenes.apartments.splits import SET_NAME, TWIN_NAME
 from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
 from navarena.scenes.mesh_reference import join_reference
 
@@ -98,6 +100,7 @@ def load_episodes(
         dataset: name of a set of scenes such as "houses-v1", or an episode file: ours, or one in a format
             of the community (a folder with one file for each scene, too). None for the protocol's own.
 
+    Episodes of "robothor-like-v1-twin" are those of "robothor-like-v1" in the twins of their apartments.
     Lists that come with navarena are read; others are made by the protocol's recipe once and kept
     in the cache. Episodes of the training split are made scene by scene, when they are read.
 
@@ -113,6 +116,8 @@ def load_episodes(
         return load_community_file(Path(name), protocol_id)
     if name not in SCENE_SETS:
         raise unknown_name("dataset", name, SCENE_SETS.names())
+    if name == TWIN_NAME:
+        return to_twins(load_episodes(protocol_id, split, SET_NAME))
     recipe = get_recipe(protocol_id)
     require_name("split", split, split_sizes(name, recipe))
     shipped = shipped_path(recipe, split, name)

@@ -16,7 +16,7 @@ from navarena.agents.agent import Start
 from navarena.agents.declaration import UNDECLARED, Declaration
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
-from navarena.corruptions.catalog import write_corruption
+from navarena.corruptions.catalog import join_corruptions, write_corruption
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
@@ -25,11 +25,11 @@ from navarena.evaluation.identity import Identity
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.catalog import COMMON_METRICS
 from navarena.metrics.trajectory import Trajectory
-from navarena.scenes.catalog import is_file_path
+from navarena.scenes.catalog import is_file_path, scene_corruptions
 from navarena.scenes.mesh_reference import MARK
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from navarena.tasks.corruption_checks import require_sense
+from navarena.tasks.corruption_checks import leave_out_idle, require_sense
 from navarena.tasks.task import StepResult, Task
 
 SCENE_EPISODES = 100
@@ -178,6 +178,11 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     corruptions = tuple(write_corruption(text) for text in chosen)
     if corruptions:
         identity = identity.departing("corrupt", ",".join(corruptions))
+    # what a robot suffers in a set of scenes is part of the set, and so no departure
+    suffered = leave_out_idle(
+        task, scene_corruptions({episode.scene_id for episode in episodes}), declaration.sensors
+    )
+    corruptions = tuple(join_corruptions(suffered, corruptions))
     rules = settings.rules
     if rules.forget != "episode":
         identity = identity.departing("forget", rules.forget)

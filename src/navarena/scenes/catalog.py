@@ -6,14 +6,14 @@ that the user has, such as "hm3d/val/00800-TEEsavR23oF"; the names that episode 
 mesh file, which may say how it is read: "scan.ply?up=z&scale=0.01".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from navarena.core.errors import UnknownNameError
+from navarena.core.errors import InputError, UnknownNameError
 from navarena.core.registry import Registry
 from navarena.core.sources import source_fingerprint
 from navarena.core.suggest import unknown_name
@@ -64,6 +64,21 @@ def scene_ids(set_name: str, split: str) -> list[str]:
             return found
     scene_set: SceneSet = SCENE_SETS.get(set_name)
     return scene_set.scene_ids(split)
+
+
+def scene_corruptions(scene_ids: Iterable[str]) -> tuple[str, ...]:
+    """What a robot suffers in these scenes (see SceneSet.corruptions); nothing for files and datasets.
+
+    Raises InputError for scenes of sets that differ in it.
+    """
+    names = {scene_id.split("/")[0] for scene_id in scene_ids}
+    found = {SCENE_SETS.get(name).corruptions if name in SCENE_SETS else () for name in names}
+    if len(found) > 1:
+        raise InputError(
+            f"expected scenes in which a robot suffers the same, got {', '.join(sorted(names))}; evaluate "
+            "in one of them at a time"
+        )
+    return next(iter(found), ())
 
 
 def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Scene:

@@ -22,6 +22,8 @@ class SceneSet:
         build: scene id -> scene; deterministic.
         fingerprint: scene id -> text that changes whenever the built scene could.
         description: one line for people.
+        corruptions: what a robot suffers in these scenes, as corruptions are written, such as
+            "gaussian_noise:1"; evaluations in them apply it.
     """
 
     name: str
@@ -29,6 +31,7 @@ class SceneSet:
     build: Callable[[str], Scene]
     fingerprint: Callable[[str], str]
     description: str = ""
+    corruptions: tuple[str, ...] = ()
 
     def scene_ids(self, split: str) -> list[str]:
         """The ids of `split`; raises UnknownNameError for another name."""

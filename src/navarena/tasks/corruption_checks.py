@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from navarena.core.errors import InputError
 from navarena.core.movement import TURN, walks
-from navarena.corruptions.catalog import join_corruptions
+from navarena.corruptions.catalog import find_corruption, join_corruptions
 from navarena.corruptions.corruption import (
     CameraCorruption,
     Corruption,
@@ -39,6 +39,12 @@ def require_sense(task: Task, corruptions: Sequence[str], sensors: Iterable[str]
                 f"expected {needed} for the corruption {text!r}, got {task.protocol_id} with the actions "
                 f"{', '.join(task.actions)} and the sensors {', '.join(names)}; leave it out"
             )
+
+
+def leave_out_idle(task: Task, corruptions: Iterable[str], sensors: Iterable[str] = ()) -> tuple[str, ...]:
+    """Those of `corruptions` that have something to spoil; arguments as of require_sense."""
+    names = list(dict.fromkeys((*task.sensors, *sensors)))
+    return tuple(text for text in corruptions if not _missing(task, find_corruption(text), names))
 
 
 def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:

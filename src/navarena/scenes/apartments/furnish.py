@@ -15,6 +15,7 @@ from navarena.scenes.apartments.inventory import (
 )
 from navarena.scenes.apartments.places import NearFloor, find_near_floor, legal_places
 from navarena.scenes.apartments.recipes import ANCHORS, RECIPES
+from navarena.scenes.apartments.sight import is_seen
 from navarena.scenes.apartments.stock import Instance, split_stock
 from navarena.scenes.houses.arrange import Arranger
 from navarena.scenes.houses.draws import Draws
@@ -46,14 +47,25 @@ def furnish_apartment(draws: Draws, plan: FloorPlan, style: Style, split: str) -
     """Everything in an apartment, parents before what they carry.
 
     Exactly one instance of each target is there, at a place drawn uniformly among all where it may be
-    and which a body comes near.
+    and which a body comes near; apartments in which one is hidden are drawn again.
     """
     for attempt in range(ATTEMPTS):
         stream = draws.branch("attempt", attempt)
         placements = _furnish_once(stream, plan, style, split, strict=attempt < PATIENCE)
-        if placements and remove_blockers(plan, placements) == placements:
+        is_passable = bool(placements) and remove_blockers(plan, placements) == placements
+        if is_passable and _all_targets_seen(plan, placements):
             return (*placements, *draw_lamps(draws.branch("lamps"), plan, style))
     raise SceneError(f"expected an apartment with places for all targets in {ATTEMPTS} attempts, got none")
+
+
+def _all_targets_seen(plan: FloorPlan, placements: Sequence[Placement]) -> bool:
+    """Whether nothing hides a target from all who come near."""
+    near = find_near_floor(plan, placements)
+    return all(
+        is_seen(plan, placements, index, near)
+        for index, placed in enumerate(placements)
+        if placed.category in TARGETS
+    )
 
 
 def called_by_furniture(plan: FloorPlan, placements: Sequence[Placement]) -> FloorPlan:

@@ -13,7 +13,6 @@ from navarena.scenes.houses.parts import QUARTERS, Model, Turn
 from navarena.scenes.houses.plan import FloorPlan, Rect
 from navarena.scenes.houses.reachability import (
     CELL_MM,
-    FloorGrid,
     build_floor_grid,
     fixed_obstacles,
     obstacle_rects,
@@ -51,32 +50,42 @@ class NearFloor:
     """Where a body comes near.
 
     Attributes:
-        near: (nx, nz) bool, whether the cell lies within REACH_MM of a place of the main part of the floor.
+        free: (nx, nz) bool, whether the middle of a body can be there, on the main part of the floor.
+        near: (nx, nz) bool, whether such a cell lies within REACH_MM along x and along z.
         x0, z0: origin, millimetres; cells measure CELL_MM.
     """
 
+    free: Bool[np.ndarray, "nx nz"]
     near: Bool[np.ndarray, "nx nz"]
     x0: int
     z0: int
 
     def holds(self, rect: Rect) -> bool:
         """Whether a body comes near the middle of `rect`."""
-        x, z = rect.center
+        return self._look_up(self.near, *rect.center)
+
+    def touches(self, rect: Rect) -> bool:
+        """Whether a body can stand directly beside `rect`, in the middle of one of its sides."""
+        (x, z), wide = rect.center, rect.grown(BODY_MM + 2 * CELL_MM)
+        beside = ((x, wide.z0), (wide.x1, z), (x, wide.z1), (wide.x0, z))
+        return any(self._look_up(self.free, *point) for point in beside)
+
+    def _look_up(self, cells: Bool[np.ndarray, "nx nz"], x: int, z: int) -> bool:
         i, j = (x - self.x0) // CELL_MM, (z - self.z0) // CELL_MM
-        return 0 <= i < self.near.shape[0] and 0 <= j < self.near.shape[1] and bool(self.near[i, j])
+        return 0 <= i < cells.shape[0] and 0 <= j < cells.shape[1] and bool(cells[i, j])
 
 
 def find_near_floor(plan: FloorPlan, placements: Sequence[Placement]) -> NearFloor:
     """Where a body of radius BODY_MM comes near in an apartment with these things."""
     standing = [rect for placed in placements for rect in obstacle_rects(placed)]
     grid = build_floor_grid(plan, [*fixed_obstacles(plan), *standing], BODY_MM)
-    return NearFloor(_spread(grid), grid.x0, grid.z0)
+    free = grid.labels == grid.main
+    return NearFloor(free, _spread(free), grid.x0, grid.z0)
 
 
-def _spread(grid: FloorGrid) -> Bool[np.ndarray, "nx nz"]:
-    """The cells of the main part of the floor and all within REACH_MM of them along both axes."""
+def _spread(near: Bool[np.ndarray, "nx nz"]) -> Bool[np.ndarray, "nx nz"]:
+    """The cells that are set and all within REACH_MM of them along both axes."""
     reach = REACH_MM // CELL_MM
-    near = grid.labels == grid.main
     for axis in (0, 1):
         length = near.shape[axis]
         counts = np.cumsum(near, axis=axis)
@@ -145,6 +154,6 @@ def _floor_places(arranger: Arranger, near: NearFloor, model: Model, slight: Tur
         for x in range(floor.x0 - own.x0, floor.x1 - own.x1 + 1, FLOOR_STEP_MM):
             for z in range(floor.z0 - own.z0, floor.z1 - own.z1 + 1, FLOOR_STEP_MM):
                 rect = own.moved(x, z)
-                if near.holds(rect) and arranger.space.is_free(rect, 0, model.high, ignore_clearance=True):
+                if near.touches(rect) and arranger.space.is_free(rect, 0, model.high, ignore_clearance=True):
                     places.append(Place(arranger.space.room, -1, (x, 0, z), turn))
     return places

@@ -4,7 +4,7 @@ RoboTHOR has physical counterparts of some of its scenes: the same walls and the
 same places, another appearance, another light, another camera and other control (Batra et al. 2020,
 section 4 and figure 5). A twin keeps every wall, thing and place, so that an episode of the
 apartment is an episode of its twin, with the same shortest path. Looks, lamps and the colour of the
-light are the twin's own; TWIN_CORRUPTIONS say what else differs.
+light are the twin's own; splits.TWIN_CORRUPTIONS say what else differs.
 """
 
 from dataclasses import dataclass, replace
@@ -20,13 +20,6 @@ from navarena.scenes.houses.furnish import draw_style
 from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.looks import Style
 from navarena.scenes.scene import Scene
-
-TWIN_CORRUPTIONS = ("camera_calibration:2", "gaussian_noise:1", "native_noise")
-"""What a robot suffers in every twin, as corruptions: there is one robot, so it is the same in all.
-
-Its camera sees 2 degrees less than it is said to, its pictures are noisy, and it moves with the
-noise that RoboTHOR's engine gives its LoCoBot.
-"""
 
 LIGHTS = ((255, 238, 214), (255, 247, 234), (236, 244, 255))
 """Colours of the light in twins, sRGB: warm, neutral and cool lamps."""

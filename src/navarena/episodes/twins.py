@@ -1,0 +1,50 @@
+"""The episodes of apartments, run in the twins of these apartments: pair by pair the same."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import overload
+
+from navarena.episodes.dataset import EpisodeDataset
+from navarena.episodes.episode import Episode
+from navarena.scenes.apartments.splits import TWIN_NAME, twin_of
+from navarena.scenes.packs import content_hash
+
+HASH_DIGITS = 16
+
+
+class TwinEpisodes(Sequence[Episode]):
+    """Episodes with the twin in the place of each apartment; ids, poses, goals and ways stay.
+
+    Args:
+        episodes: in apartments.
+    """
+
+    def __init__(self, episodes: Sequence[Episode]) -> None:
+        self._episodes = episodes
+
+    def __len__(self) -> int:
+        return len(self._episodes)
+
+    @overload
+    def __getitem__(self, index: int) -> Episode: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Episode, ...]: ...
+    def __getitem__(self, index: int | slice) -> Episode | tuple[Episode, ...]:
+        if isinstance(index, slice):
+            return tuple(map(_moved, self._episodes[index]))
+        return _moved(self._episodes[index])
+
+    def __iter__(self) -> Iterator[Episode]:
+        return map(_moved, self._episodes)
+
+
+def to_twins(dataset: EpisodeDataset) -> EpisodeDataset:
+    """The same list in the twins; raises InputError for episodes in other scenes, when they are read."""
+    moved = TwinEpisodes(dataset.episodes)
+    recipe_hash = dataset.recipe_hash and content_hash("twins", dataset.recipe_hash)[:HASH_DIGITS]
+    episodes = moved if recipe_hash else tuple(moved)
+    return replace(dataset, name=TWIN_NAME, episodes=episodes, recipe_hash=recipe_hash)
+
+
+def _moved(episode: Episode) -> Episode:
+    return replace(episode, scene_id=twin_of(episode.scene_id))

@@ -1,0 +1,66 @@
+"""Episodes in twins are those of the apartments, and suffer what robots suffer in twins."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from navarena.core.errors import InputError
+from navarena.episodes.catalog import load_episodes
+from navarena.episodes.dataset import EpisodeDataset
+from navarena.episodes.episode import Episode
+from navarena.episodes.goals import PointGoal
+from navarena.episodes.twins import TwinEpisodes, to_twins
+from navarena.scenes.apartments import TWIN_CORRUPTIONS
+from navarena.scenes.catalog import scene_corruptions
+from navarena.simulation.body_catalog import LOCOBOT_ROBOTHOR
+from navarena.simulation.world import open_world
+from navarena.tasks.catalog import get_task
+from navarena.tasks.corruption_checks import leave_out_idle, require_sense
+
+
+def apartment_episodes() -> EpisodeDataset:
+    episodes = tuple(
+        Episode(str(k), f"robothor-like-v1/val/0000{k}", (1.0, 0.0, k), 0.5, PointGoal((2.0, 0.0, 1.0)), 1.5)
+        for k in range(3)
+    )
+    return EpisodeDataset("pointnav-robothor-v1", "robothor-like-v1", "val", episodes)
+
+
+def test_episodes_are_paired():
+    own = apartment_episodes()
+    twins = to_twins(own)
+    assert twins.name == "robothor-like-v1-twin" and twins.hash != own.hash
+    for one, two in zip(own.episodes, twins.episodes, strict=True):
+        assert two == replace(one, scene_id=one.scene_id.replace("v1/", "v1-twin/"))
+    with pytest.raises(InputError, match="expected the id of an apartment"):
+        to_twins(replace(own, episodes=(replace(own.episodes[0], scene_id="houses-v1/val/00000"),)))
+
+
+def test_training_episodes_are_paired_as_they_are_read():
+    own = load_episodes("pointnav-robothor-v1", "train", "robothor-like-v1")
+    twins = load_episodes("pointnav-robothor-v1", "train", "robothor-like-v1-twin")
+    assert len(own) == len(twins) and twins.is_stream == own.is_stream
+    assert own.hash != twins.hash and len(twins.hash) == 16 and twins.name == "robothor-like-v1-twin"
+    read = TwinEpisodes(apartment_episodes().episodes)
+    assert [episode.episode_id for episode in read[1:]] == ["1", "2"] == [read[1].episode_id, "2"]
+    assert [episode.scene_id for episode in read] == [f"robothor-like-v1-twin/val/0000{k}" for k in range(3)]
+
+
+def test_bodies_walk_alike_in_the_twin():
+    ids = [f"{name}/val/00003" for name in ("robothor-like-v1", "robothor-like-v1-twin")]
+    own, twin = (open_world(scene_id, LOCOBOT_ROBOTHOR).navmesh for scene_id in ids)
+    assert np.array_equal(own.vertices, twin.vertices) and np.array_equal(own.triangles, twin.triangles)
+
+
+def test_what_robots_suffer_in_twins():
+    assert scene_corruptions(["robothor-like-v1-twin/val/00003"]) == TWIN_CORRUPTIONS
+    assert scene_corruptions(["robothor-like-v1/val/00003", "houses-v1/val/00000", "a.glb"]) == ()
+    with pytest.raises(InputError, match="robothor-like-v1, robothor-like-v1-twin"):
+        scene_corruptions(["robothor-like-v1-twin/val/00003", "robothor-like-v1/val/00003"])
+    task = get_task("objectnav-robothor2021-v1")
+    require_sense(task, TWIN_CORRUPTIONS)
+    assert leave_out_idle(task, TWIN_CORRUPTIONS) == TWIN_CORRUPTIONS
+    blind = get_task("pointnav-v1")
+    kept = leave_out_idle(blind, (*TWIN_CORRUPTIONS, "odometry_noise"))
+    assert "pyrobot" in kept and "odometry_noise" not in kept
