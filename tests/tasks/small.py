@@ -1,20 +1,24 @@
 """PointNav in drawn worlds, with a small camera so that tests are quick."""
 
+import math
 from dataclasses import dataclass, replace
 
 from navarena.episodes.episode import (
     Episode,
     InstructionGoal,
+    LifelongGoal,
     MultiGoal,
     ObjectGoal,
     ObjectInstance,
     PointGoal,
     ViewPoint,
 )
+from navarena.episodes.goals import GoalImage, Subtask
 from navarena.episodes.multi_on import CYLINDERS
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import WorldCache
+from navarena.tasks.goat import Goat
 from navarena.tasks.multi_on import MultiOn
 from navarena.tasks.object_goal_task import ObjectGoalTask
 from navarena.tasks.point_nav import PointNav, PointNavOptions
@@ -99,6 +103,43 @@ def as_instruction(episode, number):
     return replace(episode, goal=InstructionGoal(f"Stop at {number}.", path, str(number), (2, number + 3)))
 
 
+def as_subtask(number, place, modality, turn=0.0):
+    """The object "thing-`number`" that stands, and is seen from, at `place`."""
+    category = HABITAT_WORDS[number % len(HABITAT_WORDS)]
+    thing = ObjectInstance(f"thing-{number}", category, place, (ViewPoint(place, 0.0),))
+    eye = (place[0], 1.0, place[2])
+    image = GoalImage(eye, (0.0, math.sin(turn / 2), 0.0, math.cos(turn / 2)), 1.2, 512, 512)
+    return Subtask(
+        modality,
+        category,
+        (thing,),
+        f"the {category} number {number}" if modality == "description" else "",
+        image if modality == "image" else None,
+    )
+
+
+TOLD = ("object", "description", "image")
+
+
+def as_life(episode, number, *more, told=TOLD):
+    """The episode with its goal and those at `more` places, told in the ways of `told`, from `number` on."""
+    places = (*episode.goal.places, *more)
+    subtasks = [
+        as_subtask(number + k, place, told[(number + k) % len(told)], float(number))
+        for k, place in enumerate(places)
+    ]
+    return replace(episode, goal=LifelongGoal(tuple(subtasks)))
+
+
+def make_lives(task):
+    """Episodes of GOAT-Bench, or of one of its skills."""
+    if "current_subtask" in task.sensors:
+        return tuple(as_life(one, k, (3.0, 0.0, 1.0), (7.0, 0.0, 1.5)) for k, one in enumerate(EPISODES))
+    names = {"objectgoal": "object", "language_goal": "description", "image_goal": "image"}
+    told = tuple(names[name] for name in task.sensors if name in names)
+    return tuple(as_life(one, k, told=told) for k, one in enumerate(EPISODES))
+
+
 def episodes_for(task):
     """Episodes of a kind that `task` understands, in the worlds above."""
     if isinstance(task, R2RCE):
@@ -106,6 +147,8 @@ def episodes_for(task):
     if isinstance(task, ObjectGoalTask):
         words = HABITAT_WORDS if HABITAT_WORDS[0] in task.categories else task.categories
         return tuple(map(as_object, EPISODES, words))
+    if isinstance(task, Goat):
+        return make_lives(task)
     if isinstance(task, MultiOn):
         return with_objects(task.goals, task.kind.classes)
     return EPISODES

@@ -23,11 +23,12 @@ Actuation = Callable[[Int64[np.ndarray, "n"], Float[np.ndarray, "n 4"]], Float[n
 def movement_table(body: Embodiment, actions: Sequence[str]) -> Float[np.ndarray, "a 4"]:
     """(A, 4) the movement [along, across, turn, tilt] of each action of `body`; metres and radians.
 
-    "stop" and "found" are declarations: they move nothing. Unknown names raise UnknownNameError.
+    "stop", "found" and "subtask_stop" are declarations: they move nothing. Unknown names raise UnknownNameError.
     """
     movements = {
         "stop": (0.0, 0.0, 0.0, 0.0),
         "found": (0.0, 0.0, 0.0, 0.0),
+        "subtask_stop": (0.0, 0.0, 0.0, 0.0),
         "move_forward": (body.forward_step, 0.0, 0.0, 0.0),
         "move_backward": (-body.forward_step, 0.0, 0.0, 0.0),
         "turn_left": (0.0, 0.0, body.turn_angle, 0.0),

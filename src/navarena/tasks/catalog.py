@@ -13,6 +13,9 @@ from navarena.tasks.vln_graph import GraphTask
 TASKS = Registry(
     "protocol",
     {
+        "goat-v1": "navarena.tasks.goat:Goat",
+        "instance-imagenav-v1": "navarena.tasks.goat_skills:InstanceImageNav",
+        "languagenav-v1": "navarena.tasks.goat_skills:LanguageNav",
         "multion-1on-v1": "navarena.tasks.multi_on:MultiOn1",
         "multion-2on-v1": "navarena.tasks.multi_on:MultiOn2",
         "multion-3on-v1": "navarena.tasks.multi_on:MultiOn3",
@@ -24,6 +27,7 @@ TASKS = Registry(
         "objectnav-robothor2020-v1": "navarena.tasks.object_nav_robothor:ObjectNavRobothor2020",
         "objectnav-robothor2021-v1": "navarena.tasks.object_nav_robothor:ObjectNavRobothor2021",
         "objectnav-stretch2023-v1": "navarena.tasks.object_nav_stretch:ObjectNavStretch2023",
+        "ovon-v1": "navarena.tasks.goat_skills:Ovon",
         "pointnav-habitat2020-v1": "navarena.tasks.point_nav_habitat2020:PointNavHabitat2020",
         "pointnav-robothor-v1": "navarena.tasks.point_nav_robothor:PointNavRobothor",
         "pointnav-v1": "navarena.tasks.point_nav:PointNav",

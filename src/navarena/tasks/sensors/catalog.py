@@ -7,8 +7,11 @@ from navarena.tasks.sensors.goal_sensor import GoalSensor
 GOAL_SENSORS = Registry(
     "goal sensor",
     {
+        "current_subtask": "navarena.tasks.sensors.lifelong_goal:CurrentSubtask",
+        "image_goal": "navarena.tasks.sensors.lifelong_goal:ImageGoalSensor",
         "instruction": "navarena.tasks.sensors.instruction:Instruction",
         "instruction_tokens": "navarena.tasks.sensors.instruction:InstructionTokens",
+        "language_goal": "navarena.tasks.sensors.lifelong_goal:LanguageGoal",
         "multiobjectgoal": "navarena.tasks.sensors.class_goal:MultiObjectGoal",
         "objectgoal": "navarena.tasks.sensors.class_goal:ObjectGoalSensor",
         "occupancy_map": "navarena.tasks.sensors.seen_maps:OccupancyMapSensor",

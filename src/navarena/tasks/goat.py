@@ -1,0 +1,322 @@
+"""GOAT-Bench: go to one object after another, told by name, in words or by a picture."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+from navarena.core.errors import InputError
+from navarena.episodes.episode import Episode
+from navarena.metrics.subtasks import LifelongTrajectory
+from navarena.metrics.trajectory import Trajectory
+from navarena.simulation.body_catalog import STRETCH
+from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.sensor import Sensor
+from navarena.simulation.simulator import Simulator
+from navarena.tasks.goat_course import Course, Ending, plan_course
+from navarena.tasks.goat_options import THE_PROTOCOL, GoatOptions, SkillOptions
+from navarena.tasks.object_goal_task import require_world
+from navarena.tasks.options import apply_options
+from navarena.tasks.sensors.lifelong_goal import LifelongGoalState, ObjectNameGoal
+from navarena.tasks.task import Actions, StepResult, Task, TaskState
+
+VIEW_POINT_DISTANCE = 0.25
+"""Metres, geodesic, strictly nearer (spec ivln_goat 4.2, code)."""
+
+OBJECT_DISTANCE = 1.0
+"""Metres, straight, from the object's box (paper: 1 m Euclidean)."""
+
+EXPERT_DISTANCE = 0.1
+"""Metres from a view point, within which the expert arrives where the object's distance counts: view points
+are up to 1 m from its box."""
+
+SUBTASK_REWARD, COMPLETION_REWARD = 5.0, 10.0
+"""For each goal reached, and for all of them (spec 4.4)."""
+
+SKILL_REWARD = 2.5
+"""For the goal of a single skill (spec 4.4)."""
+
+SLACK_REWARD = -1e-3
+"""Each step (spec 4.4)."""
+
+DEPTH_RANGE = (0.5, 5.0)
+"""Metres. The paper mentions depth without a range, the code's agents have none: that of the Habitat
+challenges is taken."""
+
+MOVES = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down")
+
+
+class GoatState(LifelongGoalState):
+    """What GOAT-Bench remembers of the episodes in N slots.
+
+    Attributes:
+        courses: for each slot its goals and how they ended; None before the first episode.
+    """
+
+    def __init__(self, slots: int) -> None:
+        super().__init__(slots)
+        self.courses: list[Course | None] = [None] * slots
+
+    def course(self, slot: int) -> Course:
+        """That of the episode in `slot`; raises InputError before the first."""
+        course = self.courses[slot]
+        if course is None:
+            raise InputError(f"expected an episode in slot {slot}, got none yet; call begin first")
+        return course
+
+
+class Goat(Task):
+    """Find one object after another, for as long as the episode lasts: the protocol `goat-v1`.
+
+    ## Body
+
+    The Stretch of GOAT-Bench: radius 0.17 m, height 1.41 m, steps of at most 0.1 m, one upright camera of
+    360 x 640 pixels (width x height) and 42 degrees at 1.31 m. A blocked step does not slide.
+
+    ## Actions
+
+    | index | name         | effect |
+    |-------|--------------|--------|
+    | 0     | stop         | ends the episode |
+    | 1     | move_forward | 0.25 m along the heading; cut short by obstacles |
+    | 2     | turn_left    | 30 degrees |
+    | 3     | turn_right   | 30 degrees |
+    | 4     | look_up      | 30 degrees |
+    | 5     | look_down    | 30 degrees |
+    | 6     | subtask_stop | declares that the current goal is reached; right or wrong, the next one begins |
+
+    ## Observations
+
+    | key             | shape, dtype          | bounds    | meaning |
+    |-----------------|-----------------------|-----------|---------|
+    | rgb             | (640, 360, 3) uint8   | 0 to 255  | sRGB bytes |
+    | depth           | (640, 360, 1) float32 | 0 to 1    | (d - 0.5) / 4.5, d in metres clipped to 0.5 to 5 |
+    | gps             | (2,) float32          | unbounded | metres ahead of and right of the start pose |
+    | compass         | (1,) float32          | -pi to pi | radians turned left since the start |
+    | current_subtask | (1,) int64            | 0 to 3    | goal told by 0 name, 1 words, 2 picture; 3 none |
+    | objectgoal      | () text               | 64 letters | the category, while the goal is told by it |
+    | language_goal   | () text               | 1024 letters | the description, while it is told in words |
+    | image_goal      | (512, 512, 3) uint8   | 0 to 255  | the picture, while it is told by one |
+
+    What the current goal is not told by is empty or black. GPS and compass are never set back within an
+    episode. Memory lasts for the whole episode: an agent is told of a new goal (Boundary.SUBTASK), and
+    evaluation with `--forget subtask` makes it forget there.
+
+    ## Goal and success
+
+    A goal told by its category is any object of that category or of one below it; otherwise the one
+    object that is described or shown. `subtask_stop` reaches it nearer than 0.25 m (strictly; geodesic)
+    to one of its view points: places at most 1 m from its box from which it is seen. With `success=object`
+    it must be within 1 m of the box of the object, straight (the paper's rule). Both are reported.
+
+    ## Reward
+
+    Progress - 0.001 each step, 5 for each goal reached, and 10 when all are: progress is the decrease of
+    the geodesic distance to the nearest view point of the current goal in metres; a change of goal makes
+    none, nor a step from or to where there is no way.
+
+    ## Start
+
+    Position and yaw of the episode: level, 1 to 30 m (geodesic) from the first goal, all goals on its storey.
+
+    ## End
+
+    `stop` terminates, and so does the last `subtask_stop`, right or wrong. The 5000th action truncates, and
+    so does the end of the last sub-task's budget, where there is one (`subtask_budget`).
+
+    ## Metrics
+
+    success (all sub-tasks), subtask_success, subtask_spl, subtask_soft_spl, both rules of success, success
+    and SPL by modality and by place in the episode, distance_to_goal, path_length, collisions, num_actions.
+    A sub-task starts where the one before ended; those that do not end count as failures.
+
+    ## Options
+
+    success, subtask_budget, track, sliding, max_steps: see `GoatOptions`. They are written behind the id, as
+    in `goat-v1+subtask_budget=500+success=object`, the paper's rules; the result then shows as custom.
+
+    ## Versions
+
+    * v1: first version, after Khanna et al. 2024 and Ram81/goat-bench. Where these differ the code's
+      reading is the protocol, since published numbers were computed by it.
+
+    Args:
+        options: the knobs; a value that departs from the protocol makes the id custom.
+    """
+
+    protocol_id = "goat-v1"
+    embodiment = STRETCH
+    actions: tuple[str, ...] = (*MOVES, "subtask_stop")
+    sensors: tuple[str, ...] = (
+        "rgb",
+        "depth",
+        "gps",
+        "compass",
+        "current_subtask",
+        "objectgoal",
+        "language_goal",
+        "image_goal",
+    )
+    metrics: tuple[str, ...] = (
+        "success",
+        "subtasks",
+        "subtask_success",
+        "subtask_spl",
+        "subtask_soft_spl",
+        "view_point_success",
+        "near_object_success",
+        *(
+            f"{told}_{what}"
+            for told in ("object", "description", "image")
+            for what in ("subtasks", "success", "spl")
+        ),
+        *(f"subtask_{place}_{what}" for place in range(1, 6) for what in ("success", "spl")),
+        "distance_to_goal",
+        "path_length",
+        "collisions",
+        "num_actions",
+    )
+    default_dataset = "houses-v1"
+    declaration = "subtask_stop"
+    success_distance = VIEW_POINT_DISTANCE
+    options_type: type | None = GoatOptions
+    success_reward = SUBTASK_REWARD
+    completion_reward = COMPLETION_REWARD
+
+    def __init__(self, options: SkillOptions = THE_PROTOCOL) -> None:
+        self.options = options
+        apply_options(self, options)
+        self.subtask_budget = options.subtask_budget if isinstance(options, GoatOptions) else 0
+        if options.success == "object":
+            self.expert_distance = EXPERT_DISTANCE
+
+    def make_state(self, slots: int) -> GoatState:
+        """Fresh memory for `slots` slots."""
+        return GoatState(slots)
+
+    def make_sensor(self, name: str) -> Sensor | None:
+        """Depth in its range; the category as text."""
+        if name == "depth":
+            return Depth(*DEPTH_RANGE, normalize=True)
+        return ObjectNameGoal() if name == "objectgoal" else None
+
+    def begin(
+        self,
+        simulator: Simulator,
+        state: TaskState,
+        slots: Int64[np.ndarray, "k"],
+        episodes: Sequence[Episode],
+    ) -> None:
+        """Plan the courses of the episodes and tell their first goals."""
+        state = require_state(state)
+        for slot, episode in zip(slots.tolist(), episodes):
+            state.courses[slot] = plan_course(require_world(simulator, slot), episode)
+            self._face_goal(simulator, state, slot)
+        state.start_distance[slots] = state.distance[slots]
+
+    def _face_goal(self, simulator: Simulator, state: GoatState, slot: int) -> None:
+        """Tell the goal that is to be found now, and measure distances to it from here on."""
+        course = state.course(slot)
+        state.tell(slot, course.subtasks[course.current])
+        state.set_goal(slot, simulator.navmesh(slot), course.places[course.current])
+        state.measure(np.array([slot]), simulator)
+        course.begun_at = float(state.distance[slot])
+
+    def judge(
+        self,
+        simulator: Simulator,
+        state: TaskState,
+        actions: Actions,
+        active: Bool[np.ndarray, "n"],
+    ) -> StepResult:
+        """Reward progress and goals, go on to the next goal, end after the last and at STOP."""
+        state = require_state(state)
+        progress = state.measure_moved(simulator)
+        declared = active & self.declares(actions)
+        stopped = active & (np.asarray(actions) == self.actions.index("stop")) & ~declared
+        reward = np.where(active, progress + SLACK_REWARD, 0.0)
+        ended, over = declared | (active & ~stopped & self._is_spent(state)), np.zeros_like(active)
+        for slot in np.flatnonzero(ended).tolist():
+            reward[slot] += self._end_subtask(simulator, state, slot, bool(declared[slot]))
+            over[slot] = state.course(slot).is_over
+        terminated = stopped | (over & declared)
+        state.stopped |= terminated
+        truncated = active & ~terminated & (over | (state.steps >= self.max_steps))
+        return StepResult(reward, terminated, truncated, ended & ~terminated & ~truncated)
+
+    def _is_spent(self, state: GoatState) -> Bool[np.ndarray, "n"]:
+        """(N,) bool: whose budget of the current sub-task is used up."""
+        began = [0 if course is None else course.began_after for course in state.courses]
+        return np.asarray((self.subtask_budget > 0) & (state.steps - np.array(began) >= self.subtask_budget))
+
+    def _end_subtask(self, simulator: Simulator, state: GoatState, slot: int, is_declared: bool) -> float:
+        """Note how the current sub-task of `slot` ended and turn to the next; the reward for it."""
+        course, distance = state.course(slot), float(state.distance[slot])
+        near = (
+            is_declared and distance < VIEW_POINT_DISTANCE,
+            is_declared and self._object_distance(simulator, state, slot) <= OBJECT_DISTANCE,
+        )
+        course.endings.append(Ending(int(state.steps[slot]), course.begun_at, distance, *near))
+        if course.is_over:
+            state.hush(slot)
+        else:
+            self._face_goal(simulator, state, slot)
+        reward = self.success_reward * self._counts(course.endings[-1])
+        if course.is_over and all(map(self._counts, course.endings)):
+            reward += self.completion_reward
+        return reward
+
+    def _counts(self, ending: Ending) -> bool:
+        """Whether the sub-task succeeded, by the protocol's rule."""
+        return ending.near_object if self.options.success == "object" else ending.near_view_point
+
+    def _object_distance(self, simulator: Simulator, state: GoatState, slot: int) -> float:
+        """Metres, straight, from the body in `slot` to the current goal."""
+        return state.course(slot).object_distance(simulator.positions[slot], self.embodiment.height)
+
+    def has_arrived(
+        self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
+    ) -> Bool[np.ndarray, "k"]:
+        """(K,) bool: whether a declaration in `slots` (K,) would succeed now."""
+        state = require_state(state)
+        if self.options.success == "viewpoint":
+            return np.asarray(state.distance[slots] < VIEW_POINT_DISTANCE)
+        metres = [self._object_distance(simulator, state, slot) for slot in slots.tolist()]
+        return np.array(metres, float) <= OBJECT_DISTANCE
+
+    def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
+        """The objects of the scene that count for each sub-task; none where it is not labelled."""
+        subtasks = require_state(state).course(slot).subtasks
+        listed = [[one.object_id for one in subtask.instances] for subtask in subtasks]
+        return [frozenset(int(one) for one in ids if one.isdecimal()) for ids in listed]
+
+    def shortest_path(
+        self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
+    ) -> Float[np.ndarray, "k 3"]:
+        """(K, 3) metres: the way along all goals, each at its nearest view point; (0, 3) without one."""
+        return require_state(state).course(slot).shortest_way(require_world(simulator, slot), start)
+
+    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+        """The record with how each sub-task ended; its start distance leads along all goals."""
+        course = require_state(state).course(slot)
+        known = vars(trajectory) | {
+            "start_distance": np.inf if trajectory.shortest is None else trajectory.shortest.length
+        }
+        ends = course.endings
+        return LifelongTrajectory(
+            **known,
+            modalities=tuple(subtask.modality for subtask in course.subtasks),
+            ended_after=np.array([one.after for one in ends], np.int64),
+            begun_at=np.array([one.begun_at for one in ends], float),
+            ended_at=np.array([one.ended_at for one in ends], float),
+            near_view_point=np.array([one.near_view_point for one in ends], bool),
+            near_object=np.array([one.near_object for one in ends], bool),
+            reached=np.array([self._counts(one) for one in ends], bool),
+        )
+
+
+def require_state(state: TaskState) -> GoatState:
+    """`state`, which must be one that GOAT-Bench made; raises InputError."""
+    if not isinstance(state, GoatState):
+        raise InputError(f"expected the state of GOAT-Bench, got {type(state).__name__}; use make_state")
+    return state

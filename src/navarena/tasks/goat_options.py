@@ -1,0 +1,60 @@
+"""The knobs of GOAT-Bench, by name."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from navarena.core.errors import InputError
+from navarena.tasks.options import RunOptions
+
+MAX_STEPS = 5000
+"""Of a whole episode (spec ivln_goat 4.2, code; ten sub-tasks of the paper's 500)."""
+
+
+@dataclass(frozen=True)
+class SkillOptions(RunOptions):
+    """The knobs of one goal; the defaults are the protocol.
+
+    Attributes:
+        success: a declaration counts within 0.25 m (geodesic, strictly) of a view point (code), or within
+            1 m of the box of the object (paper). Both are reported.
+        track, sliding, max_steps: as of RunOptions.
+    """
+
+    success: Literal["viewpoint", "object"] = "viewpoint"
+
+
+@dataclass(frozen=True)
+class ImageSkillOptions(SkillOptions):
+    """As SkillOptions, for goals in pictures.
+
+    Attributes:
+        max_steps: actions after which the episode is truncated (spec 4.4: IIN has 1000).
+    """
+
+    max_steps: int = 1000
+
+
+@dataclass(frozen=True)
+class GoatOptions(SkillOptions):
+    """The knobs of the paper and of its code; the defaults are the protocol.
+
+    Attributes:
+        success: as of SkillOptions.
+        subtask_budget: actions after which the next sub-task begins (paper: 500); 0 for no limit but that of
+            the episode (code).
+        track, sliding, max_steps: as of RunOptions; max_steps is that of the whole episode.
+
+    Raises InputError for a negative subtask_budget.
+    """
+
+    subtask_budget: int = 0
+    max_steps: int = MAX_STEPS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.subtask_budget < 0:
+            raise InputError(f"expected subtask_budget of at least 0 (0 for none), got {self.subtask_budget}")
+
+
+THE_PROTOCOL, THE_SKILL, THE_IMAGE_SKILL = GoatOptions(), SkillOptions(), ImageSkillOptions()
+"""No departures."""

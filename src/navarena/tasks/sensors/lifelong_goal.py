@@ -1,0 +1,166 @@
+"""Goals that are told by a name, in words or by a picture (GOAT-Bench)."""
+
+import numpy as np
+from jaxtyping import UInt8
+
+from navarena.core.errors import InputError
+from navarena.core.geometry import rotation_from_quaternion
+from navarena.episodes.goals import GoalImage, Subtask
+from navarena.simulation.body import Camera
+from navarena.simulation.rendering.engine import VisibilityRenderer
+from navarena.simulation.rendering.views import Frames, Views
+from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.simulation.simulator import Simulator
+from navarena.simulation.world import World
+from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.sensors.instruction import MAX_LETTERS, TEXT
+from navarena.tasks.task import TaskState
+
+MODALITY_IDS = {"object": 0, "description": 1, "image": 2}
+"""Modality -> what `current_subtask` says (spec ivln_goat 4.2)."""
+
+FINISHED = len(MODALITY_IDS)
+"""What `current_subtask` says when no goal is left."""
+
+NAME_LETTERS = 64
+
+IMAGE_PX = 512
+"""Side of the pictures of goals (spec 4.1)."""
+
+
+class LifelongGoalState(TaskState):
+    """What a task remembers whose goals are told one after another, each in its own way.
+
+    Attributes:
+        modality: (N,) int64, one of MODALITY_IDS, or FINISHED.
+        names: (N,) text, the category of goals told by it, else empty.
+        descriptions: (N,) text, of goals told in words, else empty.
+        images: for each slot the camera of the goal's picture; None for goals told otherwise.
+    """
+
+    def __init__(self, slots: int) -> None:
+        super().__init__(slots)
+        self.modality = np.full(slots, FINISHED, np.int64)
+        self.names = np.zeros(slots, f"<U{NAME_LETTERS}")
+        self.descriptions = np.zeros(slots, TEXT)
+        self.images: list[GoalImage | None] = [None] * slots
+
+    def tell(self, slot: int, subtask: Subtask) -> None:
+        """Let `slot` know the goal of `subtask`, and no other.
+
+        Raises InputError for words that are too long, for a description without words and for a
+        picture that is missing or of another size.
+        """
+        self.hush(slot)
+        self.modality[slot] = MODALITY_IDS[subtask.modality]
+        if subtask.modality == "object":
+            self.names[slot] = require_text(subtask.category, NAME_LETTERS, "a category")
+        elif subtask.modality == "description":
+            self.descriptions[slot] = require_text(subtask.description, MAX_LETTERS, "a description")
+        else:
+            self.images[slot] = require_image(subtask)
+
+    def hush(self, slot: int) -> None:
+        """Let `slot` know that no goal is left."""
+        self.modality[slot] = FINISHED
+        self.names[slot] = self.descriptions[slot] = ""
+        self.images[slot] = None
+
+
+def require_text(text: str, letters: int, what: str) -> str:
+    """`text`, which must have 1 to `letters` letters; raises InputError."""
+    if not 1 <= len(text) <= letters:
+        raise InputError(f"expected {what} of 1 to {letters} letters, got {len(text)}: {text[:80]!r}")
+    return text
+
+
+def require_image(subtask: Subtask) -> GoalImage:
+    """The camera of a goal told by a picture; raises InputError without one of IMAGE_PX pixels."""
+    image, who = subtask.image, [one.object_id for one in subtask.instances]
+    if image is None:
+        raise InputError(f"expected the camera of a picture of {subtask.category!r} {who}, got none")
+    if (image.width_px, image.height_px) != (IMAGE_PX, IMAGE_PX):
+        raise InputError(
+            f"expected a picture of {IMAGE_PX} x {IMAGE_PX} pixels of {subtask.category!r} {who}, got "
+            f"{image.width_px} x {image.height_px}"
+        )
+    return image
+
+
+def render_goal_image(world: World, image: GoalImage) -> UInt8[np.ndarray, "h w 3"]:
+    """(H, W, 3) uint8 sRGB: what the camera of a goal sees in its scene."""
+    camera = Camera(width_px=image.width_px, height_px=image.height_px, hfov=image.hfov, channels=("rgb",))
+    frames = Frames.allocate(1, camera, camera.channels)
+    rotation = rotation_from_quaternion(np.array(image.rotation))
+    position = np.array(image.position, float)
+    views = Views(camera, np.zeros(1, np.int32), position[None], rotation[None])
+    VisibilityRenderer([world.render_mesh]).render(views, frames)
+    return np.asarray(frames.rgb)[0]
+
+
+class ObjectNameGoal(GoalSensor):
+    """() text: the category to be found; empty while the goal is told in another way."""
+
+    name = "objectgoal"
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((), np.dtype(f"<U{NAME_LETTERS}"), 0, 0, "letters")
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        out[:] = _require_lifelong(state, self.name).names
+
+
+class LanguageGoal(GoalSensor):
+    """() text: the description of the object to be found; empty while the goal is told in another way."""
+
+    name = "language_goal"
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((), TEXT, 0, 0, "letters")
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        out[:] = _require_lifelong(state, self.name).descriptions
+
+
+class ImageGoalSensor(GoalSensor):
+    """(512, 512, 3) uint8: the picture of the object to be found; black while the goal is told otherwise.
+
+    It is rendered when it is first looked at, and kept while it is the goal of its slot.
+    """
+
+    name = "image_goal"
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[str, GoalImage, np.ndarray]] = {}
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((IMAGE_PX, IMAGE_PX, 3), np.uint8, 0, 255)
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        for slot, image in enumerate(_require_lifelong(state, self.name).images):
+            world = simulator.stage.world(slot)
+            if image is None or world is None:
+                out[slot] = 0
+                continue
+            kept = self._kept.get(slot)
+            if kept is None or kept[:2] != (world.scene_id, image):
+                kept = self._kept[slot] = world.scene_id, image, render_goal_image(world, image)
+            out[slot] = kept[2]
+
+
+class CurrentSubtask(GoalSensor):
+    """(1,) int64: how the current goal is told: 0 object, 1 description, 2 image, 3 when none is left."""
+
+    name = "current_subtask"
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((1,), np.int64, 0, FINISHED)
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        out[:, 0] = _require_lifelong(state, self.name).modality
+
+
+def _require_lifelong(state: TaskState, sensor: str) -> LifelongGoalState:
+    if not isinstance(state, LifelongGoalState):
+        raise InputError(f"expected a task of GOAT-Bench for the sensor {sensor!r}; leave it out")
+    return state
