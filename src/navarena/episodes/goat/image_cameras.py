@@ -82,10 +82,10 @@ class ImageCameras:
         )
 
 
-def least_frame_coverage(area: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Share of the picture that an object must fill, for surfaces (...,) in square metres."""
+def least_frame_coverage(areas: Float[np.ndarray, "k"]) -> Float[np.ndarray, "k"]:
+    """(K,) share of the picture that objects must fill, for surfaces (K,) in square metres."""
     base, slope = FRAME_COVERAGE_LINE
-    return base + slope * np.asarray(area, float)
+    return base + slope * np.asarray(areas, float)
 
 
 def find_image_cameras(world: World, things: Sequence[SceneObject], sights: Sights) -> ImageCameras:
@@ -100,7 +100,8 @@ def find_image_cameras(world: World, things: Sequence[SceneObject], sights: Sigh
         thing.object_id: world.scene.vertices[object_triangles(world.scene, thing.object_id)]
         for thing in shown
     }
-    needed = {number: least_frame_coverage(np.array(surface_area(one))) for number, one in corners.items()}
+    areas = np.array([surface_area(one) for one in corners.values()], float)
+    needed = dict(zip(corners, least_frame_coverage(areas).tolist()))
     least = np.array([needed[number] for number in drawn.owner.tolist()], float)
     drawn = _take(drawn, _may_fill(drawn, corners, least))
     least = np.array([needed[number] for number in drawn.owner.tolist()], float)

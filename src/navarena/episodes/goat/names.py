@@ -41,4 +41,5 @@ def find_synonyms(name: str) -> tuple[str, ...]:
     meant = GOAT[require_name("name of GOAT-Bench", name, GOAT)]
     listed = [other for other, found in GOAT.items() if set(found) == set(meant)]
     everyday = EVERYDAY_NAMES.get(meant[0], (meant[0].replace("_", " "),)) if len(meant) == 1 else ()
-    return tuple(other for other in dict.fromkeys((*listed, *everyday)) if other != name)
+    own = [other for other in everyday if set(GOAT.get(other, meant)) == set(meant)]
+    return tuple(other for other in dict.fromkeys((*listed, *own)) if other != name)

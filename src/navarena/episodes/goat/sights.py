@@ -22,6 +22,9 @@ DIRECTIONS = 36
 YAW_JITTER = np.deg2rad(5.0)
 """Radians by which a look may miss the object's centre, to either side."""
 
+SNAP = 1e-3
+"""Metres, horizontally, by which a pose may lie off the floor."""
+
 MIN_ISLAND_RADIUS = GOAT_VIEW_POINTS.min_island_radius
 
 
@@ -59,6 +62,8 @@ def find_sights(world: World, things: Sequence[SceneObject]) -> Sights:
         for thing in things
     ]
     rows, feet = find_floor(world, points, MIN_ISLAND_RADIUS)
+    exact = np.hypot(*(feet - points[rows])[:, [0, 2]].T) <= SNAP
+    rows, feet = rows[exact], feet[exact]
     towards = np.repeat(centers, each, 0)[rows] - feet
     yaws = np.arctan2(-towards[:, 0], -towards[:, 2]) + np.concatenate([np.zeros(0), *jitter])[rows]
     owner = np.repeat(np.array([thing.object_id for thing in things], np.int32), each)
