@@ -8,7 +8,8 @@ import pytest
 
 from evaluation.corridor import CorridorSetup, make_benchmark, make_settings
 from navarena.core.errors import CheckFailedError, InputError, UnknownNameError
-from navarena.episodes.episode import Episode, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
+from navarena.episodes.episode import Episode, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
+from navarena.episodes.goals import Subtask
 from navarena.evaluation import evaluate, read_rows, read_table
 from navarena.evaluation.breakdowns import BREAKDOWNS, break_down, radius_groups, subtask_groups
 from navarena.evaluation.compare import compare, find_obstacles, read_contestant
@@ -168,6 +169,9 @@ def test_traits():
     assert traits(ObjectGoal("chair")) == {"modality": "object", "category": "chair"}
     several = MultiGoal(tuple(ObjectInstance(str(k), "c", (0.0, 0.0, 0.0)) for k in range(3)))
     assert traits(several) == {"modality": "objects", "goals": "3"}
+    chair, image = Subtask("object", "chair", ()), Subtask("image", "chair", ())
+    assert traits(LifelongGoal((image, image))) == {"modality": "image", "goals": "2"}
+    assert traits(LifelongGoal((chair, image, chair))) == {"modality": "mixed", "goals": "3"}
 
 
 def test_goals_are_recorded():

@@ -248,6 +248,18 @@ def test_the_expert_reaches_all_goals(options):
     assert values["subtask_spl"] > 0.85 and values["subtasks"] == 5
 
 
+@pytest.mark.parametrize(("options", "near"), [("", False), ("+success=object", True)])
+def test_the_expert_goes_near_the_object_where_that_counts(options, near):
+    """View points are 1 m and 0.5 m from the box; the first is on the way to the second."""
+    batch = make_batch("goat-v1" + options, world=make_labelled_world())
+    points = (ViewPoint((5.0, 0.0, 4.5), 0.0), ViewPoint((5.0, 0.0, 4.0), 0.0))
+    chair = ObjectInstance("7", "chair", BOX.center, points)
+    start = replace(AHEAD, start_position=(5.0, 0.0, 6.7))
+    batch.start([0], [replace(start, goal=LifelongGoal((Subtask("object", "chair", (chair,)),)))])
+    (values,) = run(batch)
+    assert (values["success"], values["near_object_success"]) == (1, near)
+
+
 def test_the_expert_gives_up_what_cannot_be_reached_and_goes_on():
     """The third room is cut off from the others."""
     start = replace(AHEAD, scene_id="rooms", start_position=(2.0, 0.0, 1.0))

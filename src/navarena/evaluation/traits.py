@@ -3,7 +3,7 @@
 import math
 
 from navarena.episodes.episode import Episode
-from navarena.episodes.goals import ImageGoal, MultiGoal, ObjectGoal
+from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal
 from navarena.evaluation.journal import GoalsRecord
 from navarena.metrics.multi_goal import MultiGoalTrajectory, walked_until_found
 from navarena.metrics.trajectory import Trajectory
@@ -12,6 +12,9 @@ CATEGORY, DIFFICULTY, FLOORS, MODALITY, GOALS = "category", "difficulty", "floor
 
 POINT = "point"
 """The modality of goals that no picture shows."""
+
+MIXED = "mixed"
+"""The modality of episodes whose sub-tasks are told in several ways."""
 
 SAME_FLOOR, OTHER_FLOOR = "same floor", "other floor"
 
@@ -23,7 +26,8 @@ def find_traits(episode: Episode, trajectory: Trajectory) -> dict[str, str]:
     """Name -> value of what is known of an episode:
 
     category of the object to be found; difficulty as its file labels it; floors: whether the shortest
-    way changes them; modality of the goal ("point", "object", "image", "objects"); goals: their number.
+    way changes them; modality of the goal ("point", "object", "description", "image", "objects", "mixed");
+    goals: their number.
     """
     goal = episode.goal
     traits = {MODALITY: POINT}
@@ -33,6 +37,9 @@ def find_traits(episode: Episode, trajectory: Trajectory) -> dict[str, str]:
         traits = {MODALITY: "image", CATEGORY: goal.instance.category}
     elif isinstance(goal, MultiGoal):
         traits = {MODALITY: "objects", GOALS: str(len(goal.objects))}
+    elif isinstance(goal, LifelongGoal):
+        told = {subtask.modality for subtask in goal.subtasks}
+        traits = {MODALITY: told.pop() if len(told) == 1 else MIXED, GOALS: str(len(goal.subtasks))}
     if episode.difficulty:
         traits[DIFFICULTY] = episode.difficulty
     if trajectory.shortest is not None:

@@ -27,8 +27,8 @@ OBJECT_DISTANCE = 1.0
 """Metres, straight, from the object's box (paper: 1 m Euclidean)."""
 
 EXPERT_DISTANCE = 0.1
-"""Metres from a view point, within which the expert arrives where the object's distance counts: view points
-are up to 1 m from its box."""
+"""Metres from a view point, within which the expert arrives where the object's distance counts; it goes to
+those that are nearer to the object by as much."""
 
 SUBTASK_REWARD, COMPLETION_REWARD = 5.0, 10.0
 """For each goal reached, and for all of them (spec 4.4)."""
@@ -221,6 +221,15 @@ class Goat(Task):
         state.set_goal(slot, simulator.navmesh(slot), course.places[course.current])
         state.measure(np.array([slot]), simulator)
         course.begun_at = float(state.distance[slot])
+        if self.options.success == "object":
+            state.goal_places[slot] = self._near_places(course)
+
+    def _near_places(self, course: Course) -> Float[np.ndarray, "g 3"]:
+        """(G, 3) metres: the view points around which a declaration is near the object; all if none is."""
+        places = course.places[course.current]
+        metres = course.object_distances(places, self.embodiment.height)
+        near = places[metres <= OBJECT_DISTANCE - EXPERT_DISTANCE]
+        return near if len(near) else places
 
     def judge(
         self,
@@ -272,7 +281,8 @@ class Goat(Task):
 
     def _object_distance(self, simulator: Simulator, state: GoatState, slot: int) -> float:
         """Metres, straight, from the body in `slot` to the current goal."""
-        return state.course(slot).object_distance(simulator.positions[slot], self.embodiment.height)
+        position = simulator.positions[slot][None]
+        return float(state.course(slot).object_distances(position, self.embodiment.height)[0])
 
     def has_arrived(
         self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]

@@ -14,7 +14,7 @@ from navarena.simulation.navmesh.goal_fields import GoalFields
 from navarena.simulation.world import World
 from navarena.tasks.object_goal_task import view_point_positions
 from navarena.tasks.shortest_way import follow_field
-from navarena.tasks.success_zone import axis_distance
+from navarena.tasks.success_zone import axis_distances
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class Course:
         """Actions taken when the current sub-task began."""
         return self.endings[-1].after if self.endings else 0
 
-    def object_distance(self, position: Float[np.ndarray, "3"], height: float) -> float:
-        """Metres, straight, from the axis of a body (foot point `position`, metres) to the current goal."""
-        return min(axis_distance(position, height, one) for one in self.things[self.current])
+    def object_distances(self, positions: Float[np.ndarray, "k 3"], height: float) -> Float[np.ndarray, "k"]:
+        """(K,) metres, straight, from the axes of bodies at foot points (K, 3) metres to the current goal."""
+        return np.min([axis_distances(positions, height, one) for one in self.things[self.current]], axis=0)
 
     def shortest_way(self, world: World, start: Float[np.ndarray, "3"]) -> Float[np.ndarray, "k 3"]:
         """(K, 3) metres from `start` to the nearest view point of the first goal, from there on to the next.

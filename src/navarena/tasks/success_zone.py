@@ -76,8 +76,16 @@ def axis_distance(position: Float[np.ndarray, "3"], height: float, thing: SceneO
 
     position: (3,) metres, the foot point; height: metres of the axis above it.
     """
-    middle = np.clip(thing.center[1], position[1], position[1] + height)
-    return float(box_distance(thing, np.array([[position[0], middle, position[2]]]))[0])
+    return float(axis_distances(np.asarray(position)[None], height, thing)[0])
+
+
+def axis_distances(
+    positions: Float[np.ndarray, "k 3"], height: float, thing: SceneObject
+) -> Float[np.ndarray, "k"]:
+    """(K,) metres: the same for bodies at K foot points (K, 3), metres."""
+    points = np.array(positions, float)
+    points[:, 1] = np.clip(thing.center[1], points[:, 1], points[:, 1] + height)
+    return np.asarray(box_distance(thing, points))
 
 
 def aligned(thing: SceneObject) -> SceneObject:
