@@ -189,7 +189,49 @@ ROBUST_POINTNAV = [
     unity_episode(initial_orientation=90.0, target_position=unity(3.5, 0.900999665, -2.25), difficulty="easy")
 ]
 
+OVON = {
+    **HM3D,
+    "goals_by_category": {
+        "TEEsavR23oF.basis.glb_bed": BEDS,
+        "TEEsavR23oF.basis.glb_bunk bed": [bed(3, object_category="bunk bed", children_object_categories=[])],
+    },
+    "episodes": [
+        habitat_episode(object_category="bed", children_object_categories=["bunk bed", "cot"], goals=[])
+    ],
+}
+
+GOAT_BEDS = [
+    bed(
+        "bed_12",
+        children_object_categories=["bunk bed", "cot"],
+        lang_desc="Wooden bed near the window.",
+        image_goals=IMAGENAV["goals"]["TEEsavR23oF_516"]["image_goals"],
+    ),
+    bed("bed_13", children_object_categories=["bunk bed"], lang_desc=None, image_goals=[]),
+]
+
+GOAT = {
+    "episodes": [
+        habitat_episode(
+            tasks=[
+                ["bed", "object", None, None],
+                ["bed", "description", "bed_12", None],
+                ["bed", "image", "bed_12", 0],
+                ["bunk bed", "object", None, None],
+            ],
+        )
+    ],
+    "goals": {
+        "TEEsavR23oF.basis.glb_bed": GOAT_BEDS,
+        "TEEsavR23oF.basis.glb_bunk bed": [
+            bed("bunk bed_3", object_category="bunk bed", children_object_categories=[])
+        ],
+    },
+}
+
 LAYOUTS = {
+    "goat": ("goat-bench", GOAT),
+    "ovon": ("ovon", OVON),
     "hm3d": ("habitat-objectnav-hm3d", HM3D),
     "mp3d": ("habitat-objectnav-mp3d", MP3D),
     "old mp3d": ("habitat-objectnav-mp3d", OLD_MP3D),

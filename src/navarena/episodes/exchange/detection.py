@@ -9,7 +9,8 @@ from msgspec import Raw
 
 from navarena.core.errors import FileError
 from navarena.episodes.exchange.format import EpisodeFormat
-from navarena.episodes.exchange.habitat_objectnav import HABITAT_OBJECTNAV_HM3D, HABITAT_OBJECTNAV_MP3D
+from navarena.episodes.exchange.goat_bench import GOAT_BENCH
+from navarena.episodes.exchange.habitat_objectnav import HABITAT_OBJECTNAV_HM3D, HABITAT_OBJECTNAV_MP3D, OVON
 from navarena.episodes.exchange.habitat_pointnav import HABITAT_POINTNAV
 from navarena.episodes.exchange.instance_imagenav import INSTANCE_IMAGENAV
 from navarena.episodes.exchange.json_files import explain_bad_json, read_json_bytes
@@ -29,6 +30,8 @@ FORMATS: dict[str, EpisodeFormat] = {
         HABITAT_OBJECTNAV_MP3D,
         HABITAT_OBJECTNAV_HM3D,
         INSTANCE_IMAGENAV,
+        OVON,
+        GOAT_BENCH,
         MULTION,
         ROBOTHOR_2020,
         ROBOTHOR_2021,
@@ -40,7 +43,6 @@ FORMATS: dict[str, EpisodeFormat] = {
 """Name -> format, for every format that is read and written here."""
 
 _OTHERS = {
-    "tasks": "GOAT-Bench",
     "instructions": "Room-to-Room",
     "tour_id": "Iterative VLN",
 }
@@ -130,6 +132,8 @@ def _format_of_object(top: Mapping[str, Raw], episode: Mapping[str, Any]) -> Epi
         return None
     if "goal_object_id" in episode or "goal_image_id" in episode:
         return INSTANCE_IMAGENAV
+    if isinstance(episode.get("tasks"), list):
+        return GOAT_BENCH
     if isinstance(episode.get("instruction"), dict):
         return R2R_CE
     goals = episode.get("goals")
@@ -144,6 +148,8 @@ def _format_of_object(top: Mapping[str, Raw], episode: Mapping[str, Any]) -> Epi
 
 def _objectnav(top: Mapping[str, Raw], episode: Mapping[str, Any]) -> EpisodeFormat:
     """HM3D files say so by a map of their own; where neither map stands, the scenes do."""
+    if "children_object_categories" in episode:
+        return OVON
     if "category_to_mp3d_category_id" in top:
         return HABITAT_OBJECTNAV_MP3D
     if "category_to_scene_annotation_category_id" in top or "hm3d" in str(episode.get("scene_id", "")):

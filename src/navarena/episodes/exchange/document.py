@@ -238,6 +238,9 @@ class _OpenRow(Row):
             )
         return self._document.goals(key)
 
+    def has_goals(self, key: str) -> bool:
+        return key in self._document.goal_keys
+
     def instances(
         self, key: str, make: Callable[[], tuple[ObjectInstance, ...]]
     ) -> tuple[ObjectInstance, ...]:

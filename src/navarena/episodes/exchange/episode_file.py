@@ -51,7 +51,7 @@ class EpisodeFile:
         path = self.parts[part]
         content = Content(path)
         found = detect_format(content)
-        if found not in (None, self.format):
+        if found not in (None, self.format) and (content.episodes or part > 0):
             raise FileError(
                 f"expected episodes of {self.format.name} as in the rest of {self.path}, got "
                 f"{found.name if found else found} in {path}; keep formats in folders of their own"
@@ -201,14 +201,23 @@ def open_episode_file(path: Path | str, raw_rotations: bool = False) -> EpisodeF
     path = Path(path)
     parts = _folder_parts(path) if path.is_dir() else [path]
     content = Content(parts[0])
-    layout = detect_format(content)
     if not path.is_dir() and not content.episodes:
         parts += _files_in(path.parent / SCENE_FOLDERS[0])
-    for part in parts[1:]:
-        if layout is not None:
-            break
-        layout = detect_format(Content(part))
+    layout = _layout_of(parts, content)
     return EpisodeFile(path, require_format(content, layout), parts, raw_rotations)
+
+
+def _layout_of(parts: Sequence[Path], first: Content) -> EpisodeFormat | None:
+    """What the first part with episodes says; a stub without any says less, but better than nothing."""
+    told = detect_format(first)
+    if first.episodes:
+        return told
+    for part in parts[1:]:
+        content = Content(part)
+        if content.episodes:
+            return detect_format(content)
+        told = told or detect_format(content)
+    return told
 
 
 def _folder_parts(folder: Path) -> list[Path]:

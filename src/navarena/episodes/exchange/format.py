@@ -27,6 +27,10 @@ class Row(ABC):
         """The goals under `key` of the file's map of goals; raises FileError when there are none."""
 
     @abstractmethod
+    def has_goals(self, key: str) -> bool:
+        """Whether the file's map of goals has `key`."""
+
+    @abstractmethod
     def instances(
         self, key: str, make: Callable[[], tuple[ObjectInstance, ...]]
     ) -> tuple[ObjectInstance, ...]:
@@ -51,7 +55,7 @@ class EpisodeFormat:
     Attributes:
         name: such as "habitat-pointnav".
         title: for people.
-        task: "pointnav", "objectnav", "imagenav" or "multion".
+        task: the word for it in ids of protocols, such as "pointnav" or "ovon".
         record: type of one episode.
         convert: an episode of ours from a record and its row.
         goals_key: top-level key of the map of goals; empty for none.

@@ -100,6 +100,7 @@ class ObjectGoalRecord(Record, frozen=True, kw_only=True):
         object_name: "level_region_object" in MP3D, such as "bed_16" in HM3D.
         object_category: such as "bed".
         view_points: coverage descending.
+        children_object_categories: categories of the scene that count as this one, too (OVON, GOAT-Bench).
     """
 
     position: Vector
@@ -111,6 +112,7 @@ class ObjectGoalRecord(Record, frozen=True, kw_only=True):
     object_name_id: Maybe[int | str] = UNSET
     room_id: Maybe[int | str] = UNSET
     room_name: Maybe[str] = UNSET
+    children_object_categories: Maybe[list[str]] = UNSET
 
 
 def as_position(vector: Vector) -> Position:

@@ -10,6 +10,7 @@ MP3D files also have `category_to_mp3d_category_id`, HM3D files
 agents are told.
 """
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from msgspec import UNSET
@@ -41,15 +42,43 @@ class ObjectNavRecord(HabitatEpisode, frozen=True, kw_only=True):
     Attributes:
         object_category: such as "chair".
         goals: empty, since goals stand in `goals_by_category`; filled in old files.
+        children_object_categories: categories of the scene that count as this one, too (OVON).
     """
 
     object_category: str
     goals: Maybe[list[InlineGoal]] = UNSET
+    children_object_categories: Maybe[list[str]] = UNSET
 
 
 def goals_key(scene_id: str, category: str) -> str:
     """Key of the goals of an episode: "x8F5xyUWy9e.glb_towel"."""
     return f"{PurePosixPath(scene_id).name}_{category}"
+
+
+def category_goals(
+    row: Row, key: str, scene_id: str, children: Sequence[str] = ()
+) -> tuple[ObjectInstance, ...]:
+    """All objects under `key`, and under the keys of the child categories that the scene has.
+
+    Children are those given, and those that the goals name. Raises FileError without goals under `key`.
+    """
+
+    def make() -> tuple[ObjectInstance, ...]:
+        own = row.goals(key)
+        named = [
+            child
+            for goal in own
+            if isinstance(goal, ObjectGoalRecord)
+            for child in present(goal.children_object_categories, ())
+        ]
+        keys = [goals_key(scene_id, child) for child in dict.fromkeys((*children, *named))]
+        found = [
+            *own,
+            *(goal for other in keys if other != key and row.has_goals(other) for goal in row.goals(other)),
+        ]
+        return tuple({instance.object_id: instance for instance in map(make_instance, found)}.values())
+
+    return row.instances(f"{key} and children", make)
 
 
 def convert(record: ObjectNavRecord, row: Row) -> Episode:
@@ -58,7 +87,9 @@ def convert(record: ObjectNavRecord, row: Row) -> Episode:
 
     def make_instances() -> tuple[ObjectInstance, ...]:
         inline = present(record.goals, ())
-        return tuple(make_instance(goal) for goal in inline or row.goals(key))
+        if inline:
+            return tuple(make_instance(goal) for goal in inline)
+        return category_goals(row, key, record.scene_id, present(record.children_object_categories, ()))
 
     info = record.info
     measured = info if isinstance(info, Info) else Info()
@@ -92,6 +123,17 @@ HABITAT_OBJECTNAV_HM3D = EpisodeFormat(
     "habitat-objectnav-hm3d",
     "ObjectNav of Habitat on HM3D (2022 v1, 2023 v2)",
     "objectnav",
+    ObjectNavRecord,
+    convert,
+    goals_key=GOALS_KEY,
+    goal=ObjectGoalRecord,
+    header=("category_to_task_category_id", "category_to_scene_annotation_category_id"),
+)
+
+OVON = EpisodeFormat(
+    "ovon",
+    "ObjectNav with an open vocabulary (HM3D-OVON)",
+    "ovon",
     ObjectNavRecord,
     convert,
     goals_key=GOALS_KEY,
