@@ -1,10 +1,12 @@
 """One class for each failed episode: hand-made walks, one for each rule and its border."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from navarena.core.errors import InputError
-from navarena.metrics import MultiGoalTrajectory, Trajectory
+from navarena.metrics import LifelongTrajectory, MultiGoalTrajectory, Trajectory
 from navarena.metrics.failures import MEANINGS, FailureClass, classify_failure
 
 
@@ -98,6 +100,33 @@ def test_the_second_goal_was_seen_before_it_was_current(views, kind):
 def test_nearness_counts_for_the_current_goal_only():
     assert classify_failure(make_tour([2], [5, 0.1, 5, 5]), np.zeros((4, 2), bool), False) == "never_saw"
     assert classify_failure(make_tour([], [5, 0.1, 5, 5]), np.zeros((4, 2), bool), False) == "not_stopped"
+
+
+@pytest.mark.parametrize(
+    ("reached", "declared", "distances", "kind"),
+    [
+        ([0, 1], [1, 1], [3, 3, 2, 0, 0], "false_stop"),  # the first was declared 3 m away
+        ([0, 1], [1, 1], [1, 1, 2, 0, 0], "stopped_early"),
+        ([0, 1], [0, 1], [0.1, 1, 2, 0, 0], "not_stopped"),  # its budget ended
+        ([1, 0], [1, 1], [0, 0, 2, 2, 2], "false_stop"),
+        ([1], [1], [0, 0, 2, 2, 2], "false_stop"),  # the second was given up by the end of the episode
+        ([0, 0], [0, 0], [5, 5, 5, 5, 5], "never_saw"),
+    ],
+)
+def test_the_first_goal_that_was_not_reached_says_why(reached, declared, distances, kind):
+    walk, count = make_walk(distances, stopped=True), len(reached)
+    life = LifelongTrajectory(
+        **vars(replace(walk, success_distance=0.25)),
+        modalities=("object", "image"),
+        ended_after=np.array([2, 4][:count]),
+        begun_at=np.ones(count),
+        ended_at=np.ones(count),
+        declared=np.array(declared, bool),
+        near_view_point=np.array(reached, bool),
+        near_object=np.array(reached, bool),
+        reached=np.array(reached, bool),
+    )
+    assert classify_failure(life, np.zeros((5, 2), bool), broke=False) == kind
 
 
 def test_every_class_has_words():

@@ -39,6 +39,7 @@ def make_life(xs, told, ended=(), begun=(), left=(), reached=(), **changes):
         "ended_after": np.array(ended, np.int64),
         "begun_at": np.array(begun, float),
         "ended_at": np.array(left, float),
+        "declared": np.ones_like(reached),
         "near_view_point": reached,
         "near_object": reached,
         "reached": reached,

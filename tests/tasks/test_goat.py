@@ -165,6 +165,7 @@ def test_the_budget_of_a_subtask_begins_the_next_and_ends_the_last():
     assert ends == (False, True, False) and batch.state.modality[0] == 3
     record = batch.trajectory(0)
     assert record.ended_after.tolist() == [3, 6] and not record.reached.any() and not record.stopped
+    assert not record.declared.any()
     assert not record.near_view_point.any(), "it was at the second goal, but never said so"
 
 

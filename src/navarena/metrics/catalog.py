@@ -78,6 +78,9 @@ ORACLE_SUCCESS = Metric(
     "oracle_success", "Success, oracle stop", stopping.oracle_success, "", "higher", True, 0.0
 )
 
+TOLD = {"object": "by name", "description": "in words", "image": "by picture"}
+"""Modality -> what people read."""
+
 SUBTASKS = Metric("subtasks", "Sub-tasks", lifelong.subtasks)
 SUBTASK_SUCCESS = Metric(
     "subtask_success", "Success of sub-tasks", lifelong.subtask_success, "", "higher", False, 0.0
@@ -87,19 +90,19 @@ SUBTASK_SOFT_SPL = Metric(
     "subtask_soft_spl", "SoftSPL of sub-tasks", lifelong.subtask_soft_spl, "", "higher", False, 0.0
 )
 VIEW_POINT_SUCCESS = Metric(
-    "view_point_success", "Success by view points", lifelong.view_point_success, "", "higher", False, 0.0
+    "view_point_success", "Success, near view points", lifelong.view_point_success, "", "higher", False, 0.0
 )
 NEAR_OBJECT_SUCCESS = Metric(
-    "near_object_success", "Success by objects", lifelong.near_object_success, "", "higher", False, 0.0
+    "near_object_success", "Success, near objects", lifelong.near_object_success, "", "higher", False, 0.0
 )
 OBJECT_SUBTASKS, DESCRIPTION_SUBTASKS, IMAGE_SUBTASKS = (
-    Metric(f"{told}_subtasks", f"Sub-tasks by {told}", lifelong.count_modality(told))
+    Metric(f"{told}_subtasks", f"Sub-tasks {TOLD[told]}", lifelong.count_modality(told))
     for told in lifelong.MODALITIES
 )
 OBJECT_SUCCESS, DESCRIPTION_SUCCESS, IMAGE_SUCCESS = (
     Metric(
         f"{told}_success",
-        f"Success by {told}",
+        f"Success {TOLD[told]}",
         lifelong.mean_of_modality("success", told),
         "",
         "higher",
@@ -109,7 +112,9 @@ OBJECT_SUCCESS, DESCRIPTION_SUCCESS, IMAGE_SUCCESS = (
     for told in lifelong.MODALITIES
 )
 OBJECT_SPL, DESCRIPTION_SPL, IMAGE_SPL = (
-    Metric(f"{told}_spl", f"SPL by {told}", lifelong.mean_of_modality("spl", told), "", "higher", False, 0.0)
+    Metric(
+        f"{told}_spl", f"SPL {TOLD[told]}", lifelong.mean_of_modality("spl", told), "", "higher", False, 0.0
+    )
     for told in lifelong.MODALITIES
 )
 SUBTASK_1_SUCCESS, SUBTASK_2_SUCCESS, SUBTASK_3_SUCCESS, SUBTASK_4_SUCCESS, SUBTASK_5_SUCCESS = (

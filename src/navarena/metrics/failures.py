@@ -23,6 +23,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import InputError
+from navarena.metrics.subtasks import LifelongTrajectory
 from navarena.metrics.trajectory import Trajectory
 
 EARLY_DISTANCE = 1.0
@@ -80,23 +81,23 @@ def classify_failure(
     Raises InputError for `seen` of another shape.
     """
     steps = len(trajectory.actions)
-    found, goals = trajectory.passed_after, trajectory.goal_count
+    goals = trajectory.goal_count
     if seen.shape not in ((steps + 1, goals), (steps + 1, 0)):
         raise InputError(f"expected sightings of shape {(steps + 1, goals)}, got {seen.shape}")
     if broke:
         return FailureClass.AGENT_BROKE
     if trajectory.succeeded:
         return None
-    since, current = (int(found[-1]) if len(found) else 0), min(len(found), goals - 1)
+    current, since, until, is_stopped = _find_failed(trajectory)
     can_see = seen.shape[1] > 0
-    views = seen[:, current] if can_see else np.zeros(steps + 1, bool)
-    distances = np.asarray(trajectory.distance_to_goal)[since:]
-    if trajectory.stopped:
+    views = (seen[:, current] if can_see else np.zeros(steps + 1, bool))[: until + 1]
+    distances = np.asarray(trajectory.distance_to_goal)[since : until + 1]
+    if is_stopped:
         almost = distances[-1] < trajectory.success_distance + EARLY_DISTANCE
         return FailureClass.STOPPED_EARLY if almost or views[-1] else FailureClass.FALSE_STOP
     if (distances < trajectory.success_distance).any():
         return FailureClass.NOT_STOPPED
-    if _is_stuck(trajectory):
+    if until >= steps - 1 and _is_stuck(trajectory):
         return FailureClass.STUCK
     if _approaches(distances):
         return FailureClass.OUT_OF_STEPS
@@ -105,6 +106,22 @@ def classify_failure(
     if views[since:].any():
         return FailureClass.SAW_NOT_REACHED
     return FailureClass.FORGOT if views[:since].any() else FailureClass.NEVER_SAW
+
+
+def _find_failed(trajectory: Trajectory) -> tuple[int, int, int, bool]:
+    """The goal that was not reached, its first and last pose, and whether a declaration ended the search.
+
+    Of several that may fail one after another it is the first that did.
+    """
+    passed, steps = trajectory.passed_after.tolist(), len(trajectory.actions)
+    if isinstance(trajectory, LifelongTrajectory):
+        missed = np.flatnonzero(~np.asarray(trajectory.reached))
+        if len(missed):
+            first = int(missed[0])
+            until = int(trajectory.ended_after[first]) - 1  # afterwards distances lead to the next goal
+            return first, ([0, *passed][first]), until, bool(trajectory.declared[first])
+    current = min(len(passed), trajectory.goal_count - 1)
+    return current, (passed[-1] if passed else 0), steps, trajectory.stopped
 
 
 def _is_stuck(trajectory: Trajectory) -> bool:

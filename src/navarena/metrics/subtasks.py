@@ -56,6 +56,7 @@ class LifelongTrajectory(Trajectory):
         ended_after: (m,) int64, number of actions taken when each sub-task ended, rising.
         begun_at: (m,) float64 metres, l_k.
         ended_at: (m,) float64 metres, d_k.
+        declared: (m,) bool, ended by a declaration, right or wrong, not by a budget.
         near_view_point: (m,) bool, ended by a declaration near a view point (the code's rule).
         near_object: (m,) bool, ended by a declaration near the object (the paper's rule).
         reached: (m,) bool, the one of the two by which the protocol counts.
@@ -65,6 +66,7 @@ class LifelongTrajectory(Trajectory):
     ended_after: Int[np.ndarray, "m"]
     begun_at: Float[np.ndarray, "_"]
     ended_at: Float[np.ndarray, "_"]
+    declared: Bool[np.ndarray, "_"]
     near_view_point: Bool[np.ndarray, "_"]
     near_object: Bool[np.ndarray, "_"]
     reached: Bool[np.ndarray, "_"]
@@ -74,7 +76,7 @@ class LifelongTrajectory(Trajectory):
         goals, ended, steps = len(self.modalities), len(self.ended_after), len(self.actions)
         if not goals or ended > goals:
             raise InputError(f"expected at least one sub-task and at most {goals} ended, got {ended} ended")
-        for name in ("begun_at", "ended_at", "near_view_point", "near_object", "reached"):
+        for name in ("begun_at", "ended_at", "declared", "near_view_point", "near_object", "reached"):
             if len(getattr(self, name)) != ended:
                 raise InputError(f"expected {ended} values of {name}, got {len(getattr(self, name))}")
         moments = np.asarray(self.ended_after)

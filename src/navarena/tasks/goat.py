@@ -265,12 +265,13 @@ class Goat(Task):
             is_declared and distance < VIEW_POINT_DISTANCE,
             is_declared and self._object_distance(simulator, state, slot) <= OBJECT_DISTANCE,
         )
-        course.endings.append(Ending(int(state.steps[slot]), course.begun_at, distance, *near))
+        ending = Ending(int(state.steps[slot]), course.begun_at, distance, is_declared, *near)
+        course.endings.append(ending)
         if course.is_over:
             state.hush(slot)
         else:
             self._face_goal(simulator, state, slot)
-        reward = self.success_reward * self._counts(course.endings[-1])
+        reward = self.success_reward * self._counts(ending)
         if course.is_over and all(map(self._counts, course.endings)):
             reward += self.completion_reward
         return reward
@@ -319,6 +320,7 @@ class Goat(Task):
             ended_after=np.array([one.after for one in ends], np.int64),
             begun_at=np.array([one.begun_at for one in ends], float),
             ended_at=np.array([one.ended_at for one in ends], float),
+            declared=np.array([one.is_declared for one in ends], bool),
             near_view_point=np.array([one.near_view_point for one in ends], bool),
             near_object=np.array([one.near_object for one in ends], bool),
             reached=np.array([self._counts(one) for one in ends], bool),

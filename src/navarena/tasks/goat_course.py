@@ -24,12 +24,14 @@ class Ending:
     Attributes:
         after: actions taken since the start of the episode.
         begun_at, ended_at: metres, geodesic to the nearest view point, where it began and ended.
+        is_declared: whether a declaration ended it, not a budget.
         near_view_point, near_object: whether it ended by a declaration that either rule accepts.
     """
 
     after: int
     begun_at: float
     ended_at: float
+    is_declared: bool
     near_view_point: bool
     near_object: bool
 
