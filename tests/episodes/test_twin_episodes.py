@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from navarena.core.errors import InputError
-from navarena.episodes.catalog import load_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import PointGoal
@@ -38,10 +37,10 @@ def test_episodes_are_paired():
 
 
 def test_training_episodes_are_paired_as_they_are_read():
-    own = load_episodes("pointnav-robothor-v1", "train", "robothor-like-v1")
-    twins = load_episodes("pointnav-robothor-v1", "train", "robothor-like-v1-twin")
-    assert len(own) == len(twins) and twins.is_stream == own.is_stream
-    assert own.hash != twins.hash and len(twins.hash) == 16 and twins.name == "robothor-like-v1-twin"
+    own = replace(apartment_episodes(), split="train", recipe_hash="0123456789abcdef")
+    twins = to_twins(own)
+    assert isinstance(twins.episodes, TwinEpisodes) and len(twins) == 3
+    assert own.hash != twins.hash and len(twins.hash) == 16
     read = TwinEpisodes(apartment_episodes().episodes)
     assert [episode.episode_id for episode in read[1:]] == ["1", "2"] == [read[1].episode_id, "2"]
     assert [episode.scene_id for episode in read] == [f"robothor-like-v1-twin/val/0000{k}" for k in range(3)]

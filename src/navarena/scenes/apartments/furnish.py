@@ -32,6 +32,9 @@ ATTEMPTS = 40
 PATIENCE = 10
 """Attempts after which a room may lack what makes it what it is, such as a bedroom without a bed."""
 
+PLACE_TRIES = 8
+"""Places drawn for a thing until one leaves the ways free."""
+
 PLAIN_ROOM = "corridor"
 WAY_MM = 450
 """Floor before a passage on which nothing stands: less than in houses, for the rooms are small."""
@@ -52,8 +55,7 @@ def furnish_apartment(draws: Draws, plan: FloorPlan, style: Style, split: str) -
     for attempt in range(ATTEMPTS):
         stream = draws.branch("attempt", attempt)
         placements = _furnish_once(stream, plan, style, split, strict=attempt < PATIENCE)
-        is_passable = bool(placements) and remove_blockers(plan, placements) == placements
-        if is_passable and _all_targets_seen(plan, placements):
+        if placements and _all_targets_seen(plan, placements):
             return (*placements, *draw_lamps(draws.branch("lamps"), plan, style))
     raise SceneError(f"expected an apartment with places for all targets in {ATTEMPTS} attempts, got none")
 
@@ -110,12 +112,12 @@ def _furnish_once(draws: Draws, plan: FloorPlan, style: Style, split: str, stric
         return []
     near = find_near_floor(plan, standing)
     for category in GUARANTEED:
-        if not _put_one(draws.branch(category), arrangers, near, category, split):
+        if not _put_one(draws.branch(category), plan, arrangers, near, category, split):
             return []
     stream = draws.branch("others")
     free = [name for name in OTHERS if OTHERS[name].supports and name not in ALSO_GUARANTEED]
     for number in range(stream.integer(*SMALL_THINGS)):
-        _put_one(stream.branch(number), arrangers, near, stream.choose(free), split)
+        _put_one(stream.branch(number), plan, arrangers, near, stream.choose(free), split)
     return _joined(arrangers)
 
 
@@ -169,19 +171,40 @@ def _arrangers_with(
     return arrangers
 
 
-def _put_one(draws: Draws, arrangers: Sequence[Arranger], near: NearFloor, category: str, split: str) -> bool:
-    """Put an instance of `category` where it may be, all places alike; False when there is none."""
+def _put_one(
+    draws: Draws,
+    plan: FloorPlan,
+    arrangers: Sequence[Arranger],
+    near: NearFloor,
+    category: str,
+    split: str,
+) -> bool:
+    """Put an instance of `category` where it may be, all places alike; False when there is none.
+
+    What lies on the floor leaves the ways free.
+    """
     slight = draws.choose(SLIGHT_TURNS if draws.chance(60) else QUARTERS)
     candidates: list[Instance] = draws.shuffled(split_stock(category, split))
     for instance in candidates:
         places = legal_places(arrangers, near, SMALL[category], instance.family, instance.model, slight)
-        if places:
+        for _ in range(PLACE_TRIES if places else 0):
             place = draws.choose(places)
+            placed = Placement(
+                instance.family, category, instance.model, place.at, place.turn, place.room, place.parent
+            )
+            if place.parent < 0 and not _leaves_ways_free(plan, arrangers, placed):
+                continue
             arrangers[place.room].commit(
                 instance.family, instance.model, (place.at, place.turn), parent=place.parent
             )
             return True
     return False
+
+
+def _leaves_ways_free(plan: FloorPlan, arrangers: Sequence[Arranger], placed: Placement) -> bool:
+    """Whether every room and nearly all of the floor can still be reached with one more thing on it."""
+    placements = [*_joined(arrangers), placed]
+    return remove_blockers(plan, placements) == placements
 
 
 def _joined(arrangers: Sequence[Arranger]) -> list[Placement]:
