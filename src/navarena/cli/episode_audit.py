@@ -12,6 +12,7 @@ from navarena.cli.episodes import quiet_notices
 from navarena.episodes.audit import CHECKS, AuditReport, Finding, Tolerance, audit_episodes
 from navarena.episodes.catalog import RECIPES
 from navarena.episodes.episode import Episode
+from navarena.episodes.goat import GoatRecipe
 from navarena.episodes.listed_objects import with_objects
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.scene_places import place_scenes
@@ -61,7 +62,7 @@ class EpisodesAudit:
         worlds = WorldCache(body)
         if task is not None:
             recipe = RECIPES.get(task.protocol_id) if task.protocol_id in RECIPES else None
-            if isinstance(recipe, ObjectNavRecipe):
+            if isinstance(recipe, ObjectNavRecipe | GoatRecipe):
                 episodes = with_objects(episodes, worlds.get, recipe.view_points)
         with console.progress(len(episodes), "episodes") as progress:
             report = audit_episodes(episodes, worlds.get, Tolerance(self.tolerance), progress.advance)

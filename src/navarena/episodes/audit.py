@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.episodes.episode import Episode
-from navarena.episodes.goals import ImageGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
+from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.instance_audit import find_wrong_instances
 from navarena.episodes.stages import GoalPoints
 from navarena.simulation.world import World
@@ -148,6 +148,8 @@ def _goal_key(episode: Episode) -> Hashable:
         return tuple((one.category, one.position) for one in goal.objects)
     if isinstance(goal, ImageGoal):
         return goal.instance.object_id, goal.image
+    if isinstance(goal, LifelongGoal):
+        return tuple((one.category, one.description, one.image) for one in goal.subtasks)
     return goal.places
 
 
@@ -176,6 +178,8 @@ def _instances_of(episode: Episode) -> tuple[ObjectInstance, ...]:
     goal = episode.goal
     if isinstance(goal, ImageGoal):
         return (goal.instance,)
+    if isinstance(goal, LifelongGoal):
+        return goal.subtasks[0].instances
     return goal.instances if isinstance(goal, ObjectGoal) else ()
 
 

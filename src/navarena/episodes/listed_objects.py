@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from navarena.episodes.episode import Episode
-from navarena.episodes.goals import ObjectGoal, ObjectInstance, Position, ViewPoint
+from navarena.episodes.goals import LifelongGoal, ObjectGoal, ObjectInstance, Position, ViewPoint
 from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, find_view_points
 from navarena.simulation.world import World
 
@@ -58,7 +58,7 @@ def _position(place: list[float]) -> Position:
 def with_objects(
     episodes: Iterable[Episode], open_scene: Callable[[str], World], settings: ViewPointSettings
 ) -> list[Episode]:
-    """The episodes, with the objects of the scene in those goals that name none.
+    """The episodes, with the objects of the scene in goals that name none, or none of their view points.
 
     Episodes of one scene and category share their objects. `open_scene` maps a scene id to its world.
     """
@@ -66,10 +66,29 @@ def with_objects(
     filled = []
     for episode in episodes:
         goal = episode.goal
+        is_bare = isinstance(goal, ObjectGoal) and not goal.instances
+        if (is_bare or isinstance(goal, LifelongGoal)) and episode.scene_id not in known:
+            known[episode.scene_id] = list_objects(open_scene(episode.scene_id), settings)
+        if isinstance(goal, LifelongGoal):
+            episode = replace(episode, goal=_with_view_points(goal, known[episode.scene_id]))
         if isinstance(goal, ObjectGoal) and not goal.instances:
-            if episode.scene_id not in known:
-                known[episode.scene_id] = list_objects(open_scene(episode.scene_id), settings)
             listed = known[episode.scene_id].get(goal.category, ())
             episode = replace(episode, goal=replace(goal, instances=listed))
         filled.append(episode)
     return filled
+
+
+def _with_view_points(goal: LifelongGoal, listed: dict[str, tuple[ObjectInstance, ...]]) -> LifelongGoal:
+    """The goal, with the view points of the scene at those objects that have none."""
+    found = {one.object_id: one.view_points for instances in listed.values() for one in instances}
+    subtasks = tuple(
+        replace(
+            subtask,
+            instances=tuple(
+                one if one.view_points else replace(one, view_points=found.get(one.object_id, ()))
+                for one in subtask.instances
+            ),
+        )
+        for subtask in goal.subtasks
+    )
+    return replace(goal, subtasks=subtasks)

@@ -8,7 +8,15 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.episodes.episode import Episode
-from navarena.episodes.goals import Goal, ImageGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
+from navarena.episodes.goals import (
+    Goal,
+    ImageGoal,
+    LifelongGoal,
+    MultiGoal,
+    ObjectGoal,
+    ObjectInstance,
+    PointGoal,
+)
 
 KEPT_SETS = 64
 """Sets of instances whose points are kept: episodes of one scene and category share theirs."""
@@ -23,11 +31,14 @@ class GoalPoints:
     def stages(self, goal: Goal) -> tuple[Float[np.ndarray, "k 3"], ...]:
         """One (K, 3) float64 array for each stage, metres, world frame; K = 0 where a file hides it.
 
-        A point is one stage of one point, a category one stage of all view points of all instances,
-        several objects are as many stages. An object without view points stands for itself.
+        A point is one stage of one point, a category one stage of all view points of all instances; several
+        objects are as many stages, and so are the sub-tasks of a lifelong goal. An object without view
+        points stands for itself.
         """
         if isinstance(goal, MultiGoal):
             return tuple(_points_of((one,)) for one in goal.objects)
+        if isinstance(goal, LifelongGoal):
+            return tuple(self._shared(one.instances, one.instances) for one in goal.subtasks)
         if isinstance(goal, ImageGoal):
             return (self._shared(goal.instance, (goal.instance,)),)
         if isinstance(goal, ObjectGoal) and goal.instances:

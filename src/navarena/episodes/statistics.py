@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
-from navarena.episodes.goals import ImageGoal, MultiGoal, ObjectGoal, ObjectInstance
+from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance
 from navarena.episodes.stages import GoalPoints, euclidean_distance
 
 MOST_BINS = 16
@@ -146,6 +146,13 @@ class _Tally:
         if isinstance(goal, MultiGoal):
             self.goals[len(goal.objects)] += 1
             self.categories.update(one.category for one in goal.objects)
+            return
+        if isinstance(goal, LifelongGoal):
+            self.goals[len(goal.subtasks)] += 1
+            for subtask in goal.subtasks:
+                self.categories[subtask.category] += 1
+                found = self.instances[episode.scene_id, subtask.category]
+                found.update(one.object_id for one in subtask.instances)
             return
         self.goals[1] += 1
         if isinstance(goal, ObjectGoal):

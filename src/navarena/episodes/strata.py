@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
-from navarena.episodes.goals import Goal, ImageGoal, MultiGoal, ObjectGoal
+from navarena.episodes.goals import Goal, ImageGoal, LifelongGoal, MultiGoal, ObjectGoal
 
 
 def choose_stratified(episodes: Sequence[Episode], count: int) -> list[int]:
@@ -44,4 +44,6 @@ def _category(goal: Goal) -> str:
         return goal.category
     if isinstance(goal, MultiGoal):
         return goal.objects[0].category
+    if isinstance(goal, LifelongGoal):
+        return goal.subtasks[0].category
     return goal.instance.category if isinstance(goal, ImageGoal) else ""

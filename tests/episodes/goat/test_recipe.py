@@ -1,9 +1,12 @@
 """Episodes of GOAT-Bench keep its rules, and its splits their names."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from navarena.core.errors import SceneError, UnknownNameError
+from navarena.episodes.audit import audit_episodes
 from navarena.episodes.catalog import get_recipe, load_episodes, split_scenes, split_sizes
 from navarena.episodes.goals import GoalImage, as_subtasks
 from navarena.episodes.goat import Offer, names_of_split, things_called
@@ -11,7 +14,9 @@ from navarena.episodes.goat.descriptions import Describer
 from navarena.episodes.goat.names import is_called
 from navarena.episodes.goat.recipe import GOAT_V1
 from navarena.episodes.goat.splits import GOAT_EPISODE_SPLITS, VAL_SPLITS
+from navarena.episodes.listed_objects import with_objects
 from navarena.episodes.recipe import Stream
+from navarena.episodes.statistics import compute_statistics
 from navarena.scenes.houses.splits import house_settings
 from navarena.scenes.houses.vocabulary import GOAT
 from navarena.simulation.body_catalog import STRETCH
@@ -120,3 +125,18 @@ def test_mini_are_the_first_episodes_of_the_split(episodes):
     stream = Stream("houses-v1", GOAT_EPISODE_SPLITS["mini"].part_of)
     made = GOAT_V1.make(open_world(HOUSE, STRETCH), GOAT_EPISODE_SPLITS["mini"].per_scene, stream)
     assert made.episodes == episodes[:2]
+
+
+def test_the_audit_finds_nothing_wrong(world, episodes):
+    filled = with_objects(episodes, lambda scene_id: world, GOAT_V1.view_points)
+    report = audit_episodes(filled, lambda scene_id: world)
+    assert report.findings == ()
+    wrong = replace(filled[0], geodesic_distance=filled[0].geodesic_distance + 1.0)
+    assert [one.check for one in audit_episodes([wrong], lambda scene_id: world).findings] == ["distance"]
+
+
+def test_statistics_count_sub_tasks(episodes):
+    numbers = compute_statistics(episodes)
+    subtasks = sum(len(as_subtasks(one.goal)) for one in episodes)
+    assert sum(count * number for number, count in numbers.goals.items()) == subtasks
+    assert sum(numbers.categories.values()) == subtasks
