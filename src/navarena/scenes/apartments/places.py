@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 
 from navarena.scenes.apartments.inventory import SmallKind
 from navarena.scenes.houses.arrange import Arranger
@@ -62,17 +62,25 @@ class NearFloor:
 
     def holds(self, rect: Rect) -> bool:
         """Whether a body comes near the middle of `rect`."""
-        return self._look_up(self.near, *rect.center)
-
-    def touches(self, rect: Rect) -> bool:
-        """Whether a body can stand directly beside `rect`, in the middle of one of its sides."""
-        (x, z), wide = rect.center, rect.grown(BODY_MM + 2 * CELL_MM)
-        beside = ((x, wide.z0), (wide.x1, z), (x, wide.z1), (wide.x0, z))
-        return any(self._look_up(self.free, *point) for point in beside)
-
-    def _look_up(self, cells: Bool[np.ndarray, "nx nz"], x: int, z: int) -> bool:
+        x, z = rect.center
         i, j = (x - self.x0) // CELL_MM, (z - self.z0) // CELL_MM
-        return 0 <= i < cells.shape[0] and 0 <= j < cells.shape[1] and bool(cells[i, j])
+        return 0 <= i < self.near.shape[0] and 0 <= j < self.near.shape[1] and bool(self.near[i, j])
+
+    def touched_by(
+        self, own: Rect, x: Int[np.ndarray, "a b"], z: Int[np.ndarray, "a b"]
+    ) -> Bool[np.ndarray, "a b"]:
+        """(A, B): whether a body can stand beside a thing with the outline `own` at x, z (A, B), millimetres.
+
+        It stands in the middle of one of the sides.
+        """
+        (middle_x, middle_z), wide = own.center, own.grown(BODY_MM + 2 * CELL_MM)
+        beside = ((middle_x, wide.z0), (wide.x1, middle_z), (middle_x, wide.z1), (wide.x0, middle_z))
+        touched = np.zeros(x.shape, bool)
+        for dx, dz in beside:
+            i, j = (x + dx - self.x0) // CELL_MM, (z + dz - self.z0) // CELL_MM
+            inside = (i >= 0) & (i < self.free.shape[0]) & (j >= 0) & (j < self.free.shape[1])
+            touched |= inside & self.free[np.where(inside, i, 0), np.where(inside, j, 0)]
+        return touched
 
 
 def find_near_floor(plan: FloorPlan, placements: Sequence[Placement]) -> NearFloor:
@@ -147,13 +155,23 @@ def _surface_places(
 
 def _floor_places(arranger: Arranger, near: NearFloor, model: Model, slight: Turn) -> list[Place]:
     places = []
+    space = arranger.space
+    taken = [block.rect for block in space.blocks if block.low < model.high and block.high > 0]
     for quarter in QUARTERS[:2]:
         turn = slight.then(quarter)
         own = turned_rect(model.rect, turn)
-        floor = arranger.space.floor.grown(-FLOOR_MARGIN_MM)
-        for x in range(floor.x0 - own.x0, floor.x1 - own.x1 + 1, FLOOR_STEP_MM):
-            for z in range(floor.z0 - own.z0, floor.z1 - own.z1 + 1, FLOOR_STEP_MM):
-                rect = own.moved(x, z)
-                if near.touches(rect) and arranger.space.is_free(rect, 0, model.high, ignore_clearance=True):
-                    places.append(Place(arranger.space.room, -1, (x, 0, z), turn))
+        floor = space.floor.grown(-FLOOR_MARGIN_MM)
+        x, z = np.meshgrid(
+            np.arange(floor.x0 - own.x0, floor.x1 - own.x1 + 1, FLOOR_STEP_MM),
+            np.arange(floor.z0 - own.z0, floor.z1 - own.z1 + 1, FLOOR_STEP_MM),
+            indexing="ij",
+        )
+        legal = near.touched_by(own, x, z)
+        for rect in (*taken, *space.doors):
+            legal &= (x + own.x0 >= rect.x1) | (x + own.x1 <= rect.x0) | (z + own.z0 >= rect.z1) | (
+                z + own.z1 <= rect.z0
+            )  # fmt: skip
+        places += [
+            Place(space.room, -1, (int(x[i, j]), 0, int(z[i, j])), turn) for i, j in np.argwhere(legal)
+        ]
     return places

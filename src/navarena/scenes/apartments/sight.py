@@ -71,7 +71,7 @@ def _wall_boxes(plan: FloorPlan) -> list[tuple[int, ...]]:
 
 def _part_boxes(placed: Placement) -> list[tuple[int, ...]]:
     """Boxes around the parts of a thing."""
-    boxes = []
+    boxes: list[tuple[int, ...]] = []
     for part in placed.model.parts:
         rect = turned_rect(part.plan_rect(), placed.turn).moved(placed.at[0], placed.at[2])
         low = placed.at[1] + part.at[1]
