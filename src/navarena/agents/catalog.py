@@ -9,7 +9,6 @@ AGENTS = Registry(
         "explore-only": "navarena.agents.explorers.frontier:ExploreOnlyAgent",
         "forward": "navarena.agents.forward:ForwardAgent",
         "frontier": "navarena.agents.explorers.frontier:FrontierAgent",
-        "frontier-rgb": "navarena.agents.explorers.frontier:FrontierRgbAgent",
         "frontier-adaptive": "navarena.agents.explorers.adaptive:AdaptiveFrontierAgent",
         "frontier-rgb": "navarena.agents.explorers.frontier:FrontierRgbAgent",
         "random": "navarena.agents.random:RandomAgent",
