@@ -11,11 +11,11 @@ from navarena.episodes.goat.wording import word_description
 
 __all__ = [
     "GOAT_VIEW_POINTS",
+    "MODALITIES",
     "Describer",
     "Description",
     "Dropped",
     "GoatRecipe",
-    "MODALITIES",
     "Offer",
     "Relation",
     "SceneGoals",
