@@ -64,6 +64,17 @@ def test_other_episodes_are_said(runs):
     assert compare([first, other]).differences == ()
 
 
+def test_episodes_in_twins_are_paired_with_those_in_the_apartments(runs):
+    first, second = contest(runs, "blind", "walker")
+    own, twin = (
+        replace(one, rows=(tuple(replace_row(row, scene_id=f"{name}/val/00003") for row in one.rows[0]),))
+        for one, name in ((first, "robothor-like-v1"), (second, "robothor-like-v1-twin"))
+    )
+    paired = compare([own, twin], ["success"])
+    assert paired.differences[0].result.difference.n == 40
+    assert not any("share" in notice for notice in paired.notices)
+
+
 def replace_row(row, **changes):
     import msgspec
 

@@ -22,6 +22,7 @@ from navarena.metrics.seeds import (
     probability_of_improvement,
 )
 from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
+from navarena.scenes.apartments import original_of
 
 SAME_PATHS = 0.01
 """Relative difference of mean optimal path lengths from which on SPL is said not to compare."""
@@ -248,8 +249,8 @@ def _score_seeds(first: Contestant, one: Contestant, name: str) -> SeedScores:
 
 
 def _keyed(one: Contestant) -> dict[tuple[str, str], int]:
-    """(scene, episode) -> place in its rows."""
-    return {(row.scene_id, row.episode_id): place for place, row in enumerate(one.rows[0])}
+    """(scene, episode) -> place in its rows; an episode in a twin counts as that in the apartment."""
+    return {(original_of(row.scene_id), row.episode_id): place for place, row in enumerate(one.rows[0])}
 
 
 def _mean_path(one: Contestant) -> float:

@@ -14,6 +14,7 @@ from navarena.scenes.apartments import (
     build_twin,
     draw_apartment,
     draw_twin,
+    original_of,
     twin_of,
 )
 from navarena.scenes.apartments.inventory import (
@@ -168,6 +169,8 @@ def test_a_twin_has_the_same_walls_and_places():
 
 def test_scenes_of_an_apartment_and_its_twin():
     scene, twin = build_apartment("val", 3), build_twin("val", 3)
+    assert original_of(twin.scene_id) == scene.scene_id == original_of(scene.scene_id)
+    assert original_of("houses-v1/val/00003") == "houses-v1/val/00003"
     assert twin.scene_id == twin_of(scene.scene_id) == twin_of(twin.scene_id)
     assert scene.walkable == twin.walkable
     allowed = set(FAMILIES_OF) | FIXTURES | STRUCTURE

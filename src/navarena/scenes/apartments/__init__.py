@@ -6,6 +6,7 @@ from navarena.scenes.apartments.splits import (
     INSTANCE_SPLITS,
     TWIN_CORRUPTIONS,
     apartment_number,
+    original_of,
     twin_of,
 )
 
@@ -18,5 +19,6 @@ __all__ = [
     "build_twin",
     "draw_apartment",
     "draw_twin",
+    "original_of",
     "twin_of",
 ]

@@ -69,6 +69,12 @@ def twin_of(scene_id: str) -> str:
     return f"{TWIN_NAME}/{rest}"
 
 
+def original_of(scene_id: str) -> str:
+    """The id of the apartment whose twin this is; every other id stays as it is."""
+    name, slash, rest = scene_id.partition("/")
+    return f"{SET_NAME}{slash}{rest}" if name == TWIN_NAME else scene_id
+
+
 def _first(sizes: Mapping[str, int], split: str) -> int:
     ends = dict(zip(sizes, accumulate(sizes.values()), strict=True))
     return ends[split] - sizes[split]
