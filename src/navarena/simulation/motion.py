@@ -23,7 +23,9 @@ Actuation = Callable[[Int64[np.ndarray, "n"], Float[np.ndarray, "n 4"]], Float[n
 def movement_table(body: Embodiment, actions: Sequence[str]) -> Float[np.ndarray, "a 4"]:
     """(A, 4) the movement [along, across, turn, tilt] of each action of `body`; metres and radians.
 
-    "stop", "found" and "subtask_stop" are declarations: they move nothing. Unknown names raise UnknownNameError.
+    "stop", "found" and "subtask_stop" are declarations: they move nothing.
+
+    Raises UnknownNameError.
     """
     movements = {
         "stop": (0.0, 0.0, 0.0, 0.0),
