@@ -1,5 +1,6 @@
 """A dataset of scans or houses that a user may have, with the files of one scene."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -67,8 +68,36 @@ class SceneDataset(ABC):
         """The error for a file that is not where it should be."""
         return FileError(f"{self.title}: expected the {what} {path}, found no such file; {self.offer}")
 
+    def require_both(self, labels: Path, table: Path) -> bool:
+        """Whether a scene has labels: a mesh that carries them and a list of its objects.
+
+        Raises FileError when only one of the two is there.
+        """
+        if not labels.is_file() and not table.is_file():
+            return False
+        self.require_file(labels, f"mesh with labels, which {table.name} needs,")
+        self.require_file(table, f"list of objects, which {labels.name} needs,")
+        return True
+
     def require_file(self, path: Path, what: str) -> Path:
         """Return `path` if it is a file, else raise FileError with where it is offered."""
         if not path.is_file():
             raise self.missing(path, what)
         return path
+
+
+def folders_named(root: Path, pattern: re.Pattern[str]) -> list[str]:
+    """Names of the folders in `root` that match as a whole, sorted."""
+    return sorted(child.name for child in root.iterdir() if child.is_dir() and pattern.fullmatch(child.name))
+
+
+def split_mesh_name(rest: str, *endings: str) -> tuple[list[str], str | None]:
+    """(folders, stem of the mesh file behind them) of a name; the stem is None where a folder is named.
+
+    `endings` are those of mesh files, longest first.
+    """
+    folders = [part for part in rest.split("/") if part]
+    for ending in endings:
+        if folders and folders[-1].endswith(ending):
+            return folders[:-1], folders[-1].removesuffix(ending)
+    return folders, None

@@ -16,17 +16,19 @@ from typing import Any, ClassVar, final
 import numpy as np
 from jaxtyping import Float
 
-from navarena.core.errors import FileError, SceneError
+from navarena.core.errors import FileError
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
 from navarena.scenes.datasets.reading import (
     LabelledMesh,
     Thing,
+    known_owners,
     label_scene,
     numbers,
     plain_mesh,
     read_json,
     read_labelled_ply,
     require_id,
+    require_new,
     with_objects,
     world_points,
 )
@@ -84,10 +86,7 @@ class Gibson(SceneDataset):
         if "labels" in files.paths:
             labels = files.paths["labels"]
             mesh = _upright(labels, scene)
-            known = np.isin(mesh.values, list(things))
-            if not known.any():
-                raise SceneError(f"{labels}: expected the object ids listed in {table}, got none of them")
-            parts = [SurfacePart(mesh.corners, np.where(known, mesh.values, 0))]
+            parts = [SurfacePart(mesh.corners, known_owners(mesh.values, things, labels, table))]
             scene = label_scene(scene, parts, files.paths["mesh"], labels)
         else:
             scene = label_by_boxes(scene, things, table)
@@ -136,8 +135,7 @@ def _things(content: Any, path: Path) -> tuple[dict[int, Thing], dict[int, int]]
         key, category = require_id(entry.get("id"), where), entry.get("class_")
         if not isinstance(category, str) or not category:
             raise FileError(f"{where}: expected a name 'class_', got {category!r}")
-        if key in things:
-            raise FileError(f"{where}: expected each id once, got {key} again")
+        require_new(key, things, where)
         if not key:
             continue
         attributes = {"name": f"{category}_{key}"}
@@ -168,9 +166,7 @@ def _rooms(content: Any, path: Path) -> list[Room]:
     rooms: dict[int, Room] = {}
     for index, entry in enumerate(_entries(content, "rooms", path)):
         where = f"{path}: rooms[{index}]"
-        key = require_id(entry.get("id"), where)
-        if key in rooms:
-            raise FileError(f"{where}: expected each id once, got {key} again")
+        key = require_new(require_id(entry.get("id"), where), rooms, where)
         if entry.get("location") is None or entry.get("size") is None:
             continue
         center, size = _placed(entry, where)

@@ -25,7 +25,7 @@ from jaxtyping import Int32, UInt8
 from navarena.core.errors import FileError
 from navarena.core.files import read_bytes
 from navarena.scenes.datasets.categories import UNLABELED, hm3d_goal_of, mpcat40_of
-from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
+from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles, folders_named, split_mesh_name
 from navarena.scenes.datasets.reading import (
     Thing,
     label_scene,
@@ -80,19 +80,18 @@ class HM3D(SceneDataset):
     layout: ClassVar[str] = "{train,val,minival,example}/00800-TEEsavR23oF/TEEsavR23oF.glb (or .basis.glb)"
 
     def scene_name(self, rest: str) -> str | None:
-        parts = [part for part in rest.split("/") if part]
-        if parts and parts[-1].endswith(".glb"):
-            stem = parts.pop()[: -len(".glb")].removesuffix(".basis")
-            if not parts or parts[-1].partition("-")[2] != stem:
-                return None
-        return "/".join(parts) if parts and _FOLDER.fullmatch(parts[-1]) else None
+        folders, stem = split_mesh_name(rest, ".basis.glb", ".glb")
+        if not folders or not _FOLDER.fullmatch(folders[-1]):
+            return None
+        return "/".join(folders) if stem in (None, folders[-1].partition("-")[2]) else None
 
     def list_scenes(self, root: Path) -> list[str]:
         folders = [root, *(child for child in sorted(root.iterdir()) if child.is_dir())]
-        found = [
-            scene for folder in folders for scene in sorted(folder.iterdir()) if _FOLDER.fullmatch(scene.name)
+        return [
+            (folder / name).relative_to(root).as_posix()
+            for folder in folders
+            for name in folders_named(folder, _FOLDER)
         ]
-        return [scene.relative_to(root).as_posix() for scene in found if scene.is_dir()]
 
     def locate(self, root: Path, name: str) -> SceneFiles:
         folder = self._folder(root, name)
@@ -104,9 +103,8 @@ class HM3D(SceneDataset):
             raise self.missing(mesh, f"mesh (or {basis.name} beside it)")
         paths = {"mesh": mesh}
         painted, table = folder / f"{stem}.semantic.glb", folder / f"{stem}.semantic.txt"
-        if painted.is_file() or table.is_file():
-            paths["painted"] = self.require_file(painted, f"mesh with labels, which {table.name} needs,")
-            paths["table"] = self.require_file(table, f"list of objects, which {painted.name} needs,")
+        if self.require_both(painted, table):
+            paths |= {"painted": painted, "table": table}
         return SceneFiles(name, paths)
 
     def build(self, files: SceneFiles, scene_id: str) -> Scene:

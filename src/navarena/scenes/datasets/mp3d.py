@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Int
 
 from navarena.core.errors import FileError
-from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
+from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles, folders_named, split_mesh_name
 from navarena.scenes.datasets.mp3d_house import House, HouseObject, read_house, region_outline
 from navarena.scenes.datasets.reading import (
     Thing,
@@ -46,25 +46,20 @@ class MP3D(SceneDataset):
     layout: ClassVar[str] = "17DRP5sb8fy/{17DRP5sb8fy.glb, 17DRP5sb8fy_semantic.ply, 17DRP5sb8fy.house}"
 
     def scene_name(self, rest: str) -> str | None:
-        parts = [part for part in rest.split("/") if part]
-        if parts and parts[-1].endswith(".glb"):
-            stem = parts.pop()[: -len(".glb")]
-            if not parts or parts[-1] != stem:
-                return None
-        return parts[0] if len(parts) == 1 and _SCAN.fullmatch(parts[0]) else None
+        folders, stem = split_mesh_name(rest, ".glb")
+        if len(folders) != 1 or not _SCAN.fullmatch(folders[0]):
+            return None
+        return folders[0] if stem in (None, folders[0]) else None
 
     def list_scenes(self, root: Path) -> list[str]:
-        return sorted(
-            child.name for child in root.iterdir() if child.is_dir() and _SCAN.fullmatch(child.name)
-        )
+        return folders_named(root, _SCAN)
 
     def locate(self, root: Path, name: str) -> SceneFiles:
         folder = root / name
         paths = {"mesh": self.require_file(folder / f"{name}.glb", "mesh")}
         labels, house = folder / f"{name}_semantic.ply", folder / f"{name}.house"
-        if labels.is_file() or house.is_file():
-            paths["labels"] = self.require_file(labels, f"mesh with labels, which {house.name} needs,")
-            paths["house"] = self.require_file(house, f"list of objects, which {labels.name} needs,")
+        if self.require_both(labels, house):
+            paths |= {"labels": labels, "house": house}
         return SceneFiles(name, paths)
 
     def build(self, files: SceneFiles, scene_id: str) -> Scene:

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,19 @@ def read_labelled_ply(path: Path, properties: Sequence[str], up_axis: str) -> La
     return LabelledMesh(world_points(vertices, up_axis)[faces], values)
 
 
+def known_owners(
+    values: Int[np.ndarray, "t"], things: Mapping[int, Thing], labels: Path, table: Path
+) -> Int[np.ndarray, "t"]:
+    """(T,) object id of each face, 0 for ids that are not among `things`.
+
+    Raises SceneError when none of them is: then the two files are of different scenes.
+    """
+    known = np.isin(values, list(things))
+    if not known.any():
+        raise SceneError(f"{labels}: expected the object ids listed in {table}, got none of them")
+    return np.where(known, values, 0)
+
+
 def label_scene(scene: Scene, parts: Sequence[SurfacePart], mesh: Path, labels: Path) -> Scene:
     """The scene with object ids from the nearest labelled surface; warns of ambiguous area.
 
@@ -183,6 +196,13 @@ def numbers(values: Any, count: int, where: str) -> Float[np.ndarray, "k"]:
     if len(found) != count or not (np.abs(found) <= LARGEST_NUMBER).all():
         raise FileError(f"{where}: expected {count} numbers of at most {LARGEST_NUMBER:g}, got {values!r}")
     return found
+
+
+def require_new(key: int, known: Container[int], where: str) -> int:
+    """Return an id that is not among those `known` already, else raise FileError."""
+    if key in known:
+        raise FileError(f"{where}: expected each id once, got {key} again")
+    return key
 
 
 def require_id(value: Any, where: str) -> int:

@@ -12,19 +12,20 @@ from pathlib import Path
 from typing import Any, ClassVar, final
 
 import numpy as np
-from jaxtyping import Int
 
-from navarena.core.errors import FileError, SceneError
+from navarena.core.errors import FileError
 from navarena.core.geometry import rotation_from_quaternion
-from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
+from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles, folders_named
 from navarena.scenes.datasets.reading import (
     Thing,
+    known_owners,
     label_scene,
     numbers,
     plain_mesh,
     read_json,
     read_labelled_ply,
     require_id,
+    require_new,
     with_objects,
     world_points,
 )
@@ -53,9 +54,7 @@ class Replica(SceneDataset):
         return name if _SCENE.fullmatch(name) else None
 
     def list_scenes(self, root: Path) -> list[str]:
-        return sorted(
-            child.name for child in root.iterdir() if child.is_dir() and _SCENE.fullmatch(child.name)
-        )
+        return folders_named(root, _SCENE)
 
     def locate(self, root: Path, name: str) -> SceneFiles:
         folder = root / name
@@ -74,7 +73,7 @@ class Replica(SceneDataset):
         things = read_objects(files.paths["table"])
         labels = files.paths.get("labels", files.paths["mesh"])
         mesh = read_labelled_ply(labels, ("object_id",), UP_AXIS)
-        owners = _owners(mesh.values, things, labels, files.paths["table"])
+        owners = known_owners(mesh.values, things, labels, files.paths["table"])
         if "labels" in files.paths:
             scene = label_scene(scene, [SurfacePart(mesh.corners, owners)], files.paths["mesh"], labels)
         else:
@@ -89,14 +88,6 @@ def _first(*paths: Path) -> Path:
 def _has_object_ids(path: Path) -> bool:
     with path.open("rb") as file:
         return b"object_id" in file.read(1 << 14).partition(b"end_header")[0]
-
-
-def _owners(values: Int[np.ndarray, "t"], things: Mapping[int, Thing], labels: Path, table: Path) -> Any:
-    """(T,) object id of each face, 0 where the table knows none; raises SceneError when it knows no one."""
-    known = np.isin(values, list(things))
-    if not known.any():
-        raise SceneError(f"{labels}: expected the object ids listed in {table}, got none of them")
-    return np.where(known, values, 0)
 
 
 def read_objects(path: Path) -> dict[int, Thing]:
@@ -119,8 +110,7 @@ def read_objects(path: Path) -> dict[int, Thing]:
         if not isinstance(entry, Mapping):
             raise FileError(f"{where}: expected an object, got {entry!r}")
         key, kind = require_id(entry.get("id"), where), entry.get("class_id", -1)
-        if key in things:
-            raise FileError(f"{where}: expected each id once, got {key} again")
+        require_new(key, things, where)
         if kind == -1 or not key:
             continue
         if not isinstance(kind, int) or kind not in classes:
