@@ -2,15 +2,19 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from navarena.episodes import instance_audit
 from navarena.episodes.audit import CHECKS, Tolerance, audit_episodes, measure_distances
 from navarena.episodes.goals import GoalImage, ImageGoal, MultiGoal, ObjectGoal, ObjectInstance, ViewPoint
 from navarena.episodes.instance_audit import box_distance
+from navarena.episodes.view_points import ViewPointSettings
 from navarena.evaluation.expert_audit import find_expert_failures
 from navarena.scenes.scene import SceneObject
+from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import World
 from tasks.small import AHEAD, CUT_OFF, EPISODES, SmallPointNav, make_cache, make_episode
 from worlds import HALL, draw_navmesh, draw_scene
@@ -137,6 +141,18 @@ def test_lists_of_objects_are_compared_with_the_scene(objects, instances, messag
     episode = replace(AHEAD, goal=ObjectGoal("bed", instances), geodesic_distance=None)
     found = [one for one in audit_episodes([episode], lambda _: world).findings if one.check == "instances"]
     assert [bool(re.search(message, one.message)) for one in found] == [True] if message else not found
+
+
+def test_objects_that_are_seen_from_nowhere_need_not_be_listed(monkeypatch):
+    """By the rule of a list: near the floor, but without a view point."""
+    world = box_world(BOX, replace(BOX, object_id=4, center=(2.0, 0.25, 2.0)))
+    episode = replace(AHEAD, goal=ObjectGoal("bed", (BED,)), geodesic_distance=None)
+    rule = ViewPointSettings(("bed",), LOCOBOT)
+    for seen, count in (([3], 0), ([3, 4], 1)):
+        views = SimpleNamespace(objects=np.array(seen))
+        monkeypatch.setattr(instance_audit, "find_view_points", lambda *_, views=views: views)
+        report = audit_episodes([episode], lambda _: world, view_points=rule)
+        assert sum(one.check == "instances" for one in report.findings) == count
 
 
 def test_distance_to_a_turned_box():

@@ -7,6 +7,7 @@ import pytest
 from navarena.episodes.audit import audit_episodes
 from navarena.episodes.catalog import RECIPES, SHIPPED_FOLDER, get_recipe, load_episodes, split_scenes
 from navarena.episodes.episode import Episode
+from navarena.episodes.errata import find_errata
 from navarena.episodes.listed_objects import with_objects
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.evaluation.expert_audit import find_expert_failures
@@ -18,19 +19,22 @@ SHIPPED = [name for name in RECIPES.names() if get_recipe(name).draws in LISTS]
 POINTS = [name for name in SHIPPED if not isinstance(get_recipe(name), ObjectNavRecipe)]
 OBJECTS = [name for name in SHIPPED if name not in POINTS]
 QUICK_SCENES = 2
-EVERY_SO_MANY = 4
+EVERY_SO_MANY = 8
 HOUSES_TO_RENDER = 10
 
 
 def require_good(protocol: str, episodes: Sequence[Episode]) -> None:
     """No check of the audit finds anything."""
     task, recipe = get_task(protocol), get_recipe(protocol)
-    worlds = WorldCache(task.embodiment)
+    worlds, view_points = WorldCache(task.embodiment), None
     if isinstance(recipe, ObjectNavRecipe):
-        episodes = with_objects(episodes, worlds.get, recipe.view_points)
-    report = audit_episodes(episodes, worlds.get)
+        view_points = recipe.view_points
+        episodes = with_objects(episodes, worlds.get, view_points)
+    report = audit_episodes(episodes, worlds.get, view_points=view_points)
     assert not report.findings and report.episodes == len(episodes) > 0
-    assert not list(find_expert_failures(task, episodes, worlds))
+    failed = {one.episode_id for one in find_expert_failures(task, episodes, worlds)}
+    known = {name for one in find_errata(recipe.default_dataset, protocol=protocol) for name in one.episodes}
+    assert failed <= known
 
 
 def choose(protocol: str, split: str, count: int) -> list[Episode]:
@@ -47,15 +51,14 @@ def test_the_first_episodes_are_good(protocol):
 @pytest.mark.slow
 @pytest.mark.parametrize("split", ["val", "test"])
 @pytest.mark.parametrize("protocol", POINTS)
-def test_all_episodes_are_good(protocol, split):
-    """All of val, of which mini and lite are parts, and a quarter of the houses of test."""
-    houses = split_scenes(split, get_recipe(protocol).default_dataset)
-    chosen = houses if split == "val" else houses[::EVERY_SO_MANY]
+def test_episodes_of_large_lists_are_good(protocol, split):
+    """In every eighth house of val and test; all 2,000 take too long with checked types."""
+    chosen = split_scenes(split, get_recipe(protocol).default_dataset)[::EVERY_SO_MANY]
     require_good(protocol, [one for one in load_episodes(protocol, split).episodes if one.scene_id in chosen])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", OBJECTS)
 def test_episodes_with_objects_are_good(protocol):
-    """In the first houses of val alone (all of mini): view points take two seconds for each house."""
+    """In the houses of mini: view points take three seconds for each house."""
     require_good(protocol, choose(protocol, "val", HOUSES_TO_RENDER))

@@ -60,12 +60,15 @@ class EpisodesAudit:
             episodes = [replace(one, scene_id=places[one.scene_id]) for one in found.episodes]
         task, body = self._choose_rules(found)
         worlds = WorldCache(body)
+        view_points = None
         if task is not None:
             recipe = RECIPES.get(task.protocol_id) if task.protocol_id in RECIPES else None
             if isinstance(recipe, ObjectNavRecipe | GoatRecipe):
-                episodes = with_objects(episodes, worlds.get, recipe.view_points)
+                view_points = recipe.view_points
+                episodes = with_objects(episodes, worlds.get, view_points)
         with console.progress(len(episodes), "episodes") as progress:
-            report = audit_episodes(episodes, worlds.get, Tolerance(self.tolerance), progress.advance)
+            limits = Tolerance(self.tolerance)
+            report = audit_episodes(episodes, worlds.get, limits, progress.advance, view_points)
         notes = []
         if task is not None and self.expert:
             with console.progress(len(episodes), "expert") as progress:

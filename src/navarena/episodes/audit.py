@@ -11,6 +11,7 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.instance_audit import find_wrong_instances
 from navarena.episodes.stages import GoalPoints
+from navarena.episodes.view_points import ViewPointSettings
 from navarena.simulation.world import World
 
 CHECKS = {
@@ -83,6 +84,7 @@ def audit_episodes(
     open_scene: Callable[[str], World],
     tolerance: Tolerance | None = None,
     progress: Callable[[int], None] | None = None,
+    view_points: ViewPointSettings | None = None,
 ) -> AuditReport:
     """Check all that a scene and its navmesh can tell; the expert runs elsewhere.
 
@@ -92,19 +94,22 @@ def audit_episodes(
             for a scene that is not there passes through.
         tolerance: for distances.
         progress: called with the number of episodes done since the last call.
+        view_points: by which objects count as goals; None where the rule of a list is not known.
     """
     by_scene: defaultdict[str, list[Episode]] = defaultdict(list)
     for episode in episodes:
         by_scene[episode.scene_id].append(episode)
     findings: list[Finding] = list(_find_repeated_ids(by_scene))
     for scene_id, members in by_scene.items():
-        findings += _audit_scene(members, open_scene(scene_id), tolerance or Tolerance())
+        findings += _audit_scene(members, open_scene(scene_id), tolerance or Tolerance(), view_points)
         if progress is not None:
             progress(len(members))
     return AuditReport(len(by_scene), sum(map(len, by_scene.values())), tuple(findings))
 
 
-def _audit_scene(episodes: Sequence[Episode], world: World, tolerance: Tolerance) -> Iterator[Finding]:
+def _audit_scene(
+    episodes: Sequence[Episode], world: World, tolerance: Tolerance, view_points: ViewPointSettings | None
+) -> Iterator[Finding]:
     yield from _find_duplicates(episodes)
     yield from _find_unfit_places(episodes, world)
     yield from _find_wrong_distances(episodes, world, tolerance)
@@ -114,7 +119,7 @@ def _audit_scene(episodes: Sequence[Episode], world: World, tolerance: Tolerance
         if isinstance(one.goal, ObjectGoal) and one.goal.instances
     }
     for (category, _), instances in lists.items():
-        for message in find_wrong_instances(world, category, instances):
+        for message in find_wrong_instances(world, category, instances, view_points):
             yield Finding("", episodes[0].scene_id, "instances", message)
 
 

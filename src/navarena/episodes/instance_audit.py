@@ -7,6 +7,7 @@ import numpy as np
 from navarena.core.geometry import episode_frame
 from navarena.episodes.goal_words import word_for
 from navarena.episodes.goals import ObjectInstance
+from navarena.episodes.view_points import ViewPointSettings, find_view_points
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World
 
@@ -17,11 +18,16 @@ REACH = 1.0
 """Metres from an object's box within which view points lie (ObjectNav 2020; Habitat's generators)."""
 
 
-def find_wrong_instances(world: World, category: str, instances: Sequence[ObjectInstance]) -> Iterator[str]:
+def find_wrong_instances(
+    world: World,
+    category: str,
+    instances: Sequence[ObjectInstance],
+    view_points: ViewPointSettings | None = None,
+) -> Iterator[str]:
     """What is wrong with the list of the objects of a category; nothing where the scene has no objects.
 
-    An object that is not listed is no error when no floor is near it: generators drop objects that are
-    seen from nowhere.
+    Generators drop objects that are seen from nowhere: one that is not listed is an error where it has view
+    points by the rule `view_points`, or without a rule, where a floor is near it.
     """
     unseen = [one for one in instances if one.view_points and not _fits_somewhere(world, one)]
     for one in unseen:
@@ -33,7 +39,7 @@ def find_wrong_instances(world: World, category: str, instances: Sequence[Object
         if not any(_is_same(one, other) for other in there):
             yield f"{category} {one.object_id} at {_text(one.position)} is none of the scene's {len(there)}"
     for other in there:
-        if not any(_is_same(one, other) for one in instances) and _is_near_floor(world, other):
+        if not any(_is_same(one, other) for one in instances) and _counts(world, other, view_points):
             yield f"{category} {other.object_id} of the scene at {_text(other.center)} is not listed"
 
 
@@ -44,6 +50,13 @@ def _fits_somewhere(world: World, instance: ObjectInstance) -> bool:
 
 def _is_same(instance: ObjectInstance, other: SceneObject) -> bool:
     return box_distance(other, np.array(instance.position, float)) <= NEAR
+
+
+def _counts(world: World, other: SceneObject, view_points: ViewPointSettings | None) -> bool:
+    """Whether an object would have to be listed."""
+    if view_points is None:
+        return _is_near_floor(world, other)
+    return other.object_id in find_view_points(world, view_points).objects
 
 
 def _is_near_floor(world: World, other: SceneObject) -> bool:

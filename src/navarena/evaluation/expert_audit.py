@@ -1,6 +1,7 @@
 """The part of the audit of episodes that needs a run: the expert must succeed on every one."""
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 
 from navarena.agents.agent import Start
 from navarena.agents.loading import load_agent
@@ -23,8 +24,11 @@ def find_expert_failures(
 ) -> Iterator[Finding]:
     """Run the expert on all episodes, whose starts must be navigable.
 
+    Without the noise of the protocol: what is judged is the episodes, not luck.
     Yields a finding for each on which it fails, or whose SPL is not in [0, 1].
     """
+    task = copy(task)
+    task.corruptions = ()
     agent = load_agent("expert", task)
     batch = NavigationBatch(task, min(SLOTS, max(len(episodes), 1)), sensors=agent.sensors, worlds=worlds)
     agent.attach(batch)
