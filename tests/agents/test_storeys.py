@@ -9,13 +9,15 @@ from navarena.episodes.episode import Episode, PointGoal
 from navarena.scenes.houses import HouseSettings, build_house
 from navarena.simulation.world import World, WorldCache, make_navmesh
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.point_nav import PointNav
 from tasks.small import SMALL_BODY, SmallPointNav
 
 
 class LongPointNav(SmallPointNav):
     """With steps enough for stairs."""
 
-    max_steps = 500
+    def __init__(self):
+        PointNav.__init__(self)
 
 
 def make_episodes(world, count):

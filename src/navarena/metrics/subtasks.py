@@ -168,7 +168,12 @@ def near_object_success(trajectory: Trajectory) -> float:
 
 def count_modality(modality: str) -> Callable[[Trajectory], float]:
     """A metric: the number of sub-tasks told by `modality`."""
-    return lambda trajectory: float(_modalities(trajectory).count(modality))
+
+    def compute(trajectory: Trajectory) -> float:
+        return float(_modalities(trajectory).count(modality))
+
+    compute.__doc__ = f"Number of sub-tasks told by {modality}."
+    return compute
 
 
 def mean_of_modality(score: str, modality: str) -> Callable[[Trajectory], float]:
@@ -182,6 +187,7 @@ def mean_of_modality(score: str, modality: str) -> Callable[[Trajectory], float]
         values = getattr(_scores(trajectory), score)
         return float(values[chosen].mean()) if chosen.any() else 0.0
 
+    compute.__doc__ = f"Mean {_called(score)} of the sub-tasks told by {modality}; 0 without any."
     return compute
 
 
@@ -196,6 +202,8 @@ def mean_of_place(score: str, place: int) -> Callable[[Trajectory], float]:
         values = getattr(_scores(trajectory), score)[chosen]
         return float(values.mean()) if len(values) else 0.0
 
+    which = f"sub-task {place}" + (" and all later ones" if place == LAST_PLACE else "")
+    compute.__doc__ = f"The {_called(score)} of {which}; 0 without it."
     return compute
 
 
@@ -218,6 +226,11 @@ def pool_subtasks(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
             values = np.array([row[name] for row in rows])
             pooled[name] = float((weights * values).sum() / weights.sum())
     return pooled
+
+
+def _called(score: str) -> str:
+    """The name of a score for people."""
+    return {"success": "success", "spl": "SPL", "soft_spl": "SoftSPL"}[score]
 
 
 def _weight(name: str, row: Mapping[str, float]) -> float:
