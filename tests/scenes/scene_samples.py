@@ -57,6 +57,7 @@ def full_scene(scene_id: str = "test/full") -> Scene:
             ),
         ),
         rooms=(Room(3, "kitchen", ((-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0))),),
+        ambiguous_share=0.0125,
         walkable=(
             WalkableSurface(
                 ((-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)),
@@ -93,5 +94,5 @@ def assert_scenes_equal(first: Scene, second: Scene) -> None:
     assert len(first.textures) == len(second.textures)
     for a, b in zip(first.textures, second.textures):
         np.testing.assert_array_equal(a, b)
-    for name in ("scene_id", "materials", "objects", "rooms", "walkable"):
+    for name in ("scene_id", "materials", "objects", "rooms", "walkable", "ambiguous_share"):
         assert getattr(first, name) == getattr(second, name), name

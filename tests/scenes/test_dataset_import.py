@@ -9,7 +9,7 @@ from navarena.cli.main import main
 from navarena.scenes.datasets.roots import registered_roots
 
 KEYS = ["dataset", "root", "body", "failed", "scenes"]
-SCENE_KEYS = ["scene_id", "triangles", "objects", "rooms", "navigable_area", "error"]
+SCENE_KEYS = ["scene_id", "triangles", "objects", "rooms", "navigable_area", "ambiguous_share", "error"]
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +46,8 @@ def test_import_of_a_folder_registers_it(capsys, tmp_path):
         "hm3d/val/00800-TEEsavR23oF",
     ]
     assert [row["objects"] for row in result["scenes"]] == [0, 4] and result["failed"] == 0
+    plain, labelled = (row["ambiguous_share"] for row in result["scenes"])
+    assert plain is None and 0 <= labelled < 0.02
     assert all(row["navigable_area"] > 5 and row["triangles"] > 500 for row in result["scenes"])
     assert registered_roots()["hm3d"].path == str(root)
     # From now on episode files find their scenes.

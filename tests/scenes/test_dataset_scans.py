@@ -151,6 +151,7 @@ def test_hm3d_borders_painted_inside_a_triangle_are_followed(tmp_path, caplog):
     assert len(scene.triangles) == 8
     assert _centers(scene, 16)[:, 0].min() > _centers(scene, 1)[:, 0].min()
     assert "ambiguous on" in caplog.text and f"{STEM}.semantic.glb" in caplog.text
+    assert scene.ambiguous_share is not None and 0.02 < scene.ambiguous_share < 0.5
 
 
 @pytest.mark.parametrize(

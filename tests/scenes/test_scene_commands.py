@@ -27,6 +27,7 @@ SCENE_KEYS = [
     "lit",
     "colored",
     "labelled_share",
+    "ambiguous_share",
     "categories",
     "room_categories",
     "hash",

@@ -20,13 +20,14 @@ MAX_PARENTS = 3
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of one scene; `error` is empty when it was compiled."""
+    """What became of one scene; `error` is empty when it was compiled (see Scene for the share)."""
 
     scene_id: str
     triangles: int = 0
     objects: int = 0
     rooms: int = 0
     navigable_area: float = 0.0
+    ambiguous_share: float | None = None
     error: str = ""
 
 
@@ -122,7 +123,12 @@ def compile_scene(scene_id: str, body: str) -> Imported:
         return Imported(scene_id, error=str(error))
     scene = world.scene
     return Imported(
-        scene_id, len(scene.triangles), len(scene.objects), len(scene.rooms), world.navmesh.navigable_area
+        scene_id,
+        len(scene.triangles),
+        len(scene.objects),
+        len(scene.rooms),
+        world.navmesh.navigable_area,
+        scene.ambiguous_share,
     )
 
 
@@ -147,14 +153,22 @@ def _set_threads(threads: int) -> None:
     os.environ[THREADS_VARIABLE] = str(threads)
 
 
+def _share(row: Imported) -> str:
+    """The share of the area with doubtful labels, for people."""
+    return "" if row.ambiguous_share is None else f"{row.ambiguous_share:.2%}"
+
+
 def _report(
     console: Console, dataset: SceneDataset, root: Path, body: str, rows: Sequence[Imported], failed: int
 ) -> None:
     good = [row for row in rows if not row.error]
     console.table(
         f"{dataset.title} in {root}",
-        ("scene", "triangles", "objects", "rooms", f"navigable m2 for {body}"),
-        [(row.scene_id, row.triangles, row.objects, row.rooms, row.navigable_area) for row in good],
+        ("scene", "triangles", "objects", "rooms", "doubtful labels", f"navigable m2 for {body}"),
+        [
+            (row.scene_id, row.triangles, row.objects, row.rooms, _share(row), row.navigable_area)
+            for row in good
+        ],
     )
     console.text(f"{len(good)} of {len(rows)} scenes compiled; they are found by these names from now on")
     console.result(

@@ -214,6 +214,7 @@ def _rows(summary: SceneSummary, world: World, body: str) -> list[tuple[str, Any
     size = [high - low for low, high in zip(summary.low, summary.high)]
     looks = [f"{summary.materials} materials", f"{summary.textures} textures"]
     looks += ["vertex colours"] * summary.colored + ["baked light"] * summary.lit
+    doubt = summary.ambiguous_share
     objects = f"{summary.objects} in {len(summary.categories)} categories"
     return [
         ("triangles", f"{summary.triangles:,}"),
@@ -222,6 +223,7 @@ def _rows(summary: SceneSummary, world: World, body: str) -> list[tuple[str, Any
         ("bounds", f"{_point(summary.low)} to {_point(summary.high)}"),
         ("looks", ", ".join(looks)),
         ("objects", objects + _counts(summary.categories) if summary.objects else "none (no semantics)"),
+        ("doubtful labels", "none" if doubt is None else f"{doubt:.2%} of the area"),
         ("rooms", f"{summary.rooms}" + _counts(summary.room_categories)),
         ("storeys", str(summary.levels)),
         ("navigable", f"{mesh.navigable_area:.1f} m2 for {body}, islands: {mesh.island_count}"),

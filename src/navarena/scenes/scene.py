@@ -128,6 +128,8 @@ class Scene:
         objects: by rising object_id; empty for a scene without semantics.
         rooms: by rising room_id.
         walkable: exact floors; empty when they must be found by voxels.
+        ambiguous_share: share of the area, 0 to 1, whose labels are in doubt, where they were carried
+            over from another mesh; else None.
     """
 
     scene_id: str
@@ -143,6 +145,7 @@ class Scene:
     objects: tuple[SceneObject, ...] = ()
     rooms: tuple[Room, ...] = ()
     walkable: tuple[WalkableSurface, ...] = ()
+    ambiguous_share: float | None = None
 
     @property
     def has_semantics(self) -> bool:

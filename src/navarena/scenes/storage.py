@@ -28,6 +28,7 @@ _RECORDS: dict[str, Any] = {
     "objects": tuple[SceneObject, ...],
     "rooms": tuple[Room, ...],
     "walkable": tuple[WalkableSurface, ...],
+    "ambiguous_share": float | None,
 }
 
 

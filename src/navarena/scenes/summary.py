@@ -18,6 +18,7 @@ class SceneSummary:
         low, high: corners of its bounding box, metres.
         lit, colored: whether it has baked light, and colours of vertices.
         labelled_share: share of the triangles that belong to an object, 0 to 1.
+        ambiguous_share: see Scene.
         categories, room_categories: name -> how many, by falling number.
     """
 
@@ -34,6 +35,7 @@ class SceneSummary:
     lit: bool
     colored: bool
     labelled_share: float
+    ambiguous_share: float | None
     categories: dict[str, int]
     room_categories: dict[str, int]
 
@@ -56,6 +58,7 @@ def summarise_scene(scene: Scene) -> SceneSummary:
         lit=scene.vertex_light is not None,
         colored=scene.vertex_color is not None,
         labelled_share=float(np.mean(scene.triangle_object > 0)),
+        ambiguous_share=scene.ambiguous_share,
         categories=dict(Counter(thing.category for thing in scene.objects).most_common()),
         room_categories=dict(Counter(room.category for room in scene.rooms).most_common()),
     )

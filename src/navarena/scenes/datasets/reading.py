@@ -136,7 +136,7 @@ def label_scene(scene: Scene, parts: Sequence[SurfacePart], mesh: Path, labels: 
         raise SceneError(f"{labels}: expected triangles with labels, got none")
     labelled, report = transfer_labels(scene, LabelledSurface(parts))
     _check_report(report, mesh, labels)
-    return labelled
+    return replace(labelled, ambiguous_share=report.ambiguous_share)
 
 
 def _check_report(report: LabelReport, mesh: Path, labels: Path) -> None:
