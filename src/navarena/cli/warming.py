@@ -94,6 +94,8 @@ def warm_protocols() -> None:
         for action in range(1, len(task.actions)):
             taken = np.zeros((1, len(task.actions))) if task.is_continuous else np.array([action])
             batch.step(taken, np.ones(1, bool))
+            if not batch.running[0]:  # the action ended the episode
+                batch.start([0], [episode])
             len(batch.observations)
         load_agent("expert", task)
         with tempfile.TemporaryDirectory() as folder:
