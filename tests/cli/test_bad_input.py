@@ -160,3 +160,11 @@ def test_full_disk(
     out = tmp_path / "preview.png"
     line = refused(["scene", "preview", mesh, "--out", str(out)], capsys)
     assert "No space left" in line and not list(tmp_path.glob("*preview*"))
+
+
+@pytest.mark.parametrize("flag", ["--drawings", "--details", "--features", "--connectivity", "--tours"])
+def test_flags_of_graphs_are_refused_in_houses(flag, tmp_path, capsys):
+    run = ("tours", "evaluate", "ir2r-ce-v1", "--agent", "stop", "--out", str(tmp_path / "r.json"))
+    assert main([*run, flag, str(tmp_path / "x")]) == 2
+    assert f"expected no {flag} for ir2r-ce-v1" in capsys.readouterr().err
+    assert not (tmp_path / "r.json").exists()

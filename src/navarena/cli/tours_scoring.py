@@ -151,12 +151,20 @@ class ToursEvaluate:
         )
 
     def _run_in_houses(self, console: Console) -> int:
-        named = {"--r2r": self.r2r, "--connectivity": self.connectivity}
+        named = {
+            "--r2r": self.r2r,
+            "--connectivity": self.connectivity,
+            "--features": self.features,
+            "--vocabulary": self.vocabulary,
+            "--drawings": self.drawings,
+            "--details": self.details,
+        }
         given = [flag for flag, value in named.items() if value is not None]
         if given or (self.tours is not None and self.episodes is None):
             given = given or ["--tours"]
             raise InputError(
-                f"expected no {given[0]} for {self.protocol}: its tours are those of r2r-houses-v1"
+                f"expected no {given[0]} for {self.protocol}, which runs in houses: leave it out, or name "
+                "--episodes and --tours of VLN-CE"
             )
         tours = HouseTours(
             self.protocol,
