@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ from navarena.core.sources import source_fingerprint
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import decode_goal
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.sequence import EpisodeSequence
 from navarena.scenes.catalog import scene_hash
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.simulation.world import open_world
@@ -24,7 +25,7 @@ KEPT_BLOCKS = 64
 """Blocks of episodes that stay in memory."""
 
 
-class SceneEpisodes(Sequence[Episode]):
+class SceneEpisodes(EpisodeSequence):
     """The episodes of many scenes, `per_scene` in each.
 
     Scenes follow one another in blocks of episodes: with `block` episodes of each scene, then the next
@@ -54,16 +55,8 @@ class SceneEpisodes(Sequence[Episode]):
     def __len__(self) -> int:
         return len(self._scenes) * self._per_scene
 
-    @overload
-    def __getitem__(self, index: int) -> Episode: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Episode, ...]: ...
-    def __getitem__(self, index: int | slice) -> Episode | tuple[Episode, ...]:
-        if isinstance(index, slice):
-            return tuple(self[i] for i in range(*index.indices(len(self))))
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"expected an index below {len(self)}, got {index}")
-        place, row = divmod(int(index) % len(self), self._block)
+    def episode_at(self, row: int) -> Episode:
+        place, row = divmod(row, self._block)
         turn, scene = divmod(place, len(self._scenes))
         return self.scene_batch(scene, turn).episodes[row]
 

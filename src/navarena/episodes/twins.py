@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import overload
 
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
+from navarena.episodes.sequence import EpisodeSequence
 from navarena.scenes.apartments.splits import TWIN_NAME, twin_of
 from navarena.scenes.packs import content_hash
 
 HASH_DIGITS = 16
 
 
-class TwinEpisodes(Sequence[Episode]):
+class TwinEpisodes(EpisodeSequence):
     """Episodes with the twin in the place of each apartment; ids, poses, goals and ways stay.
 
     Args:
@@ -25,14 +25,8 @@ class TwinEpisodes(Sequence[Episode]):
     def __len__(self) -> int:
         return len(self._episodes)
 
-    @overload
-    def __getitem__(self, index: int) -> Episode: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Episode, ...]: ...
-    def __getitem__(self, index: int | slice) -> Episode | tuple[Episode, ...]:
-        if isinstance(index, slice):
-            return tuple(map(_moved, self._episodes[index]))
-        return _moved(self._episodes[index])
+    def episode_at(self, row: int) -> Episode:
+        return _moved(self._episodes[row])
 
     def __iter__(self) -> Iterator[Episode]:
         return map(_moved, self._episodes)

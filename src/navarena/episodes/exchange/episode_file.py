@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import overload
 
 from navarena.core.errors import FileError
 from navarena.core.suggest import unknown_name
@@ -15,6 +14,7 @@ from navarena.episodes.exchange.format import EpisodeFormat
 from navarena.episodes.exchange.habitat import ObjectGoalRecord, scene_stem
 from navarena.episodes.exchange.json_files import read_json_bytes
 from navarena.episodes.exchange.records import Record
+from navarena.episodes.sequence import EpisodeSequence
 
 KEPT_DOCUMENTS = 4
 """JSON files of a data set that stay in memory."""
@@ -144,7 +144,7 @@ class EpisodeFile:
             write_document(self.document(k).read(), target)
 
 
-class FileEpisodes(Sequence[Episode]):
+class FileEpisodes(EpisodeSequence):
     """The episodes of an EpisodeFile, each converted when it is read.
 
     Iteration holds one part at a time. Lengths and indices need all parts to be opened once.
@@ -165,16 +165,7 @@ class FileEpisodes(Sequence[Episode]):
     def __len__(self) -> int:
         return self._ends[-1]
 
-    @overload
-    def __getitem__(self, index: int) -> Episode: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Episode, ...]: ...
-    def __getitem__(self, index: int | slice) -> Episode | tuple[Episode, ...]:
-        if isinstance(index, slice):
-            return tuple(self[k] for k in range(*index.indices(len(self))))
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"expected an index below {len(self)}, got {index}")
-        row = index % len(self)
+    def episode_at(self, row: int) -> Episode:
         part = next(k for k, end in enumerate(self._ends) if row < end)
         before = self._ends[part - 1] if part else 0
         return self._file.document(part).episode(row - before)
