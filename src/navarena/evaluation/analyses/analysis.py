@@ -1,0 +1,148 @@
+"""What every analysis of a paper comes out as: a table, and curves where the paper draws some.
+
+Numbers stay numbers here: a cell is a text, a count, a value, or an Estimate with its interval and n. `texts`
+is how people read them.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from navarena.core.errors import FileError
+from navarena.core.files import raise_storage_error, read_bytes, write_atomic
+from navarena.metrics.statistics import Estimate
+
+FOLDER = "analyses"
+"""Below a run: what was computed by replay, one JSON file for each analysis."""
+
+Kind = Literal["text", "count", "rate", "score", "metres", "points"]
+"""How the cells of a column read: words; whole numbers; shares in per cent; three digits; metres;
+differences of shares in points of per cent."""
+
+Cell = str | int | float | Estimate | None
+"""None where nothing can be said, such as the change of a row against itself."""
+
+NO_VALUE = "–"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading, and how its cells read."""
+
+    title: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points of one line.
+
+    Attributes:
+        label: of the line.
+        x: rising; in the unit of Analysis.x_title.
+        y: as many values, each with its interval and n.
+    """
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A table of a paper, made of runs.
+
+    Attributes:
+        name: of the command that makes it, such as "backtracking".
+        title: for people.
+        columns: headings.
+        rows: cells, one for each column.
+        notes: how it was computed, and what it rests on, a sentence each.
+        curves: where the paper draws some.
+        x_title, y_title: of the axes of the curves.
+        y_kind: how the values of the curves read.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    x_title: str = ""
+    y_title: str = ""
+    y_kind: Kind = "rate"
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The titles of the columns."""
+        return tuple(column.title for column in self.columns)
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """For each column, whether its cells are aligned as numbers."""
+        return tuple(column.kind != "text" for column in self.columns)
+
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """The cells as people read them, row by row."""
+        return tuple(
+            tuple(format_cell(cell, column.kind) for cell, column in zip(row, self.columns, strict=True))
+            for row in self.rows
+        )
+
+
+def format_cell(cell: Cell, kind: Kind) -> str:
+    """A cell for people: an Estimate as "52.0 % (48.1 % to 55.9 %, n = 40)"."""
+    if isinstance(cell, Estimate):
+        parts = [f"n = {cell.n}"]
+        if cell.infinite:
+            parts = [f"n = {cell.n - cell.infinite} of {cell.n}"]
+        if cell.low is not None and cell.high is not None:
+            parts.insert(0, f"{format_number(cell.low, kind)} to {format_number(cell.high, kind)}")
+        return f"{format_number(cell.mean, kind)} ({', '.join(parts)})"
+    if cell is None:
+        return NO_VALUE
+    return cell if isinstance(cell, str) else format_number(cell, kind)
+
+
+def format_number(value: float, kind: Kind) -> str:
+    """A number as the cells of `kind` show it."""
+    if math.isinf(value):
+        return "∞"
+    match kind:
+        case "rate":
+            return f"{100 * value:.1f} %"
+        case "points":
+            return f"{100 * value:+.1f}"
+        case "metres":
+            return f"{value:.2f} m"
+        case "count":
+            return f"{value:,.0f}"
+        case _:
+            return f"{value:.3f}"
+
+
+def save_analysis(folder: Path, analysis: Analysis) -> Path:
+    """Write `analysis` below the run in `folder` in one step; returns the file. Raises StorageError."""
+    path = folder / FOLDER / f"{analysis.name}.json"
+    try:
+        path.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise_storage_error(path.parent, error)
+    write_atomic(path, msgspec.json.format(msgspec.json.encode(analysis), indent=1) + b"\n")
+    return path
+
+
+def read_analyses(folder: Path) -> tuple[Analysis, ...]:
+    """What was saved below the run in `folder`, by name; raises FileError for a damaged file."""
+    return tuple(_read_analysis(path) for path in sorted((folder / FOLDER).glob("*.json")))
+
+
+def _read_analysis(path: Path) -> Analysis:
+    try:
+        return msgspec.json.decode(read_bytes(path, "analysis"), type=Analysis)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise FileError(f"{path} is damaged ({error}); make it again with: navarena analyse") from error
