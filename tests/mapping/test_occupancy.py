@@ -179,6 +179,7 @@ def test_a_drop_of_the_floor_ends_the_view():
     column = maps.states(0)[:, 60]
     assert (column[42:58] == FREE).all() and not (column[:38] == FREE).any()
     assert (maps.states(0)[:38, 58:63] == OCCUPIED).any()
+    assert (maps.states(0)[36:41, 58:63] == OCCUPIED).any(0).all(), "the edge is closed, not a frontier"
 
 
 def test_later_pictures_overrule_single_mistakes():

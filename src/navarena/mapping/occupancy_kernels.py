@@ -1,7 +1,8 @@
 """One depth picture carved into one layer of an occupancy map.
 
 Every pixel is a ray. Where it ends in the band of heights that block a body, its cell is hit; where
-it ends on the floor, its cell is free. Seen from above the rays form a fan: for each direction of
+it ends on the floor, its cell is free; where it falls through the floor, over stairs or an edge, the
+cell is hit, too. Seen from above the rays form a fan: for each direction of
 the fan the nearest hit (or drop of the floor) bounds what may be carved free, and cells are then
 asked one by one which direction they lie in, so that no cell is missed or counted twice.
 """
@@ -76,8 +77,14 @@ def read_rays(
                 if in_fan and over > low:
                     limit[side] = 0.0
                 continue
-            if over < -low and in_fan:
-                limit[side] = min(limit[side], -eye / slope * ahead)
+            if over < -low:  # where it crosses the height of the floor there is none
+                crossing = -eye / slope
+                if in_fan:
+                    limit[side] = min(limit[side], crossing * ahead)
+                row = math.floor((start_z + crossing * (base_z + pose[2, 0] * across)) * per_cell)
+                column = math.floor((start_x + crossing * (base_x + pose[0, 0] * across)) * per_cell)
+                if 0 <= row < marks.shape[0] and 0 <= column < marks.shape[1]:
+                    marks[row, column] = HIT
             distance = min(metres, farthest) * ahead
             if in_fan and over >= -low:
                 reach[side] = max(reach[side], distance)

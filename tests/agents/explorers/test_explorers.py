@@ -1,6 +1,7 @@
 """Explorers in drawn worlds, where the right moves are known, and cylinders in painted pictures."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.cylinders import find_cylinders
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
+from navarena.agents.explorers.goal_finders import values_of_goal
 from navarena.agents.explorers.sightings import locate
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
@@ -16,6 +18,7 @@ from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import MultiGoal, ObjectInstance, PointGoal
 from navarena.mapping import MapGrid, SteeringSettings, TerrainSettings
+from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Camera
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
@@ -80,6 +83,16 @@ def test_explore_only_sees_the_rooms_that_can_be_reached_and_never_declares():
     )
     cells = maps.grid(0).cells_of(places - np.array(START))
     assert (maps.states(0)[cells[:, 0], cells[:, 1]] == 1).mean() > 0.9
+
+
+def test_all_words_of_a_scene_for_a_goal_are_known():
+    """An armchair and an office chair are chairs in ObjectNav; a stool is none."""
+    words = ("armchair", "stool", "office_chair", "armchair")
+    box = {"center": (0.0, 0.5, 0.0), "half_size": (0.5, 0.5, 0.5), "yaw": 0.0}
+    things = tuple(SceneObject(k, word, **box) for k, word in enumerate(words))
+    scene = replace(WORLD.scene, objects=things)  # its pictures: 1 armchair, 2 office_chair, 3 stool
+    assert values_of_goal(scene, "chair", ("table", "chair", "stool")) == (1, 2)
+    assert values_of_goal(scene, "table", ("table", "chair", "stool")) == ()
 
 
 def test_agents_declare_what_they_look_at():

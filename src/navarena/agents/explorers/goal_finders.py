@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -13,6 +13,8 @@ from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.sightings import locate
 from navarena.core.errors import InputError
 from navarena.core.geometry import forward_from_yaw
+from navarena.episodes.goal_words import word_for
+from navarena.scenes.scene import Scene
 from navarena.simulation.body import Camera, Embodiment
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.goal_objects import CYLINDER_GOALS, SEMANTIC_OFFSET
@@ -120,12 +122,9 @@ class SeenFinder(GoalFinder):
 
     @abstractmethod
     def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
-        """What semantic pictures show of the current goal; observations: (...) arrays of ids by name."""
+        """The label of the current goal; observations are (...) arrays by name, without the leading N."""
 
     @abstractmethod
-    def labels(self, slot: int, observations: Mapping[str, np.ndarray]) -> list[int]:
-        """Ids worth remembering, as semantic pictures show them; observations are (...) arrays by name."""
-
     def masks(
         self,
         slot: int,
@@ -136,9 +135,6 @@ class SeenFinder(GoalFinder):
         pose: Float[np.ndarray, "4 4"],
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
         """Label -> (H, W) bool, its pixels, of what is worth remembering; arguments as of `look`, metres."""
-        picture = observations["semantic"][..., 0]
-        shown = {label: picture == label for label in self.labels(slot, observations)}
-        return {label: mask for label, mask in shown.items() if mask.any()}
 
     def begin(self, start: Start) -> None:
         if start.boundary >= Boundary.EPISODE:
@@ -192,20 +188,43 @@ class ObjectFinder(SeenFinder):
         super().__init__(task.embodiment, OBJECT_REACH, spare=0.25, must_see=True)
         self._categories = task.categories
         self._batch: NavigationBatch | None = None
+        self._shown: dict[int, tuple[int, ...]] = {}
 
     def attach(self, batch: NavigationBatch) -> None:
         self._batch = batch
 
+    def begin(self, start: Start) -> None:
+        super().begin(start)
+        if start.boundary >= Boundary.EPISODE:
+            self._shown.pop(start.slot, None)
+
     def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
+        return int(observations["objectgoal"][0])
+
+    def masks(
+        self,
+        slot: int,
+        observations: Mapping[str, np.ndarray],
+        depth: Float[np.ndarray, "h w"],
+        depth_range: tuple[float, float],
+        camera: Camera,
+        pose: Float[np.ndarray, "4 4"],
+    ) -> dict[int, Bool[np.ndarray, "h w"]]:
+        goal = self.goal_label(slot, observations)
+        if slot not in self._shown:
+            self._shown[slot] = self._list_shown(slot, self._categories[goal])
+        picture = observations["semantic"][..., 0]
+        mask = np.zeros(picture.shape, bool)
+        for value in self._shown[slot]:
+            mask |= picture == value
+        return {goal: mask} if mask.any() else {}
+
+    def _list_shown(self, slot: int, goal: str) -> tuple[int, ...]:
+        """What semantic pictures of a slot's scene show of a goal."""
         if self._batch is None:
             raise InputError("expected the agent to be attached to a batch, got an act before attach")
         world = self._batch.simulator.stage.world(slot)
-        names = world.scene.categories if world is not None else ()
-        goal = self._categories[int(observations["objectgoal"][0])]
-        return names.index(goal) + 1 if goal in names else -1
-
-    def labels(self, slot: int, observations: Mapping[str, np.ndarray]) -> list[int]:
-        return [self.goal_label(slot, observations)]
+        return () if world is None else values_of_goal(world.scene, goal, self._categories)
 
 
 class ClassFinder(SeenFinder):
@@ -215,13 +234,24 @@ class ClassFinder(SeenFinder):
 
     def __init__(self, task: MultiOn) -> None:
         super().__init__(task.embodiment, CLASS_REACH, spare=0.15, must_see=False)
-        self._classes = len(task.kind.classes)
 
     def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
         return SEMANTIC_OFFSET + goal_class(observations["multiobjectgoal"])
 
-    def labels(self, slot: int, observations: Mapping[str, np.ndarray]) -> list[int]:
-        return list(range(SEMANTIC_OFFSET, SEMANTIC_OFFSET + self._classes))
+    def masks(
+        self,
+        slot: int,
+        observations: Mapping[str, np.ndarray],
+        depth: Float[np.ndarray, "h w"],
+        depth_range: tuple[float, float],
+        camera: Camera,
+        pose: Float[np.ndarray, "4 4"],
+    ) -> dict[int, Bool[np.ndarray, "h w"]]:
+        picture = observations["semantic"][..., 0]
+        goals = picture >= SEMANTIC_OFFSET
+        if not goals.any():
+            return {}
+        return {label: picture == label for label in np.unique(picture[goals]).tolist()}
 
 
 class CylinderFinder(ClassFinder):
@@ -240,6 +270,15 @@ class CylinderFinder(ClassFinder):
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
         found = find_cylinders(observations["rgb"], depth, depth_range, camera, pose)
         return {SEMANTIC_OFFSET + kind: mask for kind, mask in found.items()}
+
+
+def values_of_goal(scene: Scene, goal: str, categories: Sequence[str]) -> tuple[int, ...]:
+    """The values in semantic pictures of `scene` that mean `goal`, one of a protocol's `categories`.
+
+    There may be several: a scene tells an office chair from an armchair, where both are a chair.
+    """
+    names = {thing.category for thing in scene.objects if word_for(thing, categories) == goal}
+    return tuple(value for value, name in enumerate(scene.categories, 1) if name in names)
 
 
 def goal_class(goal: np.ndarray) -> int:
