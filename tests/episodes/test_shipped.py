@@ -20,8 +20,8 @@ from navarena.episodes.catalog import (
 from navarena.episodes.compact import read_list
 from navarena.episodes.multi_on import MultiOnRecipe
 from navarena.episodes.object_nav import ObjectNavRecipe
+from navarena.episodes.object_nav_robothor import APARTMENTS
 from navarena.episodes.point_nav import PointNavRecipe
-from navarena.episodes.recipe import DEFAULT_DATASET
 from navarena.episodes.strata import choose_stratified
 
 SPLITS = ("mini", "lite", "val", "test")
@@ -40,13 +40,17 @@ HOUSES_TO_RENDER = 2
 
 
 def test_every_protocol_has_its_lists():
-    """Of points, objects and several objects in the houses."""
+    """Of points, objects and several objects, in the houses or the apartments that are its own."""
     recipes = {name: get_recipe(name) for name in OWN_LISTS}
     kinds = (PointNavRecipe, ObjectNavRecipe, MultiOnRecipe)
-    assert set(SHIPPED) >= {
-        name
-        for name, recipe in recipes.items()
-        if isinstance(recipe, kinds) and recipe.default_dataset == DEFAULT_DATASET
+    assert set(SHIPPED) >= {name for name, recipe in recipes.items() if isinstance(recipe, kinds)}
+    homes = {name: recipes[name].default_dataset for name in SHIPPED}
+    in_apartments = {name for name, home in homes.items() if home == APARTMENTS}
+    assert in_apartments == {
+        "objectnav-robothor2020-v1",
+        "objectnav-robothor2021-v1",
+        "robustnav-objectnav-v1",
+        "robustnav-pointnav-v1",
     }
     names = {path.relative_to(SHIPPED_FOLDER).as_posix() for path in SHIPPED_FOLDER.rglob("*.xz")}
     assert names == {
