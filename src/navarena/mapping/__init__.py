@@ -3,8 +3,11 @@
 from navarena.mapping.approach import find_stand
 from navarena.mapping.binning import bin_highest, bin_last, bin_majority, bin_max
 from navarena.mapping.egocentric import crop_turned, turn_blended
+from navarena.mapping.instance_memory import Instance, InstanceMemory, InstanceSettings
+from navarena.mapping.instance_views import InstanceView
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyMaps, OccupancySettings
+from navarena.mapping.segmented_picture import SegmentedPicture
 from navarena.mapping.steering import SteeringSettings, steer
 from navarena.mapping.terrain import (
     Frontiers,
@@ -24,11 +27,16 @@ __all__ = [
     "OCCUPIED",
     "UNKNOWN",
     "Frontiers",
+    "Instance",
+    "InstanceMemory",
+    "InstanceSettings",
+    "InstanceView",
     "MapGrid",
     "OccupancyMaps",
     "OccupancySettings",
     "PointClouds",
     "Reach",
+    "SegmentedPicture",
     "SteeringSettings",
     "Terrain",
     "TerrainSettings",

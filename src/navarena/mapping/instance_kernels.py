@@ -1,0 +1,95 @@
+"""The inner loops of instance memory: pixels of segments to points, and points that are kept apart."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+import numpy as np
+
+from navarena.core.kernels import kernel
+
+
+@kernel
+def measure_segments(segments, depths, nearest, farthest, scale, offset, stride, counts, known, boxes):
+    """Count the pixels of segments 1..S in pictures (H, W), reading every `stride`-th pixel both ways.
+
+    counts, known: (S + 1,) int64, pixels and those whose depth lies between the bounds (metres, exclusive;
+    metres are offset + scale * depth); boxes: (S + 1, 4) int64 first row, last row, first and last column.
+    """
+    for i in range(0, segments.shape[0], stride):
+        for j in range(0, segments.shape[1], stride):
+            one = segments[i, j]
+            if one <= 0:
+                continue
+            if counts[one] == 0:
+                boxes[one, 0], boxes[one, 1], boxes[one, 2], boxes[one, 3] = i, i, j, j
+            counts[one] += 1
+            metres = offset + scale * np.float64(depths[i, j])
+            if metres > nearest and metres < farthest:  # NaN compares false
+                known[one] += 1
+            boxes[one, 1] = i  # rows come in order
+            boxes[one, 2] = min(boxes[one, 2], j)
+            boxes[one, 3] = max(boxes[one, 3], j)
+
+
+@kernel
+def write_segment_points(segments, depths, nearest, farthest, scale, offset, stride, one, every, box,
+                         focal, pose, points):  # fmt: skip
+    """Write every `every`-th point of segment `one` whose depth is known, (P, 3) metres; returns how many.
+
+    box: (4,) rows and columns it lies in, as of `measure_segments`; pose: (4, 4) world_from_camera.
+    """
+    found, written = 0, 0
+    middle_row, middle_column = segments.shape[0] / 2, segments.shape[1] / 2
+    for i in range(box[0], box[1] + 1, stride):
+        for j in range(box[2], box[3] + 1, stride):
+            if segments[i, j] != one:
+                continue
+            metres = offset + scale * np.float64(depths[i, j])
+            if not (metres > nearest and metres < farthest):
+                continue
+            if found % every == 0 and written < points.shape[0]:
+                right = (j + 0.5 - middle_column) / focal * metres
+                up = (middle_row - i - 0.5) / focal * metres
+                for axis in range(3):
+                    points[written, axis] = (
+                        pose[axis, 0] * right + pose[axis, 1] * up - pose[axis, 2] * metres + pose[axis, 3]
+                    )
+                written += 1
+            found += 1
+    return written
+
+
+@kernel
+def count_near(points, count, fresh, reach):
+    """How many of `fresh` (K, 3) lie within `reach` metres of one of the first `count` points (P, 3)."""
+    near = 0
+    for k in range(fresh.shape[0]):
+        for p in range(count):
+            x, y, z = fresh[k, 0] - points[p, 0], fresh[k, 1] - points[p, 1], fresh[k, 2] - points[p, 2]
+            if x * x + y * y + z * z <= reach * reach:
+                near += 1
+                break
+    return near
+
+
+@kernel
+def add_apart(points, count, fresh, apart):
+    """Add those of `fresh` (K, 3) to the first `count` points (P, 3) that lie `apart` metres from all.
+
+    Returns the new count, or -1 where there is no room for one: then some were added, and adding all of
+    them again changes nothing that is there.
+    """
+    for k in range(fresh.shape[0]):
+        is_near = False
+        for p in range(count):
+            x, y, z = fresh[k, 0] - points[p, 0], fresh[k, 1] - points[p, 1], fresh[k, 2] - points[p, 2]
+            if x * x + y * y + z * z < apart * apart:
+                is_near = True
+                break
+        if is_near:
+            continue
+        if count == points.shape[0]:
+            return -1
+        for axis in range(3):
+            points[count, axis] = fresh[k, axis]
+        count += 1
+    return count

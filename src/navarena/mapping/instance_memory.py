@@ -1,0 +1,366 @@
+"""Memory of things: clusters of projected pixels with their views, merged over time (GOAT-Bench).
+
+After the instance memory of Modular GOAT (spec ivln_goat 4.6): what a picture marks as one thing becomes
+points in the frame of the map; they join the thing of that category that lies there, or begin a new one.
+Every thing keeps the best view from each side, so that a goal told by category, by features or by a picture
+can be looked up later.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float, Float32, Int64, UInt8
+
+from navarena.core.errors import InputError
+from navarena.core.geometry import focal_length
+from navarena.mapping.instance_kernels import (
+    add_apart,
+    count_near,
+    measure_segments,
+    write_segment_points,
+)
+from navarena.mapping.instance_views import InstanceView, cut_out, is_cut, sector_of
+from navarena.mapping.segmented_picture import SegmentedPicture, look_beyond
+
+FRESH_POINTS = 64
+"""Points of a segment that are read from one picture, evenly chosen."""
+
+BETTER = 1.2
+"""Times the quality of the kept view from the same side, from which on a new one takes its place."""
+
+Views = Sequence[UInt8[np.ndarray, "_ _ 3"]]
+"""Crops."""
+
+ViewMatcher = Callable[[Views], Float32[np.ndarray, "n"]]
+"""(N,) float32 scores of N crops, for one picture that is looked for."""
+
+
+@dataclass(frozen=True)
+class InstanceSettings:
+    """What is remembered of things.
+
+    Attributes:
+        most_instances: for each agent; then the thing with the worst views makes room.
+        most_points: of a thing; where more are seen they are kept farther apart.
+        apart: metres between two points of a thing, at first.
+        reach: metres from a known point within which a new one may belong to the same thing.
+        overlap: share of the points of either within reach of the other's, from which on they do.
+        views: sectors, and views at most, of a thing.
+        crop_px: longest side of a crop.
+        margin: of a crop around the thing, in parts of its longer side.
+        features: length of the feature slots.
+        stride: every which pixel, across and down, is read.
+        least_pixels: of those; smaller segments are overlooked.
+        limit_bytes: of all crops, points and features together, were every memory full.
+    """
+
+    most_instances: int = 256
+    most_points: int = 96
+    apart: float = 0.1
+    reach: float = 0.2
+    overlap: float = 0.3
+    views: int = 6
+    crop_px: int = 128
+    margin: float = 0.3
+    features: int = 0
+    stride: int = 4
+    least_pixels: int = 6
+    limit_bytes: int = 1 << 35
+
+    def __post_init__(self) -> None:
+        counts = (self.most_instances, self.most_points, self.views, self.crop_px, self.stride)
+        if min(*counts, self.least_pixels) < 1 or self.features < 0:
+            raise InputError(
+                "expected positive numbers of instances, points, views, pixels of a crop, stride and least "
+                f"pixels, and features of at least 0, got {(*counts, self.least_pixels, self.features)}"
+            )
+        if not (0 < self.apart < math.inf and 0 < self.reach < math.inf and 0 < self.overlap <= 1):
+            raise InputError(
+                "expected positive distances apart and reach (metres) and an overlap within 0..1, got "
+                f"{self.apart}, {self.reach} and {self.overlap}"
+            )
+        if not 0 <= self.margin < math.inf:
+            raise InputError(f"expected a margin of at least 0, got {self.margin}")
+
+    @property
+    def bytes_per_agent(self) -> int:
+        """Of a full memory."""
+        view = 3 * self.crop_px**2 + 16 * 8 + 4 * self.features
+        return self.most_instances * (24 * self.most_points + self.views * view)
+
+
+@dataclass(eq=False)
+class Instance:
+    """One thing.
+
+    Attributes:
+        number: of the thing, unique for its agent until it is reset.
+        category: "" where nobody knows.
+        label: its number in the pictures of a tracker; None where things are told apart by place.
+        points: (K, 3) metres, on its surface; none while it was only seen from too far away.
+        beyond: (3,) metres, where it lies at least while it has no points; else None.
+        views: one for each side, at most.
+        pixels: in all pictures together.
+        version: rises whenever its views change.
+    """
+
+    number: int
+    category: str
+    label: int | None
+    beyond: Float[np.ndarray, "3"] | None = None
+    views: list[InstanceView] = field(default_factory=list)
+    pixels: int = 0
+    version: int = 0
+    _room: Float[np.ndarray, "p 3"] = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
+    _count: int = field(default=0, repr=False)
+    _apart: float = field(default=0.0, repr=False)
+
+    @property
+    def points(self) -> Float[np.ndarray, "k 3"]:
+        """(K, 3) metres."""
+        return self._room[: self._count]
+
+    @property
+    def middle(self) -> Float[np.ndarray, "3"]:
+        """(3,) metres: the middle of the box around the points, or `beyond`."""
+        if self._count:
+            return np.asarray((self.points.min(0) + self.points.max(0)) / 2)
+        return np.zeros(3) if self.beyond is None else self.beyond
+
+    @property
+    def size(self) -> Float[np.ndarray, "3"]:
+        """(3,) metres: the sides of the box around the points."""
+        return np.ptp(self.points, axis=0) if self._count else np.zeros(3)
+
+    @property
+    def quality(self) -> float:
+        """Of its best view; 0 without one."""
+        return max((view.quality for view in self.views), default=0.0)
+
+    def overlap(self, fresh: Float[np.ndarray, "k 3"], reach: float) -> float:
+        """How far it and `fresh` (K, 3) metres are one: share of either whose points are near the other's.
+
+        Near is within `reach` metres, or as far as its points are kept apart. The greater share counts, so
+        that a part of a thing is one with the whole.
+        """
+        if not len(fresh) or not self._count:
+            return 0.0
+        reach = max(reach, self._apart)
+        mine = count_near(fresh, len(fresh), self.points, reach) / self._count
+        others = count_near(self._room, self._count, fresh, reach) / len(fresh)
+        return float(max(mine, others))
+
+    def add(self, fresh: Float[np.ndarray, "k 3"], settings: InstanceSettings) -> None:
+        """Take over those of `fresh` (K, 3) metres that are far enough from the others."""
+        if not self._count:
+            self._room, self._apart = np.zeros((settings.most_points, 3)), settings.apart
+        while (count := add_apart(self._room, self._count, fresh, self._apart)) < 0:
+            known, self._apart = self._room.copy(), 1.5 * self._apart
+            self._room[:] = 0.0
+            fresh = np.concatenate([known, fresh])
+            self._count = 0
+        self._count = count
+        if self._count:
+            self.beyond = None
+
+
+class InstanceMemory:
+    """The things that N agents remember.
+
+    Args:
+        agents: N.
+        settings: what is remembered.
+
+    Raises InputError when full memories would need more than `limit_bytes`.
+    """
+
+    def __init__(self, agents: int, settings: InstanceSettings = InstanceSettings()) -> None:
+        need = agents * settings.bytes_per_agent
+        if need > settings.limit_bytes:
+            raise InputError(
+                f"expected instance memories of at most {settings.limit_bytes:,} bytes, got {need:,} for "
+                f"{agents} agents; take smaller crops, fewer views or instances, or raise limit_bytes"
+            )
+        self.agents = agents
+        self.settings = settings
+        self._instances: list[dict[int, Instance]] = [{} for _ in range(agents)]
+        self._labels: list[dict[int, int]] = [{} for _ in range(agents)]
+        self._next = [0] * agents
+        self._moments = [0] * agents
+
+    def reset(self, agents: Sequence[int] | Int64[np.ndarray, "k"]) -> None:
+        """Forget all things of `agents` (K,)."""
+        for agent in np.asarray(agents, np.int64).tolist():
+            self._instances[agent], self._labels[agent] = {}, {}
+            self._next[agent] = self._moments[agent] = 0
+
+    def instances(self, agent: int, categories: Sequence[str] | None = None) -> list[Instance]:
+        """What an agent remembers, of some categories or of all, in the order of first sight."""
+        known = self._instances[agent].values()
+        return [one for one in known if categories is None or one.category in categories]
+
+    def find(self, agent: int, number: int) -> Instance | None:
+        """The thing called `number`; None if it was forgotten or became part of another one."""
+        return self._instances[agent].get(number)
+
+    def observe(self, agent: int, picture: SegmentedPicture) -> list[int]:
+        """Remember what a picture shows; the numbers of the things in it, by segment.
+
+        Segments without a category, with fewer than `least_pixels` pixels, or (where segments are not
+        tracked) without any known depth are overlooked.
+        """
+        one = self.settings
+        segments = np.ascontiguousarray(picture.segments)
+        depths = np.ascontiguousarray(picture.depth)
+        size = max(0, int(segments.max(initial=0))) + 1
+        counts, known = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        boxes = np.zeros((size, 4), np.int64)
+        reading = (
+            *map(float, picture.depth_range), float(picture.scale), float(picture.offset), one.stride,
+        )  # fmt: skip
+        measure_segments(segments, depths, *reading, counts, known, boxes)
+        self._moments[agent] += 1
+        found: list[int] = []
+        for segment in np.flatnonzero(counts >= one.least_pixels).tolist():
+            category = picture.categories.get(segment)
+            if category is None or not (known[segment] or picture.is_tracked):
+                continue
+            every = max(1, math.ceil(known[segment] / FRESH_POINTS))
+            fresh = np.zeros((FRESH_POINTS, 3))
+            focal, pose = focal_length(segments.shape[1], picture.hfov), np.ascontiguousarray(picture.pose)
+            written = write_segment_points(
+                segments, depths, *reading, segment, every, boxes[segment], focal, pose, fresh
+            )
+            thing = self._thing_for(agent, segment, category, fresh[:written], picture.is_tracked)
+            if written:
+                thing.add(fresh[:written], one)
+            elif not len(thing.points):
+                thing.beyond = look_beyond(picture, boxes[segment])
+            thing.pixels += int(counts[segment])
+            if len(thing.points):
+                self._keep_view(agent, thing, picture, int(counts[segment]), boxes[segment])
+            found.append(thing.number)
+        self._make_room(agent)
+        return [number for number in found if number in self._instances[agent]]
+
+    def missing_features(self, agent: int) -> list[InstanceView]:
+        """The views whose feature slot is empty."""
+        return [view for one in self.instances(agent) for view in one.views if view.feature is None]
+
+    def set_features(self, views: Sequence[InstanceView], features: Float32[np.ndarray, "n f"]) -> None:
+        """Fill the slots of N views with features (N, F) float32.
+
+        Raises InputError for features of another length than the slots, or that are not finite.
+        """
+        if features.shape != (len(views), self.settings.features) or not np.isfinite(features).all():
+            raise InputError(
+                f"expected finite features of shape {(len(views), self.settings.features)}, got "
+                f"{features.shape}; the length stands in InstanceSettings.features"
+            )
+        for view, feature in zip(views, features):
+            view.feature = feature.astype(np.float32)
+
+    def similarities(
+        self, things: Sequence[Instance], feature: Float32[np.ndarray, "f"]
+    ) -> Float32[np.ndarray, "n"]:
+        """(N,) float32: the greatest scalar product of `feature` (F,) and a view of each of N things.
+
+        -1 for things without a filled slot. Raises InputError for a feature of another length.
+        """
+        if feature.shape != (self.settings.features,):
+            raise InputError(
+                f"expected a feature of shape ({self.settings.features},), got {feature.shape}; the length "
+                "stands in InstanceSettings.features"
+            )
+        scores = [
+            [view.feature @ feature for view in one.views if view.feature is not None] for one in things
+        ]
+        return np.array([max(own, default=-1.0) for own in scores], np.float32)
+
+    def match(self, things: Sequence[Instance], matcher: ViewMatcher) -> Float32[np.ndarray, "n"]:
+        """(N,) float32: the best score that `matcher` gives a view of each of N things; 0 without views.
+
+        Raises InputError for a matcher that returns another number of scores than it was given crops.
+        """
+        crops = [view.crop for one in things for view in one.views]
+        owners = [k for k, one in enumerate(things) for _ in one.views]
+        scores = np.zeros(len(things), np.float32)
+        if crops:
+            given = np.asarray(matcher(crops), np.float32)
+            if given.shape != (len(crops),):
+                raise InputError(f"expected {len(crops)} scores of a matcher of views, got {given.shape}")
+            np.maximum.at(scores, owners, given)
+        return scores
+
+    def _thing_for(
+        self, agent: int, segment: int, category: str, fresh: Float[np.ndarray, "k 3"], is_tracked: bool
+    ) -> Instance:
+        """What a segment belongs to: by its number, by its place, or something new."""
+        if is_tracked:
+            number = self._labels[agent].get(segment)
+            return self._begin(agent, category, segment) if number is None else self._instances[agent][number]
+        one = self.settings
+        rivals = [other for other in self.instances(agent, (category,)) if len(other.points)]
+        shares = [other.overlap(fresh, one.reach) for other in rivals]
+        joined = [rivals[k] for k in np.argsort(shares, kind="stable")[::-1] if shares[k] >= one.overlap]
+        if not joined:
+            return self._begin(agent, category, None)
+        first = min(joined, key=lambda thing: thing.number)
+        for other in joined:
+            if other is not first:
+                self._absorb(agent, first, other)
+        return first
+
+    def _begin(self, agent: int, category: str, label: int | None) -> Instance:
+        number = self._next[agent]
+        self._next[agent] += 1
+        thing = self._instances[agent][number] = Instance(number, category, label)
+        if label is not None:
+            self._labels[agent][label] = number
+        return thing
+
+    def _absorb(self, agent: int, thing: Instance, other: Instance) -> None:
+        """Make `other` a part of `thing`: two sides of one thing that were seen apart at first."""
+        thing.add(other.points.copy(), self.settings)
+        thing.pixels += other.pixels
+        for view in other.views:
+            self._place_view(thing, view)
+        del self._instances[agent][other.number]
+
+    def _keep_view(
+        self, agent: int, thing: Instance, picture: SegmentedPicture, count: int, box: Int64[np.ndarray, "4"]
+    ) -> None:
+        """Keep this view if it is the best from its side."""
+        one = self.settings
+        corners = (int(box[0]), int(box[1]), int(box[2]), int(box[3]))
+        quality = (
+            count * one.stride**2 * (0.5 if is_cut(corners, picture.segments.shape, one.stride) else 1.0)
+        )
+        sector = sector_of(picture.pose, thing.middle, one.views)
+        kept = next((view for view in thing.views if view.sector == sector), None)
+        if kept is not None and quality < BETTER * kept.quality:
+            return
+        crop = cut_out(picture.rgb, corners, one.margin, one.crop_px)
+        view = InstanceView(crop, np.array(picture.pose), sector, quality, self._moments[agent])
+        self._place_view(thing, view)
+
+    def _place_view(self, thing: Instance, view: InstanceView) -> None:
+        """Put a view in its sector, unless a better one is there."""
+        kept = next((other for other in thing.views if other.sector == view.sector), None)
+        if kept is None or view.quality >= kept.quality:
+            thing.views = [*(other for other in thing.views if other is not kept), view]
+            thing.version += 1
+
+    def _make_room(self, agent: int) -> None:
+        """Forget the things with the worst views beyond the bound; of equals, the latest."""
+        known = self._instances[agent]
+        excess = len(known) - self.settings.most_instances
+        if excess <= 0:
+            return
+        worst = sorted(known.values(), key=lambda thing: (thing.quality, thing.pixels, -thing.number))
+        for thing in worst[:excess]:
+            del known[thing.number]
+            if thing.label is not None:
+                del self._labels[agent][thing.label]
