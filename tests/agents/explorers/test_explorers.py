@@ -41,16 +41,16 @@ WORLD = draw_world(ROOMS, scene_id="rooms")
 START, GOALS = (2.5, 0.0, 2.2), [(9.1, 0.0, 2.1), (9.4, 0.0, 7.2)]
 
 
-def run(name, protocol_id, goal, steps=400):
-    """The batch after an agent's episode from the upper left corner of the drawn rooms."""
+def run(name, protocol_id, goal, steps=400, world=WORLD, start=START):
+    """The batch after an agent's episode, from the upper left corner of the drawn rooms or elsewhere."""
     task = get_task(protocol_id)
     worlds = WorldCache(task.embodiment)
-    worlds.add(WORLD)
+    worlds.add(world)
     agent = load_agent(name, task, 0)
     batch = NavigationBatch(task, 1, 1, agent.sensors, worlds)
     agent.attach(batch)
-    batch.start([0], [Episode("one", "rooms", START, 0.0, goal, None)])
-    agent.reset([Start(0, "one", "rooms", Boundary.SCENE, 0)])
+    batch.start([0], [Episode("one", world.scene_id, start, 0.0, goal, None)])
+    agent.reset([Start(0, "one", world.scene_id, Boundary.SCENE, 0)])
     for _ in range(steps):
         if not batch.running[0]:
             break
@@ -178,6 +178,37 @@ def test_a_step_that_fails_is_not_tried_again():
         place = place if is_blocked else following
         yaw += math.radians(30) * ((move == "left") - (move == "right"))
     raise AssertionError("never arrived")
+
+
+def test_an_aim_behind_furniture_is_made_do_with():
+    """A chest 0.5 m deep keeps it from a plain view: with `spare` of that depth it goes there."""
+    scores = OPEN.copy()
+    scores[10:20, 40:80] = 5  # 2.5 m to 2 m ahead
+    plain = Aim(np.array([[0.0, 1.2, -2.5]]), np.zeros(1), 0.8, 0.1)
+
+    def arrives(aim):
+        place, yaw, body = np.zeros(3), 0.0, explorer()
+        for _ in range(20):
+            move = body.act(scores, GRID, place, yaw, aim)
+            if move == "arrived":
+                return math.hypot(place[0], place[2] + 2.5) < 1.0
+            place = place + 0.25 * forward_from_yaw(yaw) * (move == "forward")
+            yaw += math.radians(30) * ((move == "left") - (move == "right"))
+        return False
+
+    assert not arrives(plain)
+    assert arrives(replace(plain, fallbacks=((0.8, 0.3), (0.8, 0.6))))
+
+
+def test_goal_objects_are_no_obstacles():
+    """The only way leads through a goal object: bodies pass through them, so it is left out of the map."""
+    world = draw_world(["#####", "#...#", "##.##", "#...#", "#####"], scene_id="gate")
+    kinds, places = ("cylinder_red", "cylinder_cyan"), [(2.5, 0.0, 2.5), (3.4, 0.0, 3.4)]
+    goal = MultiGoal(tuple(ObjectInstance(kind, kind, place) for kind, place in zip(kinds, places)))
+    batch, agent = run("frontier", "multion-2on-v1", goal, 60, world, (2.5, 0.0, 1.2))
+    cell = agent._maps.grid(0).cells_of(np.array(places[0]) - np.array([2.5, 0.0, 1.2]))
+    assert agent._maps.states(0)[cell[0] - 4 : cell[0] + 5, cell[1] - 2 : cell[1] + 3].max() == 1
+    assert len(batch.state.found_after[0]) == 2
 
 
 def test_a_body_that_cannot_leave_its_place_breaks_free():

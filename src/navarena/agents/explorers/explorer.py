@@ -61,6 +61,7 @@ class Aim:
         arrival: metres (in plan) from a point at which it is reached; None takes any place as reached that
             `least`, `most` and `spare` allow.
         is_sure: whether being there fulfils the goal; else it is only a place to look from.
+        fallbacks: (most, spare) in metres to make do with, in order, where nothing fits those above.
     """
 
     points: Float[np.ndarray, "k 3"]
@@ -69,6 +70,7 @@ class Aim:
     spare: float
     arrival: float | None = None
     is_sure: bool = True
+    fallbacks: tuple[tuple[float, float], ...] = ()
 
 
 class Explorer:
@@ -133,7 +135,7 @@ class Explorer:
         row, column = terrain.grid.cells_of(position).tolist()
         if aim is not None:
             reach = flood_terrain(terrain, (row, column))
-            stand = find_stand(terrain, reach, aim.points, aim.least, aim.most, aim.spare)
+            stand = self._find_stand(terrain, reach, aim)
             if stand is not None:
                 move: str = steer(terrain, reach.path_to(*stand), position, yaw, self.settings.steering)
                 if aim.arrival is not None:
@@ -144,6 +146,14 @@ class Explorer:
             self._turns_left -= 1
             return "left"
         return self._explore(terrain, flood_terrain(terrain, (row, column), False), position, yaw)
+
+    def _find_stand(self, terrain: Terrain, reach: Reach, aim: Aim) -> tuple[int, int] | None:
+        """The cell to go to for an aim, as close to what it asks for as there is one."""
+        for most, spare in ((aim.most, aim.spare), *aim.fallbacks):
+            stand: tuple[int, int] | None = find_stand(terrain, reach, aim.points, aim.least, most, spare)
+            if stand is not None:
+                return stand
+        return None
 
     def _come_nearer(self, move: str, offset: Float[np.ndarray, "3"], yaw: float, arrival: float) -> str:
         """`move`, but "arrived" exactly within `arrival` metres of a point at `offset` (3,) metres."""

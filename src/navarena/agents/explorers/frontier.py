@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from navarena.agents.agent import Start
 from navarena.agents.explorers.explorer import Aim
@@ -39,11 +39,15 @@ class FrontierAgent(MappingAgent):
     def begin(self, start: Start) -> None:
         self._finder.begin(start)
 
+    def look(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> Bool[np.ndarray, "h w"] | None:
+        depth = self.metric_depth(observations["depth"])
+        return self._finder.look(slot, observations, depth, self.depth_range, self.camera, pose)
+
     def find_aim(
         self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
     ) -> Aim | None:
-        depth = self.metric_depth(observations["depth"])
-        self._finder.look(slot, observations, depth, self.depth_range, self.camera, pose)
         return self._finder.aim(slot, observations, pose)
 
 

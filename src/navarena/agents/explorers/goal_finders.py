@@ -25,6 +25,9 @@ from navarena.tasks.task import Task
 OBJECT_REACH = 0.8
 """Metres from what was seen of an object, within which its view points lie (1 m from its box)."""
 
+OBJECT_FALLBACKS = ((0.8, 0.6), (0.93, 0.25), (0.93, 0.93))
+"""(Reach, spare) where that fails: over low furniture, as far away as may be, over anything."""
+
 CLASS_REACH = 0.4
 """Metres from a goal object of MultiON; it counts as found within 1.5 m, but along the floor."""
 
@@ -57,8 +60,11 @@ class GoalFinder(ABC):
         depth_range: tuple[float, float],
         camera: Camera,
         pose: Float[np.ndarray, "4 4"],
-    ) -> None:
-        """Remember what the picture shows; depth (H, W) in metres, pose (4, 4) in the frame of the map."""
+    ) -> Bool[np.ndarray, "h w"] | None:
+        """Remember what the picture shows; depth (H, W) in metres, pose (4, 4) in the frame of the map.
+
+        Returns (H, W) bool, pixels of things that bodies pass through; None for none.
+        """
 
     @abstractmethod
     def aim(
@@ -87,7 +93,7 @@ class PointFinder(GoalFinder):
         camera: Camera,
         pose: Float[np.ndarray, "4 4"],
     ) -> None:
-        pass
+        return None
 
     def aim(
         self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
@@ -114,10 +120,21 @@ class SeenFinder(GoalFinder):
         reach: metres to come near.
         spare: metres before its points within which the thing itself may stand.
         must_see: whether the thing must be in the picture from where the body stands.
+        passable: whether bodies pass through the thing.
+        fallbacks: (reach, spare) to make do with, as of Aim.
     """
 
-    def __init__(self, body: Embodiment, reach: float, spare: float, must_see: bool) -> None:
+    def __init__(
+        self,
+        body: Embodiment,
+        reach: float,
+        spare: float,
+        must_see: bool,
+        passable: bool,
+        fallbacks: tuple[tuple[float, float], ...] = (),
+    ) -> None:
         self._body, self._reach, self._spare, self._must_see = body, reach, spare, must_see
+        self._passable, self._fallbacks = passable, fallbacks
         self._memories: dict[int, dict[int, _Memory]] = {}
 
     @abstractmethod
@@ -148,8 +165,9 @@ class SeenFinder(GoalFinder):
         depth_range: tuple[float, float],
         camera: Camera,
         pose: Float[np.ndarray, "4 4"],
-    ) -> None:
-        for label, mask in self.masks(slot, observations, depth, depth_range, camera, pose).items():
+    ) -> Bool[np.ndarray, "h w"] | None:
+        masks = self.masks(slot, observations, depth, depth_range, camera, pose)
+        for label, mask in masks.items():
             memory = self._memories[slot].setdefault(label, _Memory())
             sighting = locate(mask, depth, depth_range, camera, pose)
             if len(sighting.points):
@@ -157,6 +175,9 @@ class SeenFinder(GoalFinder):
                 memory.beyond = None
             elif not len(memory.points):
                 memory.beyond = sighting.beyond
+        if not self._passable or not masks:
+            return None
+        return np.logical_or.reduce(list(masks.values()))
 
     def aim(
         self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
@@ -173,7 +194,7 @@ class SeenFinder(GoalFinder):
             if not near.any():
                 near[np.argmin(least)] = True
             least = np.minimum(least[near], self._reach - 0.15)
-            return Aim(memory.points[near], least, self._reach, self._spare)
+            return Aim(memory.points[near], least, self._reach, self._spare, fallbacks=self._fallbacks)
         if memory.beyond is not None:
             return Aim(memory.beyond[None], np.zeros(1), most=1.0, spare=1.0, is_sure=False)
         return None
@@ -185,7 +206,7 @@ class ObjectFinder(SeenFinder):
     sensors = ("objectgoal", "semantic")
 
     def __init__(self, task: ObjectNav) -> None:
-        super().__init__(task.embodiment, OBJECT_REACH, spare=0.25, must_see=True)
+        super().__init__(task.embodiment, OBJECT_REACH, 0.25, True, False, OBJECT_FALLBACKS)
         self._categories = task.categories
         self._batch: NavigationBatch | None = None
         self._shown: dict[int, tuple[int, ...]] = {}
@@ -233,7 +254,7 @@ class ClassFinder(SeenFinder):
     sensors = ("multiobjectgoal", "semantic")
 
     def __init__(self, task: MultiOn) -> None:
-        super().__init__(task.embodiment, CLASS_REACH, spare=0.15, must_see=False)
+        super().__init__(task.embodiment, CLASS_REACH, spare=0.15, must_see=False, passable=True)
 
     def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
         return SEMANTIC_OFFSET + goal_class(observations["multiobjectgoal"])

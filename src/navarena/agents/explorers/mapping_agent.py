@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Bool, Float, Float32, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
@@ -62,12 +62,13 @@ class MappingAgent(Agent):
     def act(
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
     ) -> Int64[np.ndarray, "n"]:
-        maps = self._update_maps(observations, active)
-        poses = world_from_camera(self._bodies, self.camera)
+        maps, poses = self._feel(observations, active)
+        rows = np.flatnonzero(active).tolist()
+        each = {slot: {name: value[slot] for name, value in observations.items()} for slot in rows}
+        self._carve(maps, observations["depth"][..., 0], poses, active, each)
         actions = np.zeros(len(active), np.int64)
-        for slot in np.flatnonzero(active).tolist():
-            own = {name: value[slot] for name, value in observations.items()}
-            aim = self.find_aim(slot, own, poses[slot])
+        for slot in rows:
+            aim = self.find_aim(slot, each[slot], poses[slot])
             position, yaw = self._bodies.positions[slot], float(self._bodies.yaws[slot])
             scores = maps.scores[slot, maps.layer[slot]]
             move = self._explorers[slot].act(scores, maps.grid(slot), position, yaw, aim)
@@ -82,6 +83,16 @@ class MappingAgent(Agent):
     @abstractmethod
     def begin(self, start: Start) -> None:
         """An episode or sub-task begins: forget what its boundary ends."""
+
+    def look(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> Bool[np.ndarray, "h w"] | None:
+        """Look at what the body in `slot` observes, before it is mapped; arguments as of `find_aim`.
+
+        Returns (H, W) bool, pixels of things that bodies pass through and that are left out of the map
+        (metres do not matter); None for none.
+        """
+        return None
 
     @abstractmethod
     def find_aim(
@@ -105,24 +116,37 @@ class MappingAgent(Agent):
         """(nearest, farthest) metres between which depths are told apart."""
         return self._depth.nearest, self._depth.farthest
 
-    def _update_maps(
+    def _feel(
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
-    ) -> OccupancyMaps:
-        """Feel the poses and carve the pictures; maps of episodes that have just begun are empty before."""
+    ) -> tuple[OccupancyMaps, Float[np.ndarray, "n 4 4"]]:
+        """The maps, empty where an episode has just begun, and (N, 4, 4) metres, where the cameras are."""
         if self._maps is None or self._maps.agents != len(active):
             self._maps = OccupancyMaps(len(active), self._map_settings)
             self._bodies = Bodies(len(active))
-        maps = self._maps
-        maps.reset([start.slot for start in self._starts])
+        self._maps.reset([start.slot for start in self._starts])
         self._starts.clear()
         self._bodies.positions[:, 0] = observations["gps"][:, 1]
         self._bodies.positions[:, 2] = -observations["gps"][:, 0]
         self._bodies.yaws[:] = observations["compass"][:, 0]
-        poses = world_from_camera(self._bodies, self.camera)
+        return self._maps, world_from_camera(self._bodies, self.camera)
+
+    def _carve(
+        self,
+        maps: OccupancyMaps,
+        depths: Float32[np.ndarray, "n h w"],
+        poses: Float[np.ndarray, "n 4 4"],
+        active: Bool[np.ndarray, "n"],
+        each: Mapping[int, Mapping[str, np.ndarray]],
+    ) -> None:
+        """Carve the pictures, but for what bodies pass through; each: row -> (...) arrays by name."""
+        is_own = False
+        for slot, observations in each.items():
+            passable = self.look(slot, observations, poses[slot])
+            if passable is not None:
+                depths, is_own = (depths if is_own else depths.copy()), True
+                depths[slot][passable] = np.nan
         scale, offset = _depth_scale(self._depth)
-        depths = observations["depth"][..., 0]
         maps.update(depths, self.camera, poses, np.zeros(len(active)), active, scale, offset)
-        return maps
 
 
 def _first_camera(embodiment: Embodiment, channel: str) -> Camera:
