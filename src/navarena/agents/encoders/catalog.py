@@ -1,0 +1,38 @@
+"""The goal encoders, by name."""
+
+from navarena.agents.encoders.encoder import GoalEncoder
+from navarena.core.errors import InputError
+from navarena.core.registry import Registry
+
+ENCODERS = Registry(
+    "goal encoder",
+    {
+        "one-hot": "navarena.agents.encoders.one_hot:OneHotEncoder",
+        "pictures": "navarena.agents.encoders.pictures:PicturesEncoder",
+        "words": "navarena.agents.encoders.words:WordsEncoder",
+    },
+    "navarena.encoders",
+)
+"""Name -> class, called as Class() or, where it needs weights, Class(path). Packages add theirs in the
+entry-point group."""
+
+
+def make_encoder(text: str) -> GoalEncoder:
+    """The encoder that `text` names: "name", or "name:PATH" for those made from local weights.
+
+    Nothing is ever downloaded. Raises UnknownNameError with the nearest choice, InputError for a path that
+    is missing or too much, FileError for weights that cannot be read, MissingExtraError.
+    """
+    name, _, path = text.partition(":")
+    kind = ENCODERS.get(name)
+    if kind.needs_weights and not path:
+        raise InputError(
+            f"expected {name}:PATH with the folder or file of its weights, got {text!r}; "
+            "navarena downloads none"
+        )
+    if path and not kind.needs_weights:
+        raise InputError(f"the encoder {name!r} needs no weights, got {text!r}; write {name}")
+    encoder = kind(path) if path else kind()
+    if not isinstance(encoder, GoalEncoder):
+        raise InputError(f"expected {name!r} to name a GoalEncoder, got {type(encoder).__name__}")
+    return encoder

@@ -1,0 +1,106 @@
+"""What a goal encoder is: it turns a goal, told by a name, in words or by a picture, into one vector."""
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float, Float32, UInt8
+
+from navarena.core.errors import InputError
+from navarena.episodes.goals import Modality
+
+
+@dataclass(frozen=True, eq=False)
+class GoalQuery:
+    """A goal as an agent is told of it.
+
+    Attributes:
+        modality: how it is told: "object", "description" or "image" (see episodes.goals.Modality).
+        category: such as "couch"; empty where the agent is not told of it.
+        text: the description; empty for goals that are not told in words.
+        picture: (H, W, 3) uint8 sRGB; None for goals that are not told by one.
+
+    Raises InputError for a goal without what its modality tells it by.
+    """
+
+    modality: Modality
+    category: str = ""
+    text: str = ""
+    picture: UInt8[np.ndarray, "h w 3"] | None = None
+
+    def __post_init__(self) -> None:
+        told: dict[Modality, bool] = {
+            "object": bool(self.category),
+            "description": bool(self.text),
+            "image": self.picture is not None,
+        }
+        if self.modality not in told:
+            raise InputError(f"expected a modality among {', '.join(told)}, got {self.modality!r}")
+        if not told[self.modality]:
+            needed = {"object": "a category", "description": "a text", "image": "a picture"}
+            raise InputError(f"expected {needed[self.modality]} of a goal told by it, got none")
+
+    @property
+    def words(self) -> str:
+        """The description of a goal told in words, else the category; may be empty."""
+        return self.text if self.modality == "description" else self.category
+
+
+class GoalEncoder(ABC):
+    """Turns goals, words and pictures into vectors of one length; likeness is their scalar product.
+
+    Derive from this, say what it reads, and write `encode_words`, `encode_pictures` or both. Equal inputs
+    give equal vectors, in any batch.
+
+    Attributes:
+        needs_weights: whether it is made from a folder or file of weights, `Class(path)`; else `Class()`.
+        name: with which it was made, such as "words" or "clip:weights/clip"; part of the cache's keys.
+        dimension: D, of every vector.
+        reads_words: whether it encodes categories and texts.
+        sees_pictures: whether it encodes pictures.
+    """
+
+    needs_weights: ClassVar[bool] = False
+    name: str
+    dimension: int
+    reads_words: bool = True
+    sees_pictures: bool = False
+
+    def encode(self, goal: GoalQuery) -> Float32[np.ndarray, "d"]:
+        """(D,) float32 of length 1. A picture is looked at where the encoder sees; else its category is read.
+
+        Raises InputError for a goal that it can neither see nor read.
+        """
+        if goal.picture is not None and self.sees_pictures and goal.modality == "image":
+            return np.asarray(self.encode_pictures([goal.picture])[0])
+        if not self.reads_words or not goal.words:
+            raise InputError(
+                f"the encoder {self.name!r} cannot encode a goal told by {goal.modality!r}; "
+                f"choose one that {'reads words' if goal.words else 'sees pictures'}, such as "
+                f"{'words' if goal.words else 'pictures'} or clip:PATH"
+            )
+        return np.asarray(self.encode_words([goal.words])[0])
+
+    def encode_words(self, texts: Sequence[str]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32, rows of length 1, of categories or descriptions; raises InputError if it cannot."""
+        raise InputError(
+            f"the encoder {self.name!r} reads no words; choose one that does, such as words or clip:PATH"
+        )
+
+    def encode_pictures(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32, rows of length 1, of (H, W, 3) uint8 sRGB pictures; else raises InputError."""
+        raise InputError(
+            f"the encoder {self.name!r} sees no pictures; choose one that does, such as pictures or clip:PATH"
+        )
+
+
+def unit_rows(vectors: Float[np.ndarray, "n d"]) -> Float32[np.ndarray, "n d"]:
+    """(N, D) float32: rows brought to length 1. Raises InputError for a row of zeros or without a length."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.all(np.isfinite(lengths) & (lengths > 0)):
+        raise InputError(
+            "expected vectors of a finite length above zero from an encoder; check its weights and inputs"
+        )
+    return np.asarray(vectors / lengths, np.float32)

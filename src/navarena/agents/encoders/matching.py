@@ -1,0 +1,125 @@
+"""Whether two pictures show the same thing: keypoints that agree on one plane, colours and edges."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import cv2
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from navarena.agents.encoders.pictures import PicturesEncoder
+
+Picture: TypeAlias = UInt8[np.ndarray, "_ _ 3"]
+"""(H, W, 3) sRGB bytes."""
+
+
+@dataclass(frozen=True)
+class MatchSettings:
+    """How pictures are matched.
+
+    Attributes:
+        longest_side: pixels to which larger pictures are brought.
+        most_points: keypoints of a picture, the clearest first.
+        ratio: a match must be nearer than this share of the next best (Lowe 2004 advises 0.8 at most).
+        error_px: by how much points of one plane may miss each other.
+        least_points: matches without which no plane is sought; four fix one.
+        half_points: inliers at which the keypoints say 0.5. Our choice.
+        points_weight: share of the keypoints in the score; the rest is likeness of the histograms.
+    """
+
+    longest_side: int = 320
+    most_points: int = 400
+    ratio: float = 0.75
+    error_px: float = 5.0
+    least_points: int = 6
+    half_points: float = 12.0
+    points_weight: float = 0.7
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What is kept of a picture for matching.
+
+    Attributes:
+        points: (P, 2) float32 pixels (right, down) of keypoints.
+        features: (P, 128) float32, SIFT.
+        histogram: (D,) float32 of length 1 (PicturesEncoder).
+    """
+
+    points: Float32[np.ndarray, "p 2"]
+    features: Float32[np.ndarray, "p 128"]
+    histogram: Float32[np.ndarray, "d"]
+
+
+class PictureMatcher:
+    """Compares a goal's picture with views: SIFT, ratio test, inliers of a homography, histograms.
+
+    Args:
+        settings: thresholds and weights.
+    """
+
+    def __init__(self, settings: MatchSettings = MatchSettings()) -> None:
+        self.settings = settings
+        self._histograms = PicturesEncoder()
+        self._sift = cv2.SIFT.create(nfeatures=settings.most_points)
+
+    def look(self, picture: Picture) -> Look:
+        """What is kept of a picture, (H, W, 3) uint8 sRGB; look once at what is compared often."""
+        histogram = self._histograms.encode_pictures([picture])[0]
+        height, width = picture.shape[:2]
+        scale = min(1.0, self.settings.longest_side / max(height, width))
+        size = max(1, round(width * scale)), max(1, round(height * scale))
+        grey = cv2.cvtColor(np.ascontiguousarray(picture), cv2.COLOR_RGB2GRAY)
+        found, features = self._sift.detectAndCompute(
+            cv2.resize(grey, size, interpolation=cv2.INTER_AREA), None
+        )
+        points = np.array([point.pt for point in found], np.float32).reshape(-1, 2)
+        if features is None:
+            features = np.zeros((0, 128))
+        return Look(points, np.asarray(features, np.float32), histogram)
+
+    def scores(
+        self, goal_picture: Picture | Look, views: Sequence[Picture | Look]
+    ) -> Float32[np.ndarray, "n"]:
+        """(N,) float32 in [0, 1]: how surely each of N views shows what the goal's picture shows."""
+        goal = self._as_look(goal_picture)
+        weight = self.settings.points_weight
+        scores = np.zeros(len(views), np.float32)
+        for row, view in enumerate(views):
+            other = self._as_look(view)
+            points = self.inliers(goal, other)
+            alike = float(np.clip(goal.histogram @ other.histogram, 0.0, 1.0))
+            scores[row] = weight * points / (points + self.settings.half_points) + (1 - weight) * alike
+        return scores
+
+    def inliers(self, goal: Look, view: Look) -> int:
+        """How many keypoints of `goal` are found in `view` where one homography puts them."""
+        if len(goal.points) < self.settings.least_points or len(view.points) < self.settings.least_points:
+            return 0
+        pairs = match_features(goal.features, view.features, self.settings.ratio)
+        if len(pairs) < self.settings.least_points:
+            return 0
+        _, agree = cv2.findHomography(
+            goal.points[pairs[:, 0]], view.points[pairs[:, 1]], cv2.RANSAC, self.settings.error_px
+        )
+        return 0 if agree is None else int(np.count_nonzero(agree))
+
+    def _as_look(self, picture: Picture | Look) -> Look:
+        return picture if isinstance(picture, Look) else self.look(picture)
+
+
+def match_features(
+    first: Float32[np.ndarray, "p d"], second: Float32[np.ndarray, "q d"], ratio: float
+) -> np.ndarray:
+    """(M, 2) int64 rows of `first` and `second` whose features are clearly nearest.
+
+    The nearest of `second` (Q >= 2 of them) must be nearer than `ratio` times the next one.
+    """
+    squares = (first**2).sum(1)[:, None] + (second**2).sum(1) - 2 * first @ second.T
+    nearest = np.argpartition(squares, 1, axis=1)[:, :2]
+    pair = np.maximum(np.take_along_axis(squares, nearest, 1), 0.0)
+    order = np.argsort(pair, axis=1, kind="stable")
+    pair, nearest = np.take_along_axis(pair, order, 1), np.take_along_axis(nearest, order, 1)
+    rows = np.flatnonzero(pair[:, 0] < ratio**2 * pair[:, 1])
+    return np.stack([rows, nearest[rows, 0]], 1)

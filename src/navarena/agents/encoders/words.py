@@ -1,0 +1,99 @@
+"""Words as vectors, without weights: what they stand for in the catalogue, and their letters."""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Float32
+
+from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
+from navarena.agents.encoders.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, Reading, read_text
+from navarena.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class WordSettings:
+    """How much the parts of a text count: the length of the vector's part for each. Our choice.
+
+    Attributes:
+        thing: what the thing is.
+        attributes: its colour, material, pattern, shape and size.
+        rooms: where it is.
+        around: things by which its place is told.
+        letters: runs of letters of the words that say what it is; likeness of words nobody listed.
+        shortest, longest: letters of a run.
+        buckets: numbers over which the runs are spread.
+    """
+
+    thing: float = 1.0
+    attributes: float = 0.6
+    rooms: float = 0.4
+    around: float = 0.4
+    letters: float = 0.3
+    shortest: int = 3
+    longest: int = 5
+    buckets: int = 512
+
+
+class WordsEncoder(GoalEncoder):
+    """Names, synonyms and attributes of the catalogue of houses, and character n-grams.
+
+    A text is read as a thing ("couch": a sofa), its attributes, the room, and the things that its place
+    is told by. Each part has numbers of its own, so that likeness is a sum over what two texts share. A
+    text for a known object is `looks.name_with(category, looks.sayable(thing))` of episodes.goat.
+
+    Args:
+        settings: weights of the parts.
+    """
+
+    def __init__(self, settings: WordSettings = WordSettings()) -> None:
+        self.name = "words" if settings == WordSettings() else f"words {settings}"
+        self.settings = settings
+        sizes = (len(THINGS), len(ATTRIBUTES), len(ROOMS), len(THINGS), settings.buckets)
+        edges = np.cumsum((0, *sizes)).tolist()
+        self._parts = [slice(first, last) for first, last in pairwise(edges)]
+        self.dimension = edges[-1]
+
+    def encode_words(self, texts: Sequence[str]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32 of N names or descriptions; raises InputError for a text without words."""
+        vectors = np.zeros((len(texts), self.dimension))
+        for row, text in enumerate(texts):
+            if not any(letter.isalnum() for letter in text):
+                raise InputError(f"expected a text with words for the encoder {self.name!r}, got {text!r}")
+            self._write(read_text(text), text, vectors[row])
+        return unit_rows(vectors)
+
+    def _write(self, reading: Reading, text: str, out: np.ndarray) -> None:
+        """Write the parts of one text into `out` (D,), zeros."""
+        settings = self.settings
+        thing = () if reading.thing is None else (reading.thing,)
+        told = (thing, reading.attributes, reading.rooms, reading.around)
+        weights = (settings.thing, settings.attributes, settings.rooms, settings.around)
+        for mentions, weight, part in zip(told, weights, self._parts):
+            _add_mentions(mentions, weight, out[part])
+        letters = out[self._parts[-1]]
+        for run in letter_runs(reading.head or text, settings.shortest, settings.longest):
+            letters[zlib.crc32(run.encode()) % settings.buckets] += 1.0
+        length = np.linalg.norm(letters)
+        letters *= settings.letters / length if length else 0.0
+
+
+def letter_runs(text: str, shortest: int, longest: int) -> Iterator[str]:
+    """All runs of `shortest` to `longest` letters of each word, with a mark at its ends: "<so", "sof", ..."""
+    for word in text.lower().replace("_", " ").split():
+        marked = f"<{word.strip('.,;:!?')}>"
+        for count in range(shortest, longest + 1):
+            for start in range(max(1, len(marked) - count + 1)):
+                yield marked[start : start + count]
+
+
+def _add_mentions(mentions: Sequence[Mention], weight: float, out: np.ndarray) -> None:
+    """Write what is meant into `out`, zeros, at length `weight`; nothing where nothing is meant."""
+    for mention in mentions:
+        for place, share in mention.meant:
+            out[place] = max(out[place], share)
+    length = np.linalg.norm(out)
+    if length:
+        out *= weight / length
