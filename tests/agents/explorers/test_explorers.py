@@ -181,7 +181,7 @@ def test_a_step_that_fails_is_not_tried_again():
 
 
 def test_an_aim_behind_furniture_is_made_do_with():
-    """It hangs 0.5 m behind the front of a cupboard, which is no plain view; `spare` of that depth allows it."""
+    """It hangs 0.5 m behind the front of a cupboard, not in plain view; `spare` of that depth allows it."""
     scores = OPEN.copy()
     scores[:20] = 5  # from 2 m ahead
     plain = Aim(np.array([[0.0, 1.2, -2.5]]), np.zeros(1), 0.8, 0.1)
