@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from navarena.core.errors import InputError
-from navarena.core.protocol_ids import base_protocol
+from navarena.core.protocol_ids import base_protocol, split_protocol
 from navarena.core.registry import Registry
 from navarena.core.suggest import require_name, unknown_name
 from navarena.episodes.compact import SUFFIX, read_list
@@ -78,6 +78,9 @@ APARTMENTS = {
 SET_SIZES = {"robothor-like-v1": APARTMENTS, "robothor-like-v1-twin": APARTMENTS}
 """Data set -> sizes other than SPLITS."""
 
+PATH_ACTIONS = "path_actions"
+"""The option of protocols that limits the plans of drawn episodes."""
+
 
 @runtime_checkable
 class HasProtocol(Protocol):
@@ -100,14 +103,25 @@ def load_episodes(
         dataset: name of a set of scenes such as "houses-v1", or an episode file: ours, or one in a format
             of the community (a folder with one file for each scene, too). None for the protocol's own.
 
-    Episodes of "robothor-like-v1-twin" are those of "robothor-like-v1" in the twins of their apartments.
+    With the option path_actions (`multion-3on-v1+path_actions=750`) they are drawn anew, so that the planner
+    solves each in at most so many actions. Episodes of "robothor-like-v1-twin" are those of
+    "robothor-like-v1" in the twins of their apartments.
     Lists that come with navarena are read; others are made by the protocol's recipe once and kept
     in the cache. Episodes of the training split are made scene by scene, when they are read.
 
-    Raises UnknownNameError for an unknown protocol, data set or split, FileError for a bad file.
+    Raises UnknownNameError for an unknown protocol, data set or split, FileError for a bad file, InputError
+    for a file with that option: nothing is drawn there.
     """
-    protocol_id = base_protocol(task if isinstance(task, str) else task.protocol_id)
-    name = get_recipe(protocol_id).default_dataset if dataset is None else str(dataset)
+    named_id = task if isinstance(task, str) else task.protocol_id
+    protocol_id = base_protocol(named_id)
+    recipe = get_recipe(named_id)
+    is_own = recipe == get_recipe(protocol_id)
+    name = recipe.default_dataset if dataset is None else str(dataset)
+    if name not in SCENE_SETS and not is_own:
+        raise InputError(
+            f"expected a set of scenes to draw episodes in for {PATH_ACTIONS}, got {name!r}; leave the "
+            f"option out, or choose of {', '.join(SCENE_SETS.names())}"
+        )
     if name == ROUTE_SET and isinstance(get_recipe(protocol_id), RouteRecipe):
         return load_routes(split)
     if _is_file(name):
@@ -117,11 +131,10 @@ def load_episodes(
     if name not in SCENE_SETS:
         raise unknown_name("dataset", name, SCENE_SETS.names())
     if name == TWIN_NAME:
-        return to_twins(load_episodes(protocol_id, split, SET_NAME))
-    recipe = get_recipe(protocol_id)
+        return to_twins(load_episodes(named_id, split, SET_NAME))
     require_name("split", split, split_sizes(name, recipe))
     shipped = shipped_path(recipe, split, name)
-    if shipped.is_file():
+    if is_own and shipped.is_file():
         found = read_list(shipped)
         return replace(found, protocol_id=protocol_id, episodes=recipe.adopt(found.episodes))
     return make_split(recipe, split, name)
@@ -212,9 +225,17 @@ def make_episodes(
 
 
 def get_recipe(protocol_id: str) -> EpisodeRecipe:
-    """How the episodes of a protocol are made, whatever its options; raises UnknownNameError."""
-    recipe: EpisodeRecipe = RECIPES.get(base_protocol(protocol_id))
-    return recipe
+    """How the episodes of a protocol are made; of its options path_actions alone moves them.
+
+    Raises UnknownNameError, and InputError for a limit that is no number of actions.
+    """
+    base, options = split_protocol(protocol_id)
+    recipe: EpisodeRecipe = RECIPES.get(base)
+    if PATH_ACTIONS not in options:
+        return recipe
+    if not options[PATH_ACTIONS].isdecimal():
+        raise InputError(f"expected a number of actions as {PATH_ACTIONS}, got {options[PATH_ACTIONS]!r}")
+    return recipe.limit_plans(int(options[PATH_ACTIONS]))
 
 
 def _is_file(name: str) -> bool:

@@ -13,7 +13,7 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.goals import MultiGoal, ObjectInstance
 from navarena.episodes.places import as_tuple, round_distance, sample_places, sample_yaws
 from navarena.episodes.point_nav import scene_name
-from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream, require_actions
 from navarena.episodes.solvable import choose_solvable
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import MULTION
@@ -40,7 +40,8 @@ FOUND_DISTANCE = 1.5
 """Metres, geodesic, within which the planner must come to each goal (multiON, SUCCESS_DISTANCE)."""
 
 MAX_STEPS = 2500
-"""Actions within which it must have come to all of them (multiON, MAX_EPISODE_STEPS)."""
+"""Actions within which it must have come to all of them (multiON, MAX_EPISODE_STEPS); the consensus of 2020
+drew with 750 at most (Batra et al. 2020, "ObjectNav Episode Dataset")."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class MultiOnRecipe(EpisodeRecipe):
         max_rise: metres of height between successive points; more is another floor.
         difficulty: metres, geodesic, for each goal: an episode of m goals is easy up to m times the
             first, and medium up to m times the second.
+        max_steps: actions within which the planner must have come to all goals.
         shares, default_dataset: see EpisodeRecipe.
     """
 
@@ -92,10 +94,15 @@ class MultiOnRecipe(EpisodeRecipe):
     difficulty: tuple[float, float] = (5.5, 8.0)
     shares: str = ""
     default_dataset: str = DEFAULT_DATASET
+    max_steps: int = MAX_STEPS
 
     def __post_init__(self) -> None:
         if not 1 <= self.goals <= len(self.classes):
             raise InputError(f"expected 1 to {len(self.classes)} goals of distinct classes, got {self.goals}")
+
+    def limit_plans(self, actions: int) -> "MultiOnRecipe":
+        """See EpisodeRecipe."""
+        return replace(self, max_steps=require_actions(actions))
 
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
         """Solvable episodes; raises SceneError when the floor is too small for the rules."""
@@ -197,15 +204,15 @@ class MultiOnRecipe(EpisodeRecipe):
 
     def _are_solved(self, world: World, tried: Mapping[int, Candidate]) -> list[bool]:
         """Whether the planner comes to the goals of each candidate, one after the other."""
-        planner = ActionPlanner(self.embodiment, FOUND_DISTANCE, MAX_STEPS)
+        planner = ActionPlanner(self.embodiment, FOUND_DISTANCE, self.max_steps)
         points = np.stack([candidate.points for candidate in tried.values()])
         positions, yaws = points[:, 0].copy(), np.array([candidate.yaw for candidate in tried.values()])
         actions = np.zeros(len(tried), np.int64)
         for goal in range(1, 1 + self.goals):
             plans = planner.plan(Query([world.navmesh] * len(tried), positions, yaws, points[:, goal]))
-            actions += [MAX_STEPS + 1 if plan is None else len(plan) for plan in plans]
+            actions += [self.max_steps + 1 if plan is None else len(plan) for plan in plans]
             positions, yaws = follow_plans(world.navmesh, self.embodiment, positions, yaws, plans)
-        return (actions <= MAX_STEPS).tolist()
+        return (actions <= self.max_steps).tolist()
 
 
 def make_recipe(goals: int) -> MultiOnRecipe:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectGoal
 from navarena.episodes.places import as_tuple, round_distance, round_places, sample_places, sample_yaws
 from navarena.episodes.point_nav import scene_name
-from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream, require_actions
 from navarena.episodes.solvable import choose_solvable
 from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, find_view_points
 from navarena.scenes.scene import Scene
@@ -112,6 +112,10 @@ class ObjectNavRecipe(EpisodeRecipe):
         return ViewPointSettings(
             self.categories, self.embodiment, min_island_radius=self.min_island_radius, tilts=self.tilts
         )
+
+    def limit_plans(self, actions: int) -> "ObjectNavRecipe":
+        """See EpisodeRecipe."""
+        return replace(self, max_steps=require_actions(actions))
 
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
         """Solvable episodes; raises SceneError for a scene without labels, goals or room."""

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
 from navarena.simulation.body import Embodiment
 from navarena.simulation.world import World
@@ -82,6 +83,16 @@ class EpisodeRecipe(ABC):
         Raises SceneError when the scene has no place for such episodes.
         """
 
+    def limit_plans(self, actions: int) -> "EpisodeRecipe":
+        """The recipe whose episodes the planner solves in at most so many `actions`, the last one included.
+
+        Raises InputError for fewer than 1, and where the protocol leaves no such choice.
+        """
+        raise InputError(
+            f"expected a protocol of objects for a limit of {actions} planned actions, got "
+            f"{self.protocol_id!r}; leave the option out"
+        )
+
     @property
     def splits(self) -> Mapping[str, SplitSize]:
         """Split -> size, where they are others than those of the data set; empty otherwise."""
@@ -100,3 +111,10 @@ class EpisodeRecipe(ABC):
     def adopt(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
         """Episodes of the protocol that this one `shares`, as its own."""
         return tuple(episodes)
+
+
+def require_actions(actions: int) -> int:
+    """`actions`, a limit of plans; raises InputError below 1."""
+    if actions < 1:
+        raise InputError(f"expected a path of at least 1 planned action, got {actions}")
+    return actions

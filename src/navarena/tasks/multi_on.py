@@ -137,7 +137,7 @@ class MultiOn(Task):
     ## Options
 
     found_budget, oracle_found, found_distance, found_limit, body_height, goal, late_goal, depth, hidden,
-    distractors, cylinder, step_limit, wrong_found_penalty, track, sliding, max_steps: see
+    distractors, cylinder, step_limit, wrong_found_penalty, path_actions, track, sliding, max_steps: see
     `MultiOnOptions`. They are written behind the id, as in `multion-3on-v1+found_budget=5`; the result then
     shows as custom.
 

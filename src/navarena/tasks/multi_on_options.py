@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from navarena.core.errors import InputError
+from navarena.episodes.multi_on import MAX_STEPS as DRAWN_ACTIONS
 from navarena.simulation.body_catalog import MULTION
 from navarena.tasks.options import RunOptions, require_positive
 
@@ -37,6 +38,8 @@ class MultiOnOptions(RunOptions):
         track, sliding, max_steps: as of RunOptions.
         step_limit: "proportional" takes a third of `max_steps` for every goal (paper, appendix A.4).
         wrong_found_penalty: taken from the reward at a wrong FOUND (code: 2.5, but off).
+        path_actions: most actions in which the planner solves an episode when it is drawn (see
+            MultiOnRecipe); 750 in the consensus of 2020.
     """
 
     found_budget: int = 0
@@ -53,10 +56,11 @@ class MultiOnOptions(RunOptions):
     max_steps: int = MAX_STEPS
     step_limit: Literal["full", "proportional"] = "full"
     wrong_found_penalty: float = 0.0
+    path_actions: int = DRAWN_ACTIONS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_positive(self, "found_distance", "body_height")
+        require_positive(self, "found_distance", "body_height", "path_actions")
         if self.found_budget < 0:
             raise InputError(f"expected found_budget of at least 0, got {self.found_budget}")
 

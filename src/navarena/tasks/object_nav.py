@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import InputError
-from navarena.episodes.object_nav import HM3D_CATEGORIES, MP3D_CATEGORIES
+from navarena.episodes.object_nav import HM3D_CATEGORIES, MP3D_CATEGORIES, OBJECTNAV_HABITAT2020_V1
 from navarena.episodes.view_points import ViewPointSettings
 from navarena.metrics.success_zone import ObjectGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
@@ -43,6 +43,8 @@ class ObjectNavOptions(RunOptions):
         zone_distance: metres from an object's box, within which it is near (the consensus: 1 m).
         zone_pixels: pixels from which on it counts as seen.
         zone_box: boxes are oriented, or aligned with the axes of the world.
+        path_actions: most actions in which the planner solves an episode when it is drawn (see
+            ObjectNavRecipe); the consensus has 750, which its step limit of 500 makes unreachable.
         track, sliding, max_steps: as of RunOptions.
     """
 
@@ -52,10 +54,11 @@ class ObjectNavOptions(RunOptions):
     zone_distance: float = 1.0
     zone_pixels: int = 1
     zone_box: Literal["oriented", "aligned"] = "oriented"
+    path_actions: int = OBJECTNAV_HABITAT2020_V1.max_steps
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_positive(self, "success_distance", "zone_distance", "zone_pixels")
+        require_positive(self, "success_distance", "zone_distance", "zone_pixels", "path_actions")
 
 
 class ObjectNavState(ObjectGoalState):
@@ -135,8 +138,8 @@ class ObjectNav(ObjectGoalTask):
 
     ## Options
 
-    success_distance, start_distance, depth, track, zone_distance, zone_pixels, zone_box, sliding,
-    max_steps: see `ObjectNavOptions`. They are
+    success_distance, start_distance, depth, track, zone_distance, zone_pixels, zone_box, path_actions,
+    sliding, max_steps: see `ObjectNavOptions`. They are
     written behind the id, as in `objectnav-habitat2020-v1+track=rgb`; the result then shows as custom.
 
     ## Versions

@@ -45,6 +45,7 @@ class StretchOptions(ObjectNavOptions):
         time_step: seconds for which velocities hold.
         seconds: simulated, after which the episode is truncated.
         max_steps: actions after which it is.
+        path_actions: as of ObjectNavOptions, in discrete actions.
     """
 
     max_steps: int = 1000
@@ -54,6 +55,7 @@ class StretchOptions(ObjectNavOptions):
     turn_speed: float = 0.45
     time_step: float = TIME_STEP
     seconds: float = SECONDS
+    path_actions: int = OBJECTNAV_STRETCH2023_V1.max_steps
 
     def __post_init__(self) -> None:
         super().__post_init__()
