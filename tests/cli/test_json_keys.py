@@ -97,6 +97,9 @@ def test_evaluate_and_replay(folder: Path, dungeon_folder: Path, capsys: pytest.
         capsys, "evaluate", "pointnav-v1", *arguments, folder / "suite" / "drift", "--corrupt", "motion_drift"
     )
     check("robustness", printed(capsys, "robustness", folder / "suite", "--no-sheet"))
+    suite = (folder / "suite" / "clean", folder / "suite" / "drift")
+    check("analyse", printed(capsys, "analyse", "degradation", *suite))
+    check("analyse", printed(capsys, "analyse", "distance", out))
 
 
 def test_episodes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

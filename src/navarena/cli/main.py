@@ -42,8 +42,10 @@ COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
     "export": Entry("navarena.cli.export:Export", "write a run in the layout of reference code"),
     "failures": Entry("navarena.cli.failures:Failures", "say why the failed episodes of a run failed"),
+    "analyse": Entry("navarena.cli.analyse:Analyse", "make the tables of the papers of finished runs"),
     "compare": Entry("navarena.cli.compare:Compare", "compare finished runs on the same episodes"),
     "replay": Entry("navarena.cli.replay:Replay", "re-execute a run's actions and check its metrics"),
+    "report": Entry("navarena.cli.report:Report", "write runs into one page that opens anywhere"),
     "robustness": Entry("navarena.cli.robustness:RobustnessCommand", "report what corruptions cost"),
     "list": Entry("navarena.cli.listing:List", "name the protocols, agents, sensors or scenes"),
     "doctor": Entry("navarena.cli.doctor:Doctor", "say what works here and what is missing"),
@@ -58,7 +60,7 @@ COMMANDS: Mapping[str, Entry] = {
     "episodes audit": Entry("navarena.cli.episode_audit:EpisodesAudit", "check episodes in their scenes"),
     "tours make": Entry("navarena.cli.tours:ToursMake", "order the paths of an R2R split into tours"),
     "tours evaluate": Entry(
-        "navarena.cli.tours_scoring:ToursEvaluate", "run an agent over tours, on graphs or in houses"
+        "navarena.cli.tours_evaluate:ToursEvaluate", "run an agent over tours, on graphs or in houses"
     ),
     "tours houses": Entry("navarena.cli.tours_houses:ToursHouses", "write instructions and tours of houses"),
     "tours coverage": Entry("navarena.cli.tours_houses:ToursCoverage", "say what tours have seen so far"),

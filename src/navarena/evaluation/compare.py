@@ -177,13 +177,13 @@ def compare(
         Difference(one.label, name, result)
         for one in contestants[1:]
         for name in names
-        if name in one.metrics and (result := _differ(first, one, name, two_levels)) is not None
+        if name in one.metrics and (result := pair_contestants(first, one, name, two_levels)) is not None
     ]
     seeds: list[SeedScores] = []
     if any(len(one.rows) > 1 for one in contestants):
         scores = [name for name in names if get_metric(name).better == "higher"]
         seeds = [
-            _score_seeds(first, one, name) for one in contestants for name in scores if name in one.metrics
+            score_seeds(first, one, name) for one in contestants for name in scores if name in one.metrics
         ]
     notices = [notice for one in contestants[1:] for notice in find_obstacles(first, one)]
     return Comparison(tuple(contestants), estimates, tuple(differences), tuple(seeds), tuple(notices))
@@ -222,8 +222,10 @@ def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate:
     return estimate_mean(values, scenes, make_generator("compare", "mean", name), two_levels)
 
 
-def _differ(first: Contestant, second: Contestant, name: str, two_levels: bool) -> PairedComparison | None:
-    """The second against the first on the episodes that both ran; None when there are none."""
+def pair_contestants(
+    first: Contestant, second: Contestant, name: str, two_levels: bool = False
+) -> PairedComparison | None:
+    """The second against the first by one metric, on the episodes that both ran; None when there are none."""
     mine, other = _keyed(first), _keyed(second)
     shared = sorted(mine.keys() & other.keys())
     if not shared:
@@ -238,7 +240,8 @@ def _differ(first: Contestant, second: Contestant, name: str, two_levels: bool) 
     )
 
 
-def _score_seeds(first: Contestant, one: Contestant, name: str) -> SeedScores:
+def score_seeds(first: Contestant, one: Contestant, name: str) -> SeedScores:
+    """The training seeds of a contestant by one metric; `first` is whom they are compared with."""
     scores = one.scores(name)
     improvement = None
     if one is not first and first.scores(name).shape[1] == scores.shape[1]:

@@ -20,6 +20,8 @@ from navarena.metrics.statistics import CONFIDENCE, Estimate, estimate_mean, est
 FORMAT = "navarena-summary-v1"
 SUMMARY_NAME = "summary.json"
 TABLE_NAME = "episodes.parquet"
+ANALYSES_FOLDER = "analyses"
+"""Below a run: tables of the papers, one JSON file for each analysis."""
 _LISTED = 5
 
 

@@ -150,11 +150,12 @@ def read_robustness(runs: Sequence[Path], metrics: Sequence[str] = ()) -> tuple[
     groups: dict[tuple[object, ...], dict[tuple[str, ...], list[Path]]] = {}
     for folder in runs:
         record = read_record(folder)
-        groups.setdefault(_group_of(record), {}).setdefault(_corruptions_of(record), []).append(folder)
+        groups.setdefault(group_of(record), {}).setdefault(_corruptions_of(record), []).append(folder)
     return tuple(_read_group(folders, tuple(metrics)) for folders in groups.values())
 
 
-def _group_of(record: RunRecord) -> tuple[object, ...]:
+def group_of(record: RunRecord) -> tuple[object, ...]:
+    """What runs share that differ in their corruptions and in the agent's seed alone."""
     free = ("corrupt", "seed")
     settings = sorted((name, value) for name, value in record.settings.items() if value is not None)
     return tuple((name, value) for name, value in settings if name not in free)

@@ -30,6 +30,7 @@ from navarena.evaluation.record import (
     write_record,
 )
 from navarena.evaluation.results import (
+    ANALYSES_FOLDER,
     SUMMARY_NAME,
     TABLE_NAME,
     Summary,
@@ -221,7 +222,8 @@ def open_run(
 def clear_run(folder: Path) -> None:
     """Delete the files of a run from `folder`, and nothing else; raises StorageError."""
     names = (FILE_NAME, SUMMARY_NAME, TABLE_NAME, TIMES_NAME, FAILURES_NAME, REPORT_NAME)
-    written = [*journal_paths(folder), *times_paths(folder), *(folder / name for name in names)]
+    derived = sorted((folder / ANALYSES_FOLDER).glob("*.json"))
+    written = [*journal_paths(folder), *times_paths(folder), *derived, *(folder / name for name in names)]
     for path in written:
         try:
             path.unlink(missing_ok=True)

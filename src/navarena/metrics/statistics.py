@@ -30,6 +30,7 @@ WILSON = "Wilson"
 OVER_SCENES = "bootstrap over scenes"
 OVER_EPISODES = "bootstrap over episodes"
 OVER_BOTH = "bootstrap over scenes and episodes"
+SQUARE_AND_ADD = "square-and-add of two intervals"
 NO_INTERVAL = "none"
 
 
@@ -42,8 +43,7 @@ class Estimate:
         low, high: the interval at CONFIDENCE; None when it cannot be known.
         n: how many values were given, infinite ones included.
         infinite: how many of them are infinite.
-        method: how the interval was made: WILSON, OVER_SCENES, OVER_EPISODES, OVER_BOTH or
-            NO_INTERVAL.
+        method: how the interval was made, such as WILSON, OVER_SCENES or NO_INTERVAL.
     """
 
     mean: float
@@ -193,3 +193,63 @@ def estimate_mean(
     low, high = bootstrap_interval(kept, clusters, generator, two_levels=two_levels and bool(by_scene))
     method = OVER_EPISODES if not by_scene else OVER_BOTH if two_levels else OVER_SCENES
     return Estimate(mean, low, high, n, infinite, method)
+
+
+def estimate_weighted(
+    values: Float[np.ndarray, "n"],
+    weights: Float[np.ndarray, "n"],
+    scenes: Sequence[str],
+    generator: np.random.Generator,
+) -> Estimate:
+    """Mean of the parts of episodes, such as sub-tasks, pooled: each value stands for as many as its weight.
+
+    The interval resamples whole scenes, or episodes where there are fewer than MIN_SCENES. n counts
+    parts.
+
+    Args:
+        values: (N,) float64, finite: the mean over the parts of each episode.
+        weights: (N,) float64, how many parts it has; episodes with 0 say nothing.
+        scenes: scene id of each episode.
+        generator: source of the resamples.
+
+    Raises InputError where no episode has a part, and for values that are not finite.
+    """
+    kept = np.asarray(weights) > 0
+    if len(scenes) != kept.size or not kept.any():
+        raise InputError(f"expected at least one weight above 0 and a scene for each, got {int(kept.sum())}")
+    counts = np.asarray(weights, np.float64)[kept]
+    sums = np.asarray(values, np.float64)[kept] * counts
+    if not np.isfinite(sums).all():
+        raise InputError("expected finite values to pool, got NaN or infinity; leave those out")
+    n = round(float(counts.sum()))
+    mean = math.fsum(sums) / math.fsum(counts)
+    if counts.size == 1:
+        return Estimate(mean, None, None, n)
+    _, labels = np.unique(np.asarray(scenes)[kept], return_inverse=True)
+    by_scene = bool(labels.max() + 1 >= MIN_SCENES)
+    clusters = labels if by_scene else np.arange(counts.size)
+    totals, sizes = np.bincount(clusters, sums), np.bincount(clusters, counts)
+    means = np.zeros(RESAMPLES)
+    chunk = max(1, _DRAWS_AT_ONCE // len(totals))
+    for first in range(0, RESAMPLES, chunk):
+        last = min(first + chunk, RESAMPLES)
+        drawn = generator.integers(0, len(totals), (last - first, len(totals)))
+        means[first:last] = totals[drawn].sum(1) / sizes[drawn].sum(1)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return Estimate(mean, float(low), float(high), n, 0, OVER_SCENES if by_scene else OVER_EPISODES)
+
+
+def subtract_estimates(first: Estimate, second: Estimate) -> Estimate:
+    """First minus second of two independent samples, with the interval that follows from theirs.
+
+    Each side of the interval adds the distances of the two means from their own bounds in squares (the
+    "square-and-add" of Newcombe 1998, method 10, and Zou and Donner 2008). n is the lesser of the two; no
+    interval where either has none.
+    """
+    mean, n = first.mean - second.mean, min(first.n, second.n)
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return Estimate(mean, None, None, n)
+    low = mean - math.hypot(first.mean - first.low, second.high - second.mean)
+    high = mean + math.hypot(first.high - first.mean, second.mean - second.low)
+    return Estimate(mean, low, high, n, 0, SQUARE_AND_ADD)

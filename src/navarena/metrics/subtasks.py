@@ -221,7 +221,7 @@ def pool_subtasks(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
         raise InputError("expected the metrics of episodes with sub-tasks, got none called 'subtasks'")
     pooled: dict[str, float] = {}
     for name in rows[0] if rows else ():
-        weights = np.array([_weight(name, row) for row in rows])
+        weights = np.array([count_parts(name, row.__getitem__) for row in rows])
         if weights.sum() > 0:
             values = np.array([row[name] for row in rows])
             pooled[name] = float((weights * values).sum() / weights.sum())
@@ -233,14 +233,19 @@ def _called(score: str) -> str:
     return {"success": "success", "spl": "SPL", "soft_spl": "SoftSPL"}[score]
 
 
-def _weight(name: str, row: Mapping[str, float]) -> float:
-    """How many sub-tasks of its episode the score `name` speaks for; 0 for other numbers."""
-    count = row["subtasks"]
+def count_parts(name: str, value: Callable[[str], float]) -> float:
+    """How many sub-tasks of its episode the score `name` speaks for; 0 for other numbers.
+
+    Args:
+        name: of a metric, such as "object_success" or "subtask_5_spl".
+        value: gives the metrics of the episode by name, "subtasks" among them.
+    """
+    count = value("subtasks")
     if name in WHOLE:
         return count
     first, _, rest = name.partition("_")
     if first in MODALITIES and rest in SCORES:
-        return row[f"{first}_subtasks"]
+        return value(f"{first}_subtasks")
     place, _, score = rest.partition("_")
     if first == "subtask" and place.isdigit() and score in SCORES:
         left = max(0.0, count - int(place) + 1)

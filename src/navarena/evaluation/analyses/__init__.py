@@ -9,13 +9,25 @@ from navarena.evaluation.analyses.analysis import (
     read_analyses,
     save_analysis,
 )
+from navarena.evaluation.analyses.catalog import (
+    ANALYSES,
+    AnalysisKind,
+    fitting_analyses,
+    read_labelled,
+    run_analysis,
+)
 
 __all__ = [
+    "ANALYSES",
     "Analysis",
+    "AnalysisKind",
     "Column",
     "Curve",
+    "fitting_analyses",
     "format_cell",
     "format_number",
     "read_analyses",
+    "read_labelled",
+    "run_analysis",
     "save_analysis",
 ]

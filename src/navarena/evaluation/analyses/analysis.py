@@ -13,14 +13,12 @@ import msgspec
 
 from navarena.core.errors import FileError
 from navarena.core.files import raise_storage_error, read_bytes, write_atomic
+from navarena.evaluation.results import ANALYSES_FOLDER
 from navarena.metrics.statistics import Estimate
 
-FOLDER = "analyses"
-"""Below a run: what was computed by replay, one JSON file for each analysis."""
-
-Kind = Literal["text", "count", "rate", "score", "metres", "points"]
-"""How the cells of a column read: words; whole numbers; shares in per cent; three digits; metres;
-differences of shares in points of per cent."""
+Kind = Literal["text", "count", "number", "rate", "score", "metres", "points"]
+"""How the cells of a column read: words; whole numbers; numbers with one digit; shares in per cent; scores
+with three digits; metres; differences of shares in points of per cent."""
 
 Cell = str | int | float | Estimate | None
 """None where nothing can be said, such as the change of a row against itself."""
@@ -119,6 +117,8 @@ def format_number(value: float, kind: Kind) -> str:
             return f"{100 * value:+.1f}"
         case "metres":
             return f"{value:.2f} m"
+        case "number":
+            return f"{value:,.1f}"
         case "count":
             return f"{value:,.0f}"
         case _:
@@ -127,7 +127,7 @@ def format_number(value: float, kind: Kind) -> str:
 
 def save_analysis(folder: Path, analysis: Analysis) -> Path:
     """Write `analysis` below the run in `folder` in one step; returns the file. Raises StorageError."""
-    path = folder / FOLDER / f"{analysis.name}.json"
+    path = folder / ANALYSES_FOLDER / f"{analysis.name}.json"
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as error:
@@ -138,7 +138,7 @@ def save_analysis(folder: Path, analysis: Analysis) -> Path:
 
 def read_analyses(folder: Path) -> tuple[Analysis, ...]:
     """What was saved below the run in `folder`, by name; raises FileError for a damaged file."""
-    return tuple(_read_analysis(path) for path in sorted((folder / FOLDER).glob("*.json")))
+    return tuple(_read_analysis(path) for path in sorted((folder / ANALYSES_FOLDER).glob("*.json")))
 
 
 def _read_analysis(path: Path) -> Analysis:

@@ -1,0 +1,45 @@
+"""`navarena analyse`: the tables of the papers, made of finished runs."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+import tyro
+
+from navarena.cli.console import Console
+from navarena.core.suggest import require_name
+from navarena.evaluation.analyses import ANALYSES, read_labelled, run_analysis, save_analysis
+
+
+@dataclass(frozen=True)
+class Analyse:
+    """Make a table of a paper of finished runs: NAME is one of
+
+    MultiON: backtracking, found-budgets, generalization, distance, goal-counts, lengths; GOAT-Bench:
+    modalities, subtasks, goal-noise; RobustNav: degradation; of any protocol: seeds. docs/analyses.md
+    describes each. The table is kept below the first run, whose report shows it from then on. Exit code 0,
+    whatever the result. The keys of --json stand in docs/cli.md.
+    """
+
+    name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
+    """Which analysis."""
+    runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[LABEL=]RUN")]
+    """Folders of runs, several training seeds of one method with commas. A label names a run in the table;
+    without one it is called by its agent."""
+    json: bool = False
+    """Print one JSON document instead of a table."""
+
+    def run(self, console: Console) -> int:
+        """Analyse, keep and print; the exit code is 0."""
+        kind = ANALYSES[require_name("analysis", self.name, ANALYSES)]
+        contestants = read_labelled(self.runs, kind.groups)
+        total = sum(len(rows) for one in contestants for rows in one.rows) if kind.replays else 0
+        with console.progress(total, "replaying") as progress:
+            analysis = run_analysis(self.name, contestants, progress.advance)
+        file = save_analysis(contestants[0].folders[0], analysis)
+        console.table(analysis.title, analysis.headings, analysis.texts())
+        for note in analysis.notes:
+            console.text(f"  {note}")
+        console.text(f"kept in {file}")
+        console.result(msgspec.to_builtins(analysis) | {"file": str(file)})
+        return 0

@@ -1,0 +1,142 @@
+"""MultiON's backtracking table (paper, table 4): does it help to have seen a goal before its turn?
+
+A goal is *seen* at a pose that has it within 79 degrees and 5 m and whose picture shows it, so that nothing
+hides it. Runs are replayed with the instance picture for that.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool
+
+from navarena.core.errors import InputError
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column
+from navarena.evaluation.analyses.estimates import estimate_share
+from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.compare import Contestant
+from navarena.evaluation.journal import Row
+from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
+from navarena.metrics.backtracking import is_in_sector, seen_before_turn
+from navarena.metrics.multi_goal import MultiGoalTrajectory
+from navarena.metrics.statistics import subtract_estimates
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.multi_on import require_state
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A goal whose turn came.
+
+    Attributes:
+        place: from 2 on; the first goal's turn comes with the start.
+        seen: whether it had been seen before the FOUND of the goal before it.
+        found: whether it was found.
+    """
+
+    place: int
+    seen: bool
+    found: bool
+
+
+class SightWatcher:
+    """Notes pose by pose which goals are seen; a Watch of execute_actions.
+
+    Attributes:
+        seen: episode id -> for each pose (n,) bool.
+    """
+
+    def __init__(self) -> None:
+        self.seen: dict[str, list[Bool[np.ndarray, n]]] = {}
+
+    def __call__(self, batch: object, rows: Mapping[int, Row]) -> None:
+        """Look at the pictures in the slots of `rows`; raises InputError for goals that no picture shows."""
+        if not isinstance(batch, NavigationBatch):
+            raise InputError(f"expected a batch with pictures, got {type(batch).__name__}")
+        state, simulator = require_state(batch.state), batch.simulator
+        pictures = batch.observations["instance"]
+        for slot, row in rows.items():
+            ids = batch.task.goal_ids(state, slot)
+            if not all(ids):
+                raise InputError(f"expected goals that pictures show, got hidden ones in {row.identity}")
+            near = is_in_sector(simulator.positions[slot], float(simulator.yaws[slot]), state.goals[slot])
+            shown = [
+                bool(np.isin(pictures[slot], list(one)).any()) if close else False
+                for one, close in zip(ids, near)
+            ]
+            self.seen.setdefault(row.episode_id, []).append(np.array(shown, bool))
+
+
+def find_turns(
+    one: Contestant, benchmark: Benchmark, on_episode: Callable[[], object] = lambda: None
+) -> list[Turn]:
+    """Every goal after the first whose turn came, of all episodes of a run, by replay.
+
+    Raises InputError for episodes without several goals in order, and what execute_actions raises.
+    """
+    by_id = {episode.episode_id: episode for episode in benchmark.episodes}
+    turns = []
+    for rows in one.rows:
+        watcher = SightWatcher()
+        pairs = [(row, by_id[row.episode_id]) for row in rows]
+        for row, _, outcome in execute_actions(benchmark, pairs, ("instance",), watcher):
+            track = outcome.trajectory
+            if not isinstance(track, MultiGoalTrajectory):
+                raise InputError(f"expected episodes of MultiON, got one of {type(track).__name__}")
+            seen = seen_before_turn(track, np.array(watcher.seen.pop(row.episode_id), bool))
+            found = len(track.found_after)
+            turns += [Turn(place, bool(one), place <= found) for place, one in enumerate(seen, start=2)]
+            on_episode()
+    return turns
+
+
+def analyse_backtracking(
+    contestants: Sequence[Contestant],
+    open_benchmark: Callable[[Contestant], Benchmark] | None = None,
+    on_episode: Callable[[], object] = lambda: None,
+) -> Analysis:
+    """How often the k-th goal is found that had been seen before its turn, and that had not.
+
+    Args:
+        contestants: runs of MultiON with two goals or more.
+        open_benchmark: what a run was made on; opened from its run.json when None.
+        on_episode: called after each episode that was replayed.
+
+    Raises InputError for runs without several goals in order, and what execute_actions raises.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for one in contestants:
+        benchmark = (open_benchmark or _open)(one)
+        turns = find_turns(one, benchmark, on_episode)
+        for place in sorted({turn.place for turn in turns}):
+            rows.append((one.label, place, *_compare_turns([one for one in turns if one.place == place])))
+        if len({turn.place for turn in turns}) > 1:
+            rows.append((one.label, "all", *_compare_turns(turns)))
+    return Analysis(
+        "backtracking",
+        "Goals that had been seen before their turn",
+        (
+            Column("run"),
+            Column("goal", "count"),
+            Column("turns", "count"),
+            Column("found when seen before", "rate"),
+            Column("found when not", "rate"),
+            Column("improvement", "points"),
+        ),
+        tuple(rows),
+        (
+            "Seen: within 79 degrees and 5 m and not hidden, before the FOUND of the goal before it.",
+            "A goal's turn comes when the one before it was found; the others are not counted.",
+        ),
+    )
+
+
+def _open(one: Contestant) -> Benchmark:
+    return open_recorded_benchmark(one.records[0])
+
+
+def _compare_turns(turns: Sequence[Turn]) -> tuple[Cell, ...]:
+    seen = estimate_share([turn.found for turn in turns if turn.seen])
+    unseen = estimate_share([turn.found for turn in turns if not turn.seen])
+    gain = None if seen is None or unseen is None else subtract_estimates(seen, unseen)
+    return (len(turns), seen, unseen, gain)

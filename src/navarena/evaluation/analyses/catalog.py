@@ -1,0 +1,186 @@
+"""The analyses by name, and which of them speak about given runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from navarena.core.errors import InputError
+from navarena.core.suggest import require_name
+from navarena.evaluation.analyses.analysis import Analysis
+from navarena.evaluation.analyses.backtracking import analyse_backtracking
+from navarena.evaluation.analyses.degradation import analyse_degradation
+from navarena.evaluation.analyses.estimates import goal_count
+from navarena.evaluation.analyses.found_budgets import analyse_found_budgets
+from navarena.evaluation.analyses.goat import analyse_goal_noise, analyse_modalities, analyse_subtasks
+from navarena.evaluation.analyses.multi_on import (
+    analyse_distance,
+    analyse_generalization,
+    analyse_goal_counts,
+    analyse_lengths,
+)
+from navarena.evaluation.analyses.seeds import analyse_seeds
+from navarena.evaluation.compare import Contestant, read_contestant
+from navarena.evaluation.robustness import group_of
+
+LABEL_MARK = "="
+"""Stands between a label and the folders of a run."""
+
+Contestants = Sequence[Contestant]
+OnEpisode = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class AnalysisKind:
+    """An analysis and what it needs.
+
+    Attributes:
+        make: of contestants; calls back after each episode that it replays.
+        fits: whether the runs are such that it says something without being asked for.
+        help: one line.
+        replays: whether it executes the runs' actions again, which takes time.
+        groups: whether runs with one label belong together.
+    """
+
+    make: Callable[[Contestants, OnEpisode], Analysis]
+    fits: Callable[[Contestants], bool]
+    help: str
+    replays: bool = False
+    groups: bool = False
+
+
+def _has_goals(contestants: Contestants) -> bool:
+    return all(row.goals is not None for one in contestants for row in one.rows[0])
+
+
+def _has_subtasks(contestants: Contestants) -> bool:
+    return all("subtasks" in one.metrics for one in contestants)
+
+
+def _has_goal_counts(contestants: Contestants) -> bool:
+    """Whether every run has one number of goals, each label each number once, and there are several."""
+    if not _has_goals(contestants) or len(contestants) < 2:
+        return False
+    mixed = any(len({len(row.goals.legs) for row in one.rows[0] if row.goals}) > 1 for one in contestants)
+    if mixed:
+        return False
+    counts = [(one.label, goal_count(one)) for one in contestants]
+    return len(set(counts)) == len(counts) and len({m for _, m in counts}) > 1
+
+
+def _is_corrupt(one: Contestant) -> bool:
+    return bool(one.records[0].settings.get("corrupt"))
+
+
+def _has_clean(contestants: Contestants) -> bool:
+    """Whether all runs belong to one agent, one of them clean, others not."""
+    if len({group_of(record) for one in contestants for record in one.records}) != 1:
+        return False
+    return len({_is_corrupt(one) for one in contestants}) == 2
+
+
+def _has_noise(contestants: Contestants) -> bool:
+    clean = [one for one in contestants if not _is_corrupt(one)]
+    one_label = len({one.label for one in contestants}) == 1
+    return _has_subtasks(contestants) and one_label and _has_clean(contestants) and len(clean) == 1
+
+
+def _only_asked(contestants: Contestants) -> bool:
+    return False
+
+
+ANALYSES: Mapping[str, AnalysisKind] = {
+    "backtracking": AnalysisKind(
+        lambda runs, on_episode: analyse_backtracking(runs, on_episode=on_episode),
+        _only_asked,
+        "MultiON: are goals found more often that had been seen before their turn?",
+        replays=True,
+    ),
+    "found-budgets": AnalysisKind(
+        lambda runs, on_episode: analyse_found_budgets(runs, on_episode=on_episode),
+        _only_asked,
+        "MultiON: what if FOUND may be wrong 1, 2, 3, ... times?",
+        replays=True,
+        groups=True,
+    ),
+    "generalization": AnalysisKind(
+        lambda runs, _: analyse_generalization(runs),
+        _only_asked,
+        "MultiON: PROGRESS over numbers of goals in training and testing",
+    ),
+    "distance": AnalysisKind(
+        lambda runs, _: analyse_distance(runs), _has_goals, "MultiON: PPL against the length of the way"
+    ),
+    "goal-counts": AnalysisKind(
+        lambda runs, _: analyse_goal_counts(runs),
+        _has_goal_counts,
+        "MultiON: success as the number of goals grows, beside SUCCESS(1)^m",
+        groups=True,
+    ),
+    "lengths": AnalysisKind(
+        lambda runs, _: analyse_lengths(runs), _has_goals, "MultiON: how long episodes are and how they end"
+    ),
+    "modalities": AnalysisKind(
+        lambda runs, _: analyse_modalities(runs), _has_subtasks, "GOAT-Bench: by how goals are told"
+    ),
+    "subtasks": AnalysisKind(
+        lambda runs, _: analyse_subtasks(runs), _has_subtasks, "GOAT-Bench: by place of the sub-task"
+    ),
+    "goal-noise": AnalysisKind(
+        lambda runs, _: analyse_goal_noise(runs),
+        _has_noise,
+        "GOAT-Bench: what noise in the goals costs",
+        groups=True,
+    ),
+    "degradation": AnalysisKind(
+        lambda runs, _: analyse_degradation(runs), _has_clean, "RobustNav: what corruptions cost"
+    ),
+    "seeds": AnalysisKind(
+        lambda runs, _: analyse_seeds(runs),
+        lambda runs: all(len(one.rows) > 1 for one in runs),
+        "training seeds: mean and standard error, interquartile mean, profiles",
+    ),
+}
+"""Name -> analysis, as `navarena analyse` knows them."""
+
+
+def run_analysis(name: str, contestants: Contestants, on_episode: OnEpisode = lambda: None) -> Analysis:
+    """The analysis `name` of the runs; raises UnknownNameError, and what the analysis raises."""
+    require_name("analysis", name, ANALYSES)
+    if not contestants:
+        raise InputError("expected at least one run to analyse, got none")
+    return ANALYSES[name].make(contestants, on_episode)
+
+
+def fitting_analyses(contestants: Contestants) -> tuple[Analysis, ...]:
+    """The analyses that speak about these runs and need no replay: the sections of a report."""
+    return tuple(kind.make(contestants, lambda: None) for kind in ANALYSES.values() if kind.fits(contestants))
+
+
+def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contestant]:
+    """The finished runs that a command line names, each as [LABEL=]FOLDER[,FOLDER...].
+
+    Runs without a label are called by their agents; where `groups` does not ask for equal labels, the
+    protocol tells apart what would be called the same.
+
+    Raises what read_contestant raises.
+    """
+    found = []
+    for entry in entries:
+        label, mark, folders = entry.rpartition(LABEL_MARK)
+        if mark and not Path(entry.split(",")[0]).exists():
+            found.append((label, folders))
+        else:
+            found.append(("", entry))
+    contestants = [
+        read_contestant(label, [Path(folder) for folder in folders.split(",")]) for label, folders in found
+    ]
+    named = [one if one.label else replace(one, label=one.agent) for one in contestants]
+    if groups:
+        return named
+    labels = [one.label for one in named]
+    return [
+        replace(one, label=f"{one.label}, {one.records[0].settings['protocol']}")
+        if labels.count(one.label) > 1 and not label
+        else one
+        for one, (label, _) in zip(named, found)
+    ]

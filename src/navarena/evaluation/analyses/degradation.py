@@ -1,0 +1,87 @@
+"""RobustNav's tables (Chattopadhyay et al. 2021, tables 2 and 3, section 5.2): what corruptions cost, and how
+agents fail under them. The numbers are those of evaluation.robustness.
+"""
+
+from collections.abc import Sequence
+
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
+from navarena.evaluation.compare import Contestant
+from navarena.evaluation.robustness import (
+    BEHAVIOUR,
+    Robustness,
+    RobustnessRow,
+    read_robustness,
+    relative_drop,
+)
+from navarena.metrics.statistics import Estimate
+
+TITLES = {
+    "collisions": Column("collisions", "number"),
+    "distance_to_goal": Column("final distance", "metres"),
+    "min_distance": Column("least distance", "metres"),
+    "oracle_success": Column("success, oracle stop", "rate"),
+}
+
+
+def analyse_degradation(contestants: Sequence[Contestant]) -> Analysis:
+    """Success and SPL under each corruption against the clean run, and how the agent behaves there.
+
+    Args:
+        contestants: runs that differ in nothing but their corruptions and seeds belong together, whatever
+            their labels; one of each group is clean.
+
+    Raises what read_robustness raises.
+    """
+    folders = [folder for one in contestants for folder in one.folders]
+    columns = read_robustness(folders, ("success", "spl"))
+    return tabulate_degradation(columns)
+
+
+def tabulate_degradation(columns: Sequence[Robustness]) -> Analysis:
+    """The table of agents on protocols that were read."""
+    rows = [_describe(one, row) for one in columns for row in (one.clean, *one.rows)]
+    curves = [
+        Curve(f"{one.agent}: {name}", tuple(float(x) for x, _ in points), tuple(y for _, y in points))
+        for one in columns
+        for name, points in one.curves("success").items()
+    ]
+    return Analysis(
+        "degradation",
+        "What corruptions cost",
+        (
+            Column("agent"),
+            Column("protocol"),
+            Column("corruptions"),
+            Column("episodes", "count"),
+            Column("success", "rate"),
+            Column("relative drop of success", "rate"),
+            Column("SPL", "rate"),
+            Column("relative drop of SPL", "rate"),
+            *(TITLES[name] for name in BEHAVIOUR),
+            Column("stop failures, positive", "rate"),
+            Column("stop failures, negative", "rate"),
+        ),
+        tuple(rows),
+        (
+            "Positive stop failures: declarations out of range, of all declarations. Negative ones: steps in "
+            "range without a declaration, of all steps in range, the mean over episodes.",
+            "Success with an oracle's stop counts episodes that were in range at any step.",
+        ),
+        tuple(curves),
+        "severity",
+        "success",
+    )
+
+
+def _describe(one: Robustness, row: RobustnessRow) -> tuple[Cell, ...]:
+    cells: list[Cell] = [one.agent, one.protocol, row.title, len(row.runs.rows[0])]
+    for name in ("success", "spl"):
+        change = row.changes.get(name)
+        cells += [row.estimates.get(name), None if change is None else relative_drop(change)]
+    cells += [_finite(row.estimates.get(name)) for name in BEHAVIOUR]
+    return (*cells, row.premature_stops, row.missed_stops)
+
+
+def _finite(estimate: Estimate | None) -> Estimate | None:
+    """None in the place of a mean of nothing but infinities."""
+    return None if estimate is None or estimate.infinite == estimate.n else estimate

@@ -1,0 +1,183 @@
+"""Analyses of GOAT-Bench (Khanna et al. 2024): by modality, by sub-task, and under noise in the goals."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.errors import InputError
+from navarena.core.seeding import make_generator
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
+from navarena.evaluation.analyses.estimates import by_label, estimate_part
+from navarena.evaluation.compare import Contestant
+from navarena.metrics.catalog import TOLD
+from navarena.metrics.relative_drop import estimate_relative_drop
+from navarena.metrics.statistics import Estimate, estimate_weighted
+from navarena.metrics.subtasks import LAST_PLACE, MODALITIES, count_parts
+
+ALL = "all"
+
+
+def analyse_modalities(contestants: Sequence[Contestant]) -> Analysis:
+    """Success and SPL of the sub-tasks that are told by category, in words, and by picture (figure 5).
+
+    Raises InputError for runs without sub-tasks.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for one in contestants:
+        _require_subtasks(one)
+        for modality in (*MODALITIES, ALL):
+            names = [_name_score(modality, score) for score in ("success", "spl")]
+            parts = _weights(one, names[0])
+            if parts.any():
+                pooled = [_pool(one, name) for name in names]
+                share = estimate_part(one, names[0], parts > 0)
+                rows.append((one.label, TOLD.get(modality, ALL), int(parts.sum()), *pooled, share))
+    return Analysis(
+        "modalities",
+        "Sub-tasks by how their goals are told",
+        (
+            Column("run"),
+            Column("goals told"),
+            Column("sub-tasks", "count"),
+            Column("success", "rate"),
+            Column("SPL", "rate"),
+            Column("success, mean over episodes", "rate"),
+        ),
+        tuple(rows),
+        ("Sub-tasks count equally; the last column is the mean of the episodes that have any.",),
+    )
+
+
+def analyse_subtasks(contestants: Sequence[Contestant]) -> Analysis:
+    """Success and SPL of the first, second, ... sub-task; from the fifth on together (figure 6).
+
+    Raises InputError for runs without sub-tasks.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    curves = []
+    for one in contestants:
+        _require_subtasks(one)
+        points: dict[str, dict[float, Estimate]] = {"success": {}, "spl": {}}
+        for place in range(1, LAST_PLACE + 1):
+            names = {score: f"subtask_{place}_{score}" for score in points}
+            has = _weights(one, names["success"]) > 0
+            values = {score: estimate_part(one, name, has) for score, name in names.items()}
+            called = f"{place} and later" if place == LAST_PLACE else str(place)
+            if has.any():
+                rows.append((one.label, called, int(has.sum()), *values.values()))
+            for score, value in values.items():
+                if value is not None:
+                    points[score][float(place)] = value
+        for score, line in points.items():
+            curves.append(Curve(f"{one.label}: {score}", tuple(line), tuple(line.values())))
+    return Analysis(
+        "subtasks",
+        "Sub-tasks by their place in the episode",
+        (
+            Column("run"),
+            Column("sub-task"),
+            Column("episodes", "count"),
+            Column("success", "rate"),
+            Column("SPL", "rate"),
+        ),
+        tuple(rows),
+        (f"From the {LAST_PLACE}th on: the mean of all later sub-tasks of each episode.",),
+        tuple(curves),
+        f"place of the sub-task ({LAST_PLACE}: and all later ones)",
+        "share",
+    )
+
+
+def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:
+    """What noise in the goals costs: for each modality the share of success that is lost, and their mean.
+
+    Args:
+        contestants: of each label one run without corruptions, and others on the same episodes.
+
+    Raises InputError for labels without a clean run or without another one, for runs on other episodes,
+    and for runs without sub-tasks.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for label, group in by_label(contestants).items():
+        clean = [one for one in group if not one.records[0].settings.get("corrupt")]
+        noisy = [one for one in group if one.records[0].settings.get("corrupt")]
+        if len(clean) != 1 or not noisy:
+            raise InputError(
+                f"expected one run of {label!r} without corruptions and at least one with them, got "
+                f"{len(clean)} and {len(noisy)}; write several training seeds with commas"
+            )
+        for one in noisy:
+            rows += _describe_noise(label, clean[0], one)
+    return Analysis(
+        "goal-noise",
+        "What noise in the goals costs",
+        (
+            Column("run"),
+            Column("noise"),
+            Column("goals told"),
+            Column("sub-tasks", "count"),
+            Column("success, clean", "rate"),
+            Column("success, noisy", "rate"),
+            Column("relative drop", "rate"),
+        ),
+        tuple(rows),
+        ("A relative drop is (clean - noisy) / clean; the mean of the modalities stands below them.",),
+    )
+
+
+def _describe_noise(label: str, clean: Contestant, noisy: Contestant) -> list[tuple[Cell, ...]]:
+    for one in (clean, noisy):
+        _require_subtasks(one)
+    keys = [[(row.scene_id, row.episode_id) for row in one.rows[0]] for one in (clean, noisy)]
+    if keys[0] != keys[1]:
+        raise InputError(f"expected the episodes of {clean.folders[0]} in {noisy.folders[0]}, got others")
+    noise = str(noisy.records[0].settings["corrupt"])
+    rows: list[tuple[Cell, ...]] = []
+    told = [one for one in MODALITIES if _weights(clean, f"{one}_success").any()]
+    for modality in told:
+        name = f"{modality}_success"
+        parts = int(_weights(clean, name).sum())
+        drop = _drop(clean, noisy, [modality])
+        rows.append((label, noise, TOLD[modality], parts, _pool(clean, name), _pool(noisy, name), drop))
+    total = int(sum(_weights(clean, f"{one}_success").sum() for one in told))
+    name = _name_score(ALL, "success")
+    rows.append(
+        (label, noise, "mean drop", total, _pool(clean, name), _pool(noisy, name), _drop(clean, noisy, told))
+    )
+    return rows
+
+
+def _drop(clean: Contestant, noisy: Contestant, told: Sequence[str]) -> Estimate | None:
+    names = [f"{modality}_success" for modality in told]
+    return estimate_relative_drop(
+        np.array([clean.values(name) for name in names]),
+        np.array([noisy.values(name) for name in names]),
+        np.array([_weights(clean, name) for name in names]),
+        [row.scene_id for row in clean.rows[0]],
+        make_generator("analysis", clean.identity, "goal-noise", *told),
+    )
+
+
+def _name_score(modality: str, score: str) -> str:
+    return f"subtask_{score}" if modality == ALL else f"{modality}_{score}"
+
+
+def _require_subtasks(one: Contestant) -> None:
+    if "subtasks" not in one.metrics:
+        raise InputError(f"expected runs of GOAT-Bench, got {one.identity}, without sub-tasks")
+
+
+def _weights(one: Contestant, name: str) -> Float[np.ndarray, "n"]:
+    """(N,) how many sub-tasks of each episode a score speaks for."""
+    return np.array([count_parts(name, row.metric) for row in one.rows[0]], np.float64)
+
+
+def _pool(one: Contestant, name: str) -> Estimate | None:
+    """The mean over sub-tasks of a score; None where there are none."""
+    weights = _weights(one, name)
+    if not weights.any():
+        return None
+    scenes = [row.scene_id for row in one.rows[0]]
+    generator = make_generator("analysis", one.identity, name, "pooled")
+    return estimate_weighted(one.values(name), weights, scenes, generator)
