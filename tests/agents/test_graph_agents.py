@@ -12,7 +12,7 @@ from navarena.agents.catalog import GRAPH_AGENTS
 from navarena.agents.graph_explorer import first_step
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.episodes.graph_episodes import GraphEpisode, Tour
-from navarena.evaluation import mean_scores, run_tours, score_episodes, score_tours
+from navarena.evaluation import GraphTours, mean_scores, run_tours, score_episodes, score_tours
 from navarena.tasks import get_graph_task
 
 ATLAS = make_atlas()
@@ -39,7 +39,7 @@ EPISODES = {e.episode_id: e for tour in TOURS for e in tour.episodes}
 
 
 def run(name, tours=TOURS, slots=64, seed=0):
-    return run_tours(load_agent(name, TASK, seed), TASK, ATLAS, tours, slots, seed)
+    return run_tours(load_agent(name, TASK, seed), GraphTours(TASK, ATLAS, tours), slots, seed)
 
 
 def scores_of(walks):
@@ -140,7 +140,7 @@ def test_boundaries():
             assert set(observations) == set(self.sensors) and self.graphs.slots == 1
             return np.zeros(len(active), np.int64)
 
-    run_tours(Listener(), TASK, ATLAS, TOURS[:2], slots=1, seed=4)
+    run_tours(Listener(), GraphTours(TASK, ATLAS, TOURS[:2]), slots=1, seed=4)
     assert heard[:2] == [(0, "0_0", Boundary.SCENE), (0, "0_1", Boundary.EPISODE)]
     assert heard[4] == (0, "1_0", Boundary.TOUR) and len(heard) == 8
     assert Start(0, "x", "y").boundary == Boundary.EPISODE

@@ -162,7 +162,7 @@ def test_full_disk(
     assert "No space left" in line and not list(tmp_path.glob("*preview*"))
 
 
-@pytest.mark.parametrize("flag", ["--drawings", "--details", "--features", "--connectivity", "--tours"])
+@pytest.mark.parametrize("flag", ["--features", "--vocabulary", "--r2r", "--connectivity", "--tours"])
 def test_flags_of_graphs_are_refused_in_houses(flag, tmp_path, capsys):
     run = ("tours", "evaluate", "ir2r-ce-v1", "--agent", "stop", "--out", str(tmp_path / "r.json"))
     assert main([*run, flag, str(tmp_path / "x")]) == 2

@@ -13,8 +13,8 @@ from navarena.agents.random import RandomAgent
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
 from navarena.episodes.route_tours import EpisodeTour
+from navarena.evaluation import HouseTours, refer_records, run_tours, score_records
 from navarena.evaluation.tour_coverage import measure_coverage, see_along
-from navarena.evaluation.tour_runner import run_episode_tours, score_records
 from navarena.metrics.catalog import compute_metrics
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import VLN_CE
@@ -114,7 +114,7 @@ def test_the_expert_follows_to_half_a_metre(worlds):
 
 def run(agent, tours, slots=2, task=None, worlds=None):
     rules = task or SmallIR2RCE()
-    return rules, run_episode_tours(agent(rules), rules, tours, slots, worlds=worlds)
+    return rules, run_tours(agent(rules), HouseTours(rules, tours, worlds), slots)
 
 
 def test_phases_follow_one_another(worlds):
@@ -209,8 +209,8 @@ def test_what_is_refused(worlds):
     with pytest.raises(InputError, match="one tour"):
         batch.start([0], [])
     with pytest.raises(InputError, match="'a_0' twice"):
-        run_episode_tours(RandomAgent(batch.task), batch.task, [TOUR, TOUR], worlds=worlds)
-    with pytest.raises(InputError, match="record of every episode"):
+        run_tours(RandomAgent(batch.task), HouseTours(batch.task, [TOUR, TOUR], worlds))
+    with pytest.raises(InputError, match="score of every episode"):
         score_records(batch.task, [TOUR], {})
     with pytest.raises(InputError, match="oracle_radius"):
         IR2RCE(OracleOptions(oracle_radius=0.0))
@@ -258,10 +258,10 @@ def test_peeking_shows_the_next_start_once(worlds):
 def test_other_references(worlds):
     task, records = run(ExpertAgent, [TOUR], worlds=worlds)
     own = {name: record.trajectory.positions for name, record in records.items()}
-    scores = score_records(task, [TOUR], records, "paper", references=own)
+    scores = score_records(task, [TOUR], refer_records(records, own), "paper")
     assert scores.means["ndtw"] == 1.0 and scores.tours.t_ndtw == 1.0
     with pytest.raises(InputError, match="reference path of every episode"):
-        score_records(task, [TOUR], records, references={})
+        refer_records(records, {})
 
 
 def test_a_teacher_leads_from_anywhere(worlds):

@@ -88,8 +88,8 @@ def test_an_episode_by_hand():
     step = go(batch, "a", "b", "c")
     step = go(batch, "!")
     assert step.terminated[0] and step.stopped[0] and step.reward[0] == 2.5, "d is 2 m away"
-    [walk] = batch.take_walks()
-    assert [name(k) for k in walk.nodes] == list("ababc") and walk.stopped and batch.take_walks() == []
+    [walk] = batch.take_records()
+    assert [name(k) for k in walk.nodes] == list("ababc") and walk.stopped and batch.take_records() == []
     assert walk.views.tolist() == [12, 15, 21, 15, 15]
     scores = score_walk(ATLAS, walk.nodes, episode("e0", "abcd")).scores
     assert (scores.length, scores.navigation_error, scores.success) == (8.0, 2.0, 1.0)
@@ -106,7 +106,7 @@ def test_fifteen_actions_and_no_more():
     batch = make_batch(make_tour("abcd"), "r2r-v1")
     step = go(batch, *("ba" * 7), "b")
     assert step.truncated[0] and step.cut[0] and not step.terminated[0]
-    assert len(batch.take_walks()[0].nodes) == 16
+    assert len(batch.take_records()[0].nodes) == 16
     batch = make_batch(make_tour("abcd"), "r2r-v1")
     step = go(batch, *("ba" * 7), "!")
     assert step.terminated[0] and not step.truncated[0], "STOP as the 15th action terminates"
@@ -162,7 +162,7 @@ def test_phases_of_a_tour():
     assert step.began[0] and step.reward[0] == 0 and batch.state.position[0] == 1
     step = go(batch, "f", "a", "!")
     assert step.terminated[0] and not batch.running[0]
-    first, second = batch.take_walks()
+    first, second = batch.take_records()
     assert [name(k) for k in first.nodes] == ["a", "b"], "oracle steps are in no walk"
     assert [name(k) for k in second.nodes] == ["g", "f", "a"] and second.episode_id == "e1"
 
@@ -303,9 +303,9 @@ def test_slots_do_not_touch_each_other():
         if not together.running.any():
             break
     assert not together.running.any()
-    walks = {(walk.slot, walk.episode_id): walk.nodes.tolist() for walk in together.take_walks()}
+    walks = {(walk.slot, walk.episode_id): walk.nodes.tolist() for walk in together.take_records()}
     for slot, batch in enumerate(alone):
-        for walk in batch.take_walks():
+        for walk in batch.take_records():
             assert walks.pop((slot, walk.episode_id)) == walk.nodes.tolist()
     assert not walks
 

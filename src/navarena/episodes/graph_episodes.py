@@ -40,6 +40,11 @@ class GraphEpisode:
         """Whether the path is known beyond its start."""
         return len(self.path) > 1
 
+    @property
+    def scene_id(self) -> str:
+        """The scan, by the name that scenes have elsewhere."""
+        return self.scan
+
 
 @dataclass(frozen=True)
 class Tour:
@@ -61,6 +66,11 @@ class Tour:
                 f"expected a tour {self.tour_id!r} of at least one episode, all in scan {self.scan!r}, "
                 f"got {[(e.episode_id, e.scan) for e in self.episodes][:5]}"
             )
+
+    @property
+    def scene_id(self) -> str:
+        """The scan, by the name that scenes have elsewhere."""
+        return self.scan
 
 
 def make_episode(path: R2RPath, index: int) -> GraphEpisode:

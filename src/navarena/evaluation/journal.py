@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -105,6 +105,8 @@ class Journal:
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Row)
+_REMEDY = "restore the file, delete that line to run its episode again, or start over with --fresh"
+_LineT = TypeVar("_LineT")
 
 
 def journal_path(folder: Path, worker: int) -> Path:
@@ -119,17 +121,25 @@ def journal_paths(folder: Path) -> list[Path]:
 
 def parse_journal(path: Path, data: bytes) -> Journal:
     """The rows in `data`, the content of `path`; FileError names file and line of any damage."""
+    rows, torn = parse_lines(path, data, _DECODER, _REMEDY)
+    return Journal(path, tuple(rows), torn)
+
+
+def parse_lines(
+    path: Path, data: bytes, decoder: msgspec.json.Decoder[_LineT], remedy: str
+) -> tuple[list[_LineT], int]:
+    """What the complete lines of `data`, the content of `path`, hold, and the size of an incomplete last one.
+
+    Raises FileError naming file, line and `remedy` for any other damage.
+    """
     *lines, tail = data.split(b"\n")
     rows = []
     for number, line in enumerate(lines, start=1):
         try:
-            rows.append(_DECODER.decode(line))
+            rows.append(decoder.decode(line))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise FileError(
-                f"{path}, line {number}, is damaged ({error}); restore the file, delete that line to run "
-                "its episode again, or start over with --fresh"
-            ) from error
-    return Journal(path, tuple(rows), len(tail))
+            raise FileError(f"{path}, line {number}, is damaged ({error}); {remedy}") from error
+    return rows, len(tail)
 
 
 def read_journal(path: Path) -> Journal:
@@ -143,15 +153,20 @@ def read_journal(path: Path) -> Journal:
 
 def repair_journal(path: Path) -> Journal:
     """Read `path` and cut a torn last line off the file; waits for a writer that is about to die."""
-    with _open_locked(path) as descriptor:
+    with open_locked(path) as descriptor:
         journal = read_journal(path)
-        if journal.torn:
-            try:
-                os.ftruncate(descriptor, os.fstat(descriptor).st_size - journal.torn)
-                os.fsync(descriptor)
-            except OSError as error:
-                raise_storage_error(path, error)
+        cut_torn_line(descriptor, path, journal.torn)
     return journal
+
+
+def cut_torn_line(descriptor: int, path: Path, torn: int) -> None:
+    """Take the last `torn` bytes off the locked file `descriptor` (of `path`); raises StorageError."""
+    if torn:
+        try:
+            os.ftruncate(descriptor, os.fstat(descriptor).st_size - torn)
+            os.fsync(descriptor)
+        except OSError as error:
+            raise_storage_error(path, error)
 
 
 def read_rows(folder: Path) -> list[Row]:
@@ -165,7 +180,11 @@ def sort_rows(rows: Sequence[Row]) -> list[Row]:
 
 
 @contextmanager
-def _open_locked(path: Path) -> Iterator[int]:
+def open_locked(path: Path) -> Iterator[int]:
+    """The file descriptor of `path`, open for appending, made if it is not there, and locked.
+
+    Raises StorageError, and InputError while another process has it.
+    """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     except OSError as error:
@@ -188,8 +207,8 @@ class JournalWriter:
     def __init__(self, descriptor: int, path: Path) -> None:
         self._descriptor, self._path = descriptor, path
 
-    def append(self, row: Row) -> None:
-        """Write `row` as one line in one write, and fsync.
+    def append(self, row: msgspec.Struct) -> None:
+        """Write `row`, a Row or what another journal holds, as one line in one write, and fsync.
 
         When the disk refuses, the file is cut back to what it was: StorageError, nothing half-written.
         """
@@ -208,7 +227,7 @@ class JournalWriter:
 @contextmanager
 def open_journal(path: Path) -> Iterator[JournalWriter]:
     """A writer at the end of `path`, which no other process may write meanwhile (InputError)."""
-    with _open_locked(path) as descriptor:
+    with open_locked(path) as descriptor:
         _sync_folder(path.parent)
         yield JournalWriter(descriptor, path)
 

@@ -151,8 +151,8 @@ def require_same_run(folder: Path, found: RunRecord, wanted: RunRecord) -> None:
     differences = []
     if found.identity != wanted.identity:
         differences.append(f"identity is {found.identity}, not {wanted.identity}")
-    differences += _describe_changes("", found.settings, wanted.settings)
-    differences += _describe_changes("version of ", found.versions, wanted.versions)
+    differences += describe_changes("", found.settings, wanted.settings)
+    differences += describe_changes("version of ", found.versions, wanted.versions)
     if found.metrics != wanted.metrics or found.actions != wanted.actions:
         differences.append("the protocol's metrics or actions are others")
     if differences:
@@ -162,6 +162,7 @@ def require_same_run(folder: Path, found: RunRecord, wanted: RunRecord) -> None:
         )
 
 
-def _describe_changes(kind: str, old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+def describe_changes(kind: str, old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    """One phrase for each name whose value is another in `new`; `kind` stands before the name."""
     names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
     return [f"{kind}{name} is {old.get(name)!r}, not {new.get(name)!r}" for name in names]

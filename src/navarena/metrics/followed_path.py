@@ -55,7 +55,7 @@ class InstructionTrajectory(Trajectory):
 
 def episode_ndtw(trajectory: Trajectory) -> float:
     """nDTW, in [0, 1]; see `instruction.ndtw`."""
-    record = _require(trajectory, "ndtw")
+    record = require_described_path(trajectory, "the metric 'ndtw'")
     return ndtw(record.costs, record.success_distance)
 
 
@@ -66,16 +66,17 @@ def episode_sdtw(trajectory: Trajectory) -> float:
 
 def episode_cls(trajectory: Trajectory) -> float:
     """CLS, in [0, 1]; see `instruction.coverage_length_score`."""
-    record = _require(trajectory, "cls")
+    record = require_described_path(trajectory, "the metric 'cls'")
     return coverage_length_score(
         record.costs, path_length(record), record.reference_length, record.success_distance
     )
 
 
-def _require(trajectory: Trajectory, metric: str) -> InstructionTrajectory:
+def require_described_path(trajectory: Trajectory, purpose: str) -> InstructionTrajectory:
+    """`trajectory`, if it knows the path that was described; raises InputError naming `purpose`."""
     if not isinstance(trajectory, InstructionTrajectory):
         raise InputError(
-            f"expected the record of an episode with a described path for the metric {metric!r}, got "
+            f"expected the record of an episode with a described path for {purpose}, got "
             f"{type(trajectory).__name__}"
         )
     return trajectory

@@ -1,6 +1,7 @@
-"""The outline of the walkable floor, from the triangles of a navmesh."""
+"""The outline of the walkable floor, from the triangles of a navmesh, and how an SVG writes it."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Int32
@@ -48,6 +49,16 @@ def trace_outlines(
             if len(loop) >= 3:
                 outlines.append(vertices[loop][:, [0, 2]])
     return outlines
+
+
+def write_points(points: Float[np.ndarray, "k 2"]) -> str:
+    """Points (K, 2), metres, as an SVG's `points` and `d` write them: in centimetres."""
+    return " ".join(f"{x:.2f},{z:.2f}" for x, z in points)
+
+
+def write_outlines(outlines: Sequence[Float[np.ndarray, "_ 2"]]) -> str:
+    """The `d` of an SVG path along closed outlines (K, 2), metres."""
+    return "".join(f"M{write_points(outline)}Z" for outline in outlines)
 
 
 def _follow(following: dict[int, list[int]], start: int) -> list[int]:

@@ -19,7 +19,7 @@ from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.episode import Episode, MultiGoal, ObjectGoal
 from navarena.evaluation.benchmark import Benchmark
 from navarena.metrics.trajectory import Trajectory
-from navarena.reports.floor_plan import select_floor, trace_outlines
+from navarena.reports.floor_plan import select_floor, trace_outlines, write_outlines, write_points
 from navarena.scenes.scene import Room
 from navarena.simulation.world import World, open_world
 from navarena.tasks.catalog import get_task
@@ -132,25 +132,17 @@ def _plan_points(points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "k 2"]:
     return points[:, [0, 2]]
 
 
-def _coordinates(points: Float[np.ndarray, "k 2"]) -> str:
-    return " ".join(f"{x:.2f},{z:.2f}" for x, z in points)
-
-
-def _closed_path(outlines: Sequence[Float[np.ndarray, "_ 2"]]) -> str:
-    return "".join(f"M{_coordinates(outline)}Z" for outline in outlines)
-
-
 def _polyline(name: str, points: Float[np.ndarray, "k 2"]) -> str:
-    return f'<polyline class="{name}" points="{_coordinates(points)}"/>' if len(points) > 1 else ""
+    return f'<polyline class="{name}" points="{write_points(points)}"/>' if len(points) > 1 else ""
 
 
 def _draw_floor(name: str, outlines: Sequence[Float[np.ndarray, "_ 2"]]) -> str:
-    return f'<path class="{name}" d="{_closed_path(outlines)}"/>' if outlines else ""
+    return f'<path class="{name}" d="{write_outlines(outlines)}"/>' if outlines else ""
 
 
 def _draw_rooms(rooms: Sequence[Room]) -> list[str]:
     """Outlines of rooms."""
-    return [f'<path class="room" d="{_closed_path([np.asarray(room.polygon, float)])}"/>' for room in rooms]
+    return [f'<path class="room" d="{write_outlines([np.asarray(room.polygon, float)])}"/>' for room in rooms]
 
 
 def _name_rooms(rooms: Sequence[Room], size: float) -> list[str]:
@@ -205,7 +197,7 @@ def _draw_start(start: Float[np.ndarray, "3"], yaw: float, size: float) -> str:
             centre - forward * length * 0.7 - side * length * 0.65,
         ]
     )
-    return f'<path class="start" d="{_closed_path([arrow])}"/>'
+    return f'<path class="start" d="{write_outlines([arrow])}"/>'
 
 
 def _draw_scale(low: Float[np.ndarray, "2"], high: Float[np.ndarray, "2"], size: float) -> str:

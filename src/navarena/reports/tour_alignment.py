@@ -1,11 +1,12 @@
 """A tour from above, episode by episode: described path, walked path, and how t-nDTW aligns them.
 
 A self-contained SVG. World x is to the right and world z downwards, in metres; each panel shows what is
-around its episode. Cells of the alignment are dashed lines between a walked and a described node; where
-both are the same node there is nothing to draw.
+around its episode. Cells of the alignment are dashed lines between a walked and a described point; where
+both are the same place there is nothing to draw.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,14 @@ from markupsafe import escape
 
 from navarena.core.files import write_atomic
 from navarena.episodes.graph_episodes import Tour
+from navarena.episodes.route_tours import EpisodeTour
+from navarena.metrics.followed_path import require_described_path
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 from navarena.metrics.tours import Reading, tour_alignment, tour_ndtw
+from navarena.reports.floor_plan import select_floor, trace_outlines, write_outlines, write_points
 from navarena.scenes.graphs.atlas import GraphAtlas
+from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.tasks.tour_batch import TourRecord
 from navarena.tasks.vln_graph_scoring import drop_repeats, score_walk
 
 PANEL_PX = 260
@@ -31,7 +37,7 @@ AROUND = 2.5
 _STYLE = (
     "text{font:11px sans-serif;fill:#222}.title{font-size:14px}"
     "line,polyline,.goal{vector-effect:non-scaling-stroke}"
-    ".edge{stroke:#ccc;stroke-width:1}.frame{fill:#fafafa;stroke:#ddd}"
+    ".edge{stroke:#ccc;stroke-width:1}.floor{fill:#e9e9e4}.frame{fill:#fafafa;stroke:#ddd}"
     ".path{fill:none;stroke:#1f77b4;stroke-width:6;stroke-opacity:.4;stroke-linejoin:round}"
     ".walk{fill:none;stroke:#d95f02;stroke-width:2;stroke-linejoin:round}"
     ".link{stroke:#444;stroke-width:1;stroke-dasharray:3 2}"
@@ -40,66 +46,129 @@ _STYLE = (
 _LEGEND = "blue: described path, ring at its end; orange: walked path, dot at its start; dashed: alignment"
 
 
-def draw_tour(
-    tour: Tour,
-    walks: Mapping[str, Int[np.ndarray, "_"]],
-    atlas: GraphAtlas,
-    reading: Reading = "code",
-) -> str:
-    """The SVG of one tour, one panel per episode, with nDTW of each and of the whole.
+@dataclass(frozen=True)
+class DrawnEpisode:
+    """One panel.
+
+    Attributes:
+        episode_id: for its title.
+        walk: (N, 2) metres, world x and z of what was walked.
+        path: (M, 2) metres, of what was described.
+        costs: (N, M) metres between the two.
+        floor: which of the drawing's floors lies below them.
+    """
+
+    episode_id: str
+    walk: Float[np.ndarray, "n 2"]
+    path: Float[np.ndarray, "m 2"]
+    costs: Float[np.ndarray, "n m"]
+    floor: str
+
+
+@dataclass(frozen=True)
+class TourDrawing:
+    """What is drawn of a tour.
+
+    Attributes:
+        tour_id, scene_id: for title and file name.
+        episodes: a panel for each, in order.
+        floors: name -> SVG of what lies below the paths, in metres.
+    """
+
+    tour_id: str
+    scene_id: str
+    episodes: Sequence[DrawnEpisode]
+    floors: Mapping[str, str]
+
+
+def drawing_on_graph(tour: Tour, walks: Mapping[str, Int[np.ndarray, "_"]], atlas: GraphAtlas) -> TourDrawing:
+    """A tour on a navigation graph, above the edges of its scan.
 
     Args:
         tour: whose episodes all have a goal.
         walks: episode id -> (K,) node indices.
         atlas: graphs.
+    """
+    panels = []
+    for episode in tour.episodes:
+        nodes = np.asarray(walks[episode.episode_id], np.int64)
+        walked, described = drop_repeats(nodes), atlas.nodes(episode.scan, episode.path)
+        costs = score_walk(atlas, nodes, episode).costs
+        panels.append(
+            DrawnEpisode(episode.episode_id, _flat(atlas, walked), _flat(atlas, described), costs, "edges")
+        )
+    return TourDrawing(tour.tour_id, tour.scan, panels, {"edges": _draw_edges(atlas, tour.scan)})
+
+
+def drawing_in_house(tour: EpisodeTour, records: Mapping[str, TourRecord], navmesh: NavMesh) -> TourDrawing:
+    """A tour in a continuous scene, above the walkable floor of the storeys that each episode touches.
+
+    Args:
+        tour: of the scene.
+        records: episode id -> record, with the path that was described.
+        navmesh: of the scene, for the body that walked.
+    """
+    panels, floors, names = [], dict[str, str](), dict[bytes, str]()
+    for episode in tour.episodes:
+        name = episode.episode_id
+        track = require_described_path(records[name].trajectory, f"the drawing of {name!r}")
+        heights = np.concatenate([track.walked[:, 1], track.reference[:, 1]])
+        selected = select_floor(navmesh.vertices, navmesh.triangles, heights.min(), heights.max())
+        floor = names.setdefault(selected.tobytes(), f"floor{len(names)}")
+        if floor not in floors:
+            outlines = trace_outlines(navmesh.vertices, navmesh.triangles, navmesh.neighbors, selected)
+            floors[floor] = f'<path class="floor" d="{write_outlines(outlines)}"/>'
+        walk, path = track.walked[:, [0, 2]], track.reference[:, [0, 2]]
+        panels.append(DrawnEpisode(name, walk, path, track.costs, floor))
+    return TourDrawing(tour.tour_id, tour.scene_id, panels, floors)
+
+
+def draw_tour(drawing: TourDrawing, reading: Reading = "code") -> str:
+    """The SVG of one tour, one panel per episode, with nDTW of each and of the whole.
+
+    Args:
+        drawing: what is drawn.
         reading: of the alignment.
     """
-    scored = [score_walk(atlas, walks[episode.episode_id], episode) for episode in tour.episodes]
-    costs = [one.costs for one in scored]
+    costs = [episode.costs for episode in drawing.episodes]
     cells = tour_alignment(costs, reading)
     parts = []
-    for k, episode in enumerate(tour.episodes):
+    for k, episode in enumerate(drawing.episodes):
         x = MARGIN_PX + k % COLUMNS * (PANEL_PX + MARGIN_PX)
         y = HEAD_PX + k // COLUMNS * (PANEL_PX + TITLE_PX)
-        walked = drop_repeats(np.asarray(walks[episode.episode_id], np.int64))
-        described = atlas.nodes(episode.scan, episode.path)
         share = float(costs[k][cells[k][:, 0], cells[k][:, 1]].sum())
-        own = float(np.exp(-share / (SUCCESS_DISTANCE * len(described))))
-        label = f"{k + 1}. {episode.episode_id}: nDTW {own:.2f}, DTW {share:.1f} m"
+        own = float(np.exp(-share / (SUCCESS_DISTANCE * len(episode.path))))
+        name = episode.episode_id.rpartition("/")[2]  # ids in houses begin with the scene
+        label = f"{k + 1}. {name}: nDTW {own:.2f}, DTW {share:.1f} m"
         parts.append(f'<text x="{x}" y="{y - 6}">{escape(label)}</text>')
-        parts.append(_draw_panel(x, y, _flat(atlas, walked), _flat(atlas, described), cells[k]))
-    rows = -(-len(tour.episodes) // COLUMNS)
-    width = MARGIN_PX + min(len(tour.episodes), COLUMNS) * (PANEL_PX + MARGIN_PX)
+        parts.append(_draw_panel(x, y, episode, cells[k]))
+    rows = -(-len(costs) // COLUMNS)
+    width = MARGIN_PX + min(len(costs), COLUMNS) * (PANEL_PX + MARGIN_PX)
     height = HEAD_PX + rows * (PANEL_PX + TITLE_PX)
     whole = tour_ndtw(costs, reading)
-    title = f"tour {tour.tour_id} of {tour.scan}: tour nDTW {whole:.3f} ({reading}), {len(costs)} episodes"
+    title = (
+        f"tour {drawing.tour_id} of {drawing.scene_id}: tour nDTW {whole:.3f} ({reading}), "
+        f"{len(costs)} episodes"
+    )
+    floors = "".join(f'<g id="{name}">{floor}</g>' for name, floor in drawing.floors.items())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img">'
-        f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>'
-        f'<defs><g id="edges">{_draw_edges(atlas, tour.scan)}</g></defs>'
+        f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/><defs>{floors}</defs>'
         f'<text class="title" x="{MARGIN_PX}" y="22">{escape(title)}</text>'
         f'<text x="{MARGIN_PX}" y="40">{_LEGEND}</text>{"".join(parts)}</svg>'
     )
 
 
-def write_tour_drawing(
-    tour: Tour,
-    walks: Mapping[str, Int[np.ndarray, "_"]],
-    atlas: GraphAtlas,
-    folder: Path,
-    reading: Reading = "code",
-) -> Path:
-    """Write `tour-{id}-{scan}.svg` into `folder`; its path. Raises StorageError.
+def write_tour_drawing(drawing: TourDrawing, folder: Path, reading: Reading = "code") -> Path:
+    """Write `tour-{id}-{scene}.svg` into `folder`; its path. Raises StorageError.
 
     Args:
-        tour: whose episodes all have a goal.
-        walks: episode id -> (K,) node indices.
-        atlas: graphs.
+        drawing: what is drawn.
         folder: made when it is not there.
         reading: of the alignment.
     """
-    path = Path(folder) / f"tour-{tour.tour_id}-{tour.scan}.svg"
-    write_atomic(path, draw_tour(tour, walks, atlas, reading).encode())
+    path = Path(folder) / f"tour-{drawing.tour_id}-{drawing.scene_id.replace('/', '-')}.svg"
+    write_atomic(path, draw_tour(drawing, reading).encode())
     return path
 
 
@@ -113,14 +182,9 @@ def _draw_edges(atlas: GraphAtlas, scan: str) -> str:
     return "".join(_segment("edge", a, b) for a, b in ends)
 
 
-def _draw_panel(
-    x: float,
-    y: float,
-    walk: Float[np.ndarray, "n 2"],
-    path: Float[np.ndarray, "m 2"],
-    cells: Int[np.ndarray, "k 2"],
-) -> str:
-    """One episode in a square of PANEL_PX at (x, y): walked and described points, aligned pairs."""
+def _draw_panel(x: float, y: float, episode: DrawnEpisode, cells: Int[np.ndarray, "k 2"]) -> str:
+    """One episode in a square of PANEL_PX at (x, y): walked and described points, aligned pairs (K)."""
+    walk, path = episode.walk, episode.path
     both = np.concatenate([walk, path])
     low, high = both.min(0) - AROUND, both.max(0) + AROUND
     side = float((high - low).max())
@@ -130,7 +194,7 @@ def _draw_panel(
     return (
         f'<rect class="frame" x="{x}" y="{y}" width="{PANEL_PX}" height="{PANEL_PX}"/>'
         f'<svg x="{x}" y="{y}" width="{PANEL_PX}" height="{PANEL_PX}" '
-        f'viewBox="{corner[0]:.2f} {corner[1]:.2f} {side:.2f} {side:.2f}"><use href="#edges"/>'
+        f'viewBox="{corner[0]:.2f} {corner[1]:.2f} {side:.2f} {side:.2f}"><use href="#{episode.floor}"/>'
         f"{_line('path', path)}{links}{_line('walk', walk)}"
         f'<circle class="start" cx="{walk[0][0]:.2f}" cy="{walk[0][1]:.2f}" r="{dot:.2f}"/>'
         f'<circle class="goal" cx="{path[-1][0]:.2f}" cy="{path[-1][1]:.2f}" r="{1.6 * dot:.2f}"/></svg>'
@@ -142,5 +206,4 @@ def _segment(name: str, a: Float[np.ndarray, "2"], b: Float[np.ndarray, "2"]) ->
 
 
 def _line(name: str, points: Float[np.ndarray, "k 2"]) -> str:
-    text = " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
-    return f'<polyline class="{name}" points="{text}"/>'
+    return f'<polyline class="{name}" points="{write_points(points)}"/>'

@@ -156,7 +156,7 @@ class GraphBatch:
         terminated[ended], truncated[ended] = stopped[ended], cut[ended]
         return GraphStep(reward, terminated, truncated, stopped, cut, began)
 
-    def take_walks(self) -> list[Walk]:
+    def take_records(self) -> list[Walk]:
         """Agent phases that have ended since the last call, in the order in which they ended."""
         taken, self._walks = self._walks, []
         return taken

@@ -143,7 +143,7 @@ class GraphEnv(gymnasium.Env[dict[str, Any], np.int64]):
                 f"expected one integer action within 0..{len(self.task.actions) - 1}, got {action!r}"
             )
         step = self.batch.step(np.asarray(action, np.int64).reshape(1))
-        walks = {walk.slot: walk for walk in self.batch.take_walks()}
+        walks = {walk.slot: walk for walk in self.batch.take_records()}
         info = describe_step(self.batch, 0, step, walks)
         return self._observe(), float(step.reward[0]), bool(step.terminated[0]), bool(step.truncated[0]), info
 

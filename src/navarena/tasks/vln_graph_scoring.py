@@ -25,6 +25,21 @@ class ScoredWalk:
     costs: Float[np.ndarray, "n m"]
     reference_length: float
 
+    @property
+    def success(self) -> float:
+        """0 or 1."""
+        return self.scores.success
+
+    @property
+    def spl(self) -> float:
+        """In [0, 1]."""
+        return self.scores.spl
+
+    @property
+    def length(self) -> float:
+        """Metres walked along the graph."""
+        return self.scores.length
+
 
 def drop_repeats(nodes: Int[np.ndarray, "k"]) -> Int[np.ndarray, "n"]:
     """(N,) node indices with consecutive equal ones merged: a turn on the spot adds no point."""

@@ -95,7 +95,7 @@ class GraphVectorEnv(VectorEnv[dict[str, Any], Int[np.ndarray, "n"], np.ndarray]
         step = self.batch.step(np.asarray(actions), ~begun)
         self._begin(begun)
         self._ended = step.terminated | step.truncated
-        walks = {walk.slot: walk for walk in self.batch.take_walks()}
+        walks = {walk.slot: walk for walk in self.batch.take_records()}
         infos: dict[str, Any] = {}
         for slot in np.flatnonzero(begun | step.began | step.stopped | step.cut).tolist():
             own = describe_step(self.batch, slot, None if begun[slot] else step, walks)

@@ -1,0 +1,112 @@
+"""Scores of agents over tours in continuous scenes; distances between points are Euclidean, as in IVLN-CE."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.errors import InputError
+from navarena.evaluation.tour_runner import AnyTour
+from navarena.evaluation.tour_scores import TourScores, score_tours
+from navarena.metrics.catalog import compute_metrics
+from navarena.metrics.followed_path import require_described_path
+from navarena.metrics.navigation import path_length
+from navarena.metrics.tours import Reading, Weighting
+from navarena.tasks.tour_batch import TourRecord
+from navarena.tasks.vln_ce_tours import IR2RCE
+
+
+@dataclass(frozen=True)
+class ScoredRecord:
+    """The numbers of one episode, and what tours need of it.
+
+    Attributes:
+        metrics: name -> value.
+        costs: (N, M) metres, straight, from walked to described points.
+        length: metres walked.
+        reference_length: metres, along the described path.
+    """
+
+    metrics: Mapping[str, float]
+    costs: Float[np.ndarray, "n m"]
+    length: float
+    reference_length: float
+
+    @property
+    def success(self) -> float:
+        """0 or 1."""
+        return self.metrics["success"]
+
+    @property
+    def spl(self) -> float:
+        """In [0, 1]."""
+        return self.metrics["spl"]
+
+
+@dataclass(frozen=True)
+class ContinuousScores:
+    """What an agent scored over tours.
+
+    Attributes:
+        episodes: episode id -> metric -> value.
+        means: metric -> mean over episodes.
+        tours: t-nDTW, t-SR and t-SPL.
+    """
+
+    episodes: Mapping[str, Mapping[str, float]]
+    means: Mapping[str, float]
+    tours: TourScores
+
+
+def score_records(
+    task: IR2RCE,
+    tours: Sequence[AnyTour],
+    records: Mapping[str, TourRecord],
+    reading: Reading = "code",
+    weighting: Weighting = "changes",
+) -> ContinuousScores:
+    """All numbers of a split of tours.
+
+    Args:
+        task: the rules.
+        tours: that were run.
+        records: episode id -> record.
+        reading: of t-nDTW.
+        weighting: of t-nDTW over tours; "changes" is the continuous reference's.
+
+    Raises InputError for a tour without records or without alignment.
+    """
+    scored = {name: score_record(task, record) for name, record in records.items()}
+    tour_scores = score_tours(tours, scored, reading, weighting)
+    means = {name: float(np.mean([one.metrics[name] for one in scored.values()])) for name in task.metrics}
+    return ContinuousScores({name: one.metrics for name, one in scored.items()}, means, tour_scores)
+
+
+def score_record(task: IR2RCE, record: TourRecord) -> ScoredRecord:
+    """The numbers of one episode; raises InputError for a record without described path."""
+    track = require_described_path(record.trajectory, f"episode {record.episode_id!r}")
+    values = compute_metrics(task.metrics, track)
+    return ScoredRecord(values, track.costs, path_length(track), track.reference_length)
+
+
+def refer_records(
+    records: Mapping[str, TourRecord], references: Mapping[str, Float[np.ndarray, "_ 3"]]
+) -> dict[str, TourRecord]:
+    """The records beside other paths than the described ones, such as those of `gt_ndtw.json`.
+
+    Args:
+        records: episode id -> record.
+        references: episode id -> (M, 3) metres.
+
+    Raises InputError for a record without reference.
+    """
+    missing = [name for name in records if name not in references]
+    if missing:
+        raise InputError(f"expected a reference path of every episode, got none of {missing[0]!r}")
+    return {name: _refer(record, references[name]) for name, record in records.items()}
+
+
+def _refer(record: TourRecord, reference: Float[np.ndarray, "m 3"]) -> TourRecord:
+    track = require_described_path(record.trajectory, f"episode {record.episode_id!r}")
+    return replace(record, trajectory=replace(track, reference=reference))
