@@ -100,6 +100,7 @@ def test_evaluate_and_replay(folder: Path, dungeon_folder: Path, capsys: pytest.
     suite = (folder / "suite" / "clean", folder / "suite" / "drift")
     check("analyse", printed(capsys, "analyse", "degradation", *suite))
     check("analyse", printed(capsys, "analyse", "distance", out))
+    check("report", printed(capsys, "report", *suite))
 
 
 def test_episodes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

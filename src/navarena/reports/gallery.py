@@ -1,6 +1,7 @@
 """Which episodes to draw, and their drawings, made by re-executing the logged actions."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -9,10 +10,14 @@ from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.journal import Row
 from navarena.evaluation.replay import execute_actions
 from navarena.metrics.catalog import get_metric
+from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.tables import format_single
 from navarena.reports.topdown import PlanSource, draw_episode
 
 PER_SECTION = 6
+
+PER_CLASS = 3
+"""Failures that are drawn of each class."""
 
 Sections = dict[str, list[Row]]
 
@@ -46,7 +51,7 @@ def choose_episodes(rows: Sequence[Row], outcome: str, score: str) -> Sections:
     ranked = sorted(rows, key=lambda row: (row.metric(score), row.scene_id, row.episode_id))
     failed = [row for row in ranked if row.metric(outcome) <= 0]
     succeeded = [row for row in ranked if row.metric(outcome) > 0]
-    failed.sort(key=lambda row: (not row.failed, row.start_distance or float("inf")))
+    failed.sort(key=lambda row: (not row.failed, _start_distance(row)))
     best = succeeded[::-1][:PER_SECTION]
     worst = [row for row in succeeded if row not in best][:PER_SECTION]
     sections = {
@@ -55,6 +60,26 @@ def choose_episodes(rows: Sequence[Row], outcome: str, score: str) -> Sections:
         "Most efficient successes": best,
     }
     return {title: chosen for title, chosen in sections.items() if chosen}
+
+
+def choose_by_class(rows: Sequence[Row], classes: Mapping[str, FailureClass]) -> Sections:
+    """Reason of failure -> at most PER_CLASS rows, the easiest first; the most frequent reason first.
+
+    Args:
+        rows: of a run.
+        classes: episode id -> why it failed.
+    """
+    found: dict[FailureClass, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (_start_distance(row), row.scene_id, row.episode_id)):
+        if row.episode_id in classes:
+            found.setdefault(classes[row.episode_id], []).append(row)
+    kinds = sorted(found, key=lambda kind: (-len(found[kind]), kind))
+    return {f"Failed: {MEANINGS[kind]} ({len(found[kind])})": found[kind][:PER_CLASS] for kind in kinds}
+
+
+def _start_distance(row: Row) -> float:
+    """Metres; infinite without a way, which is the hardest."""
+    return math.inf if row.start_distance is None else row.start_distance
 
 
 def draw_cards(benchmark: Benchmark, plans: PlanSource, sections: Sections) -> dict[str, list[Card]]:

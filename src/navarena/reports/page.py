@@ -30,6 +30,7 @@ from navarena.reports.tables import (
     format_value,
     group_table,
     headline_metrics,
+    is_score,
     metric_table,
 )
 from navarena.reports.topdown import PATH_COLORS, PlanSource
@@ -61,7 +62,7 @@ def render_report(evaluation: Evaluation, plans: PlanSource | None = None) -> st
         tiles=_make_tiles(summary),
         metrics=metric_table(summary),
         intervals=[
-            draw_interval(entry.mean, entry.low, entry.high) if _is_score(name) else ""
+            draw_interval(entry.mean, entry.low, entry.high) if is_score(name) else ""
             for name, entry in summary.metrics.items()
         ],
         infinite=max((entry.infinite for entry in summary.metrics.values()), default=0),
@@ -96,16 +97,11 @@ def _make_parts(rows: Sequence[Row], headline: Sequence[str]) -> dict[str, Table
     return parts
 
 
-def _is_score(name: str) -> bool:
-    """Whether a metric lives in [0, 1]."""
-    return get_metric(name).better == "higher" and not get_metric(name).unit
-
-
 def _make_tiles(summary: Summary) -> list[dict[str, str]]:
     """The scores of a run, large."""
     tiles = []
     for name, entry in summary.metrics.items():
-        if _is_score(name):
+        if is_score(name):
             metric = get_metric(name)
             tiles.append(
                 {
@@ -122,7 +118,7 @@ def _draw_figures(
 ) -> list[dict[str, str]]:
     """The plots of a run with their captions."""
     figures = []
-    scored = [name for name in headline if _is_score(name) and not get_metric(name).is_binary]
+    scored = [name for name in headline if is_score(name) and not get_metric(name).is_binary]
     for name in scored:
         metric = get_metric(name)
         figures.append(
@@ -131,7 +127,7 @@ def _draw_figures(
                 "caption": f"Distribution of {metric.title} over {len(rows)} episodes.",
             }
         )
-    for name in [name for name in headline[:1] if _is_score(name)]:
+    for name in [name for name in headline[:1] if is_score(name)]:
         figures.append(
             {
                 "svg": draw_groups(bands, name),

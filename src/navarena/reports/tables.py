@@ -52,6 +52,12 @@ def format_interval(metric: Metric, low: float | None, high: float | None) -> st
     return f"{format_value(metric, low)} to {format_value(metric, high)}"
 
 
+def is_score(name: str) -> bool:
+    """Whether a metric lives in [0, 1], the higher the better."""
+    metric = get_metric(name)
+    return metric.better == "higher" and not metric.unit
+
+
 def metric_table(summary: Summary) -> Table:
     """Every metric of a run with its mean, interval and number of episodes."""
     percent = f"{100 * summary.confidence:g} % interval"

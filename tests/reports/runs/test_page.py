@@ -1,0 +1,218 @@
+"""The page of several runs holds what it must, and stands alone."""
+
+import json
+import math
+import re
+
+import pytest
+
+from navarena.evaluation import compare
+from navarena.evaluation.breakdowns import scene_groups
+from navarena.metrics.failures import FailureClass
+from navarena.metrics.statistics import Estimate
+from navarena.reports.gallery import PER_CLASS, choose_by_class
+from navarena.reports.plots import Line, draw_lines, draw_ranges, draw_shares
+from navarena.reports.runs import Drawn, draw_galleries, label_apart, render_runs, write_runs
+from navarena.reports.runs.grid import (
+    code_column,
+    encode_grid,
+    episode_columns,
+    group_columns,
+    number_column,
+)
+from navarena.reports.runs.tables import breakdown_table, class_table, summary_table
+from reports.corridor_plan import make_plan
+from reports.runs.made import CLASSES, make_runs
+from reports.test_page import check
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return make_runs(tmp_path_factory.mktemp("runs"), "Walker", "Crasher", "Blind")
+
+
+@pytest.fixture(scope="module")
+def comparison(runs):
+    return compare(runs)
+
+
+@pytest.fixture(scope="module")
+def html(comparison):
+    from evaluation.corridor import make_benchmark
+
+    classes = ({}, CLASSES, None)
+    galleries = draw_galleries(
+        comparison,
+        classes,
+        open_benchmark=lambda one: make_benchmark(one.agent),
+        open_scenes=lambda _: make_plan,
+    )
+    return render_runs(comparison, classes, Drawn(galleries))
+
+
+def test_it_says_what_was_measured(runs, comparison, html):
+    text = " ".join("".join(check(html).text).split())
+    assert "Walker, Crasher, Blind on corridor-v1" in text
+    assert "120 episodes in 3 runs" in text
+    for one, estimates in zip(runs, comparison.estimates):
+        rate = sum(row.metrics["success"] for row in one.rows[0]) / 40
+        assert f"{100 * rate:.1f} %" in text
+        assert estimates["success"].n == 40
+    for words in (
+        "Summary",
+        "Paired comparison",
+        "Crasher - Walker",
+        "Blind - Walker",
+        "win / tie / loss",
+        "Why episodes failed",
+        "went to and fro, or against obstacles",
+        "ZeroDivisionError: the walker stumbled",
+        "By start distance",
+        "Episodes from above",
+    ):
+        assert words in text, words
+    assert f"navarena failures {runs[2].folders[0]}" in text
+
+
+def test_it_stands_alone(html):
+    checker = check(html)
+    for tag in ("link", "iframe", "img", "video"):
+        assert tag not in checker.count
+    links = [value for name, value in checker.attributes if name in ("src", "href", "xlink:href")]
+    assert all(link.startswith("#") for link in links)
+    assert "http" not in re.sub(r"<code>.*?</code>", "", html)
+    assert all(link.startswith("#") for link in re.findall(r"url\(([^)]*)\)", html))
+
+
+def test_the_same_runs_give_the_same_page(comparison):
+    assert render_runs(comparison, (None,) * 3) == render_runs(comparison, (None,) * 3)
+
+
+def test_one_run_shows_tiles_and_no_comparison(runs, tmp_path):
+    one = compare(runs[:1])
+    write_runs(tmp_path / "page.html", one, (None,))
+    html = (tmp_path / "page.html").read_text()
+    check(html)
+    assert 'class="tile"' in html and "Paired comparison" not in html
+
+
+def test_seeds_of_one_method_are_pooled(runs, tmp_path):
+    (again,) = make_runs(tmp_path, "Walker")
+    from dataclasses import replace
+
+    pooled = replace(
+        runs[0],
+        folders=(*runs[0].folders, *again.folders),
+        records=(*runs[0].records, *again.records),
+        rows=(*runs[0].rows, *again.rows),
+    )
+    html = render_runs(compare([pooled]), (None,))
+    text = "".join(check(html).text)
+    assert "Training seeds" in text and "80 episodes" in " ".join(text.split())
+    columns = {column.title: column for column in episode_columns([pooled], [None])}
+    assert columns["run"].names == ["Walker, seed 1", "Walker, seed 2"]
+    assert columns["run"].values == [0] * 40 + [1] * 40
+
+
+def test_labels_are_told_apart(runs):
+    assert [one.label for one in label_apart([runs[0], runs[1], runs[0]])] == [
+        "Walker",
+        "Crasher",
+        "Walker (2)",
+    ]
+
+
+def test_episodes_as_columns(runs):
+    columns = {column.title: column for column in episode_columns(runs[:2], [None, CLASSES])}
+    rows = [row for one in runs[:2] for row in one.rows[0]]
+    assert columns["run"].names == ["Crasher", "Walker"] and columns["run"].values == [1] * 40 + [0] * 40
+    assert columns["episode"].values == [row.episode_id for row in rows]
+    assert columns["Success"].kind == "flag"
+    assert columns["Success"].values == [int(row.metrics["success"]) for row in rows]
+    assert columns["SPL"].values == [round(row.metrics["spl"], 4) for row in rows]
+    reasons = columns["why it failed"]
+    said = [None if k < 0 else reasons.names[k] for k in reasons.values]
+    assert said == [None] * 40 + [CLASSES.get(row.episode_id) for row in rows[40:]]
+
+
+def test_grids_are_plain_json_without_markup():
+    columns = [code_column("a", ["</script>", None, "b"]), number_column("x", [math.inf, 0.12345, 2.0], 1)]
+    text = str(encode_grid(columns))
+    assert "<" not in text
+    first, second = json.loads(text)
+    assert first["names"] == ["</script>", "b"] and first["values"] == [0, -1, 1]
+    assert second["values"] == [None, 0.1234, 2.0] or second["values"] == [None, 0.1235, 2.0]
+
+
+def test_groups_as_columns(runs):
+    groups = {one.label: scene_groups(one.rows[0], ["success", "spl"]) for one in runs[:2]}
+    columns = group_columns("scene", groups)
+    assert [column.title for column in columns] == [
+        "run",
+        "scene",
+        "episodes",
+        "Success",
+        "95 % interval",
+        "SPL",
+        "95 % interval",
+    ]
+    assert columns[1].values == [f"corridor/{k:02}" for k in range(10)] * 2
+    assert columns[2].values == [4.0] * 20
+
+
+def test_summaries_side_by_side(comparison):
+    table = summary_table(comparison)
+    assert table.labels == ("Walker", "Crasher", "Blind")
+    name, cells = table.rows[0]
+    assert name == "Success" and all(cell.n == "40" and cell.method == "Wilson" for cell in cells)
+
+
+def test_a_group_that_one_run_lacks_is_a_dash(runs):
+    groups = {
+        "A": scene_groups(runs[0].rows[0][:4], ["spl"]),
+        "B": scene_groups(runs[0].rows[0][4:8], ["spl"]),
+    }
+    table = breakdown_table("scene", "spl", groups)
+    assert [(name, cells[0].mean == "–", cells[1].mean == "–") for name, cells in table.rows] == [
+        ("corridor/00", False, True),
+        ("corridor/01", True, False),
+    ]
+
+
+def test_classes_side_by_side():
+    table = class_table({"A": CLASSES, "B": {}}, {"A": 40, "B": 10})
+    assert table.columns == ("reason", "A", "of 3 failures", "B", "of 0 failures")
+    assert table.rows[0][1:] == ("2 of 40", "67 %", "0 of 10", "–")
+
+
+def test_failures_are_drawn_by_class_easiest_first(runs):
+    rows = runs[1].rows[0]
+    classes = {row.episode_id: FailureClass.STUCK for row in rows[:10]} | CLASSES
+    sections = choose_by_class(rows, classes)
+    assert list(sections) == [
+        "Failed: went to and fro, or against obstacles (9)",
+        "Failed: the agent crashed, took too long or acted illegally (1)",
+    ]
+    stuck, broke = sections.values()
+    assert len(stuck) == PER_CLASS and [row.episode_id for row in broke] == ["e000"]
+    distances = [row.start_distance for row in rows if classes.get(row.episode_id) == "stuck"]
+    assert [row.start_distance for row in stuck] == sorted(distances)[:PER_CLASS]
+
+
+def test_plots_escape_their_titles_and_take_the_colours_of_the_page():
+    line = Line("A & <b>", (0.0, 1.0), (0.5, 0.6), (0.4, None), (0.6, None))
+    estimate = Estimate(0.5, 0.4, 0.6, 10)
+    for svg in (
+        draw_lines("a < b", [line, line], "x", "y", True),
+        draw_ranges("a < b", ["<u>", "v"], {"A": [estimate, None], "B": [None, estimate]}, "y"),
+        draw_shares("a < b", ["<u>", "v"], {"A": [0.5, 0.0]}),
+    ):
+        assert svg.startswith('<svg class="chart"') and 'aria-label="a &lt; b"' in svg
+        assert "var(--soft)" in svg and "#040506" not in svg
+        assert "<b>" not in svg and "<u>" not in svg and "http" not in svg
+        check(svg)
+
+
+def test_plots_of_the_same_data_are_the_same():
+    lines = [Line("A", (0.0, 1.0), (0.5, 0.6))]
+    assert draw_lines("t", lines, "x", "y") == draw_lines("t", lines, "x", "y")
