@@ -3,6 +3,7 @@ import pytest
 
 from navarena.agents.agent import Agent, Boundary, SingleAgent, Start, wrap
 from navarena.agents.loading import load_agent
+from navarena.agents.reckoning import Reckoning
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.tasks.batch import NavigationBatch
 from tasks.small import AHEAD, CUT_OFF, EPISODES, FAR, SmallPointNav, make_cache
@@ -120,6 +121,10 @@ def test_bad_agent_names(name, error, message):
         load_agent(name, TASK)
 
 
+def walked(track):
+    return np.linalg.norm(np.diff(track.positions, axis=0), axis=1).sum()
+
+
 def run_expert(episodes, task=TASK):
     agent = load_agent("expert", task)
     batch = NavigationBatch(task, len(episodes), sensors=agent.sensors, worlds=make_cache())
@@ -165,6 +170,42 @@ def test_expert_plans_again_when_its_actions_miscarry():
     drunk.max_steps = 300
     for track in run_expert([AHEAD, FAR], drunk):
         assert track.stopped and track.distance_to_goal[-1] < 0.2
+
+
+def test_expert_plans_again_as_soon_as_it_is_off_its_course():
+    """A plan that is followed blindly ends far away; each of its steps forward is one of 0.2 m."""
+
+    class Short(SmallPointNav):
+        """Every step forward is 5 cm too short."""
+
+        @staticmethod
+        def actuation(actions, movements):
+            movements = movements.copy()
+            movements[actions == 1, 0] -= 0.05
+            return movements
+
+    task = Short()
+    task.max_steps = 100
+    (exact,), (short,) = run_expert([FAR]), run_expert([FAR], task)
+    assert short.stopped and short.distance_to_goal[-1] < 0.2
+    assert walked(short) < 1.1 * walked(exact)
+
+
+def test_reckoning_follows_the_actions_alone():
+    batch = NavigationBatch(TASK, 1, sensors=(), worlds=make_cache())
+    batch.start([0], [AHEAD])
+    reckoning = Reckoning(batch.simulator)
+    slot = np.array([0])
+    reckoning.begin(slot)
+    for name in ("turn_left", "move_forward", "turn_right", "move_forward"):
+        actions = np.array([TASK.actions.index(name)])
+        batch.step(actions, batch.running)
+        reckoning.advance(actions)
+        assert reckoning.errors(slot) == [0.0]
+    batch.step(np.array([1]), batch.running)  # one step that it does not hear of
+    assert reckoning.errors(slot)[0] == pytest.approx(TASK.embodiment.forward_step)
+    reckoning.begin(slot)
+    assert reckoning.errors(slot) == [0.0]
 
 
 def test_expert_must_be_attached():

@@ -10,7 +10,9 @@ import pytest
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.loading import load_agent
 from navarena.core.errors import ActionError, CheckFailedError, InputError
+from navarena.episodes.catalog import load_episodes
 from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.expert_audit import find_expert_failures
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.journal import journal_paths, read_rows
 from navarena.evaluation.replay import replay_run
@@ -156,6 +158,22 @@ def test_the_expert_arrives(options):
     scores = run_expert(batch)
     assert [one["success"] for one in scores] == [1.0] * len(CHAIRS)
     assert min(one["spl"] for one in scores) > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("control", "episode_id"),
+    [
+        ("velocity", "houses-v1/val/00008-0002"),  # a corner in which one step of 3 cm is blocked
+        ("waypoint", "houses-v1/val/00008-0002"),
+        ("discrete", "houses-v1/val/00003-0001"),  # a plan that grazes a door
+    ],
+)
+def test_the_expert_leaves_corners(control, episode_id):
+    task = get_task(f"{ID}+control={control}")
+    episodes = [one for one in load_episodes(ID, "val").episodes if one.episode_id == episode_id]
+    assert len(episodes) == 1
+    assert not list(find_expert_failures(task, episodes, WorldCache(task.embodiment)))
 
 
 def test_agents_that_know_only_discrete_actions_say_so():

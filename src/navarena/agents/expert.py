@@ -7,20 +7,24 @@ from jaxtyping import Bool, Float, Int64
 
 from navarena.agents.agent import Agent, Start
 from navarena.agents.pilot import Pilot
+from navarena.agents.reckoning import Reckoning
 from navarena.core.errors import InputError
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Actions, Task
 
+OFF_COURSE = 0.1
+"""Metres from where a plan has the body by now, beyond which it is made anew."""
+
 
 class ExpertAgent(Agent):
     """Plans the actions to the goal on the navmesh, carries them out, and declares that it has arrived.
 
-    When a plan has come to its end and the current goal is too far (it is the next of several, or the
-    body did not execute its actions exactly), it plans again from where it is; where no plan exists it
-    declares at once. Where what counts is what the body sees it turns there first. Continuous protocols are
-    steered along the shortest way (see `Pilot`). It is
-    privileged: it looks at true poses, goals and the navmesh, and observes nothing.
+    It plans again from where it is when a plan has come to its end and the current goal is too far (it is
+    the next of several), and when the body is not where the plan has it (it does not execute its actions
+    exactly); where no plan exists it declares at once. Where what counts is what the body sees it turns
+    there first. Continuous protocols are steered along the shortest way (see `Pilot`). It is privileged:
+    it looks at true poses, goals and the navmesh, and observes nothing.
     """
 
     privileged = True
@@ -43,6 +47,8 @@ class ExpertAgent(Agent):
             return
         self._plans = np.full((batch.slots, self._task.max_steps), self._declare, np.int64)
         self._next = np.zeros(batch.slots, np.int64)
+        self._aims: list[Float[np.ndarray, "_ 3"]] = [np.zeros((0, 3))] * batch.slots
+        self._reckoning = Reckoning(batch.simulator)
 
     def reset(self, starts: Sequence[Start]) -> None:
         slots = np.array([start.slot for start in starts], np.int64)
@@ -57,6 +63,9 @@ class ExpertAgent(Agent):
         if self._pilot is not None:
             return self._pilot.act(active)
         slots = np.flatnonzero(active)
+        strayed = slots[self._reckoning.errors(slots) > OFF_COURSE]
+        if len(strayed):
+            self._plan(strayed, [self._aims[slot] for slot in strayed.tolist()])
         self._finish(slots[self._plans[slots, self._next[slots]] == self._declare])
         far = batch.state.distance[slots] >= self._task.success_distance
         lost = slots[(self._plans[slots, self._next[slots]] == self._declare) & far & (self._next[slots] > 0)]
@@ -65,6 +74,7 @@ class ExpertAgent(Agent):
         actions = np.full(batch.slots, self._declare, np.int64)
         actions[slots] = self._plans[slots, self._next[slots]]
         self._next[slots] = np.minimum(self._next[slots] + 1, self._plans.shape[1] - 1)
+        self._reckoning.advance(actions)
         return actions
 
     def _finish(self, slots: Int64[np.ndarray, "k"]) -> None:
@@ -103,6 +113,9 @@ class ExpertAgent(Agent):
         )
         self._next[slots] = 0
         self._plans[slots] = self._declare
+        self._reckoning.begin(slots)
+        for slot, aims in zip(slots.tolist(), goals):
+            self._aims[slot] = aims
         for slot, plan in zip(slots, self._planner.plan(query)):
             if plan is not None:
                 self._plans[slot, : len(plan) - 1] = [self._index[name] for name in plan[:-1]]

@@ -91,14 +91,31 @@ class Pilot:
         return np.where(detour[:, None], self._aside[slots], ahead)
 
     def _find_detour(self, mesh: NavMesh, slot: int) -> Float[np.ndarray, "3"]:
-        """(3,) metres: the place aside from which the goal is nearest."""
+        """(3,) metres: the place aside from which the goal is nearest, of those the body can set out to.
+
+        In a corner a place can be in reach although the body, as it stands there, cannot set out.
+        """
         position = self._batch.simulator.positions[slot]
-        steps = np.stack([-np.sin(DETOURS), np.zeros(len(DETOURS)), -np.cos(DETOURS)], 1) * DETOUR_STEP
+        ways = np.stack([-np.sin(DETOURS), np.zeros(len(DETOURS)), -np.cos(DETOURS)], 1)
         starts = np.repeat(position[None], len(DETOURS), 0)
-        ends = mesh.try_step(starts, starts + steps, False)
+        begun = self._set_out(slot)
+        ends = mesh.try_step(starts, starts + ways * DETOUR_STEP, False)
         left = self._batch.state.goal_fields.distance([slot] * len(ends), ends)
-        left[np.linalg.norm((ends - starts)[:, ::2], axis=1) < 2 * THERE] = np.inf
+        for reached, least in ((begun, STILL), (ends, 2 * THERE)):
+            left[np.linalg.norm((reached - starts)[:, ::2], axis=1) < least] = np.inf
         return ends[int(np.argmin(left))]
+
+    def _set_out(self, slot: int) -> Float[np.ndarray, "d 3"]:
+        """(D, 3) metres: where the body in `slot` is after one command in the direction of each detour."""
+        simulator, count = self._batch.simulator, len(DETOURS)
+        positions = np.repeat(simulator.positions[slot][None], count, 0)
+        triangles = np.repeat(simulator.bodies.triangles[slot], count)
+        step = self._task.embodiment.walk_speed * self._control.time_step
+        rows, blocked = np.repeat(simulator.stage.row[slot], count), np.zeros(count, bool)
+        simulator.stage.table.step_bodies(
+            rows, triangles, positions, DETOURS, np.full(count, step), False, blocked
+        )
+        return positions
 
     def _steer(
         self,

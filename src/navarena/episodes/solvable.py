@@ -33,8 +33,8 @@ def choose_solvable(
             break
         if attempt == MOST_DROPPED:
             raise SceneError(
-                f"expected an episode that the planner can solve, got {MOST_DROPPED} candidates in a row that "
-                "it cannot; allow more actions, or choose another scene"
+                f"expected an episode that the planner can solve, got {MOST_DROPPED} candidates in a row "
+                "that it cannot; allow more actions, or choose another scene"
             )
         tried = {row: next(streams[row]) for row in still_open}
         solved = dict(zip(tried, are_solved(tried)))
