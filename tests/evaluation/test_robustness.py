@@ -165,3 +165,4 @@ def test_kinds() -> None:
     }
     assert list(kinds.values()) == ["sight", "sight", "sight", "motion", "motion"]
     assert kind_of("localisation_bias:1") == "pose"
+    assert kind_of("goal_synonyms") == kind_of("goal_image_noise:2") == "goal"

@@ -28,26 +28,26 @@ def columns(suite: Path):  # noqa: F811
 
 def test_table_of_the_paper(columns) -> None:
     table = paper_table(columns)
-    assert table.columns == ("#", "corruption", "V", "D", "L", "Success", "SPL")
+    assert table.columns == ("#", "corruption", "V", "D", "L", "G", "Success", "SPL")
     assert [row[0] for row in table.rows] == [str(k) for k in range(1, 8)]
-    assert table.rows[0][1:5] == ("clean", "", "", "")
+    assert table.rows[0][1:6] == ("clean", "", "", "", "")
     assert table.rows[3][1] == "speckle_noise:3 (seen in training)"
-    assert table.rows[6][1:5] == ("defocus_blur:5 + motion_drift", "✓", "✓", "")
+    assert table.rows[6][1:6] == ("defocus_blur:5 + motion_drift", "✓", "✓", "", "")
     clean = columns[0].clean.estimates
-    assert table.rows[0][5] == f"{100 * clean['success'].mean:.1f} %"
-    assert table.rows[0][6] == f"{clean['spl'].mean:.3f}"
+    assert table.rows[0][6] == f"{100 * clean['success'].mean:.1f} %"
+    assert table.rows[0][7] == f"{clean['spl'].mean:.3f}"
 
 
 def test_two_agents_stand_side_by_side(columns) -> None:
     first = columns[0]
     table = paper_table((first, type(first)(**{**vars(first), "agent": "Other", "rows": first.rows[:1]})))
-    assert table.columns[5:] == (
+    assert table.columns[6:] == (
         "Walker on corridor-v1: Success",
         "Walker on corridor-v1: SPL",
         "Other on corridor-v1: Success",
         "Other on corridor-v1: SPL",
     )
-    assert table.rows[1][7:] == table.rows[1][5:7] and table.rows[2][7:] == ("–", "–")
+    assert table.rows[1][8:] == table.rows[1][6:8] and table.rows[2][8:] == ("–", "–")
 
 
 def test_drops_and_behaviour(columns) -> None:

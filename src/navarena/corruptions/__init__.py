@@ -1,4 +1,4 @@
-"""What spoils a robot's sight, motion and knowledge of its pose, by name and severity."""
+"""What spoils a robot's sight, motion, knowledge of its pose and goals, by name and severity."""
 
 from navarena.corruptions.catalog import (
     AUGMENTATIONS,
@@ -14,6 +14,9 @@ from navarena.corruptions.corruption import (
     CameraCorruption,
     Corruption,
     DepthCorruption,
+    GoalCorruption,
+    GoalPictureCorruption,
+    GoalWordsCorruption,
     MotionCorruption,
     PictureCorruption,
     PoseCorruption,
@@ -27,6 +30,9 @@ __all__ = [
     "CameraCorruption",
     "Corruption",
     "DepthCorruption",
+    "GoalCorruption",
+    "GoalPictureCorruption",
+    "GoalWordsCorruption",
     "MotionCorruption",
     "PictureCorruption",
     "PoseCorruption",

@@ -211,3 +211,30 @@ class PoseCorruption(Corruption, ABC):
             last: what this corruption made of them one step ago; at the start the poses themselves.
             drawn: rows of `draw`.
         """
+
+
+class GoalCorruption(Corruption, ABC):
+    """Spoils how an agent is told of its goals. What counts as the goal stays as it is.
+
+    Attributes:
+        modality: of the goals that it spoils: "object" (told by a category), "description" or "image".
+    """
+
+    per: Per = "episode"
+    modality: ClassVar[Literal["object", "description", "image"]]
+
+
+class GoalPictureCorruption(GoalCorruption, ABC):
+    """Spoils the pictures of goals."""
+
+    modality = "image"
+
+    @abstractmethod
+    def corrupt(
+        self, picture: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
+    ) -> UInt8[np.ndarray, "h w 3"]:
+        """A spoilt copy of `picture`, (H, W, 3) uint8 sRGB bytes, of one goal of an episode."""
+
+
+class GoalWordsCorruption(GoalCorruption, ABC):
+    """Tells goals in other words, which the task knows; drawn for each goal of an episode."""

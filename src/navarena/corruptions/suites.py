@@ -52,8 +52,12 @@ def _graded(severity: int) -> tuple[tuple[str, ...], ...]:
 _SINGLE = tuple((name,) for name in (*UNGRADED, *DYNAMICS))
 _PAIRS = tuple(product(PAIRED_SIGHT, PAIRED_MOTION))
 
+GOAL_NOISE = ("goal_image_noise", "goal_image_noise:5", "goal_synonyms", "goal_paraphrase")
+"""GOAT-Bench's noise experiments (section 5.3), and pictures whose noise can be seen."""
+
 SUITES = {
     "all": Suite("RobustNav's corruptions", (CLEAN, *_graded(5), *_graded(3), *_SINGLE, *_PAIRS)),
+    "goal-noise": Suite("noise on goals", (CLEAN, *((name,) for name in GOAL_NOISE), tuple(GOAL_NOISE[1:]))),
     "severities": Suite(
         "corruptions of sight by severity",
         (CLEAN, *(row for severity in SEVERITIES for row in _graded(severity))),

@@ -15,6 +15,7 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.corruptions import (
+    GoalCorruption,
     MotionCorruption,
     PoseCorruption,
     find_corruption,
@@ -31,7 +32,9 @@ from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
 CLEAN_NAME = "clean"
 """Of the row without corruptions."""
 
-SIGHT, MOTION, POSE = "sight", "motion", "pose"
+SIGHT, MOTION, POSE, GOAL = "sight", "motion", "pose", "goal"
+KINDS = (SIGHT, MOTION, POSE, GOAL)
+"""What corruptions spoil."""
 
 ORDER = (*GRADED, *UNGRADED, *(text.partition(":")[0] for text in DYNAMICS))
 """Corruptions as the suites list them; others follow by name, and pairs after all."""
@@ -70,8 +73,8 @@ class RobustnessRow:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What is spoilt: SIGHT, MOTION, POSE."""
-        return tuple(sorted({kind_of(text) for text in self.corruptions}, key=(SIGHT, MOTION, POSE).index))
+        """What is spoilt, in the order of KINDS."""
+        return tuple(sorted({kind_of(text) for text in self.corruptions}, key=KINDS.index))
 
 
 @dataclass(frozen=True)
@@ -121,10 +124,12 @@ def relative_drop(change: PairedComparison) -> float | None:
 
 
 def kind_of(text: str) -> str:
-    """What a corruption spoils: SIGHT, MOTION or POSE; raises what find_corruption raises."""
+    """What a corruption spoils, one of KINDS; raises what find_corruption raises."""
     corruption = find_corruption(text)
     if isinstance(corruption, MotionCorruption):
         return MOTION
+    if isinstance(corruption, GoalCorruption):
+        return GOAL
     return POSE if isinstance(corruption, PoseCorruption) else SIGHT
 
 

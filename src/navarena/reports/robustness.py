@@ -9,6 +9,7 @@ from markupsafe import Markup
 from navarena.core.files import write_atomic
 from navarena.evaluation.robustness import (
     BEHAVIOUR,
+    GOAL,
     MOTION,
     POSE,
     SIGHT,
@@ -26,8 +27,8 @@ from navarena.reports.tables import NO_VALUE, Table, format_interval, format_val
 
 REPORT_NAME = "robustness.html"
 
-MARKS = {SIGHT: "V", MOTION: "D", POSE: "L"}
-"""Column of the table in which a kind of corruption is ticked: visual, dynamics, localisation."""
+MARKS = {SIGHT: "V", MOTION: "D", POSE: "L", GOAL: "G"}
+"""Column of the table in which a kind of corruption is ticked: visual, dynamics, localisation, goals."""
 
 TICK = "✓"
 

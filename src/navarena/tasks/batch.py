@@ -32,8 +32,8 @@ class NavigationBatch:
         threads: for rendering; None for all processors this process may use.
         sensors: names of what to observe; None for all that the task offers. Only these are computed.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: what spoils pictures, motion and knowledge of the pose, in this order and after the
-            task's own, each as "name", "name:severity" or with words (see navarena.corruptions).
+        corruptions: what spoils pictures, motion, knowledge of the pose and goals, in this order and after
+            the task's own, each as "name", "name:severity" or with words (see navarena.corruptions).
 
     Attributes:
         specs: name -> shape, type and bounds of each observation.
@@ -70,7 +70,7 @@ class NavigationBatch:
             self._spoiler.retouch,
             tuple(channel for sensor in self._goal_sensors for channel in sensor.channels),
         )
-        self._spoiler.attach(self.simulator)
+        self._spoiler.attach(self.simulator, self.state)
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
         self._recorder = Recorder(slots, task.max_steps, len(task.actions) if task.is_continuous else None)
         self._running = np.zeros(slots, bool)
@@ -128,7 +128,7 @@ class NavigationBatch:
         self.state.stopped[rows] = False
         self.state.steps[rows] = 0
         self._spoiler.begin(rows, episodes)
-        self.task.begin(self.simulator, self.state, rows, episodes)
+        self.task.begin(self.simulator, self.state, rows, self._spoiler.tell(rows, episodes))
         for sensor in self._goal_sensors:
             sensor.begin(self.simulator, self.state, rows)
         for slot, episode in zip(rows, episodes):

@@ -9,6 +9,7 @@ from navarena.corruptions.corruption import (
     CameraCorruption,
     Corruption,
     DepthCorruption,
+    GoalCorruption,
     MotionCorruption,
     PictureCorruption,
     PoseCorruption,
@@ -17,7 +18,11 @@ from navarena.simulation.motion import movement_table
 from navarena.simulation.readings import find_readings
 from navarena.simulation.sensors.sensor import PictureSensor
 from navarena.tasks.sensors.catalog import find_goal_sensor
+from navarena.tasks.sensors.lifelong_goal import ImageGoalSensor, LanguageGoal, ObjectNameGoal
 from navarena.tasks.task import Task
+
+GOAL_SENSORS = {"object": ObjectNameGoal, "description": LanguageGoal, "image": ImageGoalSensor}
+"""How goals are told -> the sensor that tells it."""
 
 
 def require_sense(task: Task, corruptions: Sequence[str], sensors: Iterable[str] = ()) -> None:
@@ -61,6 +66,10 @@ def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
     if isinstance(corruption, MotionCorruption):
         done = " or ".join(corruption.acts_on)
         return "" if _movements(task) & set(corruption.acts_on) else f"a {done} that is commanded as one step"
+    if isinstance(corruption, GoalCorruption):
+        sensor = GOAL_SENSORS[corruption.modality]
+        told = any(isinstance(find_goal_sensor(name, task.make_sensor), sensor) for name in names)
+        return "" if told else f"goals told by {corruption.modality}, as in goat-v1,"
     raise InputError(f"expected a corruption of one of the known kinds, got {type(corruption).__name__}")
 
 

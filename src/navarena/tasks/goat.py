@@ -217,7 +217,7 @@ class Goat(Task):
     def _face_goal(self, simulator: Simulator, state: GoatState, slot: int) -> None:
         """Tell the goal that is to be found now, and measure distances to it from here on."""
         course = state.course(slot)
-        state.tell(slot, course.subtasks[course.current])
+        state.tell(slot, course.subtasks[course.current], course.current)
         state.set_goal(slot, simulator.navmesh(slot), course.places[course.current])
         state.measure(np.array([slot]), simulator)
         course.begun_at = float(state.distance[slot])

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Int64, UInt8
 
 from navarena.corruptions.catalog import join_corruptions
 from navarena.corruptions.corruption import (
     CameraCorruption,
     DepthCorruption,
+    GoalCorruption,
     MotionCorruption,
     PictureCorruption,
     PoseCorruption,
@@ -16,10 +17,12 @@ from navarena.corruptions.corruption import (
 from navarena.episodes.episode import Episode
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.episode_draws import EpisodeDraws
+from navarena.tasks.sensors.lifelong_goal import LifelongGoalState
+from navarena.tasks.spoilt_goals import GoalSpoiler
 from navarena.tasks.spoilt_motion import MotionSpoiler
 from navarena.tasks.spoilt_pictures import PictureSpoiler, change_cameras
 from navarena.tasks.spoilt_poses import PoseSpoiler
-from navarena.tasks.task import Task
+from navarena.tasks.task import Task, TaskState
 
 
 class Spoiler:
@@ -57,14 +60,23 @@ class Spoiler:
             },
             steps,
         )
+        self._goals = GoalSpoiler(
+            {
+                place: (text, one)
+                for place, (text, one) in enumerate(found.items())
+                if isinstance(one, GoalCorruption)
+            }
+        )
         self._motion = MotionSpoiler(self._draws, steps)
         self.stays_when_blocked = self._motion.stays_when_blocked
         cameras = [one for one in found.values() if isinstance(one, CameraCorruption)]
         self.body = change_cameras(task.embodiment, cameras)
 
-    def attach(self, simulator: Simulator) -> None:
-        """Let these be the bodies whose motions and poses are spoilt; call it once, before `begin`."""
+    def attach(self, simulator: Simulator, state: TaskState) -> None:
+        """Let these be the bodies and goals that are spoilt; call it once, before `begin`."""
         self._simulator = simulator
+        if isinstance(state, LifelongGoalState):
+            state.retouch = self._retouch_goal
         self._poses = PoseSpoiler(self._draws, self._steps, simulator.bodies)
 
     def begin(self, slots: Int64[np.ndarray, "k"], episodes: Sequence[Episode]) -> None:
@@ -78,6 +90,14 @@ class Spoiler:
             self._poses.begin(slot, episode)
         self._poses.feel(slots, starting=True)
 
+    def tell(self, slots: Int64[np.ndarray, "k"], episodes: Sequence[Episode]) -> list[Episode]:
+        """The `episodes` (K) that begin in `slots` (K,) indices as the agents are told of their goals.
+
+        Raises what GoalSpoiler.tell raises.
+        """
+        worlds = [self._simulator.stage.world(slot) for slot in slots.tolist()]
+        return [self._goals.tell(episode, world) for episode, world in zip(episodes, worlds)]
+
     def feel(self, slots: Int64[np.ndarray, "k"]) -> None:
         """Let the bodies `slots` (K,), which have made a step, read their poses."""
         self._poses.feel(slots, starting=False)
@@ -85,6 +105,12 @@ class Spoiler:
     def retouch(self, name: str, pictures: np.ndarray) -> None:
         """Spoil what the cameras have taken (see simulation.observer.Retouch)."""
         self._pictures.retouch(name, pictures, self._episodes)
+
+    def _retouch_goal(
+        self, slot: int, number: int, picture: UInt8[np.ndarray, "h w 3"]
+    ) -> UInt8[np.ndarray, "h w 3"]:
+        episode = self._episodes[slot]
+        return picture if episode is None else self._goals.retouch(episode, number, picture)
 
     def actuate(
         self, actions: Int64[np.ndarray, "n"], movements: Float[np.ndarray, "n 4"]

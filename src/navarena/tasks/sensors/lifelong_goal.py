@@ -1,7 +1,10 @@
 """Goals that are told by a name, in words or by a picture (GOAT-Bench)."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Int64, UInt8
 
 from navarena.core.errors import InputError
 from navarena.core.geometry import rotation_from_quaternion
@@ -28,6 +31,10 @@ IMAGE_PX = 512
 """Side of the pictures of goals (spec 4.1)."""
 
 
+RetouchGoal: TypeAlias = Callable[[int, int, UInt8[np.ndarray, "h w 3"]], UInt8[np.ndarray, "h w 3"]]
+"""(slot, place of the goal in its episode, picture) -> picture."""
+
+
 class LifelongGoalState(TaskState):
     """What a task remembers whose goals are told one after another, each in its own way.
 
@@ -36,6 +43,8 @@ class LifelongGoalState(TaskState):
         names: (N,) text, the category of goals told by it, else empty.
         descriptions: (N,) text, of goals told in words, else empty.
         images: for each slot the camera of the goal's picture; None for goals told otherwise.
+        numbers: (N,) int64, place of the goal in its episode, from 0.
+        retouch: (slot, number, picture) -> the picture as the agent sees it, where somebody spoils it.
     """
 
     def __init__(self, slots: int) -> None:
@@ -44,15 +53,17 @@ class LifelongGoalState(TaskState):
         self.names = np.zeros(slots, f"<U{NAME_LETTERS}")
         self.descriptions = np.zeros(slots, TEXT)
         self.images: list[GoalImage | None] = [None] * slots
+        self.numbers = np.zeros(slots, np.int64)
+        self.retouch: RetouchGoal | None = None
 
-    def tell(self, slot: int, subtask: Subtask) -> None:
-        """Let `slot` know the goal of `subtask`, and no other.
+    def tell(self, slot: int, subtask: Subtask, number: int) -> None:
+        """Let `slot` know the goal of `subtask`, the `number`-th from 0 of its episode, and no other.
 
         Raises InputError for words that are too long, for a description without words and for a
         picture that is missing or of another size.
         """
         self.hush(slot)
-        self.modality[slot] = MODALITY_IDS[subtask.modality]
+        self.modality[slot], self.numbers[slot] = MODALITY_IDS[subtask.modality], number
         if subtask.modality == "object":
             self.names[slot] = require_text(subtask.category, NAME_LETTERS, "a category")
         elif subtask.modality == "description":
@@ -131,20 +142,28 @@ class ImageGoalSensor(GoalSensor):
     name = "image_goal"
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[str, GoalImage, np.ndarray]] = {}
+        self._kept: dict[int, tuple[GoalImage, int, np.ndarray]] = {}
+
+    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
+        for slot in slots.tolist():
+            self._kept.pop(slot, None)
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((IMAGE_PX, IMAGE_PX, 3), np.uint8, 0, 255)
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        for slot, image in enumerate(_require_lifelong(state, self.name).images):
+        state = _require_lifelong(state, self.name)
+        for slot, (image, number) in enumerate(zip(state.images, state.numbers.tolist())):
             world = simulator.stage.world(slot)
             if image is None or world is None:
                 out[slot] = 0
                 continue
             kept = self._kept.get(slot)
-            if kept is None or kept[:2] != (world.scene_id, image):
-                kept = self._kept[slot] = world.scene_id, image, render_goal_image(world, image)
+            if kept is None or kept[:2] != (image, number):
+                picture = render_goal_image(world, image)
+                if state.retouch is not None:
+                    picture = state.retouch(slot, number, picture)
+                kept = self._kept[slot] = image, number, picture
             out[slot] = kept[2]
 
 

@@ -1,0 +1,78 @@
+"""Spoils how the agents of N slots are told of their goals; what counts stays as it is."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import UInt8
+
+from navarena.core.errors import InputError
+from navarena.core.seeding import make_generator
+from navarena.corruptions.corruption import GoalCorruption, GoalPictureCorruption, GoalWordsCorruption
+from navarena.episodes.episode import Episode, LifelongGoal
+from navarena.episodes.goals import Modality, Subtask, as_subtasks
+from navarena.episodes.goat import draw_synonym, paraphrase
+from navarena.simulation.world import World
+
+
+def _with_synonym(world: World, subtask: Subtask, generator: np.random.Generator) -> Subtask:
+    return replace(subtask, category=draw_synonym(subtask.category, generator))
+
+
+def _with_paraphrase(world: World, subtask: Subtask, generator: np.random.Generator) -> Subtask:
+    return replace(subtask, description=paraphrase(world, subtask, generator))
+
+
+REWORD: Mapping[Modality, Callable[[World, Subtask, np.random.Generator], Subtask]] = {
+    "object": _with_synonym,
+    "description": _with_paraphrase,
+}
+"""How goals told by each modality are told in other words."""
+
+
+class GoalSpoiler:
+    """Corruptions of goals, in the order in which they are applied.
+
+    What a corruption draws is named by itself, its place in that order, the scene, the episode and the
+    place of the goal in it, so it depends on neither batches nor steps.
+
+    Args:
+        corruptions: place -> text and corruption.
+    """
+
+    def __init__(self, corruptions: Mapping[int, tuple[str, GoalCorruption]]) -> None:
+        self._corruptions = corruptions
+
+    def tell(self, episode: Episode, world: World | None) -> Episode:
+        """The episode as the agent is told of it: categories and descriptions in other words.
+
+        Raises UnknownNameError and InputError for goals that no other words are known for (see
+        episodes.goat.draw_synonym and paraphrase).
+        """
+        subtasks = list(as_subtasks(episode.goal))
+        for place, (text, corruption) in self._corruptions.items():
+            for number, subtask in enumerate(subtasks):
+                if isinstance(corruption, GoalWordsCorruption) and subtask.modality == corruption.modality:
+                    generator = self._generator(text, place, episode, number)
+                    subtasks[number] = _reword(world, subtask, generator)
+        if tuple(subtasks) == as_subtasks(episode.goal):
+            return episode
+        return replace(episode, goal=LifelongGoal(tuple(subtasks)))
+
+    def retouch(
+        self, episode: Episode, number: int, picture: UInt8[np.ndarray, "h w 3"]
+    ) -> UInt8[np.ndarray, "h w 3"]:
+        """(H, W, 3) uint8: the picture of goal `number`, from 0, of an episode as the agent sees it."""
+        for place, (text, corruption) in self._corruptions.items():
+            if isinstance(corruption, GoalPictureCorruption):
+                picture = corruption.corrupt(picture, self._generator(text, place, episode, number))
+        return picture
+
+    def _generator(self, text: str, place: int, episode: Episode, number: int) -> np.random.Generator:
+        return make_generator("corruption", text, place, "goal", episode.scene_id, episode.episode_id, number)
+
+
+def _reword(world: World | None, subtask: Subtask, generator: np.random.Generator) -> Subtask:
+    if world is None:
+        raise InputError(f"expected a scene for other words for {subtask.category!r}, got none")
+    return REWORD[subtask.modality](world, subtask, generator)
