@@ -121,6 +121,29 @@ def test_lifetimes(make):
     assert counts["iterative"][1] > counts["episodic"][1] > 0
 
 
+@pytest.mark.parametrize("make", [OccupancyMapSensor, SemanticMapSensor])
+def test_known_maps_are_what_walking_everywhere_makes(make, tmp_path, monkeypatch):
+    """Where a map made by looking around in both rooms knows a cell, the known map says the same of it."""
+    monkeypatch.setenv("NAVARENA_CACHE", str(tmp_path))
+    sensors = {lifetime: make(lifetime=lifetime) for lifetime in ("iterative", "known")}
+    shown = {}
+    for lifetime, sensor in sensors.items():
+        batch, episodes = make_batch(1, (sensor.name,), sensor)
+        one = next(episode for episode in episodes if episode.scene_id == "rooms")
+        cells = [(x, z) for z in range(7) for x in range(z % 2, 10, 2) if ROOMS[z][x] == "."]
+        places = [(x + 0.5, 0.0, z + 0.5) for x, z in cells]
+        for place in places if lifetime == "iterative" else []:
+            for yaw in np.arange(0, 2 * np.pi, 1.3):
+                show(batch, replace(one, start_position=place, start_yaw=float(yaw)), sensor.name)
+        views = [show(batch, replace(one, start_yaw=yaw), sensor.name) for yaw in (0.0, 1.0, 2.0)]
+        shown[lifetime] = np.stack(views).astype(int)
+    walked, known = shown["iterative"], shown["known"]
+    seen = walked > 0
+    assert seen.sum() > 3000
+    assert (known[seen] == walked[seen]).mean() > 0.98
+    assert len(list(tmp_path.rglob("*-map/*.pack"))) == 1, "it is kept"
+
+
 def show(batch, episode, name):
     batch.start([0], [episode])
     return batch.observations[name][0].copy()

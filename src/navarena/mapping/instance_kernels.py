@@ -2,6 +2,8 @@
 
 # mypy: disable-error-code="no-untyped-def"
 
+import math
+
 import numpy as np
 
 from navarena.core.kernels import kernel
@@ -33,9 +35,10 @@ def measure_segments(segments, depths, nearest, farthest, scale, offset, stride,
 @kernel
 def write_segment_points(segments, depths, nearest, farthest, scale, offset, stride, one, every, box,
                          focal, pose, points):  # fmt: skip
-    """Write every `every`-th point of segment `one` whose depth is known, (P, 3) metres; returns how many.
+    """Write every `every`-th point of segment `one` whose depth is known; returns how many.
 
-    box: (4,) rows and columns it lies in, as of `measure_segments`; pose: (4, 4) world_from_camera.
+    points: (P, 6), metres, and a unit vector from there to the camera; box: (4,) rows and columns that it
+    lies in, as of `measure_segments`; pose: (4, 4) world_from_camera.
     """
     found, written = 0, 0
     middle_row, middle_column = segments.shape[0] / 2, segments.shape[1] / 2
@@ -49,10 +52,11 @@ def write_segment_points(segments, depths, nearest, farthest, scale, offset, str
             if found % every == 0 and written < points.shape[0]:
                 right = (j + 0.5 - middle_column) / focal * metres
                 up = (middle_row - i - 0.5) / focal * metres
+                away = math.sqrt(right * right + up * up + metres * metres)
                 for axis in range(3):
-                    points[written, axis] = (
-                        pose[axis, 0] * right + pose[axis, 1] * up - pose[axis, 2] * metres + pose[axis, 3]
-                    )
+                    offset_there = pose[axis, 0] * right + pose[axis, 1] * up - pose[axis, 2] * metres
+                    points[written, axis] = offset_there + pose[axis, 3]
+                    points[written, 3 + axis] = -offset_there / away
                 written += 1
             found += 1
     return written
@@ -60,7 +64,7 @@ def write_segment_points(segments, depths, nearest, farthest, scale, offset, str
 
 @kernel
 def count_near(points, count, fresh, reach):
-    """How many of `fresh` (K, 3) lie within `reach` metres of one of the first `count` points (P, 3)."""
+    """How many of `fresh` (K, 3 or more) lie within `reach` metres of one of the first `count` points."""
     near = 0
     for k in range(fresh.shape[0]):
         for p in range(count):
@@ -73,10 +77,10 @@ def count_near(points, count, fresh, reach):
 
 @kernel
 def add_apart(points, count, fresh, apart):
-    """Add those of `fresh` (K, 3) to the first `count` points (P, 3) that lie `apart` metres from all.
+    """Add those rows of `fresh` to the first `count` rows of `points` that lie `apart` metres from all.
 
-    Returns the new count, or -1 where there is no room for one: then some were added, and adding all of
-    them again changes nothing that is there.
+    Rows are places (3,) and whatever is known of them. Returns the new count, or -1 where there is no room
+    for one: then some were added, and adding all of them again changes nothing that is there.
     """
     for k in range(fresh.shape[0]):
         is_near = False
@@ -89,7 +93,7 @@ def add_apart(points, count, fresh, apart):
             continue
         if count == points.shape[0]:
             return -1
-        for axis in range(3):
-            points[count, axis] = fresh[k, axis]
+        for column in range(points.shape[1]):
+            points[count, column] = fresh[k, column]
         count += 1
     return count

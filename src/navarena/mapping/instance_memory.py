@@ -100,6 +100,7 @@ class Instance:
         category: "" where nobody knows.
         label: its number in the pictures of a tracker; None where things are told apart by place.
         points: (K, 3) metres, on its surface; none while it was only seen from too far away.
+        sides: (K, 3) unit vectors from the points to the cameras that saw them first.
         beyond: (3,) metres, where it lies at least while it has no points; else None.
         views: one for each side, at most.
         pixels: in all pictures together.
@@ -113,14 +114,19 @@ class Instance:
     views: list[InstanceView] = field(default_factory=list)
     pixels: int = 0
     version: int = 0
-    _room: Float[np.ndarray, "p 3"] = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
+    _room: Float[np.ndarray, "p 6"] = field(default_factory=lambda: np.zeros((0, 6)), repr=False)
     _count: int = field(default=0, repr=False)
     _apart: float = field(default=0.0, repr=False)
 
     @property
     def points(self) -> Float[np.ndarray, "k 3"]:
         """(K, 3) metres."""
-        return self._room[: self._count]
+        return self._room[: self._count, :3]
+
+    @property
+    def sides(self) -> Float[np.ndarray, "k 3"]:
+        """(K, 3) unit vectors, from each point to where it was seen from."""
+        return self._room[: self._count, 3:]
 
     @property
     def middle(self) -> Float[np.ndarray, "3"]:
@@ -139,8 +145,8 @@ class Instance:
         """Of its best view; 0 without one."""
         return max((view.quality for view in self.views), default=0.0)
 
-    def overlap(self, fresh: Float[np.ndarray, "k 3"], reach: float) -> float:
-        """How far it and `fresh` (K, 3) metres are one: share of either whose points are near the other's.
+    def overlap(self, fresh: Float[np.ndarray, "k 6"], reach: float) -> float:
+        """How far it and `fresh` (K, 6), metres and sides, are one: the share of either near the other.
 
         Near is within `reach` metres, or as far as its points are kept apart. The greater share counts, so
         that a part of a thing is one with the whole.
@@ -148,14 +154,14 @@ class Instance:
         if not len(fresh) or not self._count:
             return 0.0
         reach = max(reach, self._apart)
-        mine = count_near(fresh, len(fresh), self.points, reach) / self._count
+        mine = count_near(fresh, len(fresh), self._room[: self._count], reach) / self._count
         others = count_near(self._room, self._count, fresh, reach) / len(fresh)
         return float(max(mine, others))
 
-    def add(self, fresh: Float[np.ndarray, "k 3"], settings: InstanceSettings) -> None:
-        """Take over those of `fresh` (K, 3) metres that are far enough from the others."""
+    def add(self, fresh: Float[np.ndarray, "k 6"], settings: InstanceSettings) -> None:
+        """Take over those of `fresh` (K, 6), metres and sides, that are far enough from the others."""
         if not self._count:
-            self._room, self._apart = np.zeros((settings.most_points, 3)), settings.apart
+            self._room, self._apart = np.zeros((settings.most_points, 6)), settings.apart
         while (count := add_apart(self._room, self._count, fresh, self._apart)) < 0:
             known, self._apart = self._room.copy(), 1.5 * self._apart
             self._room[:] = 0.0
@@ -228,7 +234,7 @@ class InstanceMemory:
             if category is None or not (known[segment] or picture.is_tracked):
                 continue
             every = max(1, math.ceil(known[segment] / FRESH_POINTS))
-            fresh = np.zeros((FRESH_POINTS, 3))
+            fresh = np.zeros((FRESH_POINTS, 6))
             focal, pose = focal_length(segments.shape[1], picture.hfov), np.ascontiguousarray(picture.pose)
             written = write_segment_points(
                 segments, depths, *reading, segment, every, boxes[segment], focal, pose, fresh
@@ -240,7 +246,7 @@ class InstanceMemory:
                 thing.beyond = look_beyond(picture, boxes[segment])
             thing.pixels += int(counts[segment])
             if len(thing.points):
-                self._keep_view(agent, thing, picture, int(counts[segment]), boxes[segment])
+                self._keep_view(agent, thing, picture, segment, int(counts[segment]), boxes[segment])
             found.append(thing.number)
         self._make_room(agent)
         return [number for number in found if number in self._instances[agent]]
@@ -295,7 +301,7 @@ class InstanceMemory:
         return scores
 
     def _thing_for(
-        self, agent: int, segment: int, category: str, fresh: Float[np.ndarray, "k 3"], is_tracked: bool
+        self, agent: int, segment: int, category: str, fresh: Float[np.ndarray, "k 6"], is_tracked: bool
     ) -> Instance:
         """What a segment belongs to: by its number, by its place, or something new."""
         if is_tracked:
@@ -323,27 +329,34 @@ class InstanceMemory:
 
     def _absorb(self, agent: int, thing: Instance, other: Instance) -> None:
         """Make `other` a part of `thing`: two sides of one thing that were seen apart at first."""
-        thing.add(other.points.copy(), self.settings)
+        thing.add(np.concatenate([other.points, other.sides], axis=1), self.settings)
         thing.pixels += other.pixels
         for view in other.views:
             self._place_view(thing, view)
         del self._instances[agent][other.number]
 
     def _keep_view(
-        self, agent: int, thing: Instance, picture: SegmentedPicture, count: int, box: Int64[np.ndarray, "4"]
+        self,
+        agent: int,
+        thing: Instance,
+        picture: SegmentedPicture,
+        segment: int,
+        count: int,
+        box: Int64[np.ndarray, "4"],
     ) -> None:
         """Keep this view if it is the best from its side."""
         one = self.settings
         corners = (int(box[0]), int(box[1]), int(box[2]), int(box[3]))
-        quality = (
-            count * one.stride**2 * (0.5 if is_cut(corners, picture.segments.shape, one.stride) else 1.0)
-        )
+        whole = 0.5 if is_cut(corners, picture.segments.shape, one.stride) else 1.0
+        quality = whole * count * one.stride**2
         sector = sector_of(picture.pose, thing.middle, one.views)
         kept = next((view for view in thing.views if view.sector == sector), None)
         if kept is not None and quality < BETTER * kept.quality:
             return
+        part = (slice(corners[0], corners[1] + 1, one.stride), slice(corners[2], corners[3] + 1, one.stride))
+        color = np.median(picture.rgb[part][picture.segments[part] == segment].astype(float), axis=0)
         crop = cut_out(picture.rgb, corners, one.margin, one.crop_px)
-        view = InstanceView(crop, np.array(picture.pose), sector, quality, self._moments[agent])
+        view = InstanceView(crop, np.array(picture.pose), sector, quality, color, self._moments[agent])
         self._place_view(thing, view)
 
     def _place_view(self, thing: Instance, view: InstanceView) -> None:

@@ -16,6 +16,7 @@ class InstanceView:
         pose: (4, 4) world_from_camera, metres, in the frame of the memory.
         sector: from which side it was seen, 0 to the number of sectors - 1.
         quality: pixels of the thing in the whole picture; half of them where the picture cuts it off.
+        color: (3,) float64 sRGB, 0 to 255: medians of its pixels.
         moment: number of the observation, counted for each agent.
         feature: (F,) float32 unit length, whatever an encoder made of the crop; None before.
     """
@@ -24,6 +25,7 @@ class InstanceView:
     pose: Float[np.ndarray, "4 4"]
     sector: int
     quality: float
+    color: Float[np.ndarray, "3"]
     moment: int
     feature: Float32[np.ndarray, "f"] | None = field(default=None)
 

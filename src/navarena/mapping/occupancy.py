@@ -145,6 +145,10 @@ class OccupancyMaps:
         """(N,) int64 index of the layer that each agent is on."""
         return self._storeys.layer
 
+    def layer_at(self, agent: int, foot: float) -> int:
+        """The layer of the floor of `agent` that is nearest to world y `foot`, metres."""
+        return self._storeys.nearest(agent, foot)
+
     def grid(self, agent: int) -> MapGrid:
         """Where the cells of one agent's map lie."""
         x, z = self.corners[agent].tolist()

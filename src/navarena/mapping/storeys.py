@@ -27,6 +27,11 @@ class Storeys:
         self.floors[bodies] = np.nan
         self.layer[bodies] = 0
 
+    def nearest(self, body: int, foot: float) -> int:
+        """The layer of the floor of `body` that is nearest to `foot` (metres); 0 where it has found none."""
+        apart = np.abs(self.floors[body] - foot)
+        return int(np.nanargmin(apart)) if np.isfinite(apart).any() else 0
+
     def enter(self, active: Bool[np.ndarray, "n"], feet: Float[np.ndarray, "n"]) -> Bool[np.ndarray, "n"]:
         """Turn the `active` (N,) bool bodies to the floors they stand on, `feet` (N,) metres high.
 

@@ -6,11 +6,12 @@ from typing import ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Int8, Int64, UInt8
 
 from navarena.core.errors import InputError
 from navarena.core.suggest import require_name
 from navarena.mapping.egocentric import crop_turned
+from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy import FREE, OCCUPIED, OccupancyMaps, OccupancySettings
 from navarena.mapping.semantic_map import (
     CLASSES,
@@ -19,13 +20,15 @@ from navarena.mapping.semantic_map import (
     SemanticMapSettings,
     label_table,
 )
+from navarena.mapping.survey import survey_occupancy, survey_semantics
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.sensors.goal_sensor import GoalSensor
 from navarena.tasks.task import TaskState
 
-LIFETIMES = ("episodic", "iterative")
-"""How long a map lasts: an episode, or as long as a slot stays in one scene (a tour, a lifelong episode)."""
+LIFETIMES = ("episodic", "iterative", "known")
+"""How long a map lasts: an episode; as long as a slot stays in one scene (a tour, a lifelong episode); or it
+is known from the start, made beforehand by looking around everywhere, and stays as it is."""
 
 OCCUPANCY = OccupancySettings(cell=0.1)
 SEMANTICS = SemanticMapSettings(size=30.0)
@@ -94,20 +97,36 @@ class OccupancyMapSensor(GoalSensor):
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         kept = self._kept(simulator, state)
         maps, placed = kept.maps, np.array([scene is not None for scene in kept.scenes])
-        camera, depths = simulator.observer.picture("depth")
-        poses = simulator.observer.world_from_camera(camera)
-        maps.update(depths, camera, poses, simulator.positions[:, 1], placed)
+        if self.lifetime != "known":
+            camera, depths = simulator.observer.picture("depth")
+            poses = simulator.observer.world_from_camera(camera)
+            maps.update(depths, camera, poses, simulator.positions[:, 1], placed)
         for slot in np.flatnonzero(placed).tolist():
-            grid, scores = maps.grid(slot), maps.scores[slot, maps.layer[slot]]
+            grid, scores = self._shown(maps, simulator, slot)
             place = grid.coordinates_of(simulator.positions[slot : slot + 1]) - 0.5
             turn = -grid.heading_of(simulator.yaws[slot : slot + 1])
             size = (self.window, self.window)
             seen = crop_turned(scores[None, :, :, None], place, turn, size)[0]
             out[slot] = np.where(seen > 0, OCCUPIED, np.where(seen < 0, FREE, 0))
 
+    def _shown(
+        self, maps: OccupancyMaps, simulator: Simulator, slot: int
+    ) -> tuple[MapGrid, Int8[np.ndarray, "r c"]]:
+        """Where the cells of one slot's map lie, and (R, C) int8 their evidence."""
+        world = simulator.stage.world(slot)
+        if self.lifetime == "known" and world is not None:
+            known = survey_occupancy(world, simulator.embodiment, self._settings(simulator))
+            return known.grid(0), known.scores[0, known.layer_at(0, simulator.positions[slot, 1])]
+        return maps.grid(slot), maps.scores[slot, maps.layer[slot]]
+
+    def _settings(self, simulator: Simulator) -> OccupancySettings:
+        return replace(self.settings, high=simulator.embodiment.height)
+
     def _kept(self, simulator: Simulator, state: TaskState) -> _Kept[OccupancyMaps]:
         memory: WeakKeyDictionary[TaskState, _Kept[OccupancyMaps]] = self.__dict__["_memory"]
-        settings = replace(self.settings, high=simulator.embodiment.height)
+        settings = self._settings(simulator)
+        if self.lifetime == "known":  # the slots' own maps stay empty
+            settings = replace(settings, size=settings.cell, layers=1)
         return _keep(memory, state, lambda slots: OccupancyMaps(slots, settings))
 
 
@@ -142,6 +161,9 @@ class SemanticMapSensor(GoalSensor):
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         kept = self._kept(state)
         placed = np.array([scene is not None for scene in kept.scenes])
+        if self.lifetime == "known":
+            self._show_known(simulator, np.flatnonzero(placed).tolist(), out)
+            return
         camera, depths = simulator.observer.picture("depth")
         labelled, pictures = simulator.observer.picture("semantic")
         if labelled != camera:
@@ -159,6 +181,20 @@ class SemanticMapSensor(GoalSensor):
         kept.maps.update(depths, classes, camera, poses, simulator.positions[:, 1], placed)
         out[:] = kept.maps.views(poses[:, :3, 3], simulator.yaws)
 
+    def _show_known(self, simulator: Simulator, slots: list[int], out: UInt8[np.ndarray, "n k w w"]) -> None:
+        """Write the views (N, 14, 64, 64) of `slots` into maps that were made beforehand."""
+        camera, _ = simulator.observer.picture("depth")
+        eyes = simulator.observer.world_from_camera(camera)[:, :3, 3]
+        for slot in slots:
+            world = simulator.stage.world(slot)
+            if world is not None:
+                known = survey_semantics(world, simulator.embodiment, self.settings)
+                known.storeys.layer[0] = known.storeys.nearest(0, float(simulator.positions[slot, 1]))
+                out[slot] = known.views(eyes[slot : slot + 1], simulator.yaws[slot : slot + 1])[0]
+
     def _kept(self, state: TaskState) -> _Kept[SemanticMaps]:
         memory: WeakKeyDictionary[TaskState, _Kept[SemanticMaps]] = self.__dict__["_memory"]
-        return _keep(memory, state, lambda slots: SemanticMaps(slots, self.settings))
+        settings = self.settings
+        if self.lifetime == "known":  # the slots' own maps stay empty
+            settings = replace(settings, size=settings.column, layers=1)
+        return _keep(memory, state, lambda slots: SemanticMaps(slots, settings))
