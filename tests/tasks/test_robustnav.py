@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from navarena.metrics import compute_metrics
-from navarena.metrics.robustnav import spl_robustnav, travelled
+from navarena.metrics.navigation import spl, success
+from navarena.metrics.robustnav import spl_robustnav, success_robustnav, travelled
+from navarena.metrics.seen_goal import SeenGoalTrajectory
+from navarena.metrics.statistics import estimate_mean
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.sensors.resized import resize
 from navarena.simulation.world import WorldCache
@@ -71,6 +74,21 @@ def test_spl_of_robustnav():
     assert spl_robustnav(track(way, True, 0.0)) == 0
     assert spl_robustnav(track([(0, 0), (0, 0)], True, 0.0)) == 1
     assert spl_robustnav(track(way, True, math.inf)) == 0
+
+
+def test_the_code_forgets_episodes_that_end_where_there_is_no_way():
+    """End out of reach: None there. Without End, or by sight, it is a failure like any other."""
+    away = replace(track([(0, 0), (1, 0), (1, 0)], True, math.inf), distance_to_goal=np.full(3, math.inf))
+    assert (success(away), spl(away)) == (0.0, 0.0)
+    assert (success_robustnav(away), spl_robustnav(away)) == (math.inf, math.inf)
+    for other in (replace(away, stopped=False), SeenGoalTrajectory(**vars(away), goal_seen=False)):
+        assert (success_robustnav(other), spl_robustnav(other)) == (0.0, 0.0)
+    near = track([(0, 0), (1, 0), (1, 0)], True)
+    assert (success_robustnav(near), success_robustnav(replace(near, stopped=False))) == (1.0, 0.0)
+    estimate = estimate_mean(
+        np.array([success_robustnav(one) for one in (away, near)]), ["a", "b"], np.random.default_rng(0)
+    )
+    assert (estimate.mean, estimate.n, estimate.infinite) == (1.0, 2, 1)
 
 
 def test_the_protocols():

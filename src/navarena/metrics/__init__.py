@@ -23,7 +23,7 @@ from navarena.metrics.navigation import (
     success,
 )
 from navarena.metrics.paired import PairedComparison, compare_paired, permutation_test
-from navarena.metrics.robustnav import spl_robustnav
+from navarena.metrics.robustnav import spl_robustnav, success_robustnav
 from navarena.metrics.seeds import (
     estimate_interquartile_mean,
     interquartile_mean,
@@ -119,6 +119,7 @@ __all__ = [
     "split_variance",
     "stopped",
     "success",
+    "success_robustnav",
     "time_spl",
     "tour_alignment",
     "tour_dtw",

@@ -56,6 +56,9 @@ PATH_LENGTH = Metric("path_length", "Path length", navigation.path_length, "m")
 COLLISIONS = Metric("collisions", "Collisions", navigation.collisions, "", "lower")
 NUM_ACTIONS = Metric("num_actions", "Actions", navigation.num_actions)
 SPL_ROBUSTNAV = Metric("spl_robustnav", "SPL (RobustNav)", robustnav.spl_robustnav, "", "higher", False, 0.0)
+SUCCESS_ROBUSTNAV = Metric(
+    "success_robustnav", "Success (RobustNav)", robustnav.success_robustnav, "", "higher", False, 0.0
+)
 PROGRESS = Metric("progress", "Progress", multi_goal.progress, "", "higher", False, 0.0)
 PPL = Metric("ppl", "PPL", multi_goal.ppl, "", "higher", False, 0.0)
 PPL_CODE = Metric("ppl_code", "PPL (code)", multi_goal.ppl_code, "", "higher", False, 0.0)
@@ -165,6 +168,7 @@ METRICS = Registry(
         "collisions": "navarena.metrics.catalog:COLLISIONS",
         "num_actions": "navarena.metrics.catalog:NUM_ACTIONS",
         "spl_robustnav": "navarena.metrics.catalog:SPL_ROBUSTNAV",
+        "success_robustnav": "navarena.metrics.catalog:SUCCESS_ROBUSTNAV",
         "progress": "navarena.metrics.catalog:PROGRESS",
         "ppl": "navarena.metrics.catalog:PPL",
         "ppl_code": "navarena.metrics.catalog:PPL_CODE",

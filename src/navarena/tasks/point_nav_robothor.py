@@ -94,8 +94,10 @@ class PointNavRobothor(PointGoalTask):
 
     ## Metrics
 
-    success, spl, spl_robustnav, soft_spl, distance_to_goal, path_length, collisions, num_actions. SPL takes
-    the path that was walked; RobustNav's own leaves the first displacement out and counts the last one twice.
+    success, spl, success_robustnav, spl_robustnav, soft_spl, distance_to_goal, path_length, collisions,
+    num_actions. SPL takes the path that was walked; RobustNav's own leaves the first displacement out and
+    counts the last one twice. An episode with STOP where there is no way to the goal is a failure; in
+    success_robustnav and spl_robustnav it leaves the mean, as in the code, and is counted apart.
 
     ## Options
 
@@ -105,7 +107,7 @@ class PointNavRobothor(PointGoalTask):
     ## Versions
 
     * v1: first version, after Chattopadhyay et al. 2021 and allenai/robustnav. An unreachable goal is a
-      failure; there it leaves the mean.
+      failure.
 
     Args:
         options: the knobs; a value that departs from the protocol makes the id custom.
@@ -118,6 +120,7 @@ class PointNavRobothor(PointGoalTask):
     metrics = (
         "success",
         "spl",
+        "success_robustnav",
         "spl_robustnav",
         "soft_spl",
         "distance_to_goal",
