@@ -52,6 +52,10 @@ def _has_goals(contestants: Contestants) -> bool:
     return all(row.goals is not None for one in contestants for row in one.rows[0])
 
 
+def _has_ppl(contestants: Contestants) -> bool:
+    return _has_goals(contestants) and all("ppl" in one.metrics for one in contestants)
+
+
 def _has_subtasks(contestants: Contestants) -> bool:
     return all("subtasks" in one.metrics for one in contestants)
 
@@ -108,7 +112,7 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         "MultiON: PROGRESS over numbers of goals in training and testing",
     ),
     "distance": AnalysisKind(
-        lambda runs, _: analyse_distance(runs), _has_goals, "MultiON: PPL against the length of the way"
+        lambda runs, _: analyse_distance(runs), _has_ppl, "MultiON: PPL against the length of the way"
     ),
     "goal-counts": AnalysisKind(
         lambda runs, _: analyse_goal_counts(runs),
