@@ -2,6 +2,7 @@
 
 from navarena.mapping.approach import find_stand
 from navarena.mapping.binning import bin_highest, bin_last, bin_majority, bin_max
+from navarena.mapping.coverage import Coverage, ReachableFloor, find_reachable_floor
 from navarena.mapping.egocentric import crop_turned, turn_blended
 from navarena.mapping.instance_memory import Instance, InstanceMemory, InstanceSettings
 from navarena.mapping.instance_views import InstanceView
@@ -26,6 +27,7 @@ __all__ = [
     "FREE",
     "OCCUPIED",
     "UNKNOWN",
+    "Coverage",
     "Frontiers",
     "Instance",
     "InstanceMemory",
@@ -36,6 +38,7 @@ __all__ = [
     "OccupancySettings",
     "PointClouds",
     "Reach",
+    "ReachableFloor",
     "SegmentedPicture",
     "SteeringSettings",
     "Terrain",
@@ -49,6 +52,7 @@ __all__ = [
     "choose_useful",
     "crop_turned",
     "find_frontiers",
+    "find_reachable_floor",
     "find_stand",
     "flood_terrain",
     "in_height_band",

@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Float, Float32, Int32
 
 from navarena.core.errors import SceneError
-from navarena.core.seeding import make_generator
 from navarena.core.sources import source_fingerprint
+from navarena.mapping.floors import LEVEL, find_storeys, sample_floor
 from navarena.mapping.occupancy import OccupancyMaps, OccupancySettings
 from navarena.mapping.semantic_map import SemanticMaps, SemanticMapSettings, label_table
 from navarena.scenes.packs import Pack, content_hash, load_or_build
@@ -26,20 +26,8 @@ from navarena.simulation.world import World
 SPACING = 1.0
 """Metres between two places, at least."""
 
-SAMPLES_PER_SQUARE_METRE = 20
-"""Random points that places are chosen from: enough that none is missing for more than a step around it."""
-
 OVERLAP = 1.25
 """How many times a full turn the pictures at one place cover together."""
-
-LEAST_SHARE = 0.05
-"""Of the floor, from which on a height is a storey; stairs have less at any one height."""
-
-LEVEL = 0.1
-"""Metres of height within which places stand on one storey."""
-
-STOREY = 1.5
-"""Metres between two storeys, at least."""
 
 MARGIN = 1.0
 """Metres of a map around the floor."""
@@ -112,26 +100,10 @@ def survey_semantics(world: World, body: Embodiment, settings: SemanticMapSettin
     return kept[body, settings]
 
 
-def find_storeys(world: World) -> Float[np.ndarray, "l"]:
-    """(L,) metres, rising: the heights at which a scene has much floor. Raises SceneError for none."""
-    heights = _sample(world)[:, 1]
-    bins, counts = np.unique(np.round(heights / LEVEL).astype(np.int64), return_counts=True)
-    found: list[float] = []
-    for index in np.argsort(-counts, kind="stable").tolist():
-        height = float(np.median(heights[np.abs(heights - bins[index] * LEVEL) < LEVEL]))
-        if counts[index] >= LEAST_SHARE * len(heights) and all(abs(height - h) >= STOREY for h in found):
-            found.append(height)
-    if not found:
-        raise SceneError(
-            f"expected a level floor to map in scene {world.scene_id!r}, got none; use a map that is made "
-            "while walking"
-        )
-    return np.sort(np.array(found))
-
-
 def choose_places(world: World) -> Float[np.ndarray, "p 3"]:
     """(P, 3) metres: places on the storeys, none nearer than SPACING to another."""
-    floors, points = find_storeys(world), _sample(world)
+    points = sample_floor(world.navmesh)
+    floors = find_storeys(points)
     points = points[np.abs(points[:, 1, None] - floors).min(1) < LEVEL]
     chosen = np.zeros(len(points), bool)
     is_left = np.ones(len(points), bool)
@@ -160,17 +132,11 @@ def look_everywhere(world: World, body: Embodiment, labels: bool) -> Iterator[Vi
             yield View(camera, poses[k], float(place[1]), depths[k], table[shown[k]])
 
 
-def _sample(world: World) -> Float[np.ndarray, "s 3"]:
-    """(S, 3) metres: points spread evenly over the floor, the same ones every time."""
-    count = math.ceil(SAMPLES_PER_SQUARE_METRE * world.navmesh.navigable_area)
-    return world.navmesh.random_point(make_generator("survey", "places"), count)
-
-
 def _extent(world: World) -> tuple[Float[np.ndarray, "l"], Float[np.ndarray, "2"], float]:
     """(L,) metres, the storeys; (2,) x and z of the middle of the floor; metres, the side of its map."""
     low, high = np.array(world.navmesh.bounds)
     middle, span = (low + high)[[0, 2]] / 2, (high - low)[[0, 2]]
-    return find_storeys(world), middle, float(np.ceil(span.max() + 2 * MARGIN))
+    return find_storeys(sample_floor(world.navmesh)), middle, float(np.ceil(span.max() + 2 * MARGIN))
 
 
 def _load(

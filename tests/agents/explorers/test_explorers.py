@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
+from navarena.agents.explorers.coverage_curves import trace_coverage
 from navarena.agents.explorers.cylinders import find_cylinders
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
 from navarena.agents.explorers.goal_finders import values_of_goal
@@ -75,14 +76,17 @@ def test_goal_objects_are_found_in_order(name):
 
 
 def test_explore_only_sees_the_rooms_that_can_be_reached_and_never_declares():
-    batch, agent = run("explore-only", "pointnav-v1", PointGoal(GOALS[1]), steps=150)
-    assert batch.running[0]
-    maps = agent._maps
-    places = np.array(
-        [[x + 0.5, 0.0, z + 0.5] for z, row in enumerate(ROOMS) for x, mark in enumerate(row) if mark == "."]
-    )
-    cells = maps.grid(0).cells_of(places - np.array(START))
-    assert (maps.states(0)[cells[:, 0], cells[:, 1]] == 1).mean() > 0.9
+    task = get_task("pointnav-v1")
+    worlds = WorldCache(task.embodiment)
+    worlds.add(WORLD)
+    episodes = [Episode("one", "rooms", START, yaw, PointGoal(GOALS[1]), None) for yaw in (0.0, 1.0)]
+    curves = trace_coverage(load_agent("explore-only", task, 0), episodes, 150, worlds)
+    assert curves.shape == (2, 151) and (np.diff(curves) >= 0).all()
+    assert (curves[:, 0] < 0.3).all() and (curves[:, -1] > 0.95).all()
+    with pytest.raises(InputError, match="at least one episode"):
+        trace_coverage(load_agent("explore-only", task, 0), [], 10)
+    with pytest.raises(InputError, match="has acted"):
+        _ = load_agent("explore-only", task, 0).maps
 
 
 def test_all_words_of_a_scene_for_a_goal_are_known():

@@ -80,6 +80,13 @@ class MappingAgent(Agent):
         """How it explores in a scene: by its body's data sheet, unless it has learned better."""
         return self._explorer_settings
 
+    @property
+    def maps(self) -> OccupancyMaps:
+        """The maps of all slots, each in the frame of its episode's start. Raises InputError before `act`."""
+        if self._maps is None:
+            raise InputError("expected an agent that has acted, got one without maps; let it act first")
+        return self._maps
+
     @abstractmethod
     def begin(self, start: Start) -> None:
         """An episode or sub-task begins: forget what its boundary ends."""
@@ -108,8 +115,13 @@ class MappingAgent(Agent):
 
     def metric_depth(self, observation: Float[np.ndarray, "h w 1"]) -> Float[np.ndarray, "h w"]:
         """(H, W) metres from one depth observation (H, W, 1)."""
-        scale, offset = _depth_scale(self._depth)
+        scale, offset = self.depth_scale
         return np.asarray(offset + scale * observation[..., 0])
+
+    @property
+    def depth_scale(self) -> tuple[float, float]:
+        """(metres per unit, metres at 0) of depth observations."""
+        return _depth_scale(self._depth)
 
     @property
     def depth_range(self) -> tuple[float, float]:
@@ -145,7 +157,7 @@ class MappingAgent(Agent):
             if passable is not None:
                 depths, is_own = (depths if is_own else depths.copy()), True
                 depths[slot][passable] = np.nan
-        scale, offset = _depth_scale(self._depth)
+        scale, offset = self.depth_scale
         maps.update(depths, self.camera, poses, np.zeros(len(active)), active, scale, offset)
 
 
