@@ -13,7 +13,7 @@ from navarena.core.seeding import make_generator
 from navarena.core.suggest import require_name
 from navarena.evaluation.journal import Row, read_rows
 from navarena.evaluation.record import RunRecord, read_record
-from navarena.evaluation.results import metric_values
+from navarena.evaluation.results import metric_values, scene_labels
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.paired import PairedComparison, compare_paired
 from navarena.metrics.seeds import (
@@ -218,8 +218,9 @@ def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate:
     values = one.values(name)
     if get_metric(name).is_binary and len(one.rows) == 1:
         return estimate_rate(values)
-    scenes = [row.scene_id for row in one.rows[0]]
-    return estimate_mean(values, scenes, make_generator("compare", "mean", name), two_levels)
+    return estimate_mean(
+        values, scene_labels(one.rows[0]), make_generator("compare", "mean", name), two_levels
+    )
 
 
 def pair_contestants(

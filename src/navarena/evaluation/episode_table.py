@@ -8,8 +8,13 @@ walked (lists), actions (list of int32), error (last line of the traceback, or n
 
 import math
 from collections.abc import Sequence
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.core.files import atomic_path
@@ -33,19 +38,35 @@ def write_table(path: Path, rows: Sequence[Row], metrics: Sequence[str]) -> None
     }
     for name in sorted({name for row in rows for name in row.traits}):
         columns[f"trait_{name}"] = pa.array([row.traits.get(name) for row in rows], pa.string())
-    for name in metrics:
-        columns[name] = pa.array([row.metric(name) for row in rows], pa.float64())
+    columns |= {name: pa.array(values) for name, values in metric_columns(rows, metrics).items()}
     if any(row.goals is not None for row in rows):
         kinds = {"legs": pa.float64(), "found_after": pa.int32(), "walked": pa.float64()}
         for name, kind in kinds.items():
             lists = [None if row.goals is None else getattr(row.goals, name) for row in rows]
             columns[name] = pa.array(lists, pa.list_(kind))
     is_continuous = any(isinstance(action, list) for row in rows for action in row.actions[:1])
-    action = pa.list_(pa.float64()) if is_continuous else pa.int32()
-    columns["actions"] = pa.array([row.actions for row in rows], pa.list_(action))
+    if is_continuous:
+        columns["actions"] = pa.array([row.actions for row in rows], pa.list_(pa.list_(pa.float64())))
+    else:  # as one long array: many times faster than a list for each row
+        ends = np.cumsum([0, *(len(row.actions) for row in rows)], dtype=np.int32)
+        actions = np.fromiter(chain.from_iterable(row.actions for row in rows), np.int32, int(ends[-1]))
+        columns["actions"] = pa.ListArray.from_arrays(ends, actions)
     columns["error"] = pa.array([last_line(row.traceback) for row in rows], pa.string())
     with atomic_path(path) as temporary:
         pq.write_table(pa.table(columns), temporary, compression="zstd")
+
+
+def metric_columns(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Float[np.ndarray, "n"]]:
+    """Name -> (N,) float64 values of that metric in each row, infinity where the journal says so.
+
+    Each row is visited once for all names: with many rows, that is what takes the time.
+    """
+    if not names:
+        return {}
+    pick = itemgetter(*names)
+    values = np.array([pick(row.metrics) for row in rows], np.float64).reshape(len(rows), len(names))
+    values[np.isnan(values)] = np.inf  # None becomes NaN, which no journal holds
+    return {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(names)}
 
 
 def read_table(path: Path) -> list[dict[str, Any]]:

@@ -7,12 +7,12 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from navarena.core.errors import CheckFailedError, FileError
 from navarena.core.files import read_bytes, write_atomic
 from navarena.core.seeding import make_generator
-from navarena.evaluation.episode_table import write_table
+from navarena.evaluation.episode_table import metric_columns, write_table
 from navarena.evaluation.journal import Row
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.statistics import CONFIDENCE, Estimate, estimate_mean, estimate_rate
@@ -101,7 +101,13 @@ def require_complete(rows: Sequence[Row], identity: str, episode_ids: Sequence[s
 
 def metric_values(rows: Sequence[Row], name: str) -> Float[np.ndarray, "n"]:
     """(N,) float64: the metric `name` of each row, infinity where the journal says so."""
-    return np.array([row.metric(name) for row in rows], np.float64)
+    return metric_columns(rows, [name])[name]
+
+
+def scene_labels(rows: Sequence[Row]) -> Int[np.ndarray, "n"]:
+    """(N,) int64: for each row the place of its scene among the sorted scenes of `rows`."""
+    places = {scene: place for place, scene in enumerate(sorted({row.scene_id for row in rows}))}
+    return np.array([places[row.scene_id] for row in rows], np.int64)
 
 
 def estimate_metric(rows: Sequence[Row], name: str, *stream: str) -> Estimate:
@@ -110,18 +116,27 @@ def estimate_metric(rows: Sequence[Row], name: str, *stream: str) -> Estimate:
     The resamples of the bootstrap come from the generator named by the run, the metric and
     `stream`, so that the same rows always give the same interval.
     """
-    values = metric_values(rows, name)
+    return _estimate(rows, name, metric_values(rows, name), scene_labels(rows), *stream)
+
+
+def _estimate(
+    rows: Sequence[Row],
+    name: str,
+    values: Float[np.ndarray, "n"],
+    labels: Int[np.ndarray, "n"],
+    *stream: str,
+) -> Estimate:
     if get_metric(name).is_binary:
         return estimate_rate(values)
-    generator = make_generator("interval", rows[0].identity, name, *stream)
-    return estimate_mean(values, [row.scene_id for row in rows], generator)
+    return estimate_mean(values, labels, make_generator("interval", rows[0].identity, name, *stream))
 
 
 def summarize(rows: Sequence[Row], identity: str, agent: str, metrics: Sequence[str]) -> Summary:
     """The Summary of complete `rows`, which must be sorted (see journal.sort_rows)."""
     summaries = {}
-    for name in metrics:
-        metric, estimate = get_metric(name), estimate_metric(rows, name)
+    labels = scene_labels(rows)
+    for name, values in metric_columns(rows, metrics).items():
+        metric, estimate = get_metric(name), _estimate(rows, name, values, labels)
         summaries[name] = MetricSummary(
             title=metric.title,
             unit=metric.unit,

@@ -159,7 +159,7 @@ def estimate_rate(values: Float[np.ndarray, "n"]) -> Estimate:
 
 def estimate_mean(
     values: Float[np.ndarray, "n"],
-    scenes: Sequence[str],
+    scenes: Sequence[str] | Int[np.ndarray, "n"],
     generator: np.random.Generator,
     two_levels: bool = False,
 ) -> Estimate:
@@ -167,7 +167,7 @@ def estimate_mean(
 
     Args:
         values: (N,) float64; infinity allowed, NaN not (InputError).
-        scenes: scene id of each value.
+        scenes: scene id of each value, or its place among the sorted ids.
         generator: source of the resamples.
         two_levels: whether episodes are resampled within the scenes, too.
     """
