@@ -53,6 +53,9 @@ class Evaluate:
     corruptions and without rewards (RobustNav: 166000). The result then shows as custom."""
     workers: int = 1
     """Worker processes; the numbers do not depend on it."""
+    ray: str | None = None
+    """Run the workers in a Ray cluster: its address (auto, 10.0.0.1:6379), or local for one of this machine;
+    needs navarena[cluster]. The numbers do not depend on it."""
     batch_size: int = 32
     """Episodes that each worker runs side by side; the numbers do not depend on it."""
     seed: int = 0
@@ -95,6 +98,7 @@ class Evaluate:
             episode_seconds=self.episode_seconds,
             shuffle=self.shuffle,
             workers=self.workers,
+            ray=self.ray,
             batch_size=self.batch_size,
             out=self.out,
             fresh=self.fresh,

@@ -11,6 +11,7 @@ from navarena.core.errors import InputError, NavarenaError
 from navarena.core.files import raise_storage_error
 from navarena.evaluation.benchmark import Benchmark, absolute_dataset, open_benchmark
 from navarena.evaluation.chains import make_chains, shuffle_chains
+from navarena.evaluation.cluster import ClusterPool
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.journal import (
     Row,
@@ -149,6 +150,9 @@ class Run:
             chains = shuffle_chains(chains, settings.seed)
         workers = min(settings.workers, len(chains))
         slots = min(settings.batch_size, -(-len(chains) // workers))
+        if settings.ray is not None:
+            cluster = ClusterPool(settings.ray, self._benchmark, self.folder, workers, slots, settings.rules)
+            return cluster.run(chains, on_row)
         if workers > 1:
             pool = WorkerPool(self._benchmark, self.folder, workers, slots, settings.rules)
             return pool.run(chains, on_row)

@@ -50,6 +50,8 @@ class EvaluationSettings:
             batch; then the episode counts as a failure. Such rows depend on the machine.
         shuffle: whether episodes run in a random order, drawn by `seed`; the numbers do not depend on it.
         workers: processes; the numbers do not depend on it.
+        ray: address of a Ray cluster whose machines run the workers ("auto", "10.0.0.1:6379", or "local" for
+            one on this machine alone); None for processes of this machine.
         batch_size: episodes that one worker runs side by side; the numbers do not depend on it.
         out: folder of the run; None for one under RUNS_FOLDER named after what decides the numbers.
         fresh: throw away what `out` holds of an earlier run instead of resuming it.
@@ -70,6 +72,7 @@ class EvaluationSettings:
     episode_seconds: float | None = None
     shuffle: bool = False
     workers: int = 1
+    ray: str | None = None
     batch_size: int = 32
     out: Path | None = None
     fresh: bool = False
