@@ -166,6 +166,7 @@ def test_the_expert_arrives(options):
     [
         ("velocity", "houses-v1/val/00008-0002"),  # a corner in which one step of 3 cm is blocked
         ("waypoint", "houses-v1/val/00008-0002"),
+        ("waypoint", "houses-v1/val/00021-0004"),  # a wedge, 7 mm before a turning point
         ("discrete", "houses-v1/val/00003-0001"),  # a plan that grazes a door
     ],
 )

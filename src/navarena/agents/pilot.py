@@ -14,7 +14,7 @@ STRAIGHT = {"velocity": 1e-3, "waypoint": 0.05}
 """Radians off the way below which the pilot walks; above, it turns first. A law that steers by itself
 reaches a heading only within 0.025."""
 
-DETOURS = np.radians(np.arange(0, 360, 10))
+DETOURS = np.radians(np.arange(0, 360, 2))
 """Headings that are tried where the way itself is blocked, radians."""
 
 STILL = 1e-3
@@ -24,7 +24,10 @@ DETOUR_STEP = 0.1
 """Metres of a detour."""
 
 THERE = 5e-3
-"""Metres from the end of a detour at which it is over."""
+"""Metres from the end of a detour at which it is over, for velocities."""
+
+WITHIN = 1.25
+"""The same for waypoints, in distances within which their law takes a place for reached."""
 
 
 class Pilot:
@@ -47,6 +50,7 @@ class Pilot:
                 "agent of your own"
             )
         self._task, self._control = task, control
+        self._there = THERE if isinstance(control, VelocityControl) else WITHIN * control.near
         self._column = {name: k for k, name in enumerate(task.actions)}
 
     def attach(self, batch: NavigationBatch) -> None:
@@ -80,7 +84,7 @@ class Pilot:
     ) -> Float[np.ndarray, "k 3"]:
         """(K, 3) metres: where to walk to; the ends of detours in the place of the turning points `ahead`."""
         bodies = self._batch.simulator.bodies
-        over = np.linalg.norm((self._aside[slots] - bodies.positions[slots])[:, ::2], axis=1) < THERE
+        over = np.linalg.norm((self._aside[slots] - bodies.positions[slots])[:, ::2], axis=1) < self._there
         self._aside[slots[over]] = np.nan
         walked = np.linalg.norm(bodies.positions[slots] - bodies.last_positions[slots], axis=1)
         blocked = self._walked[slots] & (walked < STILL)
@@ -101,7 +105,7 @@ class Pilot:
         begun = self._set_out(slot)
         ends = mesh.try_step(starts, starts + ways * DETOUR_STEP, False)
         left = self._batch.state.goal_fields.distance([slot] * len(ends), ends)
-        for reached, least in ((begun, STILL), (ends, 2 * THERE)):
+        for reached, least in ((begun, STILL), (ends, 2 * self._there)):
             left[np.linalg.norm((reached - starts)[:, ::2], axis=1) < least] = np.inf
         return ends[int(np.argmin(left))]
 
