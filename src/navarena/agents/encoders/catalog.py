@@ -7,8 +7,12 @@ from navarena.core.registry import Registry
 ENCODERS = Registry(
     "goal encoder",
     {
+        "bert": "navarena.agents.encoders.text_models:BertEncoder",
+        "clip": "navarena.agents.encoders.clip:ClipEncoder",
         "one-hot": "navarena.agents.encoders.one_hot:OneHotEncoder",
+        "open-clip": "navarena.agents.encoders.clip:OpenClipEncoder",
         "pictures": "navarena.agents.encoders.pictures:PicturesEncoder",
+        "sentence": "navarena.agents.encoders.text_models:SentenceEncoder",
         "words": "navarena.agents.encoders.words:WordsEncoder",
     },
     "navarena.encoders",

@@ -104,3 +104,9 @@ def unit_rows(vectors: Float[np.ndarray, "n d"]) -> Float32[np.ndarray, "n d"]:
             "expected vectors of a finite length above zero from an encoder; check its weights and inputs"
         )
     return np.asarray(vectors / lengths, np.float32)
+
+
+def require_picture(picture: UInt8[np.ndarray, "h w 3"]) -> None:
+    """Check that `picture` is (H, W, 3) uint8 with pixels; raises InputError."""
+    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or not picture.size:
+        raise InputError(f"expected a picture (H, W, 3) of bytes, got {picture.shape} {picture.dtype}")

@@ -7,8 +7,7 @@ import cv2
 import numpy as np
 from jaxtyping import Float, Float32, UInt8
 
-from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
-from navarena.core.errors import InputError
+from navarena.agents.encoders.encoder import GoalEncoder, require_picture, unit_rows
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,7 @@ class PicturesEncoder(GoalEncoder):
 
 def shrink(picture: UInt8[np.ndarray, "h w 3"], side: int) -> UInt8[np.ndarray, "side side 3"]:
     """(side, side, 3) uint8: averages over areas. Raises InputError for what is no picture of bytes."""
-    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or not picture.size:
-        raise InputError(f"expected a picture (H, W, 3) of bytes, got {picture.shape} {picture.dtype}")
+    require_picture(picture)
     return np.asarray(cv2.resize(np.ascontiguousarray(picture), (side, side), interpolation=cv2.INTER_AREA))
 
 

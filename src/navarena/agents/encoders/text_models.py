@@ -1,0 +1,102 @@
+"""Models of language from local weights: `bert:PATH` and `sentence:PATH`, through transformers."""
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from jaxtyping import Float32
+
+from navarena.agents.encoders.weights import (
+    EXTRA,
+    WeightsEncoder,
+    as_vector,
+    find_torch,
+    reading_weights,
+    require_weights,
+)
+from navarena.core.extras import require_extra
+
+WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
+PADDED_LENGTH = 77
+"""Tokens to which GOAT-Bench's code pads descriptions for BERT (spec ivln_goat 4.4)."""
+
+Pooling = Literal["first", "mean", "padded_mean"]
+"""What stands for a text: the vector of its first token ([CLS]), the mean over its tokens, or the mean over
+PADDED_LENGTH of them, padding included."""
+
+
+class TextModelEncoder(WeightsEncoder):
+    """The last layer of a model of language, pooled; what is longer than the model reads is cut.
+
+    Args:
+        path: folder with config.json, weights, and the tokenizer.
+        pooling: what stands for a text.
+
+    Raises FileError for missing or broken weights, MissingExtraError without the package.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(self, path: str, pooling: Pooling) -> None:
+        transformers, self._torch = require_extra("transformers", EXTRA), find_torch()
+        folder = require_weights(path, self.kind, ("config.json",), WEIGHTS, ("tokenizer.json", "vocab.txt"))
+        with reading_weights(folder, self.kind):
+            self._model = transformers.AutoModel.from_pretrained(folder, local_files_only=True).eval()
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        self._pooling = pooling
+        self.dimension = int(self._model.config.hidden_size)
+        self._longest = int(self._model.config.max_position_embeddings)
+
+    def _encode_text(self, text: str) -> Float32[np.ndarray, "d"]:
+        padded = self._pooling == "padded_mean"
+        longest = min(PADDED_LENGTH, self._longest) if padded else self._longest
+        tokens = self._tokenizer(
+            [text],
+            truncation=True,
+            max_length=longest,
+            padding="max_length" if padded else False,
+            return_tensors="pt",
+        )
+        with self._torch.inference_mode():
+            last: Any = self._model(**tokens).last_hidden_state  # (1, tokens, D)
+            return as_vector(last[:, 0] if self._pooling == "first" else last.mean(1))
+
+
+class BertEncoder(TextModelEncoder):
+    """BERT: the vector of [CLS], as GOAT-Bench's paper has it; its code means "padded_mean".
+
+    Args:
+        path: folder of weights.
+        pooling: what stands for a text.
+    """
+
+    kind = "BERT"
+
+    def __init__(self, path: str, pooling: Pooling = "first") -> None:
+        super().__init__(path, pooling)
+        self.name = f"bert:{path}" if pooling == "first" else f"bert:{path} {pooling}"
+
+
+class SentenceEncoder(TextModelEncoder):
+    """Any sentence encoder in the layout of sentence-transformers, such as all-MiniLM-L6-v2.
+
+    It is pooled as its 1_Pooling/config.json says, by the mean over its tokens without one.
+
+    Args:
+        path: folder of weights.
+    """
+
+    kind = "sentence encoder"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, _read_pooling(Path(path).expanduser()))
+        self.name = f"sentence:{path}"
+
+
+def _read_pooling(folder: Path) -> Pooling:
+    path = folder / "1_Pooling" / "config.json"
+    if not path.is_file():
+        return "mean"
+    with reading_weights(folder, "sentence encoder"):
+        return "first" if json.loads(path.read_text()).get("pooling_mode_cls_token") else "mean"

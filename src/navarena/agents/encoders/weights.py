@@ -1,0 +1,87 @@
+"""What all encoders with weights share: weights come from a local folder, and nothing is downloaded."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
+from navarena.core.errors import FileError, InputError
+from navarena.core.extras import require_extra
+
+EXTRA = "learn"
+"""What installs PyTorch, transformers and open_clip."""
+
+
+class WeightsEncoder(GoalEncoder, ABC):
+    """An encoder with a network. It takes one text or picture at a time, so that a batch changes no bit."""
+
+    needs_weights = True
+
+    def encode_words(self, texts: Sequence[str]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32 of N texts."""
+        return self._stack([self._encode_text(text) for text in texts])
+
+    def encode_pictures(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32 of N pictures (H, W, 3) uint8; raises InputError for encoders that see none."""
+        if not self.sees_pictures:
+            return super().encode_pictures(pictures)
+        return self._stack([self._encode_picture(picture) for picture in pictures])
+
+    def _stack(self, vectors: Sequence[Float32[np.ndarray, "d"]]) -> Float32[np.ndarray, "n d"]:
+        return unit_rows(np.array(vectors, np.float32).reshape(len(vectors), self.dimension))
+
+    @abstractmethod
+    def _encode_text(self, text: str) -> Float32[np.ndarray, "d"]:
+        """(D,) of any length."""
+
+    def _encode_picture(self, picture: UInt8[np.ndarray, "h w 3"]) -> Float32[np.ndarray, "d"]:
+        """(D,) of any length; encoders that see write it."""
+        raise NotImplementedError
+
+
+def require_weights(path: str, kind: str, *needed: Sequence[str]) -> Path:
+    """The folder `path` of weights of a `kind`, which must hold one file of each of `needed`.
+
+    Raises FileError with what is missing and where it comes from.
+    """
+    folder = Path(path).expanduser()
+    source = (
+        f"copy a folder of {kind} weights there, as huggingface-cli download NAME --local-dir FOLDER "
+        "leaves it; navarena downloads none"
+    )
+    if not folder.is_dir():
+        state = "is a file" if folder.exists() else "does not exist"
+        raise FileError(f"expected a folder of {kind} weights, but {folder} {state}; {source}")
+    for names in needed:
+        if not any((folder / name).is_file() for name in names):
+            raise FileError(f"expected {' or '.join(names)} in {folder}, found none of them; {source}")
+    return folder
+
+
+@contextmanager
+def reading_weights(folder: Path, kind: str) -> Iterator[None]:
+    """Turn what a library raises for weights that it cannot read into FileError."""
+    try:
+        yield
+    except (ImportError, InputError):
+        raise
+    except Exception as error:  # libraries raise their own kinds, of which most derive from nothing common
+        raise FileError(
+            f"cannot read {kind} weights in {folder}: {type(error).__name__}: {error}; copy the folder again"
+        ) from error
+
+
+def find_torch() -> ModuleType:
+    """PyTorch; raises MissingExtraError."""
+    return require_extra("torch", EXTRA)
+
+
+def as_vector(tensor: Any) -> Float32[np.ndarray, "d"]:
+    """(D,) float32 from a tensor (1, D) of any float type."""
+    return np.asarray(tensor[0].float().cpu().numpy(), np.float32)
