@@ -42,7 +42,7 @@ class WeightsEncoder(GoalEncoder, ABC):
 
     def _encode_picture(self, picture: UInt8[np.ndarray, "h w 3"]) -> Float32[np.ndarray, "d"]:
         """(D,) of any length; encoders that see write it."""
-        raise NotImplementedError
+        raise InputError(f"expected {type(self).__name__} to encode pictures, which it says that it sees")
 
 
 def require_weights(path: str, kind: str, *needed: Sequence[str]) -> Path:
