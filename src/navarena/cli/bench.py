@@ -11,13 +11,15 @@ import tyro
 from navarena.cli.benchmarks.measurement import Measurement
 from navarena.cli.console import Console
 
-Benchmark = Literal["render", "step", "geodesic", "navmesh", "load", "episodes", "graphs", "corruptions"]
+Benchmark = Literal[
+    "render", "step", "geodesic", "navmesh", "load", "episodes", "graphs", "corruptions", "maps"
+]
 BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure speed here: pictures, steps, paths, navmeshes, loading, episode files, graphs, corruptions.
+    """Measure speed here: pictures, steps, paths, navmeshes, loading, files, graphs, corruptions, maps.
 
     The marks are those of the project on one core of a 2-core server CPU; compare ratios, not
     figures, across machines.
