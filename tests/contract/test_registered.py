@@ -34,7 +34,13 @@ STEPS = 60
 
 ENDINGS = {"stop", "found", "subtask_stop"}
 
-FOR_CYLINDERS = {"frontier-rgb"}
+FOR_SOME = {
+    "frontier": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
+    "frontier-adaptive": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
+    "frontier-rgb": ("multion", "expected MultiON with cylinders"),
+    "modular-goat-gt": ("goat", "expected goat-v1 or one of its skills"),
+}
+"""Agents that know only some kinds of goals -> which, and what they say of others."""
 
 WORLDS = [draw_world(HALL, scene_id="hall"), draw_world(ROOMS, scene_id="rooms")]
 
@@ -249,11 +255,12 @@ def run_agent(name, task, episodes, seed):
     return [batch.trajectory(k).actions.tolist() for k in range(len(episodes))]
 
 
-@pytest.mark.parametrize("protocol_id", ["pointnav-v1", "multion-2on-v1", "objectnav-hm3d2022-v1"])
+@pytest.mark.parametrize("protocol_id", ["pointnav-v1", "multion-2on-v1", "objectnav-hm3d2022-v1", "goat-v1"])
 def test_every_agent_repeats_itself_in_any_batch(agent_name, protocol_id):
     task = small_task(protocol_id)
-    if agent_name in FOR_CYLINDERS and not protocol_id.startswith("multion"):
-        with pytest.raises(InputError, match="expected MultiON with cylinders"):
+    kinds, refusal = FOR_SOME.get(agent_name, (protocol_id, ""))
+    if not protocol_id.startswith(tuple(kinds.split())):
+        with pytest.raises(InputError, match=refusal):
             load_agent(agent_name, task)
         return
     episodes = episodes_for(task)

@@ -48,6 +48,8 @@ def test_a_thing_lies_where_its_pixels_are():
     (thing,) = memory.instances(0)
     assert np.allclose(thing.middle, [0.0, 1.0, -2.0]) and np.allclose(thing.size, [0.3, 0.3, 0.0])
     assert (thing.category, thing.pixels, len(thing.views)) == ("chair", 16, 1)
+    to_camera = [0.0, 1.0, 0.0] - thing.points
+    assert np.allclose(thing.sides, to_camera / np.linalg.norm(to_camera, axis=1, keepdims=True))
     memory.observe(0, look([MIDDLE], pose(x=5.0, yaw=math.pi / 2)))
     assert np.allclose(memory.instances(0)[1].middle, [3.0, 1.0, 0.0]), "to the left of yaw 0 is -x"
 
@@ -103,6 +105,7 @@ def test_one_view_from_each_side_and_the_better_one_stays():
     memory.observe(0, look([MIDDLE], pose(z=-4.0, yaw=math.pi), color=40))
     assert sorted(view.crop.max() for view in thing.views) == [30, 40]
     assert len({view.sector for view in thing.views}) == 2 and thing.quality == 144.0
+    assert sorted(view.color.tolist() for view in thing.views) == [[30.0] * 3, [40.0] * 3]
 
 
 def test_memories_are_bounded_and_the_worst_seen_makes_room():

@@ -1,0 +1,70 @@
+"""From a remembered thing to a place before it that counts as having reached it."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.agents.explorers.explorer import Aim
+from navarena.mapping import Instance
+
+MOST_REACH, LEAST_REACH = 0.8, 0.45
+"""Metres from the seen surface of a thing to stand at: view points lie at most 1 m from its box."""
+
+LEAST_COVERAGE = 0.05
+"""Share of square pictures, 90 degrees wide, that a thing fills at its view points, summed over three tilts
+(spec ivln_goat 4.5, OVON)."""
+
+TILTS_SHOWING = 2.0
+"""Of the three pictures, 30 degrees apart, how many show a thing whole. Our estimate."""
+
+SHIFT = 0.25
+"""Metres by which points are moved to where they were seen from, so that nothing is gone to from behind the
+wall that it hangs on."""
+
+SPARE = 0.1
+"""Metres before the moved points within which something may stand."""
+
+FALLBACKS = ((0.0, 0.35), (0.15, 0.35))
+"""(Metres farther away, spare) where that fails: over what is low, from as far as may be. Less than SHIFT and
+a wall together."""
+
+
+def reach_of(size: Float[np.ndarray, "3"]) -> float:
+    """Metres from a thing of `size` (3,) metres from which it still fills enough of the pictures.
+
+    A picture 90 degrees wide shows a square of side 2 d at distance d, so that an area A fills the share
+    A / (2 d)^2 of it; the greatest face of the box counts as the area.
+    """
+    sides = np.sort(np.maximum(size, 0.05))
+    area = float(sides[1] * sides[2])
+    return float(np.clip(0.5 * math.sqrt(TILTS_SHOWING * area / LEAST_COVERAGE), LEAST_REACH, MOST_REACH))
+
+
+def aim_at(things: Sequence[Instance], is_sure: bool = True) -> Aim | None:
+    """Go to whichever of `things` is nearest; to where one lies at least while none has points; else None.
+
+    `is_sure` says whether being there fulfils the goal.
+    """
+    seen = [one for one in things if len(one.points)]
+    if not seen:
+        far = [one.beyond for one in things if one.beyond is not None]
+        return Aim(np.array(far), np.zeros(len(far)), most=1.0, spare=1.0, is_sure=False) if far else None
+    points = np.concatenate([towards(one.points, one.sides, SHIFT) for one in seen])
+    most = min(reach_of(one.size) for one in seen) - SHIFT
+    fallbacks = tuple((most + farther, spare) for farther, spare in FALLBACKS)
+    return Aim(points, np.zeros(len(points)), most, SPARE, is_sure=is_sure, fallbacks=fallbacks)
+
+
+def towards(
+    points: Float[np.ndarray, "k 3"], sides: Float[np.ndarray, "k 3"], metres: float
+) -> Float[np.ndarray, "k 3"]:
+    """(K, 3) metres: points moved along the floor to where they were seen from, by unit vectors (K, 3)."""
+    level = sides * [1.0, 0.0, 1.0]
+    return points + metres * level / np.maximum(np.linalg.norm(level, axis=1, keepdims=True), 1e-9)
+
+
+def stay_at(pose: Float[np.ndarray, "4 4"]) -> Aim:
+    """Be content with where a camera at `pose` (4, 4) metres is."""
+    return Aim(pose[None, :3, 3], np.zeros(1), MOST_REACH, MOST_REACH, arrival=MOST_REACH)

@@ -1,0 +1,87 @@
+"""Which remembered thing is the goal: by category, by text and by picture."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from jaxtyping import Float32
+
+from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
+from navarena.agents.encoders.matching import Look, PictureMatcher
+from navarena.agents.goat.told_goals import categories_meant
+from navarena.agents.goat.traits import describe
+from navarena.mapping import Instance, InstanceView
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Things that may be the goal.
+
+    Attributes:
+        things: of the categories that the goal may mean.
+        scores: (N,) float32 within [0, 1], how well each fits.
+    """
+
+    things: list[Instance]
+    scores: Float32[np.ndarray, "n"]
+
+
+class GoalMatcher:
+    """Scores what one body remembers against its current goal; what has not changed is not scored again.
+
+    Args:
+        words: encoder of categories and descriptions.
+        pictures: compares pictures.
+    """
+
+    def __init__(self, words: GoalEncoder, pictures: PictureMatcher) -> None:
+        self._words, self._pictures = words, pictures
+        self._goal: GoalQuery | None = None
+        self._meant: frozenset[str] = frozenset()
+        self._vector = np.zeros(0, np.float32)
+        self._look: Look | None = None
+        self._scored: dict[int, tuple[object, float]] = {}
+        self._looks: WeakKeyDictionary[InstanceView, Look] = WeakKeyDictionary()
+
+    def face(self, goal: GoalQuery) -> None:
+        """From now on `goal` is looked for."""
+        self._goal = goal
+        self._scored = {}
+        self._meant = categories_meant(goal.words) if goal.words else frozenset()
+        if goal.modality == "description":
+            self._vector = self._words.encode(goal)
+        self._look = None if goal.picture is None else self._pictures.look(goal.picture)
+
+    def rank(self, things: Sequence[Instance]) -> Candidates:
+        """Those of `things` that may be the goal, with scores; all of them where no category is known."""
+        meant = [one for one in things if not self._meant or one.category in self._meant]
+        if self._goal is None or self._goal.modality == "object":
+            return Candidates(meant, np.ones(len(meant), np.float32))
+        score = self._read if self._goal.modality == "description" else self._see
+        return Candidates(meant, np.array([score(one, things) for one in meant], np.float32))
+
+    def _read(self, thing: Instance, others: Sequence[Instance]) -> float:
+        """Likeness of the goal's words to those for a thing."""
+        words = describe(thing, others)
+        known = self._scored.get(thing.number)
+        if known is None or known[0] != words:
+            known = words, float(np.clip(self._words.encode_words([words])[0] @ self._vector, 0.0, 1.0))
+            self._scored[thing.number] = known
+        return known[1]
+
+    def _see(self, thing: Instance, others: Sequence[Instance]) -> float:
+        """How surely a view of a thing shows what the goal's picture shows."""
+        known = self._scored.get(thing.number)
+        if known is None or known[0] != thing.version:
+            looks = [self._look_at(view) for view in thing.views]
+            scores = self._pictures.scores(self._look, looks) if looks and self._look is not None else [0.0]
+            known = thing.version, float(max(scores))
+            self._scored[thing.number] = known
+        return known[1]
+
+    def _look_at(self, view: InstanceView) -> Look:
+        look = self._looks.get(view)
+        if look is None:
+            look = self._looks[view] = self._pictures.look(view.crop)
+        return look

@@ -1,0 +1,117 @@
+"""When to go to a remembered thing, and when to look on: the search for one goal."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from jaxtyping import Float
+
+from navarena.agents.encoders.encoder import GoalQuery
+from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
+from navarena.episodes.goals import Modality
+from navarena.mapping import Instance
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """When a thing is taken for the goal. Our choices.
+
+    Attributes:
+        accept: modality -> score from which on a thing is taken at once.
+        patience: actions of looking on with a doubtful candidate, before the best one is taken.
+        nearness: metres within which a doubtful candidate counts as looked at.
+        budget: actions of a sub-task before what is best is taken, however bad (paper: 500).
+        last: actions after that, after which the body declares wherever it is.
+    """
+
+    accept: Mapping[Modality, float] = field(
+        default_factory=lambda: MappingProxyType({"object": 0.0, "description": 0.75, "image": 0.4})
+    )
+    patience: int = 25
+    nearness: float = 1.2
+    budget: int = 500
+    last: int = 150
+
+
+USUAL_SEARCH = SearchSettings()
+"""Our choices."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What to do: go to one of `things`, or explore where there is none.
+
+    Attributes:
+        things: the nearest of which is to be gone to.
+        is_sure: whether it is the goal; else it is only worth a look from near.
+    """
+
+    things: list[Instance]
+    is_sure: bool = True
+
+
+EXPLORE = Choice([], False)
+
+
+class Search:
+    """The search for the current goal of one body.
+
+    Args:
+        matcher: that scores things.
+        settings: when one is taken.
+    """
+
+    def __init__(self, matcher: GoalMatcher, settings: SearchSettings = USUAL_SEARCH) -> None:
+        self._matcher, self._settings = matcher, settings
+        self._goal: GoalQuery | None = None
+        self._steps = 0
+        self._doubted = 0
+        self._looked_at: set[int] = set()
+
+    @property
+    def goal(self) -> GoalQuery | None:
+        """What is looked for; None before `begin`."""
+        return self._goal
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether so many actions were taken that it is time for the next goal."""
+        return self._steps > self._settings.budget + self._settings.last
+
+    def begin(self, goal: GoalQuery) -> None:
+        """Look for `goal`."""
+        self._goal = goal
+        self._matcher.face(goal)
+
+    def choose(self, known: list[Instance], position: Float[np.ndarray, "3"], is_explored: bool) -> Choice:
+        """What to do next; called once for each action.
+
+        Args:
+            known: all remembered things.
+            position: (3,) metres, of the body or its camera, in the frame of the things.
+            is_explored: whether no unknown place is left to look at.
+        """
+        self._steps += 1
+        found = self._matcher.rank(known)
+        if self._goal is None or not found.things:
+            return EXPLORE
+        if self._goal.modality == "object":
+            return Choice(found.things)
+        self._doubted += 1
+        seen = [k for k, one in enumerate(found.things) if len(one.points)]
+        best = max(seen, key=lambda k: (found.scores[k], -k), default=None)
+        one = self._settings
+        is_late = is_explored or self._doubted > one.patience or self._steps > one.budget
+        if best is not None and (is_late or found.scores[best] >= one.accept[self._goal.modality]):
+            return Choice([found.things[best]])
+        return self._look_on(found, position)
+
+    def _look_on(self, found: Candidates, position: Float[np.ndarray, "3"]) -> Choice:
+        """Go and see the candidates that were not seen from near; explore when all of them were."""
+        for thing in found.things:
+            offset = thing.middle - position
+            if len(thing.points) and math.hypot(offset[0], offset[2]) < self._settings.nearness:
+                self._looked_at.add(thing.number)
+        return Choice([one for one in found.things if one.number not in self._looked_at], False)

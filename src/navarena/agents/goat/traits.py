@@ -1,0 +1,68 @@
+"""What can be said of a remembered thing by what was seen of it: colour, room-mates, size."""
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from jaxtyping import Float
+
+from navarena.mapping import Instance
+from navarena.scenes.houses.looks import COLORS
+
+NEAR = 1.5
+"""Metres between two things of which one is named to tell the place of the other; their boxes are not known
+exactly."""
+
+MOST_NEIGHBOURS = 8
+"""Named of a thing, the nearest first."""
+
+_NAMES = tuple(COLORS)
+
+
+def color_name(color: Float[np.ndarray, "3"]) -> str:
+    """The word for a colour (3,) sRGB, 0 to 255, as people see it: by its place in CIELAB."""
+    return _NAMES[int(np.argmin(np.linalg.norm(_lab(np.array([color])) - _palette(), axis=1)))]
+
+
+def describe(thing: Instance, others: Sequence[Instance]) -> str:
+    """Words for a thing such as "brown sofa near the rug, the tv stand" that an encoder of words can read.
+
+    Args:
+        thing: with at least one view; else its colour is left out.
+        others: all that is known; those near it are named.
+    """
+    best = max(thing.views, key=lambda view: view.quality, default=None)
+    color = "" if best is None else f"{color_name(best.color)} "
+    name = thing.category.replace("_", " ")
+    around = ", ".join(f"the {one}" for one in neighbours(thing, others))
+    return f"{color}{name} near {around}" if around else f"{color}{name}"
+
+
+def neighbours(thing: Instance, others: Sequence[Instance]) -> list[str]:
+    """Categories of what lies near a thing, the nearest first, none twice."""
+    known = [one for one in others if one is not thing and len(one.points) and len(thing.points)]
+    apart = [gap(thing, one) for one in known]
+    order = np.argsort(apart, kind="stable")
+    names = [known[k].category.replace("_", " ") for k in order if apart[k] <= NEAR]
+    return list(dict.fromkeys(name for name in names if name))[:MOST_NEIGHBOURS]
+
+
+def gap(one: Instance, other: Instance) -> float:
+    """Metres between the boxes around the points of two things."""
+    (low, high), (least, most) = _box(one), _box(other)
+    return float(np.linalg.norm(np.maximum(0.0, np.maximum(low - most, least - high))))
+
+
+def _box(thing: Instance) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+    half = thing.size / 2
+    return thing.middle - half, thing.middle + half
+
+
+def _palette() -> Float[np.ndarray, "c 3"]:
+    return _lab(np.array(list(COLORS.values()), float))
+
+
+def _lab(colors: Float[np.ndarray, "c 3"]) -> Float[np.ndarray, "c 3"]:
+    """(C, 3) CIELAB of sRGB colours, 0 to 255."""
+    pixels = (colors[None] / 255).astype(np.float32)
+    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB)[0], float)

@@ -1,0 +1,257 @@
+"""Goals found among painted things: by name, in words, by picture; and a whole life in a drawn hall."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from navarena.agents.agent import Boundary, Start
+from navarena.agents.encoders import GoalQuery, PictureMatcher, make_encoder
+from navarena.agents.goat.approach import MOST_REACH, aim_at, reach_of, stay_at, towards
+from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
+from navarena.agents.goat.search import Search, SearchSettings
+from navarena.agents.goat.told_goals import categories_meant, read_goal
+from navarena.agents.goat.traits import color_name, describe, gap, neighbours
+from navarena.agents.loading import declare_agent, load_agent
+from navarena.core.errors import InputError
+from navarena.episodes.episode import Episode, LifelongGoal, ObjectInstance, ViewPoint
+from navarena.episodes.goals import Subtask
+from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedPicture
+from navarena.scenes.houses.looks import COLORS
+from navarena.scenes.scene import SceneObject
+from navarena.simulation.world import World, WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_task
+from worlds import HALL, draw_navmesh, draw_scene
+
+DARK = np.zeros((4, 4, 3), np.uint8)
+NOTHING = {"objectgoal": np.str_(""), "language_goal": np.str_(""), "image_goal": DARK}
+
+
+def remember(*things, textures=None):
+    """What is remembered of a picture, 10 m wide, of (category, column, colour): 20 pixels, a metre each."""
+    segments = np.zeros((100, 200), np.int32)
+    rgb = np.zeros((100, 200, 3), np.uint8)
+    for number, (_, column, color) in enumerate(things, 1):
+        segments[40:60, column : column + 20] = number
+        rgb[40:60, column : column + 20] = color
+        if textures is not None and textures[number - 1] is not None:
+            rgb[40:60, column : column + 20] = textures[number - 1]
+    memory = InstanceMemory(1, InstanceSettings(stride=1, crop_px=200, margin=0.0))
+    names = {number: category for number, (category, _, _) in enumerate(things, 1)}
+    depth = np.full((100, 200), 5.0, np.float32)
+    memory.observe(0, SegmentedPicture(segments, names, rgb, depth, np.eye(4), math.pi / 2, is_tracked=True))
+    return memory.instances(0)
+
+
+def make_matcher(goal):
+    matcher = GoalMatcher(make_encoder("words"), PictureMatcher())
+    matcher.face(goal)
+    return matcher
+
+
+def test_goals_are_read_as_they_are_told():
+    assert read_goal(NOTHING) is None
+    by_name = read_goal(NOTHING | {"objectgoal": np.array("couch")}, "sofa seat")
+    assert (by_name.modality, by_name.category) == ("object", "couch"), "what is told comes first"
+    in_words = read_goal(NOTHING | {"language_goal": np.array("red couch.")}, "couch")
+    assert (in_words.modality, in_words.text, in_words.category) == ("description", "red couch.", "couch")
+    picture = np.full((4, 4, 3), 9, np.uint8)
+    shown = read_goal({"image_goal": picture}, "couch")
+    assert shown.modality == "image" and shown.picture is not picture
+
+
+@pytest.mark.parametrize(
+    ("words", "category"),
+    [
+        ("couch", "sofa"),
+        ("white sofa seat in the study, next to the desk.", "sofa"),
+        ("oven and stove", "oven"),
+    ],
+)
+def test_names_mean_categories(words, category):
+    assert category in categories_meant(words) and "desk" not in categories_meant(words)
+
+
+def test_unknown_names_mean_themselves():
+    assert categories_meant("flux capacitor") == {"flux capacitor", "flux_capacitor"}
+
+
+def test_small_things_are_gone_to_more_closely():
+    """0.2 x 0.3 m fill two times 0.06 / (2 d)^2 = 0.05 of the pictures at d = 0.77 m."""
+    assert reach_of(np.array([0.2, 0.3, 0.05])) == pytest.approx(0.5 * math.sqrt(2 * 0.06 / 0.05))
+    assert reach_of(np.array([2.0, 1.0, 1.0])) == MOST_REACH
+    assert 0.4 < reach_of(np.zeros(3)) < 0.5
+
+
+def test_aims_lie_on_the_side_that_was_seen():
+    (thing,) = remember(("sofa", 90, 9))
+    aim = aim_at([thing])
+    assert aim.is_sure and (aim.points[:, 2] > thing.points[:, 2] + 0.2).all(), "seen from +z"
+    assert np.allclose(towards(np.zeros((1, 3)), np.array([[0.6, 0.8, 0.0]]), 0.5), [[0.5, 0.0, 0.0]])
+    assert stay_at(np.eye(4)).arrival > 0 and aim_at([]) is None
+    thing.beyond, thing._count = np.array([0.0, 1.0, -9.0]), 0
+    far = aim_at([thing])
+    assert not far.is_sure and far.points.tolist() == [[0.0, 1.0, -9.0]]
+
+
+@pytest.mark.parametrize("name", sorted(COLORS))
+def test_colours_are_called_by_their_names(name):
+    assert color_name(np.array(COLORS[name], float)) == name
+
+
+def test_things_are_described_by_colour_and_what_is_near():
+    sofa, desk, bed = remember(("sofa", 0, COLORS["red"]), ("desk", 40, 9), ("tv_stand", 180, 9))
+    assert describe(sofa, [sofa, desk, bed]) == "red sofa near the desk"
+    assert neighbours(bed, [sofa, desk, bed]) == []
+    assert gap(sofa, desk) == pytest.approx(1.05, abs=0.06)
+
+
+def test_names_find_all_of_their_things():
+    things = remember(("sofa", 0, 9), ("desk", 40, 9), ("sofa", 90, 9))
+    found = make_matcher(GoalQuery("object", "couch")).rank(things)
+    assert [one.number for one in found.things] == [0, 2] and found.scores.tolist() == [1.0, 1.0]
+
+
+def test_words_find_the_thing_of_that_colour():
+    things = remember(("sofa", 0, COLORS["navy"]), ("sofa", 90, COLORS["red"]), ("desk", 150, 9))
+    found = make_matcher(GoalQuery("description", "", "red sofa in the study.")).rank(things)
+    assert [one.number for one in found.things] == [0, 1]
+    assert found.scores[1] > found.scores[0] + 0.1
+
+
+def test_pictures_find_the_thing_that_looks_so():
+    generator = np.random.default_rng(4)
+    first, second = (np.kron(generator.integers(0, 255, (10, 10, 3)), np.ones((2, 2, 1))) for _ in range(2))
+    things = remember(("sofa", 0, 9), ("sofa", 90, 9), textures=[first, second])
+    goal = np.kron(second, np.ones((6, 6, 1))).astype(np.uint8)
+    matcher = make_matcher(GoalQuery("image", "couch", picture=goal))
+    scores = matcher.rank(things).scores
+    assert scores[1] > scores[0]
+    assert matcher.rank(things).scores.tolist() == scores.tolist(), "kept"
+    nameless = make_matcher(GoalQuery("image", picture=goal)).rank(remember(("sofa", 0, 9), ("desk", 90, 9)))
+    assert len(nameless.things) == 2, "without a category everything may be meant"
+
+
+class Scripted(GoalMatcher):
+    """A matcher that gives the scores it was told."""
+
+    def __init__(self, scores):
+        self.scores = scores
+
+    def face(self, goal):
+        pass
+
+    def rank(self, things):
+        return Candidates(list(things), np.array(self.scores[: len(things)], np.float32))
+
+
+FAR, NEAR = np.array([9.0, 0.0, 9.0]), np.array([-4.0, 0.0, -5.0])
+TEXT = GoalQuery("description", "", "red sofa")
+
+
+def search_for(goal, scores, **settings):
+    search = Search(Scripted(scores), SearchSettings(**settings))
+    search.begin(goal)
+    return search
+
+
+def test_a_sure_candidate_is_gone_to_at_once():
+    things = remember(("sofa", 0, 9), ("sofa", 90, 9))
+    assert search_for(GoalQuery("object", "sofa"), [1.0, 1.0]).choose(things, FAR, False).things == things
+    choice = search_for(TEXT, [0.5, 0.9]).choose(things, FAR, False)
+    assert choice.things == [things[1]] and choice.is_sure
+
+
+def test_a_doubtful_candidate_is_looked_at_and_taken_when_patience_ends():
+    things = remember(("sofa", 0, 9), ("sofa", 90, 9))
+    search = search_for(TEXT, [0.5, 0.4], patience=2)
+    first = search.choose(things, FAR, False)
+    assert first.things == things and not first.is_sure
+    assert search.choose(things, NEAR, False).things == [things[1]], "the first was seen from near"
+    late = search.choose(things, NEAR, False)
+    assert late.things == [things[0]] and late.is_sure
+    explored = search_for(TEXT, [0.5, 0.4]).choose(things, FAR, True)
+    assert explored.things == [things[0]] and explored.is_sure
+
+
+def test_a_search_explores_until_something_is_known_and_gives_up_in_the_end():
+    search = search_for(TEXT, [], budget=2, last=1)
+    for expected in (False, False, False, True):
+        assert search.choose([], FAR, False).things == []
+        assert search.is_hopeless == expected
+
+
+def hall():
+    """A hall with a red sofa in the north and a bed in the south, each a box of a metre."""
+    scene = draw_scene(HALL, scene_id="hall")
+    vertices, triangles, owners = list(scene.vertices), list(scene.triangles), list(scene.triangle_object)
+    objects = [scene.objects[0]]
+    for number, category, x, z in ((3, "sofa", 5.0, 1.0), (4, "bed", 5.0, 9.0)):
+        first = len(vertices)
+        vertices += [
+            (x + i - 0.5, y, z + j - 0.5) for y in (0.0, 1.0) for i, j in ((0, 0), (0, 1), (1, 1), (1, 0))
+        ]
+        for a, b, c, d in ((4, 5, 6, 7), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7), (0, 1, 5, 4)):
+            triangles += [(first + a, first + b, first + c), (first + a, first + c, first + d)]
+            owners += [number, number]
+        objects.append(SceneObject(number, category, (x, 0.5, z), (0.5, 0.5, 0.5)))
+    scene = replace(
+        scene,
+        vertices=np.array(vertices, np.float32),
+        triangles=np.array(triangles, np.int32),
+        triangle_object=np.array(owners, np.int32),
+        triangle_material=np.zeros(len(triangles), np.int32),
+        objects=tuple(objects),
+    )
+    floor = [row if 2 <= z <= 7 else row[:4] + "##" + row[6:] for z, row in enumerate(HALL)]
+    return World.of(scene, draw_navmesh(floor))
+
+
+def subtask(number, category, z, modality="object", text=""):
+    views = tuple(ViewPoint((x, 0.0, z), 0.0) for x in np.arange(4.0, 6.01, 0.25).tolist())
+    things = (ObjectInstance(str(number), category, (5.0, 0.5, z), views),)
+    return Subtask(modality, category, things, text)
+
+
+def live(subtasks, boundary):
+    """The trajectory of modular-goat-gt in the hall, with a small camera, and what it knew at each start."""
+    task = get_task("goat-v1")
+    (camera,) = task.embodiment.cameras
+    task.embodiment = replace(task.embodiment, cameras=(replace(camera, width_px=90, height_px=160),))
+    worlds = WorldCache(task.embodiment)
+    worlds.add(hall())
+    agent = load_agent("modular-goat-gt", task, 0)
+    batch = NavigationBatch(task, 1, 1, agent.sensors, worlds)
+    agent.attach(batch)
+    batch.start([0], [Episode("one", "hall", (5.0, 0.0, 5.0), 0.0, LifelongGoal(tuple(subtasks)), None)])
+    agent.reset([Start(0, "one", "hall", Boundary.SCENE, 0)])
+    known = []
+    for _ in range(400):
+        if not batch.running[0]:
+            break
+        if batch.step(agent.act(batch.observations, np.ones(1, bool))).began[0]:
+            agent.reset([Start(0, "one", "hall", boundary, 0)])
+            known.append({one.category for one in agent._memory.instances(0)})
+    return batch.trajectory(0), known
+
+
+SOFA, BED = subtask(3, "couch", 2.25), subtask(4, "bed", 7.75, "description", "bed in the bedroom.")
+
+
+def test_a_whole_life_and_its_forgetting():
+    kept, known = live([BED, SOFA, BED], Boundary.SUBTASK)
+    assert kept.succeeded and list(kept.modalities) == ["description", "object", "description"]
+    assert known == [{"bed", "sofa"}] * 2, "both were seen when it looked around"
+    assert live([BED, SOFA], Boundary.EPISODE)[1] == [set()]
+
+
+def test_other_tasks_are_refused_and_inputs_declared():
+    assert "instance pictures" in declare_agent("modular-goat-gt").privileged_inputs
+    with pytest.raises(InputError, match=r"expected goat-v1 .* got 'pointnav-v1'; use frontier"):
+        load_agent("modular-goat-gt", get_task("pointnav-v1"), 0)
+    agent = load_agent("modular-goat-gt", get_task("ovon-v1"), 0)
+    assert "image_goal" not in agent.sensors
+    with pytest.raises(InputError, match="attached to a batch"):
+        agent.reset([Start(0, "one", "hall", Boundary.SCENE, 0)])
