@@ -26,6 +26,7 @@ from navarena.tasks.phase import Phase
 from navarena.tasks.teacher import Teacher
 from navarena.tasks.tour_batch import TourBatch
 from navarena.tasks.tour_env import TourEnv
+from navarena.tasks.tour_vector_env import TourVectorEnv
 from navarena.tasks.vector_env import NavigationVectorEnv
 from navarena.tasks.vln_ce import R2RCE
 from navarena.tasks.vln_ce_tours import IR2RCE, OracleOptions
@@ -302,3 +303,31 @@ def test_tours_with_the_interface_of_gymnasium(worlds):
         env.step(0)
     with pytest.raises(InputError, match="at least one tour"):
         TourEnv([])
+
+
+def test_tours_side_by_side_are_those_of_single_environments(worlds):
+    """Slot i does what a TourEnv with seed + i does, and begins another tour after the last STOP."""
+    tours = [TOUR, EpisodeTour("1", (follow("d_0", TO_SOFA), follow("e_0", TO_BED)))]
+    together = TourVectorEnv(2, tours, SmallIR2RCE(), worlds=worlds)
+    alone = [TourEnv(tours, SmallIR2RCE(), worlds=worlds) for _ in range(2)]
+    seen, infos = together.reset(seed=5)
+    single = [env.reset(seed=5 + k) for k, env in enumerate(alone)]
+    assert infos["tour_id"].tolist() == [info["tour_id"] for _, info in single]
+    over, ended = [False, False], 0
+    for _ in range(300):
+        seen, reward, terminated, truncated, infos = together.step(np.zeros(2, np.int64))
+        assert together.observation_space.contains(seen)
+        for k, env in enumerate(alone):
+            if over[k]:
+                own, info = env.reset()
+                over[k] = False
+            else:
+                own, gained, *over_now, info = env.step(0)
+                assert gained == reward[k] and over_now == [terminated[k], truncated[k]]
+                over[k] = any(over_now)
+            assert np.array_equal(own["rgb"], seen["rgb"][k]) and own["instruction"] == seen["instruction"][k]
+            if "ended" in info:
+                ended += 1
+                assert infos["ended"][k] == info["ended"]
+                assert infos["metrics"]["ndtw"][k] == info["metrics"]["ndtw"]
+    assert ended > 6 and not np.shares_memory(seen["rgb"], together.step(np.zeros(2, np.int64))[0]["rgb"])

@@ -25,6 +25,7 @@ Place = tuple[float, float, float]
 class SavedRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A TourRecord as JSON holds it: fields as of InstructionTrajectory, None is infinite."""
 
+    slot: int
     tour_id: str
     episode_id: str
     positions: list[Place]
@@ -68,6 +69,7 @@ class HouseTours(TourSource[EpisodeTour, TourRecord]):
         """Every number of the record."""
         track = require_described_path(record.trajectory, f"episode {record.episode_id}")
         return SavedRecord(
+            record.slot,
             record.tour_id,
             record.episode_id,
             track.positions.tolist(),
@@ -99,7 +101,7 @@ class HouseTours(TourSource[EpisodeTour, TourRecord]):
             shortest=one.shortest,
             reference=np.array(one.reference, np.float64),
         )
-        return TourRecord(one.tour_id, one.episode_id, track)
+        return TourRecord(one.slot, one.tour_id, one.episode_id, track)
 
 
 def _or_infinity(value: float | None) -> float:

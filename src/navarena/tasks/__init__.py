@@ -10,6 +10,7 @@ from navarena.tasks.task import StepResult, Task, TaskState
 from navarena.tasks.teacher import Teacher
 from navarena.tasks.tour_batch import TourBatch, TourRecord, TourStep
 from navarena.tasks.tour_env import TourEnv
+from navarena.tasks.tour_vector_env import TourVectorEnv
 from navarena.tasks.vector_env import NavigationVectorEnv
 from navarena.tasks.vln_graph import GraphTask, OracleRules
 from navarena.tasks.vln_graph_batch import GraphBatch, GraphStep, Walk
@@ -41,6 +42,7 @@ __all__ = [
     "TourEnv",
     "TourRecord",
     "TourStep",
+    "TourVectorEnv",
     "Walk",
     "get_graph_task",
     "get_task",

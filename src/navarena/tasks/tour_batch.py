@@ -44,10 +44,12 @@ class TourRecord:
     """One episode of a tour, agent phase only.
 
     Attributes:
+        slot: of the batch, in which it was run.
         tour_id, episode_id: whose record it is.
         trajectory: of the agent phase.
     """
 
+    slot: int
     tour_id: str
     episode_id: str
     trajectory: Trajectory
@@ -168,7 +170,7 @@ class TourBatch:
         """Keep the record of an agent phase, and hand the body to the oracle; whether the tour ends."""
         tour = self.tour(slot)
         episode = self.episode(slot)
-        self._records.append(TourRecord(tour.tour_id, episode.episode_id, self.batch.trajectory(slot)))
+        self._records.append(TourRecord(slot, tour.tour_id, episode.episode_id, self.batch.trajectory(slot)))
         if self.position[slot] + 1 == len(tour.episodes):
             self._running[slot] = False
             return True

@@ -14,7 +14,7 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_tour_task
 from navarena.tasks.phase import Phase
 from navarena.tasks.spaces import first_observed, observation_space
-from navarena.tasks.tour_batch import TourBatch
+from navarena.tasks.tour_batch import TourBatch, TourRecord
 from navarena.tasks.vln_ce_tours import IR2RCE
 
 
@@ -46,10 +46,8 @@ class TourEnv(gymnasium.Env[dict[str, Any], np.int64]):
         threads: int | None = None,
         worlds: WorldCache | None = None,
     ) -> None:
-        if not tours:
-            raise InputError("expected at least one tour, got none")
         self.task = get_tour_task(task) if isinstance(task, str) else task
-        self._tours = tuple(tours)
+        self._tours = require_tours(tours)
         self.tour_batch = TourBatch(self.task, 1, threads, sensors, worlds)
         self.observation_space: gymnasium.Space[Any] = observation_space(self.tour_batch.batch.specs)
         self.action_space = spaces.Discrete(len(self.task.actions))
@@ -63,7 +61,7 @@ class TourEnv(gymnasium.Env[dict[str, Any], np.int64]):
         if tour is None:
             tour = self._tours[int(self.np_random.integers(len(self._tours)))]
         self.tour_batch.start([0], [tour])
-        return self._observe(), self._describe()
+        return self._observe(), describe_tour(self.tour_batch, 0)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Carry out one action; (observations, reward, terminated, truncated, info).
@@ -76,21 +74,32 @@ class TourEnv(gymnasium.Env[dict[str, Any], np.int64]):
                 f"expected one integer action within 0..{len(self.task.actions) - 1}, got {action!r}"
             )
         step = self.tour_batch.step(np.asarray(action, np.int64).reshape(1))
-        info = self._describe()
-        for record in self.tour_batch.take_records():
-            info["ended"] = record.episode_id
-            info["metrics"] = compute_metrics(self.task.metrics, record.trajectory)
+        record = next(iter(self.tour_batch.take_records()), None)
+        info = describe_tour(self.tour_batch, 0, record)
         return self._observe(), float(step.reward[0]), bool(step.terminated[0]), bool(step.truncated[0]), info
 
     def _observe(self) -> dict[str, Any]:
         seen = self.tour_batch.observations
         return {name: first_observed(seen[name]) for name in self.tour_batch.batch.specs}
 
-    def _describe(self) -> dict[str, Any]:
-        episode = self.tour_batch.episode(0)
-        return {
-            "episode_id": episode.episode_id,
-            "tour_id": self.tour_batch.tour(0).tour_id,
-            "scene_id": episode.scene_id,
-            "phase": Phase(int(self.tour_batch.phase[0])).name.lower(),
-        }
+
+def require_tours(tours: Sequence[EpisodeTour]) -> tuple[EpisodeTour, ...]:
+    """`tours`, if there are any; raises InputError."""
+    if not tours:
+        raise InputError("expected at least one tour, got none")
+    return tuple(tours)
+
+
+def describe_tour(batch: TourBatch, slot: int, record: TourRecord | None = None) -> dict[str, Any]:
+    """The info of one slot: who it is, and how the agent phase of `record`, which has just ended, scored."""
+    episode = batch.episode(slot)
+    info: dict[str, Any] = {
+        "episode_id": episode.episode_id,
+        "tour_id": batch.tour(slot).tour_id,
+        "scene_id": episode.scene_id,
+        "phase": Phase(int(batch.phase[slot])).name.lower(),
+    }
+    if record is not None:
+        info["ended"] = record.episode_id
+        info["metrics"] = compute_metrics(batch.task.metrics, record.trajectory)
+    return info

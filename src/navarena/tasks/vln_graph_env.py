@@ -60,7 +60,7 @@ def graph_observation_space(specs: Mapping[str, GraphSpec], tours: Sequence[Tour
 
 
 def describe_step(
-    batch: GraphBatch, slot: int, step: GraphStep | None = None, walks: Mapping[int, Walk] | None = None
+    batch: GraphBatch, slot: int, step: GraphStep | None = None, walk: Walk | None = None
 ) -> dict[str, Any]:
     """The info of one slot: who it is, and how an agent phase that has just ended scored."""
     tour, episode = batch.tour(slot), batch.episode(slot)
@@ -71,7 +71,6 @@ def describe_step(
         "viewpoint": batch.atlas.viewpoint(int(batch.state.node[slot])),
         "phase": Phase(int(batch.state.phase[slot])).name.lower(),
     }
-    walk = None if walks is None else walks.get(slot)
     if step is not None and walk is not None:
         ended = tour.episodes[int(batch.state.position[slot]) - int(step.began[slot])]
         info["ended"] = ended.episode_id
@@ -143,8 +142,8 @@ class GraphEnv(gymnasium.Env[dict[str, Any], np.int64]):
                 f"expected one integer action within 0..{len(self.task.actions) - 1}, got {action!r}"
             )
         step = self.batch.step(np.asarray(action, np.int64).reshape(1))
-        walks = {walk.slot: walk for walk in self.batch.take_records()}
-        info = describe_step(self.batch, 0, step, walks)
+        walk = next(iter(self.batch.take_records()), None)
+        info = describe_step(self.batch, 0, step, walk)
         return self._observe(), float(step.reward[0]), bool(step.terminated[0]), bool(step.truncated[0]), info
 
     def _observe(self) -> dict[str, Any]:

@@ -4,37 +4,30 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
-from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 
 from navarena.episodes.graph_data import GraphData
+from navarena.episodes.graph_episodes import Tour
 from navarena.scenes.graphs.features import ViewFeatures
 from navarena.tasks.catalog import get_graph_task
-from navarena.tasks.slot_generators import SlotGenerators
+from navarena.tasks.tours_vector_env import ToursVectorEnv
 from navarena.tasks.vln_graph import GraphTask
-from navarena.tasks.vln_graph_batch import GraphBatch
+from navarena.tasks.vln_graph_batch import GraphBatch, GraphStep, Walk
 from navarena.tasks.vln_graph_env import describe_step, find_data, graph_observation_space
 
 
-class GraphVectorEnv(VectorEnv[dict[str, Any], Int[np.ndarray, "n"], np.ndarray]):
-    """N bodies on navigation graphs; a slot whose tour has ended begins another at the next step.
-
-    Slot i behaves as a GraphEnv that was reset with seed + i (AutoresetMode.NEXT_STEP).
+class GraphVectorEnv(ToursVectorEnv[Tour, GraphStep, Walk]):
+    """N bodies on navigation graphs (see ToursVectorEnv).
 
     The instruction is a tuple of texts, every other observation an array with N first. Infos as of
-    `GraphEnv`, in Gymnasium's form.
+    `GraphEnv`, in Gymnasium's form, of the slots in which an episode begins or ends.
 
     Args:
         num_envs: N.
         task: protocol id or task.
         r2r, connectivity, tours, split, data, sensors, features: as of `GraphEnv`.
     """
-
-    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
 
     def __init__(
         self,
@@ -49,63 +42,22 @@ class GraphVectorEnv(VectorEnv[dict[str, Any], Int[np.ndarray, "n"], np.ndarray]
         features: ViewFeatures | None = None,
     ) -> None:
         self.task = get_graph_task(task) if isinstance(task, str) else task
-        self.num_envs = num_envs
-        self._data = find_data(self.task, data, r2r, connectivity, tours, split)
-        self.batch = GraphBatch(self.task, self._data.atlas, num_envs, sensors, features)
-        self.single_observation_space: gymnasium.Space[Any] = graph_observation_space(
-            self.batch.observer.specs, self._data.tours
-        )
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.single_action_space: gymnasium.Space[Any] = spaces.Discrete(len(self.task.actions))
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self._generators = SlotGenerators(self.num_envs)
-        self._ended = np.zeros(num_envs, bool)
+        found = find_data(self.task, data, r2r, connectivity, tours, split)
+        self.batch = GraphBatch(self.task, found.atlas, num_envs, sensors, features)
+        space = graph_observation_space(self.batch.observer.specs, found.tours)
+        super().__init__(num_envs, space, len(self.task.actions), found.tours)
 
-    def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a tour in every slot; (observations, infos).
+    def _start(self, slots: list[int], tours: list[Tour]) -> None:
+        self.batch.start(slots, tours)
 
-        A seed s stands for s, s + 1, ..., s + N - 1; a sequence holds one for each slot.
-        """
-        self._generators.seed(seed)
-        self._ended[:] = False
-        self._begin(np.ones(self.num_envs, bool))
-        infos: dict[str, Any] = {}
-        for slot in range(self.num_envs):
-            infos = self._add_info(infos, describe_step(self.batch, slot), slot)
-        return self._observe(), infos
+    def _advance(self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> GraphStep:
+        return self.batch.step(actions, active)
 
-    def step(
-        self, actions: Int[np.ndarray, "n"]
-    ) -> tuple[
-        dict[str, Any],
-        Float[np.ndarray, "n"],
-        Bool[np.ndarray, "n"],
-        Bool[np.ndarray, "n"],
-        dict[str, Any],
-    ]:
-        """One action (N,) in each slot; (observations, rewards, terminated, truncated, infos).
+    def _take_records(self) -> list[Walk]:
+        return self.batch.take_records()
 
-        Slots whose tour ended in the last step ignore theirs and begin a new one. Raises ActionError
-        for an action out of range, and before the first reset.
-        """
-        self._generators.require_seeded("tour")
-        begun = self._ended.copy()
-        step = self.batch.step(np.asarray(actions), ~begun)
-        self._begin(begun)
-        self._ended = step.terminated | step.truncated
-        walks = {walk.slot: walk for walk in self.batch.take_records()}
-        infos: dict[str, Any] = {}
-        for slot in np.flatnonzero(begun | step.began | step.stopped | step.cut).tolist():
-            own = describe_step(self.batch, slot, None if begun[slot] else step, walks)
-            infos = self._add_info(infos, own, slot)
-        return self._observe(), step.reward, step.terminated, step.truncated, infos
-
-    def _begin(self, chosen: Bool[np.ndarray, "n"]) -> None:
-        slots = np.flatnonzero(chosen).tolist()
-        tours = self._data.tours
-        self.batch.start(slots, [tours[int(self._generators[slot].integers(len(tours)))] for slot in slots])
+    def _describe(self, slot: int, step: GraphStep | None, record: Walk | None) -> dict[str, Any]:
+        return describe_step(self.batch, slot, step, record)
 
     def _observe(self) -> dict[str, Any]:
         seen: dict[str, Any] = dict(self.batch.observations)

@@ -10,18 +10,22 @@ import numpy as np
 from navarena.cli.benchmarks.measurement import Measurement, median_seconds
 from navarena.episodes.catalog import make_episodes
 from navarena.episodes.episode import Episode
+from navarena.episodes.route_sets import load_routes
+from navarena.episodes.route_tours import build_episode_tours, make_episode_tours
 from navarena.scenes.catalog import scene_ids
-from navarena.simulation.body_catalog import LOCOBOT
+from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
+from navarena.tasks.tour_vector_env import TourVectorEnv
 from navarena.tasks.vector_env import NavigationVectorEnv
 
 BATCH = 64
 PROTOCOL = "pointnav-v1"
 PICTURE_BATCH, PICTURE_PROTOCOL = 16, "multion-3on-v1"
 OBJECT_PROTOCOL = "objectnav-hm3d2022-v1"
+TOUR_PROTOCOL = "ir2r-ce-v1"
 ACTION_SHARES = (0.0, 0.6, 0.2, 0.2)
 """Probabilities of stop (found), move_forward, turn_left, turn_right in the timed steps."""
 
@@ -41,6 +45,7 @@ def measure(quick: bool) -> list[Measurement]:
         measure_environment(episodes, worlds, steps),
         measure_resets(episodes, worlds, resets),
         measure_pictures(scenes[:8], 100 if quick else 400),
+        measure_tours(100 if quick else 400),
         measure_object_resets(scenes[:8]),
     ]
 
@@ -79,6 +84,21 @@ def measure_pictures(scenes: Sequence[str], steps: int) -> Measurement:
     seconds = _time_steps(envs.step, steps, PICTURE_BATCH)
     name = f"{PICTURE_PROTOCOL} environment step, batch of {PICTURE_BATCH}, 256x256 RGB-D, reward and metrics"
     return Measurement(name, PICTURE_BATCH * steps / seconds, "steps/s", 1_500, "one core")
+
+
+def measure_tours(steps: int) -> Measurement:
+    """Environment steps/s of ir2r-ce-v1 on one thread with all observations, oracle phases included."""
+    worlds = WorldCache(VLN_CE)
+    episodes = load_routes("mini").episodes
+    lists = make_episode_tours(episodes, lambda scene: worlds.get(scene).navmesh)
+    tours = build_episode_tours(lists, episodes, "mini")
+    envs = TourVectorEnv(PICTURE_BATCH, tours, TOUR_PROTOCOL, threads=1, worlds=worlds, copy=False)
+    envs.reset(seed=0)
+    seconds = _time_steps(envs.step, steps, PICTURE_BATCH)
+    name = f"{TOUR_PROTOCOL} environment step, batch of {PICTURE_BATCH}, RGB 224x224 and depth 256x256"
+    return Measurement(
+        name, PICTURE_BATCH * steps / seconds, "steps/s", 1_500, "one core, with oracle phases"
+    )
 
 
 def measure_object_resets(scenes: Sequence[str]) -> Measurement:
