@@ -10,9 +10,21 @@ import tyro
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.evaluation.analyses import read_labelled
-from navarena.evaluation.compare import Contestant, compare
+from navarena.evaluation.compare import Comparison, Contestant, compare
 from navarena.evaluation.failures import read_failures
-from navarena.reports.runs import REPORT_NAME, Drawn, draw_galleries, label_apart, write_runs
+from navarena.reports.films import KINDS, FilmSettings
+from navarena.reports.runs import (
+    REPORT_NAME,
+    Drawn,
+    FilmCard,
+    draw_galleries,
+    label_apart,
+    opener,
+    plan_films,
+    shoot_films,
+    write_runs,
+)
+from navarena.reports.runs.page import Classes
 
 MOST_RUNS = 26
 
@@ -37,6 +49,18 @@ class Report:
     """Resample episodes within scenes, too, for the intervals."""
     no_drawings: bool = False
     """Leave out the drawings from above, for which episodes are replayed in their scenes."""
+    videos: int = 0
+    """Film so many episodes of each run; needs the extra `video`."""
+    video_of: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Which episodes: best, worst, random, or failures (of every class); may be given several times. All
+    four in turn by default."""
+    video_height: int = 240
+    """Pixels, of each of the pictures in a frame."""
+    video_fps: int = 10
+    """Actions shown in a second."""
+    video_folder: Path | None = None
+    """Write MP4 files into this folder, from which the page then loads them; without it they are in the
+    page."""
     json: bool = False
     """Print one JSON document instead of text."""
 
@@ -49,11 +73,8 @@ class Report:
         classes = tuple(read_failures(one.folders[0]) for one in contestants)
         for notice in comparison.notices:
             console.note(f"note: {notice}")
-        drawn = Drawn({})
-        if not self.no_drawings:
-            with console.progress(len(contestants), "drawing") as progress:
-                drawn = Drawn(draw_galleries(comparison, classes, progress.advance))
         page = self.out or contestants[0].folders[0] / REPORT_NAME
+        drawn = self._draw(console, comparison, classes, page)
         write_runs(page, comparison, classes, drawn)
         console.text(f"report: {page}")
         console.result(
@@ -61,9 +82,28 @@ class Report:
                 "report": str(page),
                 "runs": describe_runs(contestants),
                 "notices": list(comparison.notices),
+                "videos": [describe_film(film) for film in drawn.films],
             }
         )
         return 0
+
+    def _draw(self, console: Console, comparison: Comparison, classes: Classes, page: Path) -> Drawn:
+        """Replay what is to be drawn and filmed."""
+        if self.videos < 0:
+            raise InputError(f"expected 0 or more --videos, got {self.videos}")
+        settings = FilmSettings(self.video_height, self.video_fps)
+        shootings = plan_films(comparison, classes, self.videos, self.video_of or KINDS)
+        open_benchmark, drawn = opener(), Drawn({})
+        if not self.no_drawings:
+            with console.progress(len(comparison.contestants), "drawing") as progress:
+                drawn = Drawn(draw_galleries(comparison, classes, open_benchmark, progress.advance))
+        if shootings:
+            with console.progress(sum(one.frames for one in shootings), "filming") as progress:
+                films = shoot_films(
+                    comparison, shootings, settings, open_benchmark, page, self.video_folder, progress.advance
+                )
+            drawn = Drawn(drawn.galleries, films)
+        return drawn
 
 
 def describe_runs(contestants: Sequence[Contestant]) -> list[dict[str, object]]:
@@ -78,3 +118,14 @@ def describe_runs(contestants: Sequence[Contestant]) -> list[dict[str, object]]:
         }
         for one in contestants
     ]
+
+
+def describe_film(film: FilmCard) -> dict[str, object]:
+    """What --json prints of a video; `file` is null where it is in the page."""
+    return {
+        "label": film.run,
+        "episode_id": film.episode_id,
+        "kind": film.kind,
+        "seconds": film.seconds,
+        "file": None if film.source.startswith("data:") else film.source,
+    }

@@ -51,7 +51,7 @@ def choose_episodes(rows: Sequence[Row], outcome: str, score: str) -> Sections:
     ranked = sorted(rows, key=lambda row: (row.metric(score), row.scene_id, row.episode_id))
     failed = [row for row in ranked if row.metric(outcome) <= 0]
     succeeded = [row for row in ranked if row.metric(outcome) > 0]
-    failed.sort(key=lambda row: (not row.failed, _start_distance(row)))
+    failed.sort(key=lambda row: (not row.failed, start_distance(row)))
     best = succeeded[::-1][:PER_SECTION]
     worst = [row for row in succeeded if row not in best][:PER_SECTION]
     sections = {
@@ -70,15 +70,15 @@ def choose_by_class(rows: Sequence[Row], classes: Mapping[str, FailureClass]) ->
         classes: episode id -> why it failed.
     """
     found: dict[FailureClass, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: (_start_distance(row), row.scene_id, row.episode_id)):
+    for row in sorted(rows, key=lambda row: (start_distance(row), row.scene_id, row.episode_id)):
         if row.episode_id in classes:
             found.setdefault(classes[row.episode_id], []).append(row)
     kinds = sorted(found, key=lambda kind: (-len(found[kind]), kind))
     return {f"Failed: {MEANINGS[kind]} ({len(found[kind])})": found[kind][:PER_CLASS] for kind in kinds}
 
 
-def _start_distance(row: Row) -> float:
-    """Metres; infinite without a way, which is the hardest."""
+def start_distance(row: Row) -> float:
+    """Metres, geodesic, from start to goal; infinite without a way, which is the hardest."""
     return math.inf if row.start_distance is None else row.start_distance
 
 
@@ -105,5 +105,10 @@ def make_card(benchmark: Benchmark, row: Row, drawing: Markup) -> Card:
         metric = get_metric(name)
         if not metric.is_binary:
             facts.append((metric.title, format_single(metric, row.metric(name))))
-    status = row.status if row.failed else "success" if row.metric(benchmark.metrics[0]) > 0 else "failure"
+    status = status_of(row, benchmark.metrics[0])
     return Card(row.episode_id, row.scene_id, status, drawing, tuple(facts))
+
+
+def status_of(row: Row, outcome: str) -> str:
+    """Either "success" or "failure" by the metric `outcome`, or how the agent broke the episode."""
+    return row.status if row.failed else "success" if row.metric(outcome) > 0 else "failure"

@@ -1,6 +1,5 @@
 """Runs in the corridor, read from their folders as `navarena report` reads them."""
 
-
 import msgspec
 from msgspec.structs import replace
 

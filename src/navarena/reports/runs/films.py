@@ -1,6 +1,22 @@
-"""Videos of chosen episodes as a page shows them."""
+"""Videos of chosen episodes as a page shows them: inside it, or in files beside it."""
 
+import base64
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from navarena.core.files import raise_storage_error
+from navarena.evaluation.compare import Comparison
+from navarena.evaluation.journal import Row
+from navarena.metrics.failures import FailureClass
+from navarena.reports.films import Film, FilmSettings, choose_films, make_film
+from navarena.reports.gallery import status_of
+from navarena.reports.runs.benchmarks import OpenBenchmark
+from navarena.reports.topdown import open_plans
 
 
 @dataclass(frozen=True)
@@ -25,3 +41,107 @@ class FilmCard:
     seconds: float
     source: str
     poster: str
+
+
+@dataclass(frozen=True)
+class Shooting:
+    """An episode that is to be filmed.
+
+    Attributes:
+        contestant: place of the run in the comparison.
+        kind: why it was chosen.
+        row: whose actions are executed.
+    """
+
+    contestant: int
+    kind: str
+    row: Row
+
+    @property
+    def frames(self) -> int:
+        """How many pictures it has."""
+        return len(self.row.actions) + 1
+
+
+def plan_films(
+    comparison: Comparison,
+    classes: Sequence[Mapping[str, FailureClass] | None],
+    count: int,
+    kinds: Sequence[str],
+) -> list[Shooting]:
+    """`count` episodes of the first run of each contestant; see choose_films."""
+    found = []
+    for place, (one, known) in enumerate(zip(comparison.contestants, classes, strict=True)):
+        leading = [name for name in comparison.estimates[0] if name in one.metrics][:2]
+        chosen = choose_films(one.rows[0], count, kinds, leading[0], leading[-1], known)
+        found += [Shooting(place, kind, row) for kind, row in chosen]
+    return found
+
+
+def shoot_films(
+    comparison: Comparison,
+    shootings: Sequence[Shooting],
+    settings: FilmSettings,
+    open_benchmark: OpenBenchmark,
+    page: Path,
+    folder: Path | None = None,
+    on_frame: Callable[[], object] = lambda: None,
+) -> tuple[FilmCard, ...]:
+    """Film the episodes and say how the page shows them.
+
+    Args:
+        comparison: whose runs they are.
+        shootings: see plan_films.
+        settings: how they look.
+        open_benchmark: what a run was made on.
+        page: where the page will be.
+        folder: for the MP4 files, which the page then loads from there; None puts them into the page.
+        on_frame: called after each picture.
+
+    Raises what make_film raises.
+    """
+    plans = cache(lambda place: cache(open_plans(open_benchmark(comparison.contestants[place]))))
+    cards = []
+    with tempfile.TemporaryDirectory() as temporary:
+        target = Path(temporary) if folder is None else _make_folder(folder)
+        for number, one in enumerate(shootings, 1):
+            contestant = comparison.contestants[one.contestant]
+            benchmark = open_benchmark(contestant)
+            episode = next(
+                episode for episode in benchmark.episodes if episode.episode_id == one.row.episode_id
+            )
+            path = target / _file_name(number, contestant.label, one)
+            plan = plans(one.contestant)(one.row.scene_id)
+            film = make_film(path, benchmark, plan, one.row, episode, settings, on_frame)
+            source = _embed(film) if folder is None else Path(os.path.relpath(path, page.parent)).as_posix()
+            cards.append(
+                FilmCard(
+                    contestant.label,
+                    one.row.episode_id,
+                    one.row.scene_id,
+                    one.kind,
+                    status_of(one.row, benchmark.metrics[0]),
+                    film.seconds,
+                    source,
+                    f"data:image/jpeg;base64,{base64.b64encode(film.poster).decode()}",
+                )
+            )
+    return tuple(cards)
+
+
+def _embed(film: Film) -> str:
+    return f"data:video/mp4;base64,{base64.b64encode(film.path.read_bytes()).decode()}"
+
+
+def _make_folder(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise_storage_error(folder, error)
+    return folder
+
+
+def _file_name(number: int, label: str, one: Shooting) -> str:
+    """Such as "03-expert-houses-v1-val-00001-0001.mp4"."""
+    words = re.sub(r"[^A-Za-z0-9.]+", "-", f"{label}-{one.row.episode_id}").strip("-")
+    return f"{number:02}-{words}.mp4"

@@ -12,6 +12,7 @@ from navarena.evaluation.compare import Contestant
 from navarena.evaluation.journal import Row
 from navarena.evaluation.results import metric_values
 from navarena.metrics.catalog import Metric, get_metric
+from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.tables import format_interval
 
 DECIMALS = 4
@@ -67,7 +68,7 @@ def metric_column(metric: Metric, rows: Sequence[Row]) -> GridColumn:
 
 
 def episode_columns(
-    contestants: Sequence[Contestant], classes: Sequence[Mapping[str, str] | None]
+    contestants: Sequence[Contestant], classes: Sequence[Mapping[str, FailureClass] | None]
 ) -> list[GridColumn]:
     """Every episode of every run with every metric that all runs have.
 
@@ -99,9 +100,13 @@ def episode_columns(
         columns.insert(0, code_column("run", [label for label, _, _ in labelled]))
     if any(classes):
         columns.append(
-            code_column("why it failed", [found.get(row.episode_id) for _, row, found in labelled])
+            code_column("why it failed", [_reason(found.get(row.episode_id)) for _, row, found in labelled])
         )
     return columns
+
+
+def _reason(kind: FailureClass | None) -> str | None:
+    return None if kind is None else MEANINGS[kind]
 
 
 def group_columns(title: str, groups: Mapping[str, Sequence[Group]]) -> list[GridColumn]:

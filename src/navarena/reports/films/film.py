@@ -1,0 +1,237 @@
+"""Videos of episodes, drawn by executing their actions again."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import UInt8
+
+from navarena.core.errors import InputError
+from navarena.episodes.episode import Episode
+from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark, TaskSetup
+from navarena.evaluation.journal import Row
+from navarena.evaluation.replay import execute_actions
+from navarena.metrics.trajectory import Trajectory
+from navarena.reports.films.frame import Layout, Moment, compose, lay_out
+from navarena.reports.films.goal_words import current_goal, tell_goals
+from navarena.reports.films.map_panel import MapPanel
+from navarena.reports.films.pictures import paint_classes, paint_depth
+from navarena.reports.films.video_file import encode_jpeg, open_video
+from navarena.reports.gallery import status_of
+from navarena.reports.plan_view import ScenePlan
+from navarena.simulation.body import Camera, Embodiment
+from navarena.simulation.world import open_world
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_task
+from navarena.tasks.sensors.lifelong_goal import render_goal_image
+
+CAMERA = "film"
+"""Name of the camera that is added to the body: its pictures come as film_rgb, film_depth, film_semantic."""
+
+CHANNELS = ("rgb", "depth", "semantic")
+
+HOLD_SECONDS = 1.5
+"""The last picture stays so long."""
+
+POSTER_SHARE = 0.6
+"""How much of the episode the picture shows that stands for the film."""
+
+
+@dataclass(frozen=True)
+class FilmSettings:
+    """How films look.
+
+    Attributes:
+        height_px: of each of the pictures in a frame.
+        frames_per_second: one frame is one action.
+    """
+
+    height_px: int = 240
+    frames_per_second: int = 10
+
+    def __post_init__(self) -> None:
+        if not 64 <= self.height_px <= 2160 or not 1 <= self.frames_per_second <= 60:
+            raise InputError(
+                "expected pictures of 64 to 2160 pixels and 1 to 60 a second, got "
+                f"{self.height_px} pixels and {self.frames_per_second}"
+            )
+
+
+@dataclass(frozen=True)
+class Film:
+    """A finished video.
+
+    Attributes:
+        path: of the MP4 file.
+        seconds: that it plays.
+        poster: a JPEG of one of its pictures.
+    """
+
+    path: Path
+    seconds: float
+    poster: bytes
+
+
+@dataclass(frozen=True)
+class FilmSetup:
+    """The setup of a protocol whose body carries one more camera, which nothing but the film sees.
+
+    Attributes:
+        setup: of the protocol.
+        height_px: of the camera's pictures.
+    """
+
+    setup: TaskSetup
+    height_px: int
+
+    def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
+        """A batch of the protocol's task."""
+        task = get_task(self.setup.protocol)
+        task.embodiment = add_camera(task.embodiment, self.height_px)
+        return NavigationBatch(task, slots, threads, sensors, corruptions=self.setup.corruptions)
+
+    def make_agent(self) -> BatchAgent:
+        """The protocol's."""
+        return self.setup.make_agent()
+
+
+def film_camera(body: Embodiment, height_px: int) -> Camera:
+    """The camera of a film: the first of `body` that takes colours, with pictures of another size.
+
+    Raises InputError for a body without one.
+    """
+    for camera in body.cameras:
+        if "rgb" in camera.channels:
+            width = max(1, round(height_px * camera.width_px / camera.height_px))
+            return replace(camera, name=CAMERA, width_px=width, height_px=height_px, channels=CHANNELS)
+    raise InputError(f"expected a body with a camera that takes colours, got {body.name!r} without")
+
+
+def add_camera(body: Embodiment, height_px: int) -> Embodiment:
+    """`body` with the camera of a film behind its own, which stay as they are."""
+    return replace(body, cameras=(*body.cameras, film_camera(body, height_px)))
+
+
+class _Filming:
+    """Draws the poses of one episode as they come."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        plan: ScenePlan,
+        row: Row,
+        episode: Episode,
+        trajectory: Trajectory,
+        layout: Layout,
+    ) -> None:
+        self._benchmark, self._row, self._track, self._layout = benchmark, row, trajectory, layout
+        self._goals = tell_goals(episode)
+        self._goal_pictures = self._take_goals(episode)
+        self._map = MapPanel(plan, episode, trajectory, *layout.map_size)
+        self._headline = (f"{row.scene_id}", f"episode {row.episode_id}")
+        self.pose = 0
+
+    def _take_goals(self, episode: Episode) -> list[UInt8[np.ndarray, "_ _ 3"] | None]:
+        """For each goal the picture that tells it."""
+        if not any(goal.image for goal in self._goals):
+            return [None] * len(self._goals)
+        setup = _require_task(self._benchmark)
+        world = open_world(episode.scene_id, get_task(setup.protocol).embodiment)
+        return [None if one.image is None else render_goal_image(world, one.image) for one in self._goals]
+
+    def draw(self, batch: NavigationBatch) -> UInt8[np.ndarray, "h w 3"]:
+        """The frame of the next pose."""
+        pose, seen = self.pose, batch.observations
+        self.pose += 1
+        farthest = float(np.max(batch.specs[f"{CAMERA}_depth"].high))
+        raw = seen[f"{CAMERA}_depth"][0]
+        depth = np.asarray(raw.reshape(raw.shape[:2]), np.float64)
+        if not np.isfinite(farthest):
+            farthest = max(float(depth.max()), 1.0)
+        classes = seen[f"{CAMERA}_semantic"][0]
+        pictures = {
+            "RGB": np.asarray(seen[f"{CAMERA}_rgb"][0]),
+            "depth": paint_depth(depth, farthest),
+            "semantic": paint_classes(classes.reshape(classes.shape[:2])),
+        }
+        number = current_goal(self._track, pose, len(self._goals))
+        return compose(
+            self._layout,
+            pictures,
+            self._map.draw(pose),
+            self._tell(pose, number),
+            self._goal_pictures[number],
+        )
+
+    def _tell(self, pose: int, number: int) -> Moment:
+        row, steps = self._row, len(self._track.actions)
+        action = ""
+        if pose and not self._benchmark.is_continuous:
+            action = self._benchmark.actions[int(self._track.actions[pose - 1])]
+        verdict = ""
+        if pose == steps:
+            verdict = status_of(row, self._benchmark.metrics[0]).replace("_", " ")
+        distance = float(self._track.distance_to_goal[pose])
+        return Moment(self._headline, self._goals[number], pose, steps, action, distance, verdict)
+
+
+def make_film(
+    path: Path,
+    benchmark: Benchmark,
+    plan: ScenePlan,
+    row: Row,
+    episode: Episode,
+    settings: FilmSettings,
+    on_frame: Callable[[], object] = lambda: None,
+) -> Film:
+    """Write the MP4 of one episode to `path` in one step.
+
+    The camera stands where the first of the body that takes colours does; corruptions of sight spoil its
+    pictures, too, with draws of their own.
+
+    Args:
+        path: ends in .mp4.
+        benchmark: of a registered protocol (InputError for others).
+        plan: of the scene.
+        row: whose actions are executed.
+        episode: of the row.
+        settings: how it looks.
+        on_frame: called after each picture; there is one more than actions.
+
+    Raises MissingExtraError without PyAV, StorageError, and what execute_actions raises.
+    """
+    setup = _require_task(benchmark)
+    ((_, _, outcome),) = execute_actions(benchmark, [(row, episode)])
+    camera = film_camera(get_task(setup.protocol).embodiment, settings.height_px)
+    layout = lay_out(settings.height_px, camera.width_px / camera.height_px)
+    filming = _Filming(benchmark, plan, row, episode, outcome.trajectory, layout)
+    poster_at = round(POSTER_SHARE * len(row.actions))
+    last = poster = np.zeros((2, 2, 3), np.uint8)
+    filmed = replace(benchmark, setup=FilmSetup(setup, settings.height_px))
+    with open_video(path, *layout.size, settings.frames_per_second) as video:
+
+        def watch(batch: Batch, rows: Mapping[int, Row]) -> None:
+            nonlocal last, poster
+            assert isinstance(batch, NavigationBatch)  # FilmSetup makes no other
+            last = filming.draw(batch)
+            if video.frames == poster_at:
+                poster = last
+            video.write(last)
+            on_frame()
+
+        sensors = tuple(f"{CAMERA}_{channel}" for channel in CHANNELS)
+        for _ in execute_actions(filmed, [(row, episode)], sensors, watch):
+            pass
+        for _ in range(round(HOLD_SECONDS * settings.frames_per_second)):
+            video.write(last)
+        seconds = video.frames / settings.frames_per_second
+    return Film(path, seconds, encode_jpeg(poster))
+
+
+def _require_task(benchmark: Benchmark) -> TaskSetup:
+    if not isinstance(benchmark.setup, TaskSetup):
+        raise InputError(
+            f"expected a run of a registered protocol to film, got {benchmark.identity}; leave the videos out"
+        )
+    return benchmark.setup

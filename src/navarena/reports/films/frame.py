@@ -1,0 +1,166 @@
+"""One picture of a film: what the body saw, where it is, what it looks for.
+
+RGB  depth  semantic
+map  map    goal, counter of steps, distance
+"""
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import UInt8
+from PIL import Image, ImageDraw
+
+from navarena.reports.films.goal_words import ToldGoal
+from navarena.reports.films.pictures import fit_picture
+from navarena.reports.preview.drawing import FAINT, INK, PAPER, font
+
+GAP = 8
+
+NARROWEST = 0.9
+"""Width of a cell by its height, at least; pictures of upright cameras stand in the middle of one."""
+
+GOOD, BAD = (23, 117, 74), (179, 38, 30)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes in pixels.
+
+    Attributes:
+        cell_width, cell_height: of one picture.
+    """
+
+    cell_width: int
+    cell_height: int
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height) of a frame, even."""
+        width, height = 3 * self.cell_width + 4 * GAP, 2 * self.cell_height + 3 * GAP
+        return width + width % 2, height + height % 2
+
+    @property
+    def map_size(self) -> tuple[int, int]:
+        """(width, height) of the map."""
+        return 2 * self.cell_width + GAP, self.cell_height
+
+
+def lay_out(height_px: int, aspect: float) -> Layout:
+    """The layout for pictures `height_px` high, of a camera that is `aspect` times as wide as high."""
+    return Layout(round(height_px * max(aspect, NARROWEST)), height_px)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What the words of a frame say.
+
+    Attributes:
+        headline: agent and episode.
+        goal: what is looked for.
+        step, steps: actions taken, and how many there are in all.
+        action: that led here; empty at the start.
+        distance: metres, geodesic, to the goal; infinite without a way.
+        verdict: "success" or what else came of it, at the last pose; empty before.
+    """
+
+    headline: tuple[str, str]
+    goal: ToldGoal
+    step: int
+    steps: int
+    action: str
+    distance: float
+    verdict: str
+
+
+def compose(
+    layout: Layout,
+    pictures: Mapping[str, UInt8[np.ndarray, "_ _ 3"]],
+    plan: UInt8[np.ndarray, "_ _ 3"],
+    moment: Moment,
+    goal_picture: UInt8[np.ndarray, "_ _ 3"] | None,
+) -> UInt8[np.ndarray, "h w 3"]:
+    """The (H, W, 3) uint8 frame of `layout.size`.
+
+    Args:
+        layout: where things stand.
+        pictures: caption -> what a camera saw; at most three.
+        plan: the map, of `layout.map_size`.
+        moment: the words.
+        goal_picture: that tells the goal; None where none does.
+    """
+    width, height = layout.size
+    frame = np.full((height, width, 3), PAPER, np.uint8)
+    for column, picture in enumerate(pictures.values()):
+        left = GAP + column * (layout.cell_width + GAP)
+        fitted = fit_picture(picture, layout.cell_width, layout.cell_height, PAPER)
+        frame[GAP : GAP + layout.cell_height, left : left + layout.cell_width] = fitted
+    top = 2 * GAP + layout.cell_height
+    frame[top : top + layout.cell_height, GAP : GAP + plan.shape[1]] = plan
+    image = Image.fromarray(frame)
+    draw = ImageDraw.Draw(image)
+    for column, caption in enumerate(pictures):
+        _draw_caption(draw, GAP + column * (layout.cell_width + GAP), GAP, caption)
+    left = 3 * GAP + 2 * layout.cell_width
+    _draw_card(image, draw, (left, top, layout.cell_width, layout.cell_height), moment, goal_picture)
+    return np.asarray(image)
+
+
+def _draw_caption(draw: ImageDraw.ImageDraw, left: int, top: int, text: str) -> None:
+    box = draw.textbbox((left + 6, top + 4), text, font=font(11))
+    draw.rectangle((left, top, box[2] + 6, box[3] + 4), fill=PAPER)
+    draw.text((left + 6, top + 4), text, font=font(11), fill=INK)
+
+
+def _draw_card(
+    image: Image.Image,
+    draw: ImageDraw.ImageDraw,
+    box: tuple[int, int, int, int],
+    moment: Moment,
+    goal_picture: UInt8[np.ndarray, "_ _ 3"] | None,
+) -> None:
+    """Words and the picture of the goal in `box` (left, top, width, height)."""
+    left, top, width, height = box
+    x, y = left + 4, top + 2
+    for line in moment.headline:
+        draw.text((x, y), _shorten(draw, line, width - 8, 11), font=font(11), fill=FAINT)
+        y += 15
+    y += 4
+    if moment.goal.place:
+        draw.text((x, y), moment.goal.place, font=font(12), fill=FAINT)
+        y += 17
+    floor = top + height - 62
+    lines = _wrap(draw, moment.goal.text, width - 8, 15)
+    for line in lines[: max(1, (floor - y) // 20)]:
+        draw.text((x, y), line, font=font(15), fill=INK)
+        y += 20
+    if goal_picture is not None and floor - y > 24:
+        side = min(floor - y - 4, width - 8)
+        image.paste(Image.fromarray(fit_picture(goal_picture, side, side, PAPER)), (x, y + 2))
+    _draw_counter(draw, x, floor, width - 8, moment)
+
+
+def _draw_counter(draw: ImageDraw.ImageDraw, x: int, y: int, width: int, moment: Moment) -> None:
+    draw.text((x, y + 2), f"step {moment.step} of {moment.steps}", font=font(14), fill=INK)
+    draw.text((x + width, y + 4), moment.action, font=font(12), fill=FAINT, anchor="ra")
+    draw.rectangle((x, y + 24, x + width, y + 27), fill=(221, 225, 230))
+    done = round(width * moment.step / max(moment.steps, 1))
+    draw.rectangle((x, y + 24, x + done, y + 27), fill=(36, 87, 214))
+    far = f"{moment.distance:.2f} m to go" if np.isfinite(moment.distance) else "no way to the goal"
+    draw.text((x, y + 36), far, font=font(13), fill=INK)
+    if moment.verdict:
+        color = GOOD if moment.verdict == "success" else BAD
+        draw.text((x + width, y + 36), moment.verdict, font=font(13), fill=color, anchor="ra")
+
+
+def _wrap(draw: ImageDraw.ImageDraw, text: str, width: int, size: int) -> list[str]:
+    """Lines of `text` that are at most `width` pixels long, letters of this size taken at their mean."""
+    letter = max(draw.textlength("the quick brown fox jumps", font=font(size)) / 25, 1.0)
+    return textwrap.wrap(text, max(int(width / letter), 8)) or [""]
+
+
+def _shorten(draw: ImageDraw.ImageDraw, text: str, width: int, size: int) -> str:
+    while len(text) > 4 and draw.textlength(text, font=font(size)) > width:
+        text = text[:-2].rstrip("…") + "…"
+    return text

@@ -1,0 +1,113 @@
+"""The walk from above, step by step, as a picture."""
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from jaxtyping import Float, UInt8
+
+from navarena.core.geometry import forward_from_yaw
+from navarena.episodes.episode import Episode
+from navarena.metrics.trajectory import Trajectory
+from navarena.reports.plan_view import ScenePlan, on_plan, view_walk
+
+PAPER, ROOM, ROOM_EDGE = (246, 247, 249), (255, 255, 255), (195, 202, 210)
+FLOOR, OTHER_FLOOR, FLOOR_EDGE = (227, 232, 238), (240, 242, 245), (154, 165, 177)
+SHORTEST, GOAL, HIT, BODY = (23, 117, 74), (23, 117, 74), (179, 38, 30), (27, 31, 36)
+
+WALK = ((47, 107, 255), (123, 84, 220), (186, 65, 165), (224, 85, 98), (236, 111, 50))
+"""Colours of the walk from its start to its end."""
+
+_SHIFT = 4
+"""OpenCV draws on sixteenths of pixels."""
+
+
+class MapPanel:
+    """Draws the walk of one episode up to a pose.
+
+    Args:
+        plan: of the scene.
+        episode: what was to be done.
+        trajectory: what was done.
+        width_px, height_px: of the pictures.
+    """
+
+    def __init__(
+        self, plan: ScenePlan, episode: Episode, trajectory: Trajectory, width_px: int, height_px: int
+    ) -> None:
+        positions = np.asarray(trajectory.positions, float)
+        view = view_walk(plan, episode, positions)
+        extent = view.high - view.low
+        self._scale = float(min(width_px / extent[0], height_px / extent[1]))
+        self._corner = view.low - (np.array([width_px, height_px]) / self._scale - extent) / 2
+        self._walk, self._yaws = self._pixels(on_plan(positions)), np.asarray(trajectory.yaws, float)
+        self._collided = np.asarray(trajectory.collided, bool)
+        self._drawn = 0
+        self._trail = np.full((height_px, width_px, 3), PAPER, np.uint8)
+        self._draw_floor([np.asarray(room.polygon, float) for room in view.rooms], ROOM, ROOM_EDGE)
+        self._draw_floor(view.others, OTHER_FLOOR, OTHER_FLOOR)
+        self._draw_floor(view.outlines, FLOOR, FLOOR_EDGE)
+        self._draw_dashes(self._pixels(on_plan(view.shortest)))
+        radius = max(trajectory.success_distance * self._scale, 5.0)
+        for goal in self._pixels(on_plan(view.goals)):
+            self._draw_disc(goal, radius, GOAL, 1)
+            self._draw_disc(goal, 3.5, GOAL, -1)
+
+    def draw(self, pose: int) -> UInt8[np.ndarray, "h w 3"]:
+        """(H, W, 3) uint8: the walk up to `pose`, and the body there; poses must not go back."""
+        for step in range(self._drawn, pose):
+            color = WALK[min(step * len(WALK) // max(len(self._collided), 1), len(WALK) - 1)]
+            self._draw_line(self._walk[step : step + 2], color, 2)
+            if self._collided[step]:
+                self._draw_disc(self._walk[step + 1], 2.5, HIT, -1)
+        self._drawn = max(pose, self._drawn)
+        picture = self._trail.copy()
+        forward = forward_from_yaw(np.array(self._yaws[pose]))[[0, 2]]
+        side, centre = np.array([-forward[1], forward[0]]), self._walk[pose]
+        corners = [centre + 11 * forward, centre - 7 * forward + 7 * side, centre - 7 * forward - 7 * side]
+        body = [_fixed(np.array(corners))]
+        cv2.fillPoly(picture, body, BODY, cv2.LINE_AA, _SHIFT)
+        cv2.polylines(picture, body, True, PAPER, 1, cv2.LINE_AA, _SHIFT)
+        return picture
+
+    def _pixels(self, points: Float[np.ndarray, "k 2"]) -> Float[np.ndarray, "k 2"]:
+        return (points - self._corner) * self._scale
+
+    def _draw_floor(
+        self,
+        outlines: Sequence[Float[np.ndarray, "_ 2"]],
+        fill: tuple[int, int, int],
+        edge: tuple[int, int, int],
+    ) -> None:
+        """Outlines with their holes."""
+        corners = [_fixed(self._pixels(outline)) for outline in outlines]
+        if corners:
+            cv2.fillPoly(self._trail, corners, fill, cv2.LINE_AA, _SHIFT)
+            cv2.polylines(self._trail, corners, True, edge, 1, cv2.LINE_AA, _SHIFT)
+
+    def _draw_dashes(self, corners: Float[np.ndarray, "k 2"], dash: float = 7.0) -> None:
+        """A line along `corners` (K, 2) pixels, of dashes and gaps of `dash` pixels."""
+        if len(corners) < 2:
+            return
+        lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
+        along = np.concatenate([[0.0], np.cumsum(lengths)])
+        for start in np.arange(0.0, along[-1], 2 * dash):
+            ends = np.array([start, min(start + dash, along[-1])])
+            inside = along[(along > ends[0]) & (along < ends[1])]
+            at = np.concatenate([ends[:1], inside, ends[1:]])
+            points = np.stack([np.interp(at, along, corners[:, axis]) for axis in range(2)], 1)
+            self._draw_line(points, SHORTEST, 2)
+
+    def _draw_line(self, points: Float[np.ndarray, "k 2"], color: tuple[int, int, int], width: int) -> None:
+        cv2.polylines(self._trail, [_fixed(points)], False, color, width, cv2.LINE_AA, _SHIFT)
+
+    def _draw_disc(
+        self, centre: Float[np.ndarray, "2"], radius: float, color: tuple[int, int, int], width: int
+    ) -> None:
+        x, y = (int(value) for value in _fixed(centre))
+        cv2.circle(self._trail, (x, y), round(radius * 2**_SHIFT), color, width, cv2.LINE_AA, _SHIFT)
+
+
+def _fixed(points: Float[np.ndarray, "..."]) -> np.ndarray:
+    """Pixels as OpenCV's whole numbers."""
+    return np.round(points * 2**_SHIFT).astype(np.int32)

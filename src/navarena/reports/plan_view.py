@@ -1,0 +1,106 @@
+"""What a drawing from above shows of a walk: the floor around it, its goals and the shortest way."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int32
+
+from navarena.core.arrays import Points, Triangles
+from navarena.episodes.episode import Episode
+from navarena.episodes.goals import LifelongGoal, MultiGoal, ObjectGoal
+from navarena.reports.floor_plan import select_floor, trace_outlines
+from navarena.scenes.scene import Room
+
+_AROUND = 4.0
+_AROUND_SHARE = 0.35
+"""A drawing shows so many metres, or this share of the walk's extent, around the walk."""
+
+_MARGIN = 0.04
+
+
+@dataclass(frozen=True)
+class ScenePlan:
+    """What a drawing needs to know of a scene.
+
+    Attributes:
+        vertices, triangles, neighbors: of the navmesh (see NavMesh); world frame, metres.
+        rooms: named rooms, possibly none.
+        shortest_path: (start (3,), goal (3,)) -> corner points (K, 3).
+    """
+
+    vertices: Points
+    triangles: Triangles
+    neighbors: Int32[np.ndarray, "t 3"]
+    rooms: tuple[Room, ...]
+    shortest_path: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class PlanView:
+    """A walk with what is around it; points of the plan are (x, z), metres, world frame.
+
+    Attributes:
+        goals: (G, 3) metres, in order.
+        shortest: (P, 3) metres, corners of the shortest path along them.
+        outlines: closed outlines (K, 2) of the storeys that the walk is on.
+        others: closed outlines (K, 2) of the other storeys.
+        rooms: on the storeys of the walk.
+        low, high: (2,) corners of what is shown.
+    """
+
+    goals: Float[np.ndarray, "g 3"]
+    shortest: Float[np.ndarray, "p 3"]
+    outlines: tuple[Float[np.ndarray, "_ 2"], ...]
+    others: tuple[Float[np.ndarray, "_ 2"], ...]
+    rooms: tuple[Room, ...]
+    low: Float[np.ndarray, "2"]
+    high: Float[np.ndarray, "2"]
+
+
+def view_walk(plan: ScenePlan, episode: Episode, positions: Float[np.ndarray, "k 3"]) -> PlanView:
+    """What to show of an episode that was walked along `positions` (K, 3), metres."""
+    goals = find_goals(episode)
+    shortest = find_shortest(plan, np.concatenate([positions[:1], goals]))
+    heights = np.concatenate([positions[:, 1], goals[:, 1], shortest[:, 1]])
+    selected = select_floor(plan.vertices, plan.triangles, heights.min(), heights.max())
+    outlines = trace_outlines(plan.vertices, plan.triangles, plan.neighbors, selected)
+    others = trace_outlines(plan.vertices, plan.triangles, plan.neighbors, ~selected)
+    rooms = [room for room in plan.rooms if heights.min() - 1 <= room.floor_height <= heights.max() + 1]
+    floor = [*outlines, *others, *(np.asarray(room.polygon, float) for room in rooms)]
+    walk = np.concatenate([on_plan(positions), on_plan(shortest), on_plan(goals)])
+    low, high = choose_window(walk, floor)
+    return PlanView(goals, shortest, tuple(outlines), tuple(others), tuple(rooms), low, high)
+
+
+def find_goals(episode: Episode) -> Float[np.ndarray, "g 3"]:
+    """(G, 3) metres: the goals in order; of an object goal the place where the shortest path ends."""
+    goal = episode.goal
+    if isinstance(goal, ObjectGoal) and goal.arrival is not None:
+        return np.array([goal.arrival], float)
+    places = goal.places if isinstance(goal, MultiGoal | LifelongGoal) else goal.places[-1:]
+    return np.array(places, float).reshape(-1, 3)
+
+
+def find_shortest(plan: ScenePlan, points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "p 3"]:
+    """(P, 3) metres: corners of the shortest path from the first of `points` (K, 3) along all of them."""
+    legs = [np.asarray(plan.shortest_path(*pair), float) for pair in itertools.pairwise(points)]
+    return np.concatenate([leg.reshape(-1, 3) for leg in legs]) if legs else np.zeros((0, 3))
+
+
+def choose_window(
+    walk: Float[np.ndarray, "k 2"], floor: Sequence[Float[np.ndarray, "_ 2"]]
+) -> tuple[Float[np.ndarray, "2"], Float[np.ndarray, "2"]]:
+    """Lower and upper corner (2,) in metres of what is shown: the walk and what is around it."""
+    low, high = walk.min(0), walk.max(0)
+    around = max(_AROUND, _AROUND_SHARE * float((high - low).max()))
+    low, high = low - around, high + around
+    corners = np.concatenate([walk, *floor])
+    margin = _MARGIN * float((high - low).max())
+    return np.maximum(low, corners.min(0) - margin), np.minimum(high, corners.max(0) + margin)
+
+
+def on_plan(points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "k 2"]:
+    """(K, 2) metres: world x and z of `points` (K, 3)."""
+    return points[:, [0, 2]]
