@@ -18,6 +18,18 @@ from navarena.cli.main import COMMANDS, main
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTED = re.compile(r"^\| `([a-z ]+)` \| (.*) \|$", re.M)
 
+RAW_METRICS = {
+    "success": 1,
+    "percentage_success": 1,
+    "geodesic_distances": [4.0],
+    "agent_path_length": 5.0,
+    "subgoals_found": 1,
+    "agent_distances": [5.0],
+    "MSPL": 0.8,
+    "PSPL": 0.8,
+    "episode_lenth": 30,
+}
+
 
 def documented_keys() -> dict[str, set[str]]:
     text = (ROOT / "docs" / "cli.md").read_text()
@@ -97,6 +109,9 @@ def test_evaluate_and_replay(folder: Path, dungeon_folder: Path, capsys: pytest.
         capsys, "evaluate", "pointnav-v1", *arguments, folder / "suite" / "drift", "--corrupt", "motion_drift"
     )
     check("robustness", printed(capsys, "robustness", folder / "suite", "--no-sheet"))
+    raw = folder / "raw.json"
+    raw.write_text(json.dumps({"a.0": RAW_METRICS}))
+    check("import", printed(capsys, "import", "multion", raw, "--out", folder / "imported"))
     suite = (folder / "suite" / "clean", folder / "suite" / "drift")
     check("analyse", printed(capsys, "analyse", "degradation", *suite))
     check("analyse", printed(capsys, "analyse", "distance", out))

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from navarena.agents.agent import Agent
+from navarena.core.errors import FileError
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode, PointGoal
 from navarena.evaluation import Benchmark, EvaluationSettings, Identity, open_run
@@ -37,7 +38,7 @@ METRICS = (
 
 
 class CorridorBatch:
-    """N corridors; counts how often it computed observations."""
+    """N corridors; counts how often it computed observations. `WITHOUT_SCENE` names one that is missing."""
 
     def __init__(self, slots, sensors):
         self.slots, self.sensors = slots, tuple(sensors)
@@ -53,6 +54,8 @@ class CorridorBatch:
 
     def start(self, slots, episodes):
         for slot, episode in zip(slots, episodes):
+            if episode.scene_id == os.environ.get("WITHOUT_SCENE"):
+                raise FileError(f"scene {episode.scene_id} is not here; fetch it")
             goal, x = episode.goal.position[0], episode.start_position[0]
             self.records[slot] = {"goal": goal, "x": [x], "actions": [], "hit": [], "stopped": False}
 
@@ -227,9 +230,9 @@ def make_settings(folder, agent="Walker", **others):
     return EvaluationSettings("corridor-v1", agent=agent, out=folder, **others)
 
 
-def main(folder, agent, workers, batch_size):
-    """Evaluate in this process, telling each finished episode on stdout."""
-    settings = make_settings(Path(folder), agent, workers=int(workers), batch_size=int(batch_size))
+def main(folder, agent, workers, batch_size, ray=None):
+    """Evaluate in this process, or in a Ray cluster, telling each finished episode on stdout."""
+    settings = make_settings(Path(folder), agent, workers=int(workers), batch_size=int(batch_size), ray=ray)
     with open_run(settings, make_benchmark(agent)) as run:
         run.finish(lambda: print("row", flush=True))
 

@@ -41,6 +41,7 @@ class Entry:
 COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
     "export": Entry("navarena.cli.export:Export", "write a run in the layout of reference code"),
+    "import": Entry("navarena.cli.import_results:Import", "make a run of results that other code wrote"),
     "failures": Entry("navarena.cli.failures:Failures", "say why the failed episodes of a run failed"),
     "analyse": Entry("navarena.cli.analyse:Analyse", "make the tables of the papers of finished runs"),
     "compare": Entry("navarena.cli.compare:Compare", "compare finished runs on the same episodes"),

@@ -36,6 +36,8 @@ LOCAL = "local"
 START_SECONDS = 120.0
 """That workers may take to start; then the cluster has no room for them."""
 
+ANSWER_SECONDS = 10.0
+
 HEAD_SECONDS = "10"
 """After which a driver whose cluster has lost its head gives up; Ray's own 60 are long to wait."""
 
@@ -184,15 +186,13 @@ class ClusterPool:
     @contextlib.contextmanager
     def _connect(self) -> Iterator[None]:
         """Be part of the cluster for the time of the block."""
+        require_answer(self._address)
         own = {"num_cpus": self._count, "include_dashboard": False} if self._address == LOCAL else {}
         try:
             self._ray.init(address=self._address, log_to_driver=False, logging_level="ERROR", **own)
-        except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+        except (OSError, ValueError, RuntimeError, self._ray.exceptions.RayError) as error:
             first = str(error).strip().partition("\n")[0]
-            raise InputError(
-                f"cannot reach a Ray cluster at {self._address!r} ({first}); start one with "
-                f"`ray start --head`, or give --ray {LOCAL}"
-            ) from error
+            raise _unreachable(self._address, first) from error
         try:
             cores = int(self._ray.cluster_resources().get("CPU", 0))
             if cores < self._count:
@@ -284,3 +284,24 @@ class ClusterPool:
         times.append(spent)
         worker.finished.add(row.episode_id)
         on_row()
+
+
+def require_answer(address: str) -> None:
+    """Raise InputError unless somebody listens at a HOST:PORT; Ray itself would end the process.
+
+    Other addresses ("auto", LOCAL) are left to Ray.
+    """
+    host, mark, port = address.rpartition(":")
+    if not mark or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host, int(port)), ANSWER_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise _unreachable(address, str(error)) from error
+
+
+def _unreachable(address: str, problem: str) -> InputError:
+    return InputError(
+        f"cannot reach a Ray cluster at {address!r} ({problem}); start one with `ray start --head`, or give "
+        f"--ray {LOCAL}"
+    )

@@ -41,12 +41,13 @@ class GoalsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     Attributes:
         legs: metres, geodesic: start to first goal, first to second, ...; None without a way.
-        found_after: for each goal found, the number of actions taken until then.
+        found_after: for each goal found, the number of actions taken until then; None where results from
+            elsewhere do not tell.
         walked: for each goal found, metres walked until then.
     """
 
     legs: list[float | None]
-    found_after: list[int]
+    found_after: list[int | None]
     walked: list[float]
 
 
@@ -180,6 +181,11 @@ def cut_torn_line(descriptor: int, path: Path, torn: int) -> None:
             os.fsync(descriptor)
         except OSError as error:
             raise_storage_error(path, error)
+
+
+def encode_rows(rows: Sequence[Row]) -> bytes:
+    """The bytes of a journal that holds `rows`."""
+    return b"".join(_ENCODER.encode(row) + b"\n" for row in rows)
 
 
 def read_rows(folder: Path) -> list[Row]:

@@ -19,6 +19,8 @@ from navarena.evaluation.settings import EvaluationSettings
 
 FORMAT = "navarena-run-v1"
 FILE_NAME = "run.json"
+IMPORTED = "imported"
+"""The setting, and the option of the protocol, that mark results which other code wrote."""
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

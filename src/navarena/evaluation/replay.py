@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from navarena.core.errors import CheckFailedError, FileError
+from navarena.core.errors import CheckFailedError, FileError, InputError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Batch, Benchmark, open_benchmark
 from navarena.evaluation.journal import GoalsRecord, Row, journal_paths, read_journal, sort_rows
-from navarena.evaluation.record import RunRecord, describe_hardware, describe_versions, read_record
+from navarena.evaluation.record import IMPORTED, RunRecord, describe_hardware, describe_versions, read_record
 from navarena.evaluation.results import SUMMARY_NAME, encode_summary, require_complete, summarize
 from navarena.evaluation.rows import describe_legal, find_legal, make_row
 from navarena.evaluation.settings import EvaluationSettings
@@ -84,8 +84,14 @@ class Replay:
 def open_recorded_benchmark(record: RunRecord) -> Benchmark:
     """The benchmark that a run was made on.
 
-    Raises CheckFailedError when it has become another one since.
+    Raises CheckFailedError when it has become another one since, and InputError for results that were
+    imported.
     """
+    if IMPORTED in record.settings:
+        raise InputError(
+            f"expected a run of our own to execute again, got results that were imported from "
+            f"{record.settings['file']}; report on them with --no-drawings"
+        )
     benchmark = open_benchmark(EvaluationSettings(**record.settings), needs_agent=False)  # type: ignore[arg-type]
     require_same_identity(record, benchmark)
     return benchmark
