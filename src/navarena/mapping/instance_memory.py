@@ -117,6 +117,7 @@ class Instance:
     _room: Float[np.ndarray, "p 6"] = field(default_factory=lambda: np.zeros((0, 6)), repr=False)
     _count: int = field(default=0, repr=False)
     _apart: float = field(default=0.0, repr=False)
+    _box: Float[np.ndarray, "2 3"] = field(default_factory=lambda: np.zeros((2, 3)), repr=False)
 
     @property
     def points(self) -> Float[np.ndarray, "k 3"]:
@@ -129,16 +130,23 @@ class Instance:
         return self._room[: self._count, 3:]
 
     @property
-    def middle(self) -> Float[np.ndarray, "3"]:
-        """(3,) metres: the middle of the box around the points, or `beyond`."""
+    def box(self) -> Float[np.ndarray, "2 3"]:
+        """(2, 3) metres: the lowest and highest corner of the box around the points, or `beyond` twice."""
         if self._count:
-            return np.asarray((self.points.min(0) + self.points.max(0)) / 2)
-        return np.zeros(3) if self.beyond is None else self.beyond
+            return self._box
+        return np.zeros((2, 3)) if self.beyond is None else np.stack([self.beyond, self.beyond])
+
+    @property
+    def middle(self) -> Float[np.ndarray, "3"]:
+        """(3,) metres: the middle of the box."""
+        low, high = self.box
+        return np.asarray((low + high) / 2)
 
     @property
     def size(self) -> Float[np.ndarray, "3"]:
-        """(3,) metres: the sides of the box around the points."""
-        return np.ptp(self.points, axis=0) if self._count else np.zeros(3)
+        """(3,) metres: the sides of the box."""
+        low, high = self.box
+        return np.asarray(high - low)
 
     @property
     def quality(self) -> float:
@@ -167,8 +175,9 @@ class Instance:
             self._room[:] = 0.0
             fresh = np.concatenate([known, fresh])
             self._count = 0
-        self._count = count
-        if self._count:
+        if count != self._count:
+            self._count = count
+            self._box = np.stack([self.points.min(0), self.points.max(0)])
             self.beyond = None
 
 

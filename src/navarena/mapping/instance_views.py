@@ -48,8 +48,11 @@ def cut_out(
     rows, columns = part.shape[0] // factor, part.shape[1] // factor
     if factor == 1 or not rows or not columns:
         return part.copy()
-    squares = part[: rows * factor, : columns * factor].reshape(rows, factor, columns, factor, 3)
-    return np.asarray(squares.mean((1, 3)).round().astype(np.uint8))
+    sums = np.zeros((rows, columns, 3), np.int32)
+    for i in range(factor):
+        for j in range(factor):
+            sums += part[i : rows * factor : factor, j : columns * factor : factor]
+    return np.asarray((sums / factor**2).round().astype(np.uint8))
 
 
 def sector_of(pose: Float[np.ndarray, "4 4"], middle: Float[np.ndarray, "3"], sectors: int) -> int:

@@ -12,7 +12,7 @@ from navarena.agents.goat.approach import MOST_REACH, aim_at, reach_of, stay_at,
 from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
 from navarena.agents.goat.search import Search, SearchSettings
 from navarena.agents.goat.told_goals import categories_meant, read_goal
-from navarena.agents.goat.traits import color_name, describe, gap, neighbours
+from navarena.agents.goat.traits import color_name, describe, gaps, neighbours
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode, LifelongGoal, ObjectInstance, ViewPoint
@@ -105,7 +105,7 @@ def test_things_are_described_by_colour_and_what_is_near():
     sofa, desk, bed = remember(("sofa", 0, COLORS["red"]), ("desk", 40, 9), ("tv_stand", 180, 9))
     assert describe(sofa, [sofa, desk, bed]) == "red sofa near the desk"
     assert neighbours(bed, [sofa, desk, bed]) == []
-    assert gap(sofa, desk) == pytest.approx(1.05, abs=0.06)
+    assert gaps(sofa, [desk, sofa]) == pytest.approx([1.05, 0.0], abs=0.06)
 
 
 def test_names_find_all_of_their_things():

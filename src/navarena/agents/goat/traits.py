@@ -41,21 +41,21 @@ def describe(thing: Instance, others: Sequence[Instance]) -> str:
 def neighbours(thing: Instance, others: Sequence[Instance]) -> list[str]:
     """Categories of what lies near a thing, the nearest first, none twice."""
     known = [one for one in others if one is not thing and len(one.points) and len(thing.points)]
-    apart = [gap(thing, one) for one in known]
-    order = np.argsort(apart, kind="stable")
-    names = [known[k].category.replace("_", " ") for k in order if apart[k] <= NEAR]
+    if not known:
+        return []
+    apart = gaps(thing, known)
+    names = [
+        known[k].category.replace("_", " ") for k in np.argsort(apart, kind="stable") if apart[k] <= NEAR
+    ]
     return list(dict.fromkeys(name for name in names if name))[:MOST_NEIGHBOURS]
 
 
-def gap(one: Instance, other: Instance) -> float:
-    """Metres between the boxes around the points of two things."""
-    (low, high), (least, most) = _box(one), _box(other)
-    return float(np.linalg.norm(np.maximum(0.0, np.maximum(low - most, least - high))))
-
-
-def _box(thing: Instance) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
-    half = thing.size / 2
-    return thing.middle - half, thing.middle + half
+def gaps(thing: Instance, others: Sequence[Instance]) -> Float[np.ndarray, "n"]:
+    """(N,) metres between the boxes around the points of a thing and of N others."""
+    low, high = thing.box
+    boxes = np.stack([other.box for other in others])
+    between = np.maximum(0.0, np.maximum(low - boxes[:, 1], boxes[:, 0] - high))
+    return np.asarray(np.linalg.norm(between, axis=1))
 
 
 def _palette() -> Float[np.ndarray, "c 3"]:
