@@ -25,18 +25,23 @@ class MatchSettings:
         error_px: by how much points of one plane may miss each other.
         least_points: matches without which no plane is sought; four fix one.
         most_tries: planes that are tried; 200 find one that 40 % of the matches lie on 99 times in 100.
-        half_points: inliers at which the keypoints say 0.5. Our choice.
-        points_weight: share of the keypoints in the score; the rest is likeness of the histograms.
+        chance_points: inliers that pictures of different things have, too; only more of them count.
+        half_points: further inliers at which the keypoints say 0.5.
+        most_growth: times by which areas may grow or shrink from one picture to the other.
+        points_weight: share of the keypoints in the score; the rest is likeness of the histograms. Small,
+            as keypoints seldom survive a look from another side, and walls have them, too.
     """
 
     longest_side: int = 320
     most_points: int = 300
-    ratio: float = 0.75
+    ratio: float = 0.7
     error_px: float = 5.0
     least_points: int = 6
     most_tries: int = 200
-    half_points: float = 12.0
-    points_weight: float = 0.7
+    chance_points: int = 6
+    half_points: float = 10.0
+    most_growth: float = 20.0
+    points_weight: float = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +50,7 @@ class Look:
 
     Attributes:
         points: (P, 2) float32 pixels (right, down) of keypoints.
-        features: (P, 128) float32, SIFT.
+        features: (P, 128) float32, SIFT as roots of shares (Arandjelovic and Zisserman 2012).
         histogram: (D,) float32 of length 1 (PicturesEncoder).
     """
 
@@ -78,8 +83,9 @@ class PictureMatcher:
         )
         points = np.array([point.pt for point in found], np.float32).reshape(-1, 2)
         if features is None:
-            features = np.zeros((0, 128))
-        return Look(points, np.asarray(features, np.float32), histogram)
+            features = np.zeros((0, 128), np.float32)
+        shares = features / np.maximum(features.sum(1, keepdims=True), 1e-9)
+        return Look(points, np.sqrt(shares, dtype=np.float32), histogram)
 
     def scores(
         self, goal_picture: Picture | Look, views: Sequence[Picture | Look]
@@ -92,7 +98,8 @@ class PictureMatcher:
             other = self._as_look(view)
             points = self.inliers(goal, other)
             alike = float(np.clip(goal.histogram @ other.histogram, 0.0, 1.0))
-            scores[row] = weight * points / (points + self.settings.half_points) + (1 - weight) * alike
+            more = max(0, points - self.settings.chance_points)
+            scores[row] = weight * more / (more + self.settings.half_points) + (1 - weight) * alike
         return scores
 
     def inliers(self, goal: Look, view: Look) -> int:
@@ -102,14 +109,17 @@ class PictureMatcher:
         pairs = match_features(goal.features, view.features, self.settings.ratio)
         if len(pairs) < self.settings.least_points:
             return 0
-        _, agree = cv2.findHomography(
+        plane, agree = cv2.findHomography(
             goal.points[pairs[:, 0]],
             view.points[pairs[:, 1]],
             cv2.RANSAC,
             self.settings.error_px,
             maxIters=self.settings.most_tries,
         )
-        return 0 if agree is None else int(np.count_nonzero(agree))
+        if plane is None or agree is None:
+            return 0
+        growth, most = float(np.linalg.det(plane[:2, :2])), self.settings.most_growth
+        return int(np.count_nonzero(agree)) if 1 / most < growth < most else 0
 
     def _as_look(self, picture: Picture | Look) -> Look:
         return picture if isinstance(picture, Look) else self.look(picture)
@@ -118,13 +128,13 @@ class PictureMatcher:
 def match_features(
     first: Float32[np.ndarray, "p d"], second: Float32[np.ndarray, "q d"], ratio: float
 ) -> np.ndarray:
-    """(M, 2) int64 rows of `first` and `second` whose features are clearly nearest.
+    """(M, 2) int64 rows of `first` and `second` whose features are nearest to each other.
 
     The nearest of `second` (Q >= 2 of them) must be nearer than `ratio` times the next one.
     """
     squares = (first**2).sum(1)[:, None] + (second**2).sum(1) - 2 * first @ second.T
     everyone, nearest = np.arange(len(first)), squares.argmin(1)
-    best = squares[everyone, nearest]
+    best, mutual = squares[everyone, nearest], squares.argmin(0)[nearest] == everyone
     squares[everyone, nearest] = np.inf
-    rows = np.flatnonzero(np.maximum(best, 0.0) < ratio**2 * np.maximum(squares.min(1), 0.0))
+    rows = np.flatnonzero(mutual & (np.maximum(best, 0.0) < ratio**2 * np.maximum(squares.min(1), 0.0)))
     return np.stack([rows, nearest[rows]], 1)
