@@ -118,6 +118,22 @@ def test_a_batch_equals_single_maps_cell_by_cell():
         assert np.array_equal(single.scores[0], batch.scores[n])
 
 
+def test_an_iterative_map_knows_the_union_of_what_its_episodes_saw():
+    """Known is known in any of them, and what both found free or occupied is so in the whole."""
+    depths, poses = look_around(CAMERA, PLACES[:4], YAWS[::2])
+    maps = OccupancyMaps(3, SETTINGS)
+    maps.reset([0, 1, 2], np.tile([5.013, 5.007], (3, 1)))
+    for number, (depth, pose) in enumerate(zip(depths, poses)):
+        both = np.array([number < 12, number >= 12, True])  # one episode, the other, and a tour of both
+        maps.update(np.tile(depth, (3, 1, 1)), CAMERA, np.tile(pose, (3, 1, 1)), np.zeros(3), both)
+    first, second, tour = (maps.states(agent) for agent in range(3))
+    assert np.array_equal(tour != UNKNOWN, (first != UNKNOWN) | (second != UNKNOWN))
+    agreed = (first == second) | (second == UNKNOWN)
+    known = first != UNKNOWN
+    assert np.array_equal(tour[agreed & known], first[agreed & known])
+    assert (tour != UNKNOWN).sum() > 1.2 * max(known.sum(), (second != UNKNOWN).sum())
+
+
 def test_only_active_agents_learn_and_only_reset_ones_forget():
     maps = OccupancyMaps(2, SETTINGS)
     depths, poses = np.tile(BLANK, (2, 1, 1)), np.tile(at(), (2, 1, 1))
