@@ -5,11 +5,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scene_samples import assert_scenes_equal, full_scene, plain_scene
 
 from navarena.core.errors import FileError
 from navarena.scenes import cache_store
 from navarena.scenes.houses import HouseSettings, build_house
+from navarena.scenes.narrowing import narrow_triangles, narrow_vertices, widen_triangles, widen_vertices
 from navarena.scenes.packs import open_pack, write_pack
 from navarena.scenes.storage import scene_from_pack, scene_to_arrays
 from navarena.scenes.validation import validate_scene
@@ -42,17 +45,18 @@ def own_packs(tmp_path, monkeypatch):
 
 
 @cache
-def large_house():
-    return build_house(0, HouseSettings(storeys=3, area_m2=(300, 400)))
+def some_house():
+    return build_house(0, HouseSettings(rooms=4))
 
 
-def test_houses_share_their_tiles_and_stay_small(own_packs):
-    scene = large_house()
+def test_houses_share_their_tiles_and_are_narrowed(own_packs):
+    scene = some_house()
     arrays, meta = scene_to_arrays(scene)
     assert not [name for name in arrays if name.startswith("texture_")]
     path = own_packs / "house.pack"
     write_pack(path, arrays, meta)
-    assert path.stat().st_size < 5_000_000
+    as_they_are = (scene.vertices, scene.triangles, scene.triangle_uv, scene.vertex_light)
+    assert path.stat().st_size < 0.75 * sum(array.nbytes for array in as_they_are if array is not None)
     restored = scene_from_pack(open_pack(path))
     assert_scenes_equal(scene, restored)
     again = scene_from_pack(open_pack(path))
@@ -64,16 +68,39 @@ def test_houses_share_their_tiles_and_stay_small(own_packs):
 
 
 def test_tiles_of_another_version_are_refused(own_packs):
-    arrays, meta = scene_to_arrays(large_house())
+    arrays, meta = scene_to_arrays(some_house())
     write_pack(own_packs / "old.pack", arrays, {**meta, "material_key": "0" * 32})
     with pytest.raises(FileError, match="tiles of this version.*compiles it again"):
         scene_from_pack(open_pack(own_packs / "old.pack"))
 
 
 def test_copies_of_tiles_are_a_scenes_own(own_packs):
-    scene = large_house()
+    scene = some_house()
     copied = replace(scene, textures=tuple(texture.copy() for texture in scene.textures))
     arrays, meta = scene_to_arrays(copied)
     assert not any(meta["textures"]) and "texture_0" in arrays
     write_pack(own_packs / "own.pack", arrays, meta)
     assert_scenes_equal(copied, scene_from_pack(open_pack(own_packs / "own.pack")))
+
+
+POSITIONS = (0.0, -0.0, 0.001, 12.345, -32.767, 32.768, -32.768, 1e9, 0.0004, 1 / 3, 32.7675)
+
+
+@given(st.lists(st.sampled_from(POSITIONS), min_size=3, max_size=24), st.integers(0, 100))
+@settings(max_examples=60, deadline=None)
+def test_vertices_of_any_kind_come_back(positions, whole):
+    """Whole millimetres are narrowed; too far, between two, and negative zero stay as they are."""
+    column = np.array([*positions, *[0.5] * whole], np.float32)
+    vertices = np.repeat(column, 3).reshape(-1, 3)
+    restored = widen_vertices(narrow_vertices(vertices))
+    np.testing.assert_array_equal(restored.view(np.uint32), vertices.view(np.uint32))
+
+
+@given(st.lists(st.integers(0, 2**31 - 1), max_size=6), st.integers(0, 40))
+@settings(max_examples=60, deadline=None)
+def test_triangles_of_any_kind_come_back(numbers, near):
+    corners = [*numbers, *range(near), 127, 0, 255]  # steps of 127, -127, 255, and up to 2^31
+    triangles = np.array(corners[: len(corners) // 3 * 3], np.int32).reshape(-1, 3)
+    stored = narrow_triangles(triangles)
+    np.testing.assert_array_equal(widen_triangles(stored), triangles)
+    assert sum(array.nbytes for array in stored.values()) <= triangles.nbytes

@@ -14,6 +14,7 @@ from navarena.simulation.body import Embodiment
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.settings import NavMeshSettings
 from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_mesh
+from navarena.simulation.rendering.render_pack import render_mesh_from_pack, render_mesh_to_arrays
 from navarena.simulation.rendering.shared_texels import texel_key
 
 DEFAULT_CACHE_BYTES = 1 << 30
@@ -22,7 +23,7 @@ _HERE = Path(__file__).parent
 _NAVMESH_SOURCES = tuple(
     _HERE / "navmesh" / name for name in ("build.py", "floors.py", "navmesh.py", "up_axis.py")
 )
-_RENDER_MESH_SOURCE = _HERE / "rendering" / "render_mesh.py"
+_RENDER_MESH_SOURCE = _HERE / "rendering" / "render_pack.py"
 
 
 class World:
@@ -35,7 +36,8 @@ class World:
         scene_id: such as "houses-v1/val/00017".
         navmesh: for the body's size.
         load: returns the scene.
-        load_render_mesh: returns what the renderer draws; None builds it from the scene.
+        load_render_mesh: returns what the renderer draws, given a function that returns the scene;
+            None builds it from the scene.
     """
 
     def __init__(
@@ -43,12 +45,12 @@ class World:
         scene_id: str,
         navmesh: NavMesh,
         load: Callable[[], Scene],
-        load_render_mesh: Callable[[], RenderMesh] | None = None,
+        load_render_mesh: Callable[[Callable[[], Scene]], RenderMesh] | None = None,
     ) -> None:
         self.scene_id = scene_id
         self.navmesh = navmesh
         self._load = load
-        self._load_render_mesh = load_render_mesh or (lambda: build_render_mesh(self.scene))
+        self._load_render_mesh = load_render_mesh or (lambda load: build_render_mesh(load()))
 
     @classmethod
     def of(cls, scene: Scene, navmesh: NavMesh) -> "World":
@@ -62,8 +64,8 @@ class World:
 
     @cached_property
     def render_mesh(self) -> RenderMesh:
-        """What the renderer draws."""
-        return self._load_render_mesh()
+        """What the renderer draws. A scene that was not looked at before is not kept for it."""
+        return self._load_render_mesh(lambda: self.__dict__.get("scene") or self._load())
 
     @property
     def nbytes(self) -> int:
@@ -72,7 +74,7 @@ class World:
         if "scene" in self.__dict__:
             total += self.scene.vertices.nbytes + self.scene.triangles.nbytes
         if "render_mesh" in self.__dict__:
-            total += sum(array.nbytes for array in self.render_mesh.to_arrays()[0].values())
+            total += self.render_mesh.nbytes
         return total
 
 
@@ -121,10 +123,11 @@ def open_world(
     def load() -> Scene:
         return load_scene(scene_id, up_axis, scale)
 
-    def load_render_mesh() -> RenderMesh:
+    def load_render_mesh(load: Callable[[], Scene]) -> RenderMesh:
         key = content_hash(content, source_fingerprint(_RENDER_MESH_SOURCE), texel_key())
-        pack = load_or_build("render", key, lambda: build_render_mesh(load(), share_texels=True).to_arrays())
-        return RenderMesh.from_arrays(pack.arrays, pack.meta)
+        return render_mesh_from_pack(
+            load_or_build("render", key, lambda: render_mesh_to_arrays(load())), load
+        )
 
     def build() -> NavMesh:
         scene = load()

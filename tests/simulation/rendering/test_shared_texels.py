@@ -10,8 +10,11 @@ from navarena.scenes.houses import HouseSettings, build_house
 from navarena.scenes.packs import open_pack, write_pack
 from navarena.scenes.storage import scene_from_pack, scene_to_arrays
 from navarena.simulation.body import Camera
-from navarena.simulation.rendering import Frames, RenderMesh, Views, VisibilityRenderer, build_render_mesh
+from navarena.simulation.body_catalog import get_body
+from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, build_render_mesh
+from navarena.simulation.rendering.render_pack import render_mesh_from_pack, render_mesh_to_arrays
 from navarena.simulation.rendering.shared_texels import shared_store, shared_texels
+from navarena.simulation.world import open_world
 
 
 @pytest.fixture
@@ -33,19 +36,49 @@ def draw(mesh, scene):
     return frames.rgb[0]
 
 
-def test_a_house_keeps_no_texels_of_its_own(house, tmp_path):
+def test_a_house_keeps_nothing_that_follows_from_its_scene(house, tmp_path):
     own, sharing = build_render_mesh(house), build_render_mesh(house, share_texels=True)
     assert sharing.shares_texels and not own.shares_texels
-    arrays, meta = sharing.to_arrays()
-    assert "texel" not in arrays and "texel" in own.to_arrays()[0]
-    write_pack(tmp_path / "render.pack", arrays, meta)
-    pack = open_pack(tmp_path / "render.pack")
-    restored = RenderMesh.from_arrays(pack.arrays, pack.meta)
+    assert sharing.nbytes + own.texel.nbytes == own.nbytes
+    write_pack(tmp_path / "render.pack", *render_mesh_to_arrays(house))
+    assert (tmp_path / "render.pack").stat().st_size < sharing.nbytes / 8
+    restored = render_mesh_from_pack(open_pack(tmp_path / "render.pack"), lambda: house)
+    assert restored.categories == sharing.categories
+    for one, other in zip(restored.record(), sharing.record(), strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(restored.texel, shared_texels())
     assert restored.texel.ctypes.data % 64 == 0 and not restored.texel.flags.writeable
     picture = draw(own, house)
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 200
     np.testing.assert_array_equal(draw(restored, house), picture)
+
+
+def test_other_meshes_are_stored_as_they_are_drawn(house, tmp_path):
+    altered = np.array(house.textures[0])
+    altered[0, 0] ^= 1
+    scene = replace(house, textures=(altered, *house.textures[1:]))
+    write_pack(tmp_path / "render.pack", *render_mesh_to_arrays(scene))
+    restored = render_mesh_from_pack(open_pack(tmp_path / "render.pack"), pytest.fail)  # asks for no scene
+    for one, other in zip(restored.record(), build_render_mesh(scene).record(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+LARGEST_HOUSE = "houses-v1/train/00078"
+"""The listed house with most furniture, 94,000 triangles; train/00402 has as many."""
+
+
+@pytest.mark.slow
+def test_all_that_lies_on_disk_of_the_largest_house_is_below_5_mb(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_store, "cache_folder", lambda: tmp_path / "cache")
+    mesh = open_world(LARGEST_HOUSE, get_body("locobot")).render_mesh
+    assert mesh.triangle_count > 90_000
+    sizes = {
+        kind: [p.stat().st_size for p in (tmp_path / "cache").rglob(f"{kind}/*.pack")]
+        for kind in ("scene", "render", "navmesh")
+    }
+    assert all(len(of_kind) == 1 for of_kind in sizes.values())
+    assert sum(map(sum, sizes.values())) < 5_000_000
 
 
 def test_other_textures_stay_with_their_scene(house):

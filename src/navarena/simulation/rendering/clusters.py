@@ -4,6 +4,7 @@ Clusters come from a kd-split by position alone; mixing normals into the split m
 scan-like meshes 1.4 to 2.2 times slower to draw.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ THINNEST = 1e-9
 """Height over longest edge up to which a triangle counts as a line."""
 NEVER_CULLED = 9.0
 """Sine stored for a cluster whose normals spread too far to be culled as a whole."""
+_STORED = ("triangle_offset", "vertex_offset", "box", "cone")
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,22 @@ class Clusters:
     corner: Int16[np.ndarray, "t 3"]
     box: Float32[np.ndarray, "6 c"]
     cone: Float32[np.ndarray, "4 c"]
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Arrays for a pack; whose vertices they are follows from the triangles of the scene."""
+        fields = {name: getattr(self, name) for name in _STORED}
+        corner = self.corner.astype(np.uint8 if self.corner.max() <= np.iinfo(np.uint8).max else np.uint16)
+        return fields | {"order": self.order.astype(np.uint32), "corner": corner}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], triangles: Int32[np.ndarray, "n 3"]) -> "Clusters":
+        """The clusters of an opened pack of the scene with `triangles` (N, 3), degenerate ones included."""
+        order, corner = arrays["order"].astype(np.int64), arrays["corner"].astype(np.int16)
+        stored = {name: arrays[name] for name in _STORED}
+        first = np.repeat(stored["vertex_offset"][:-1], np.diff(stored["triangle_offset"]))
+        vertex = np.zeros(stored["vertex_offset"][-1], np.int64)
+        vertex[first[:, None] + corner] = triangles[order]
+        return cls(order=order, corner=corner, vertex=vertex, **stored)
 
 
 def split_by_position(

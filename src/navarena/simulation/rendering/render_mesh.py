@@ -9,9 +9,16 @@ from jaxtyping import Float32, Int16, Int32, UInt32
 
 from navarena.core.errors import SceneError
 from navarena.scenes.scene import Scene
-from navarena.simulation.rendering.clusters import build_clusters
-from navarena.simulation.rendering.shared_texels import shared_store, shared_texels
-from navarena.simulation.rendering.surfaces import texture_rows, triangle_details, vertex_tint
+from navarena.simulation.rendering.clusters import Clusters, build_clusters
+from navarena.simulation.rendering.layout import INSTANCE, MATERIAL, SEMANTIC, SURFACE_WORDS
+from navarena.simulation.rendering.shared_texels import shared_store
+from navarena.simulation.rendering.surface_kernels import fill_flat_colors
+from navarena.simulation.rendering.surfaces import (
+    texture_rows,
+    triangle_details,
+    vertex_tint,
+    zeros_on_lines,
+)
 from navarena.simulation.rendering.textures import TexelStore, pack_textures, pack_words
 
 ARRAY_NAMES = (
@@ -20,8 +27,6 @@ ARRAY_NAMES = (
 )  # fmt: skip
 
 """The arrays of a RenderMesh in the order of the MESH_ slots of layout.py."""
-CACHE_LINE = 64
-"""Bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +48,7 @@ class RenderMesh:
         texel: (K,): red | green << 8 | blue << 16.
         features: (2,): planes of vertex light or colour (0, 1 or 3); 1 if textured.
         categories: names of category ids 1, 2, ...
-        shares_texels: whether `texel` is that of shared_texels, which packs leave out.
+        shares_texels: whether `texel` is that of shared_texels, which all houses map.
     """
 
     box: Float32[np.ndarray, "6 c"]
@@ -80,22 +85,20 @@ class RenderMesh:
         """The arrays in the order of the MESH_ slots of layout.py, for an AddressTable."""
         return tuple(getattr(self, name) for name in ARRAY_NAMES)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays, without the texels that other meshes share."""
+        return sum(a.nbytes for a in self.record()) - (self.texel.nbytes if self.shares_texels else 0)
+
     def to_arrays(self) -> tuple[Mapping[str, np.ndarray], dict[str, Any]]:
-        """(arrays, meta) for a pack; shared texels are left out."""
-        names = [name for name in ARRAY_NAMES if name != "texel" or not self.shares_texels]
-        meta = {"categories": list(self.categories), "shares_texels": self.shares_texels}
-        return {name: getattr(self, name) for name in names}, meta
+        """(arrays, meta) for a pack."""
+        return dict(zip(ARRAY_NAMES, self.record())), {"categories": list(self.categories)}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> "RenderMesh":
         """The mesh of an opened pack; the arrays are used in place, memory-mapped or not."""
-        shares = bool(meta["shares_texels"])
-        own = {**arrays, "texel": shared_texels()} if shares else arrays
-        return cls(
-            **{name: own[name] for name in ARRAY_NAMES},
-            categories=tuple(meta["categories"]),
-            shares_texels=shares,
-        )
+        named = {name: arrays[name] for name in ARRAY_NAMES}
+        return cls(**named, categories=tuple(meta["categories"]), shares_texels=False)
 
 
 def build_render_mesh(
@@ -111,15 +114,23 @@ def build_render_mesh(
 
     Raises SceneError when there is nothing to draw or the geometry is not finite.
     """
+    return assemble_render_mesh(scene, cluster_scene(scene, cluster_limit), share_texels)
+
+
+def cluster_scene(scene: Scene, cluster_limit: int | None = None) -> Clusters:
+    """The clusters of a scene's triangles; arguments and errors as `build_render_mesh`."""
     if len(scene.triangles) == 0:
         raise SceneError(f"expected at least one triangle in scene {scene.scene_id!r}, got none")
     if not np.isfinite(scene.vertices).all():
         raise SceneError(f"expected finite vertices in scene {scene.scene_id!r}, got NaN or infinity")
-    clusters = build_clusters(scene.vertices, scene.triangles, cluster_limit)
+    return build_clusters(scene.vertices, scene.triangles, cluster_limit)
+
+
+def assemble_render_mesh(scene: Scene, clusters: Clusters, share_texels: bool = False) -> RenderMesh:
+    """What drawing needs, from a scene and the clusters of its triangles; see `build_render_mesh`."""
     shared = shared_store(scene.textures) if share_texels else None
     store = pack_textures(scene.textures) if shared is None else shared
     tint = vertex_tint(scene)
-    planes = 0 if tint is None else tint.shape[1]
     surface = _surfaces(scene, clusters.order, store)
     return RenderMesh(
         box=np.ascontiguousarray(clusters.box),
@@ -129,10 +140,10 @@ def build_render_mesh(
         vertex=np.ascontiguousarray(scene.vertices[clusters.vertex].T, np.float32),
         corner=np.ascontiguousarray(clusters.corner[:, [0, 2, 1]]),
         surface=surface,
-        detail=_on_lines(triangle_details(scene, clusters.order, store, surface[:, 1:])),
+        detail=triangle_details(scene, clusters.order, store, surface[:, 1:]),
         paint=_paints(scene, store),
         texel=_on_lines(store.texels) if shared is None else store.texels,
-        features=np.array([planes, int(texture_rows(scene).any())], np.int32),
+        features=np.array([0 if tint is None else tint.shape[1], int(texture_rows(scene).any())], np.int32),
         categories=scene.categories,
         shares_texels=shared is not None,
     )
@@ -153,13 +164,14 @@ def _paints(scene: Scene, store: TexelStore) -> Int32[np.ndarray, "m 4"]:
 
 
 def _surfaces(scene: Scene, order: np.ndarray, store: TexelStore) -> Int32[np.ndarray, "t 4"]:
-    flat = _mean_colors(scene, store)[scene.triangle_material[order]]
+    instance, material = scene.triangle_object[order], scene.triangle_material[order]
+    surface = np.zeros((len(order), SURFACE_WORDS), np.int32)
+    surface[:, INSTANCE], surface[:, SEMANTIC] = instance, _categories(scene, instance)
+    surface[:, MATERIAL] = material
     tint = vertex_tint(scene)
-    if tint is not None:
-        flat = flat * np.clip(tint[scene.triangles[order]].mean(1), 0, 1)
-    instance = scene.triangle_object[order]
-    columns = [pack_words(flat), instance, _categories(scene, instance), scene.triangle_material[order]]
-    return np.ascontiguousarray(np.stack(columns, 1), np.int32)
+    tints = np.ones((len(order), 3, 1)) if tint is None else tint[scene.triangles[order]]
+    fill_flat_colors(_mean_colors(scene, store), material, tints, surface)
+    return surface
 
 
 def _categories(scene: Scene, instance: Int32[np.ndarray, "t"]) -> np.ndarray:
@@ -175,9 +187,7 @@ def _categories(scene: Scene, instance: Int32[np.ndarray, "t"]) -> np.ndarray:
 
 
 def _on_lines(array: np.ndarray) -> np.ndarray:
-    """A copy that starts on a cache line, so that records of 64 bytes fill whole lines."""
-    memory = np.zeros(array.nbytes + CACHE_LINE, np.uint8)
-    start = -memory.ctypes.data % CACHE_LINE
-    copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    """A copy that starts on a cache line, so that tiles of 64 bytes fill whole lines."""
+    copy = zeros_on_lines(array.shape, array.dtype.type)
     copy[...] = array
     return copy

@@ -12,8 +12,10 @@ The detail of a triangle fills one cache line, or two with vertex colours (words
     16  green, blue (8 more words are unused)
 """
 
+import math
+
 import numpy as np
-from jaxtyping import Float, Int32
+from jaxtyping import Float, Float32, Float64, Int, Int32
 
 from navarena.scenes.scene import Scene
 from navarena.simulation.rendering.layout import (
@@ -23,44 +25,38 @@ from navarena.simulation.rendering.layout import (
     DETAIL_U,
     DETAIL_WORDS,
 )
+from navarena.simulation.rendering.surface_kernels import fill_planes, fill_texel_coordinates
 from navarena.simulation.rendering.textures import TexelStore
 
-MAX_GRADIENT = 1e5
-"""Steepest change per metre kept; slivers would otherwise overflow integer texel coordinates."""
-SLIVER = 1e-10
-"""A triangle is constant if the squared sine between its edges is below this."""
+CACHE_LINE = 64
+"""Bytes."""
+AT_ONCE = 8192
+"""Triangles prepared at a time: what is needed on the way stays in the processor's caches."""
 
 
 def affine_planes(
-    corners: Float[np.ndarray, "t 3 3"], values: Float[np.ndarray, "t 3 k"]
-) -> Float[np.ndarray, "t k 4"]:
-    """(T, K, 4): a x + b y + c z + d with the given values (T, 3, K) at the corners of each triangle.
+    vertices: Float32[np.ndarray, "v 3"],
+    triangles: Int32[np.ndarray, "t 3"],
+    values: Float64[np.ndarray, "t 3 k"],
+) -> Float32[np.ndarray, "t w"]:
+    """(T, 4 K): a, b, c, d of a x + b y + c z + d with the given values (T, 3, K) at each triangle's corners.
 
     Their gradients lie in the triangle's plane. Degenerate triangles get the mean value.
     """
-    e1, e2 = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    g11, g12, g22 = (e1 * e1).sum(1), (e1 * e2).sum(1), (e2 * e2).sum(1)
-    determinant = g11 * g22 - g12**2
-    good = determinant > SLIVER * g11 * g22
-    scale = np.where(good, 1 / np.where(good, determinant, 1), 0)[:, None]
-    q1 = (g22[:, None] * e1 - g12[:, None] * e2) * scale
-    q2 = (g11[:, None] * e2 - g12[:, None] * e1) * scale
-    d1, d2 = values[:, 1] - values[:, 0], values[:, 2] - values[:, 0]
-    gradient = d1[:, :, None] * q1[:, None] + d2[:, :, None] * q2[:, None]
-    gradient = np.clip(gradient, -MAX_GRADIENT, MAX_GRADIENT)
-    centre, mean = corners.mean(1), values.mean(1)
-    constant = mean - (gradient * centre[:, None]).sum(2)
-    return np.concatenate([gradient, constant[:, :, None]], 2)
+    planes = np.zeros((len(triangles), 4 * values.shape[2]), np.float32)
+    fill_planes(np.array(vertices), np.array(triangles), np.ascontiguousarray(values), 0, planes)
+    return planes
 
 
-def texel_coordinates(scene: Scene, order: np.ndarray, store: TexelStore) -> Float[np.ndarray, "t 3 2"]:
+def texel_coordinates(
+    scene: Scene, order: Int[np.ndarray, "t"], store: TexelStore
+) -> Float64[np.ndarray, "t 3 2"]:
     """(T, 3, 2) pixels of the texture (u right, v down) at each corner, moved near zero by whole repeats."""
-    if scene.triangle_uv is None:
-        return np.zeros((len(order), 3, 2))
-    uv = scene.triangle_uv[order].astype(np.float64)
-    uv = uv - np.floor(uv.min(1, keepdims=True))
-    size = store.size[texture_rows(scene)[scene.triangle_material[order]]]
-    return np.stack([uv[..., 0] * size[:, None, 0], (1 - uv[..., 1]) * size[:, None, 1]], -1)
+    texels = np.zeros((len(order), 3, 2))
+    if scene.triangle_uv is not None:
+        size = store.size[texture_rows(scene)].astype(np.float64)
+        fill_texel_coordinates(scene.triangle_uv[order], scene.triangle_material[order], size, texels)
+    return texels
 
 
 def texture_rows(scene: Scene) -> np.ndarray:
@@ -80,20 +76,33 @@ def vertex_tint(scene: Scene) -> Float[np.ndarray, "v k"] | None:
 
 
 def triangle_details(
-    scene: Scene, order: np.ndarray, store: TexelStore, meaning: Int32[np.ndarray, "t 3"]
+    scene: Scene, order: Int[np.ndarray, "t"], store: TexelStore, meaning: Int32[np.ndarray, "t 3"]
 ) -> Int32[np.ndarray, "t w"]:
-    """(T, W) int32: details of the triangles `order`; meaning holds object id, category id and material."""
-    corners = scene.vertices[scene.triangles[order]].astype(np.float64)
-    texel = affine_planes(corners, texel_coordinates(scene, order, store)).astype(np.float32)
-    tint = vertex_tint(scene)
+    """(T, W) int32: details of the triangles `order`; meaning holds object id, category id and material.
+
+    Details start on a cache line, so that each fills whole lines.
+    """
+    tint, vertices = vertex_tint(scene), np.array(scene.vertices)
+    words = DETAIL_WORDS if tint is None or tint.shape[1] == 1 else COLOR_DETAIL_WORDS
+    detail = zeros_on_lines((len(order), words), np.int32)
+    numbers = detail.view(np.float32)
+    for first in range(0, len(order), AT_ONCE):
+        here = slice(first, first + AT_ONCE)
+        triangles = scene.triangles[order[here]]
+        fill_planes(
+            vertices, triangles, texel_coordinates(scene, order[here], store), DETAIL_U, numbers[here]
+        )
+        if tint is not None:
+            fill_planes(vertices, triangles, tint[triangles], DETAIL_TINT, numbers[here])
     if tint is None:
-        light = np.tile(np.array([0, 0, 0, 1], np.float32), (len(order), 1))
-    else:
-        light = affine_planes(corners, tint[scene.triangles[order]]).astype(np.float32)
-        light = light.reshape(len(order), -1)
-    words = DETAIL_WORDS if light.shape[1] == 4 else COLOR_DETAIL_WORDS
-    detail = np.zeros((len(order), words), np.int32)
-    detail[:, DETAIL_U:DETAIL_INSTANCE] = texel.reshape(len(order), 8).view(np.int32)
+        numbers[:, DETAIL_TINT + 3] = 1
     detail[:, DETAIL_INSTANCE : DETAIL_INSTANCE + 3] = meaning
-    detail[:, DETAIL_TINT : DETAIL_TINT + light.shape[1]] = light.view(np.int32)
     return detail
+
+
+def zeros_on_lines(shape: tuple[int, ...], kind: type) -> np.ndarray:
+    """Zeros (...) of `shape` that start on a cache line, so that records of 64 bytes fill whole lines."""
+    size = math.prod(shape) * np.dtype(kind).itemsize
+    memory = np.zeros(size + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + size].view(kind).reshape(shape)
