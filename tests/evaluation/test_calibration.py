@@ -5,6 +5,7 @@ import pytest
 
 from navarena.agents.agent import Agent
 from navarena.core.errors import InputError
+from navarena.episodes import make_episodes, save_episodes
 from navarena.evaluation import EvaluationSettings, evaluate, open_benchmark
 from navarena.evaluation.calibration import PER_SCENE, SLOTS
 
@@ -76,3 +77,22 @@ def test_agents_that_cannot_adapt_are_refused(mesh, tmp_path):
     assert not (tmp_path / "run" / "run.json").exists()
     with pytest.raises(InputError, match="expected calibrate of at least 1"):
         settings(mesh, tmp_path, calibrate=0)
+
+
+def test_given_episodes_are_adapted_in(mesh, tmp_path):
+    """Episodes of a file in the scenes of the evaluation; those that are evaluated are refused."""
+    own = make_episodes("pointnav-v1", [mesh], 3, name="own", split="own")
+    file = tmp_path / "own.json"
+    save_episodes(own, file)
+    benchmark = open_benchmark(settings(mesh, tmp_path, calibration=str(file)))
+    starts = [one.start_position for one in benchmark.setup.calibration.episodes]
+    assert starts == [one.start_position for one in own.episodes]
+    assert f"+calibrate=320+calibration={own.hash}+" in str(benchmark.identity)
+    both = settings(mesh, tmp_path, calibration=str(file), dataset=str(file), episodes=2)
+    with pytest.raises(InputError, match="expected calibration episodes that are not evaluated"):
+        open_benchmark(both)
+    elsewhere = settings(mesh, tmp_path, calibration=str(file), dataset=None, episodes=2)
+    with pytest.raises(InputError, match="expected calibration episodes in scenes of the evaluation"):
+        open_benchmark(elsewhere)
+    with pytest.raises(InputError, match="add --calibrate N"):
+        settings(mesh, tmp_path, calibration=str(file), calibrate=None)

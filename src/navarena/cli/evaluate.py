@@ -51,6 +51,9 @@ class Evaluate:
     calibrate: int | None = None
     """First let the agent adapt for so many steps in other episodes of the same scenes, under the same
     corruptions and without rewards (RobustNav: 166000). The result then shows as custom."""
+    calibration: str | None = None
+    """Episode file or folder in which the agent adapts, such as RobustNav's, with --calibrate; by default
+    episodes are generated in the evaluated scenes."""
     workers: int = 1
     """Worker processes; the numbers do not depend on it."""
     ray: str | None = None
@@ -93,6 +96,7 @@ class Evaluate:
             seed=self.seed,
             corrupt=",".join(self.corrupt) or None,
             calibrate=self.calibrate,
+            calibration=self.calibration,
             forget=self.forget,
             episode_steps=self.episode_steps,
             episode_seconds=self.episode_seconds,

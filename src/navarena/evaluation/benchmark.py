@@ -191,8 +191,10 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     calibration = None
     if settings.calibrate is not None:
         identity = identity.departing("calibrate", str(settings.calibrate))
-        scenes = [episode.scene_id for episode in episodes]
-        calibration = plan_calibration(task, scenes, settings.calibrate) if needs_agent else None
+        given = None if settings.calibration is None else load_episodes(task, "val", settings.calibration)
+        if given is not None:
+            identity = identity.departing("calibration", given.hash)
+        calibration = plan_calibration(task, episodes, settings.calibrate, given) if needs_agent else None
     setup = TaskSetup(
         task.protocol_id, settings.agent, settings.seed, corruptions, settings.episode_seconds, calibration
     )

@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from navarena.agents.agent import Agent
+from navarena.core.errors import InputError
 from navarena.episodes.catalog import make_episodes
+from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
+from navarena.episodes.goals import Goal, Position
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Task
@@ -50,7 +53,42 @@ class Calibration:
         agent.adapt(CalibrationEnv(batch, self.episodes, self.steps))
 
 
-def plan_calibration(task: Task, scenes: Sequence[str], steps: int) -> Calibration:
-    """Generated episodes of `task` in `scenes`, which share no random stream with those evaluated."""
-    dataset = make_episodes(task.protocol_id, sorted(set(scenes)), PER_SCENE, name=NAME, split=NAME)
-    return Calibration(steps, tuple(dataset.episodes))
+def plan_calibration(
+    task: Task, evaluated: Sequence[Episode], steps: int, given: EpisodeDataset | None = None
+) -> Calibration:
+    """What an agent adapts in before `evaluated`.
+
+    Args:
+        task: of both.
+        evaluated: the episodes of the evaluation.
+        steps: that the agent may take.
+        given: episodes to adapt in, such as RobustNav's own; those in scenes of the evaluation are used. None
+            for generated ones, which share no random stream with those evaluated.
+
+    Raises InputError for given episodes none of which is in a scene of the evaluation, or one of which is
+    evaluated.
+    """
+    scenes = {episode.scene_id for episode in evaluated}
+    if given is None:
+        dataset = make_episodes(task.protocol_id, sorted(scenes), PER_SCENE, name=NAME, split=NAME)
+        return Calibration(steps, tuple(dataset.episodes))
+    own = tuple(episode for episode in given.episodes if episode.scene_id in scenes)
+    if not own:
+        elsewhere = next((episode.scene_id for episode in given.episodes), "none at all")
+        raise InputError(
+            f"expected calibration episodes in scenes of the evaluation, such as {min(scenes)}, got none in "
+            f"{given.name} (only such as {elsewhere})"
+        )
+    known = {_what(episode) for episode in evaluated}
+    twice = next((episode for episode in own if _what(episode) in known), None)
+    if twice is not None:
+        raise InputError(
+            f"expected calibration episodes that are not evaluated, got {twice.episode_id!r} of "
+            f"{given.name}; choose another file for --calibration"
+        )
+    return Calibration(steps, own)
+
+
+def _what(episode: Episode) -> tuple[str, Position, float, Goal]:
+    """What makes an episode the same as another, whatever its id: where it starts, and what it looks for."""
+    return episode.scene_id, episode.start_position, episode.start_yaw, episode.goal

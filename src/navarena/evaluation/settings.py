@@ -21,6 +21,7 @@ DECISIVE = (
     "seed",
     "corrupt",
     "calibrate",
+    "calibration",
     "forget",
     "episode_steps",
     "episode_seconds",
@@ -43,6 +44,8 @@ class EvaluationSettings:
         corrupt: what spoils the agent's sight, motion and knowledge of its pose, in this order:
             "name:severity" or with words, separated by commas; None for nothing.
         calibrate: steps in which the agent may adapt before (see `calibration`); None for no such phase.
+        calibration: episode file or folder in which it adapts, such as RobustNav's; None for generated
+            episodes in the same scenes.
         forget: when the agent is told to forget: at every "subtask", at every "episode" (the protocols' own
             way, also None), or "never" within a scene, whose episodes then run one after the other.
         episode_steps: actions after which an episode is cut off, when the protocol allows more.
@@ -67,6 +70,7 @@ class EvaluationSettings:
     seed: int = 0
     corrupt: str | None = None
     calibrate: int | None = None
+    calibration: str | None = None
     forget: str | None = None
     episode_steps: int | None = None
     episode_seconds: float | None = None
@@ -82,6 +86,10 @@ class EvaluationSettings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"expected {name} of at least 1, got {value}")
+        if self.calibration is not None and self.calibrate is None:
+            raise InputError(
+                "expected calibrate steps beside calibration episodes, got none; add --calibrate N"
+            )
         if self.seed < 0:
             raise InputError(f"expected a seed of at least 0, got {self.seed}")
         if self.episode_seconds is not None and not self.episode_seconds > 0:
