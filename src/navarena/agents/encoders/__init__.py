@@ -2,6 +2,7 @@
 
 from navarena.agents.encoders.catalog import ENCODERS, make_encoder
 from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
+from navarena.agents.encoders.kept import KeptEncoder
 from navarena.agents.encoders.matching import Look, MatchSettings, PictureMatcher
 from navarena.agents.encoders.one_hot import OneHotEncoder
 from navarena.agents.encoders.pictures import PicturesEncoder, PictureSettings
@@ -11,6 +12,7 @@ __all__ = [
     "ENCODERS",
     "GoalEncoder",
     "GoalQuery",
+    "KeptEncoder",
     "Look",
     "MatchSettings",
     "OneHotEncoder",

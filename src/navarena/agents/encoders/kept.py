@@ -1,0 +1,113 @@
+"""Vectors kept on disk, one file for each goal and encoder; safe for processes that write at once."""
+
+import hashlib
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from navarena.agents.encoders.encoder import GoalEncoder, require_picture
+from navarena.core.cache import cache_folder
+from navarena.core.files import write_atomic
+from navarena.core.sources import source_fingerprint
+
+FOLDER = "embeddings"
+DIGEST = 32
+"""Bytes of the SHA-256 before the numbers of a file."""
+
+Item = TypeVar("Item")
+
+
+class KeptEncoder(GoalEncoder):
+    """An encoder whose vectors are kept: looked up where they are known, else computed and written.
+
+    A file is written beside its place and renamed, and begins with the hash of its numbers: whoever reads
+    meets a whole vector or none, and what is damaged is computed and written anew.
+
+    Args:
+        encoder: what computes.
+        folder: where vectors are kept; `embeddings` in the cache folder by default.
+
+    Attributes:
+        computed: vectors that were not known.
+    """
+
+    def __init__(self, encoder: GoalEncoder, folder: Path | None = None) -> None:
+        self._encoder = encoder
+        self.name, self.dimension = encoder.name, encoder.dimension
+        self.reads_words, self.sees_pictures = encoder.reads_words, encoder.sees_pictures
+        self._folder = (folder or cache_folder() / FOLDER) / identify(encoder)
+        self.computed = 0
+
+    def encode_words(self, texts: Sequence[str]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32 of N texts."""
+        keys = [key_of("words", text.encode()) for text in texts]
+        return self._encode(keys, texts, self._encoder.encode_words)
+
+    def encode_pictures(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32 of N pictures (H, W, 3) uint8."""
+        for picture in pictures:
+            require_picture(picture)
+        keys = [key_of(f"picture {one.shape}", np.ascontiguousarray(one).tobytes()) for one in pictures]
+        return self._encode(keys, pictures, self._encoder.encode_pictures)
+
+    def _encode(
+        self,
+        keys: Sequence[str],
+        items: Sequence[Item],
+        encode: Callable[[Sequence[Item]], Float32[np.ndarray, "n d"]],
+    ) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32: what is known under each key, and what is computed of the others."""
+        vectors = np.zeros((len(items), self.dimension), np.float32)
+        for row, (key, item) in enumerate(zip(keys, items, strict=True)):
+            path = self._folder / key[:2] / key
+            known = read_vector(path, self.dimension)
+            if known is None:
+                known = encode([item])[0]
+                self.computed += 1
+                write_vector(path, known)
+            vectors[row] = known
+        return vectors
+
+
+def identify(encoder: GoalEncoder) -> str:
+    """What tells encoders apart: kind, name, code, and the files of their weights (names, sizes, times)."""
+    kind = type(encoder)
+    code = source_fingerprint(Path(inspect.getfile(kind)))
+    parts = [kind.__module__, kind.__qualname__, encoder.name, code]
+    weights = Path(encoder.name.partition(":")[2]).expanduser()
+    if kind.needs_weights and weights.exists():
+        files = sorted(path for path in weights.rglob("*") if path.is_file())
+        parts += [f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files]
+    return key_of(*(part.encode() for part in parts))
+
+
+def key_of(*parts: str | bytes) -> str:
+    """A name for files: the SHA-256 of length-prefixed parts, in 40 letters."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()[:40]
+
+
+def write_vector(path: Path, vector: Float32[np.ndarray, "d"]) -> None:
+    """Write (D,) float32 numbers and their hash in one step; raises StorageError."""
+    data = np.ascontiguousarray(vector, "<f4").tobytes()
+    write_atomic(path, hashlib.sha256(data).digest() + data)
+
+
+def read_vector(path: Path, dimension: int) -> Float32[np.ndarray, "d"] | None:
+    """(D,) float32 of a file; None where it is missing, cut short or damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    numbers = data[DIGEST:]
+    if len(numbers) != 4 * dimension or hashlib.sha256(numbers).digest() != data[:DIGEST]:
+        return None
+    return np.frombuffer(numbers, "<f4").astype(np.float32)
