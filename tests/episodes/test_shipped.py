@@ -3,7 +3,7 @@
 A list that differs must be made again by scripts/episode_lists.py, or the change that moved it undone.
 
 All lists are compared in the scenes of mini, and those of points and several objects in val. To make the rest
-again takes a quarter of an hour on two cores: of it a share of the scenes is compared, by turns. Whose turn it
+again takes a quarter of an hour on two cores: of it a share of the scenes is compared by turns. Whose turn it
 is says NAVARENA_TEST_SHARE, a whole number; CI counts commits, so that in a row of commits all are compared.
 """
 

@@ -12,14 +12,23 @@ from navarena.cli.benchmarks.measurement import Measurement
 from navarena.cli.console import Console
 
 Benchmark = Literal[
-    "render", "step", "geodesic", "navmesh", "load", "episodes", "graphs", "corruptions", "maps"
+    "render",
+    "step",
+    "geodesic",
+    "navmesh",
+    "load",
+    "episodes",
+    "generation",
+    "graphs",
+    "corruptions",
+    "maps",
 ]
 BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure speed here: pictures, steps, paths, navmeshes, loading, files, graphs, corruptions, maps.
+    """Measure speed here: pictures, steps, paths, navmeshes, loading, files, episodes, graphs, noise, maps.
 
     The marks are those of the project on one core of a 2-core server CPU; compare ratios, not
     figures, across machines.

@@ -27,8 +27,8 @@ class Measurement:
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether a larger value is better: true for rates (a unit "per second") and ratios."""
-        return self.unit == "x" or self.unit.endswith("/s")
+        """Whether a larger value is better: true for rates (per second or minute) and ratios."""
+        return self.unit == "x" or self.unit.endswith(("/s", "/min"))
 
     @property
     def ratio(self) -> float | None:
