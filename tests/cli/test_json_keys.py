@@ -115,7 +115,8 @@ def test_evaluate_and_replay(folder: Path, dungeon_folder: Path, capsys: pytest.
     suite = (folder / "suite" / "clean", folder / "suite" / "drift")
     check("analyse", printed(capsys, "analyse", "degradation", *suite))
     check("analyse", printed(capsys, "analyse", "distance", out))
-    check("report", printed(capsys, "report", *suite))
+    videos = ("--videos", "1", "--video-height", "64", "--video-folder", folder / "videos")
+    check("report", printed(capsys, "report", *suite, *videos))
 
 
 def test_episodes(folder: Path, dungeon_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

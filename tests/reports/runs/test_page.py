@@ -1,5 +1,6 @@
 """The page of several runs holds what it must, and stands alone."""
 
+import dataclasses
 import json
 import math
 import re
@@ -98,9 +99,7 @@ def test_one_run_shows_tiles_and_no_comparison(runs, tmp_path):
 
 def test_seeds_of_one_method_are_pooled(runs, tmp_path):
     (again,) = make_runs(tmp_path, "Walker")
-    from dataclasses import replace
-
-    pooled = replace(
+    pooled = dataclasses.replace(
         runs[0],
         folders=(*runs[0].folders, *again.folders),
         records=(*runs[0].records, *again.records),

@@ -211,7 +211,7 @@ def make_film(
     filmed = replace(benchmark, setup=FilmSetup(setup, settings.height_px))
     with open_video(path, *layout.size, settings.frames_per_second) as video:
 
-        def watch(batch: Batch, rows: Mapping[int, Row]) -> None:
+        def watch(batch: object, rows: Mapping[int, Row]) -> None:
             nonlocal last, poster
             assert isinstance(batch, NavigationBatch)  # FilmSetup makes no other
             last = filming.draw(batch)

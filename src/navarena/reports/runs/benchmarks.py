@@ -26,11 +26,14 @@ def opener() -> OpenBenchmark:
 
 
 def label_apart(contestants: Sequence[Contestant]) -> list[Contestant]:
-    """The contestants with labels that differ: a number behind one that came before."""
-    seen: dict[str, int] = {}
-    made = []
-    for one in contestants:
-        seen[one.label] = seen.get(one.label, 0) + 1
-        count = seen[one.label]
-        made.append(one if count == 1 else replace(one, label=f"{one.label} ({count})"))
-    return made
+    """The contestants with labels that differ: their corruptions, then a number behind equal ones."""
+    labels = [one.label for one in contestants]
+    spoilt = [one.records[0].settings.get("corrupt") for one in contestants]
+    named = [
+        f"{label}, {corrupt}" if corrupt and labels.count(label) > 1 else label
+        for label, corrupt in zip(labels, spoilt, strict=True)
+    ]
+    return [
+        replace(one, label=f"{label} ({count})" if (count := named[: place + 1].count(label)) > 1 else label)
+        for place, (one, label) in enumerate(zip(contestants, named, strict=True))
+    ]
