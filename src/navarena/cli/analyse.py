@@ -1,6 +1,7 @@
 """`navarena analyse`: the tables of the papers, made of finished runs."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -8,7 +9,15 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.suggest import require_name
-from navarena.evaluation.analyses import ANALYSES, read_labelled, run_analysis, save_analysis
+from navarena.evaluation.analyses import (
+    ANALYSES,
+    TOUR_ANALYSES,
+    Analysis,
+    read_labelled,
+    run_analysis,
+    run_tour_analysis,
+    save_analysis,
+)
 
 
 @dataclass(frozen=True)
@@ -16,9 +25,10 @@ class Analyse:
     """Make a table of a paper of finished runs: NAME is one of
 
     MultiON: backtracking, found-budgets, generalization, distance, goal-counts, lengths; GOAT-Bench:
-    modalities, subtasks, goal-noise; RobustNav: degradation; of any protocol: seeds. docs/analyses.md
-    describes each. The table is kept below the first run, whose report shows it from then on. Exit code 0,
-    whatever the result. The keys of --json stand in docs/cli.md.
+    modalities, subtasks, goal-noise; RobustNav: degradation, severities; of any protocol: seeds; IVLN, from
+    the results files of `navarena tours evaluate`: tours, tour-positions. docs/analyses.md describes each.
+    The table is kept below the first run, whose report shows it from then on. Exit code 0, whatever the
+    result. The keys of --json stand in docs/cli.md.
     """
 
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
@@ -31,12 +41,20 @@ class Analyse:
 
     def run(self, console: Console) -> int:
         """Analyse, keep and print; the exit code is 0."""
-        kind = ANALYSES[require_name("analysis", self.name, ANALYSES)]
+        require_name("analysis", self.name, (*ANALYSES, *TOUR_ANALYSES))
+        if self.name in TOUR_ANALYSES:
+            analysis = run_tour_analysis(self.name, self.runs)
+            return self._show(console, analysis, Path(self.runs[0].rpartition("=")[2].split(",")[0]).parent)
+        kind = ANALYSES[self.name]
         contestants = read_labelled(self.runs, kind.groups)
         total = sum(len(rows) for one in contestants for rows in one.rows) if kind.replays else 0
         with console.progress(total, "replaying") as progress:
             analysis = run_analysis(self.name, contestants, progress.advance)
-        file = save_analysis(contestants[0].folders[0], analysis)
+        return self._show(console, analysis, contestants[0].folders[0])
+
+    def _show(self, console: Console, analysis: Analysis, folder: Path) -> int:
+        """Keep the analysis below `folder` and print it."""
+        file = save_analysis(folder, analysis)
         console.table(analysis.title, analysis.headings, analysis.texts())
         for note in analysis.notes:
             console.text(f"  {note}")

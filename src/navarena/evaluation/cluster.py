@@ -12,6 +12,7 @@ import os
 import queue
 import socket
 import sys
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,9 @@ from navarena.evaluation.record import describe_versions
 from navarena.evaluation.settings import EpisodeRules
 from navarena.evaluation.times import EpisodeTimes, TimesWriter, open_times, times_path
 from navarena.evaluation.workers import make_shares
+
+AUTO = "auto"
+"""The address of the cluster that this machine belongs to."""
 
 LOCAL = "local"
 """The address of a cluster of this machine alone, started and ended with the run."""
@@ -289,9 +293,14 @@ class ClusterPool:
 def require_answer(address: str) -> None:
     """Raise InputError unless somebody listens at a HOST:PORT; Ray itself would end the process.
 
-    Other addresses ("auto", LOCAL) are left to Ray.
+    "auto" is what RAY_ADDRESS names, or the cluster that was last started here. Other addresses are left to
+    Ray.
     """
-    host, mark, port = address.rpartition(":")
+    known = address
+    if address == AUTO:
+        last = Path(tempfile.gettempdir()) / "ray" / "ray_current_cluster"
+        known = os.environ.get("RAY_ADDRESS") or (last.read_text().strip() if last.exists() else "")
+    host, mark, port = known.rpartition(":")
     if not mark or not port.isdecimal():
         return
     try:

@@ -171,3 +171,24 @@ def test_degradation(tmp_path):
     (curve,) = analysis.curves
     assert curve.x == (0, 1, 5) and [y.mean for y in curve.y] == [0.75, 0.5, 0]
     assert "degradation" in [one.name for one in fitting_analyses(runs)]
+
+
+def test_severities(tmp_path):
+    metrics = ("success", "spl", "stopped")
+    hits = {
+        None: [1, 1, 1, 0],
+        "defocus_blur:1": [1, 1, 0, 0],
+        "defocus_blur:5": [0] * 4,
+        "spatter:5": [0] * 4,
+    }
+    folders = [
+        write_run(
+            tmp_path / str(k), [make_row(k, 1, hit) for k, hit in enumerate(own)], metrics, corrupt=name
+        )
+        for k, (name, own) in enumerate(hits.items())
+    ]
+    table = run_analysis("severities", read_labelled([str(folder) for folder in folders]))
+    assert table.headings == ("agent", "corruption", "clean", "severity 1", "severity 5")
+    ((agent, corruption, *rates),) = table.rows
+    assert (agent, corruption) == ("walker", "defocus_blur")
+    assert [rate.mean for rate in rates] == [0.75, 0.5, 0.0]

@@ -11,14 +11,18 @@ from navarena.evaluation.analyses.analysis import (
 )
 from navarena.evaluation.analyses.catalog import (
     ANALYSES,
+    TOUR_ANALYSES,
     AnalysisKind,
     fitting_analyses,
     read_labelled,
     run_analysis,
+    run_tour_analysis,
 )
+from navarena.evaluation.analyses.tours import tabulate_coverage
 
 __all__ = [
     "ANALYSES",
+    "TOUR_ANALYSES",
     "Analysis",
     "AnalysisKind",
     "Column",
@@ -29,5 +33,7 @@ __all__ = [
     "read_analyses",
     "read_labelled",
     "run_analysis",
+    "run_tour_analysis",
     "save_analysis",
+    "tabulate_coverage",
 ]

@@ -8,7 +8,7 @@ from navarena.core.errors import InputError
 from navarena.core.suggest import require_name
 from navarena.evaluation.analyses.analysis import Analysis
 from navarena.evaluation.analyses.backtracking import analyse_backtracking
-from navarena.evaluation.analyses.degradation import analyse_degradation
+from navarena.evaluation.analyses.degradation import analyse_degradation, analyse_severities
 from navarena.evaluation.analyses.estimates import goal_count
 from navarena.evaluation.analyses.found_budgets import analyse_found_budgets
 from navarena.evaluation.analyses.goat import analyse_goal_noise, analyse_modalities, analyse_subtasks
@@ -19,6 +19,12 @@ from navarena.evaluation.analyses.multi_on import (
     analyse_lengths,
 )
 from navarena.evaluation.analyses.seeds import analyse_seeds
+from navarena.evaluation.analyses.tours import (
+    TourContestant,
+    analyse_tour_positions,
+    analyse_tours,
+    read_tour_results,
+)
 from navarena.evaluation.compare import Contestant, read_contestant
 from navarena.evaluation.robustness import group_of
 
@@ -82,6 +88,15 @@ def _has_clean(contestants: Contestants) -> bool:
     return len({_is_corrupt(one) for one in contestants}) == 2
 
 
+def _has_severities(contestants: Contestants) -> bool:
+    """Whether one corruption, alone, was run at two severities at least."""
+    if not _has_clean(contestants):
+        return False
+    told = {str(one.records[0].settings.get("corrupt") or "") for one in contestants}
+    graded = [text.partition(":")[0] for text in told if text.count(":") == 1 and "," not in text]
+    return len(set(graded)) < len(graded)
+
+
 def _has_noise(contestants: Contestants) -> bool:
     clean = [one for one in contestants if not _is_corrupt(one)]
     one_label = len({one.label for one in contestants}) == 1
@@ -138,6 +153,9 @@ ANALYSES: Mapping[str, AnalysisKind] = {
     "degradation": AnalysisKind(
         lambda runs, _: analyse_degradation(runs), _has_clean, "RobustNav: what corruptions cost"
     ),
+    "severities": AnalysisKind(
+        lambda runs, _: analyse_severities(runs), _has_severities, "RobustNav: corruptions by severity"
+    ),
     "seeds": AnalysisKind(
         lambda runs, _: analyse_seeds(runs),
         lambda runs: all(len(one.rows) > 1 for one in runs),
@@ -145,6 +163,21 @@ ANALYSES: Mapping[str, AnalysisKind] = {
     ),
 }
 """Name -> analysis, as `navarena analyse` knows them."""
+
+
+TOUR_ANALYSES: Mapping[str, Callable[[Sequence[TourContestant]], Analysis]] = {
+    "tours": analyse_tours,
+    "tour-positions": analyse_tour_positions,
+}
+"""Name -> analysis of results files of tours."""
+
+
+def run_tour_analysis(name: str, entries: Sequence[str]) -> Analysis:
+    """The analysis `name` of results files, each as read_tour_results reads it; raises what that does."""
+    require_name("analysis", name, TOUR_ANALYSES)
+    if not entries:
+        raise InputError("expected at least one results file to analyse, got none")
+    return TOUR_ANALYSES[name]([read_tour_results(entry) for entry in entries])
 
 
 def run_analysis(name: str, contestants: Contestants, on_episode: OnEpisode = lambda: None) -> Analysis:

@@ -4,6 +4,7 @@ agents fail under them. The numbers are those of evaluation.robustness.
 
 from collections.abc import Sequence
 
+from navarena.core.errors import InputError
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
 from navarena.evaluation.compare import Contestant
 from navarena.evaluation.robustness import (
@@ -35,6 +36,36 @@ def analyse_degradation(contestants: Sequence[Contestant]) -> Analysis:
     folders = [folder for one in contestants for folder in one.folders]
     columns = read_robustness(folders, ("success", "spl"))
     return tabulate_degradation(columns)
+
+
+def analyse_severities(contestants: Sequence[Contestant]) -> Analysis:
+    """Success by corruption and severity, one row for each corruption that was run at several of them.
+
+    Raises what analyse_degradation raises, and InputError where no corruption has two severities.
+    """
+    folders = [folder for one in contestants for folder in one.folders]
+    columns = read_robustness(folders, ("success",))
+    curves = [
+        (one.agent, name, dict(points)) for one in columns for name, points in one.curves("success").items()
+    ]
+    if not curves:
+        raise InputError("expected a corruption at two severities at least, got none; see degradation")
+    severities = sorted({severity for _, _, points in curves for severity in points if severity})
+    return Analysis(
+        "severities",
+        "Success by corruption and severity",
+        (
+            Column("agent"),
+            Column("corruption"),
+            Column("clean", "rate"),
+            *(Column(f"severity {severity}", "rate") for severity in severities),
+        ),
+        tuple(
+            (agent, name, points[0], *(points.get(severity) for severity in severities))
+            for agent, name, points in curves
+        ),
+        ("Corruptions that were run at one severity only stand in the table of degradation.",),
+    )
 
 
 def tabulate_degradation(columns: Sequence[Robustness]) -> Analysis:
