@@ -38,6 +38,7 @@ FOR_SOME = {
     "frontier": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-adaptive": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-rgb": ("multion", "expected MultiON with cylinders"),
+    "modular-cow": ("goat", "expected goat-v1 or one of its skills"),
     "modular-goat-gt": ("goat", "expected goat-v1 or one of its skills"),
 }
 """Agents that know only some kinds of goals -> which, and what they say of others."""

@@ -11,6 +11,7 @@ AGENTS = Registry(
         "frontier": "navarena.agents.explorers.frontier:FrontierAgent",
         "frontier-adaptive": "navarena.agents.explorers.adaptive:AdaptiveFrontierAgent",
         "frontier-rgb": "navarena.agents.explorers.frontier:FrontierRgbAgent",
+        "modular-cow": "navarena.agents.goat.cow:ModularCowAgent",
         "modular-goat-gt": "navarena.agents.goat.modular:ModularGoatAgent",
         "random": "navarena.agents.random:RandomAgent",
         "random-oracle-found": "navarena.agents.oracle_found:RandomOracleFoundAgent",

@@ -1,6 +1,16 @@
 """Agents for GOAT-Bench that remember what they saw: things (Modular GOAT) or views (CLIP on Wheels)."""
 
+from navarena.agents.goat.cow import CowSettings, ModularCowAgent
 from navarena.agents.goat.modular import ModularGoatAgent
 from navarena.agents.goat.search import Search, SearchSettings
+from navarena.agents.goat.view_memory import ViewMemory, ViewSettings
 
-__all__ = ["ModularGoatAgent", "Search", "SearchSettings"]
+__all__ = [
+    "CowSettings",
+    "ModularCowAgent",
+    "ModularGoatAgent",
+    "Search",
+    "SearchSettings",
+    "ViewMemory",
+    "ViewSettings",
+]

@@ -1,0 +1,137 @@
+"""`modular-cow`: matches goals with every view it has seen, without telling things apart (CLIP on Wheels)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from jaxtyping import Float, Float32
+
+from navarena.agents.agent import Boundary, Start
+from navarena.agents.encoders import GoalEncoder, GoalQuery, make_encoder
+from navarena.agents.explorers.explorer import Aim
+from navarena.agents.explorers.mapping_agent import MappingAgent
+from navarena.agents.goat.approach import MOST_REACH, stay_at
+from navarena.agents.goat.told_goals import read_goal, require_goal_sensors
+from navarena.agents.goat.view_memory import USUAL_VIEWS, ViewMemory, ViewSettings, cut_tiles
+from navarena.core.errors import InputError
+from navarena.episodes.goals import Modality
+from navarena.tasks.task import Task
+
+SPARE = 0.4
+"""Metres before what a view shows within which it may stand."""
+
+
+@dataclass(frozen=True)
+class CowSettings:
+    """When a view is taken for the goal. Our choices.
+
+    Attributes:
+        accept: modality -> likeness from which on a view is gone to at once; of words and pictures it is
+            much smaller than of two pictures (CLIP).
+        patience: actions of a sub-task before the best view is gone to, however bad.
+        last: actions after that, after which the body declares wherever it is.
+        views: which are kept.
+    """
+
+    accept: Mapping[Modality, float] = field(
+        default_factory=lambda: MappingProxyType({"object": 0.28, "description": 0.28, "image": 0.85})
+    )
+    patience: int = 200
+    last: int = 150
+    views: ViewSettings = USUAL_VIEWS
+
+
+USUAL_COW = CowSettings()
+"""Our choices."""
+
+
+@dataclass
+class _Hunt:
+    """The search for one goal: its vector, None where the encoder cannot encode it, and actions so far."""
+
+    goal: GoalQuery | None = None
+    vector: Float32[np.ndarray, "d"] | None = None
+    steps: int = 0
+
+
+class ModularCowAgent(MappingAgent):
+    """CLIP on Wheels for `goat-v1` and its single skills: no labels, no instances, no privileged input.
+
+    Each picture is cut into squares; what the encoder makes of each is kept with the place that its
+    middle shows, for the whole lifelong episode. The view that is most like the goal is gone to, at once
+    where it is very like it, else when patience ends; until then it explores. The default encoder,
+    `pictures`, needs no weights and knows only goals shown in pictures; with `clip:PATH` it knows all.
+    Goals that it cannot encode are given up after as many actions.
+
+    Args:
+        task: of GOAT-Bench; raises InputError for another.
+        seed: of the run.
+        encoder: name of one that sees pictures, as of `make_encoder`, or the encoder itself.
+        settings: when a view is taken for the goal.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        seed: int = 0,
+        encoder: str | GoalEncoder = "pictures",
+        settings: CowSettings = USUAL_COW,
+    ) -> None:
+        super().__init__(task, seed)
+        self.sensors = (*self.sensors, "rgb", *require_goal_sensors(task))
+        self._encoder = make_encoder(encoder) if isinstance(encoder, str) else encoder
+        if not self._encoder.sees_pictures:
+            raise InputError(
+                f"expected an encoder that sees pictures, got {self._encoder.name!r}; take pictures or "
+                "clip:PATH"
+            )
+        self._settings = settings
+        self._views: dict[int, ViewMemory] = {}
+        self._hunts: dict[int, _Hunt] = {}
+
+    def begin(self, start: Start) -> None:
+        self._hunts[start.slot] = _Hunt()
+        if start.boundary >= Boundary.EPISODE:
+            self._views[start.slot] = ViewMemory(self._settings.views)
+
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> Aim | None:
+        views, hunt = self._views[slot], self._hunts[slot]
+        if views.is_new(pose):
+            self._remember(views, observations, pose)
+        if hunt.goal is None:
+            hunt.goal = read_goal(observations)
+            if hunt.goal is None:
+                return None
+            hunt.vector = self._encoder.encode(hunt.goal) if self._can_encode(hunt.goal) else None
+        hunt.steps += 1
+        if hunt.steps > self._settings.patience + self._settings.last:
+            return stay_at(pose)
+        return self._aim_at_best(views, hunt, self._explorers[slot].is_done)
+
+    def _remember(
+        self, views: ViewMemory, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> None:
+        """Keep what is seen from here."""
+        depth = self.metric_depth(observations["depth"])
+        count = self._settings.views.tiles
+        tiles = cut_tiles(observations["rgb"], depth, pose, self.camera.hfov, self.depth_range, count)
+        if tiles:
+            features = self._encoder.encode_pictures([tile.picture for tile in tiles])
+            views.add(pose, features, np.stack([tile.place for tile in tiles]))
+
+    def _can_encode(self, goal: GoalQuery) -> bool:
+        return goal.modality == "image" or self._encoder.reads_words
+
+    def _aim_at_best(self, views: ViewMemory, hunt: _Hunt, is_explored: bool) -> Aim | None:
+        """The place of the view that is most like the goal, once that is enough; None to explore."""
+        if hunt.vector is None or hunt.goal is None or not len(views):
+            return None
+        scores = views.scores(hunt.vector)
+        best = int(np.argmax(scores))
+        is_late = is_explored or hunt.steps > self._settings.patience
+        if not is_late and scores[best] < self._settings.accept[hunt.goal.modality]:
+            return None
+        return Aim(views.places[best][None], np.zeros(1), MOST_REACH, SPARE)

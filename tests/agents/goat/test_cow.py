@@ -1,0 +1,120 @@
+"""Views of painted halls: where they are put, what makes room, and which of them a goal leads to."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from navarena.agents.agent import Boundary, Start
+from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
+from navarena.agents.goat.cow import CowSettings, ModularCowAgent
+from navarena.agents.goat.view_memory import ViewMemory, ViewSettings, cut_tiles
+from navarena.agents.loading import declare_agent
+from navarena.core.errors import InputError
+from navarena.core.geometry import rotation_from_yaw_pitch
+from navarena.tasks.catalog import get_task
+
+
+def pose(x=0.0, z=0.0, yaw=0.0):
+    out = np.eye(4)
+    out[:3, :3] = rotation_from_yaw_pitch(yaw, 0.0)
+    out[:3, 3] = x, 1.0, z
+    return out
+
+
+class Brightness(GoalEncoder):
+    """Bright and dark: "bright ..." and a white picture are one direction, all else the other."""
+
+    name, dimension, sees_pictures = "brightness", 2, True
+
+    def encode_words(self, texts):
+        return unit_rows(np.array([[1.0, 0.0] if "bright" in text else [0.0, 1.0] for text in texts]))
+
+    def encode_pictures(self, pictures):
+        return unit_rows(np.array([[one.mean() + 1, 256 - one.mean()] for one in pictures]))
+
+
+def test_tiles_are_squares_whose_middles_lie_where_they_show():
+    depth = np.full((40, 20), 2.0, np.float32)
+    depth[:15] = 9.0
+    rgb = np.arange(40 * 20 * 3).reshape(40, 20, 3).astype(np.uint8)
+    tiles = cut_tiles(rgb, depth, pose(), math.pi / 2, (0.5, 5.0), 3)
+    assert [tile.picture.shape for tile in tiles] == [(20, 20, 3)] * 2, "the top one is too far away"
+    assert np.array_equal(tiles[1].picture, rgb[20:])
+    assert np.allclose(tiles[0].place, [0.0, 1.0, -2.0]) and np.allclose(tiles[1].place, [0.0, -1.0, -2.0])
+    wide = cut_tiles(rgb.transpose(1, 0, 2), depth.T, pose(), math.pi / 2, (0.5, 5.0), 1)
+    assert len(wide) == 0, "the only one lies at the left"
+
+
+def test_views_are_kept_once_for_each_place_and_heading_and_the_oldest_go():
+    memory = ViewMemory(ViewSettings(cell=1.0, headings=4, most=2))
+    places = np.arange(6.0).reshape(2, 3)
+    memory.add(pose(0.2, 0.2), np.array([[1, 0], [0, 1]], np.float32), places)
+    assert not memory.is_new(pose(0.9, 0.4, 0.1))
+    assert memory.is_new(pose(0.9, 0.4, 1.5)) and memory.is_new(pose(-0.1, 0.4))
+    assert memory.scores(np.array([1, 0], np.float32)).tolist() == [1.0, 0.0]
+    memory.add(pose(5.0), np.array([[0.6, 0.8]], np.float32), np.full((1, 3), 9.0))
+    assert len(memory) == 2 and memory.places.tolist() == [[3.0, 4.0, 5.0], [9.0] * 3]
+    assert len(ViewMemory(ViewSettings()).scores(np.zeros(2, np.float32))) == 0
+    with pytest.raises(InputError, match="positive cell"):
+        ViewSettings(cell=0.0)
+
+
+def see(agent, brightness, goal, at=None):
+    """The aim of an agent that sees a wall of that brightness 2 m ahead."""
+    camera = agent.camera
+    told = {"objectgoal": "", "language_goal": "", "image_goal": np.zeros((8, 8, 3), np.uint8)} | goal
+    seen = {
+        "rgb": np.full((camera.height_px, camera.width_px, 3), brightness, np.uint8),
+        "depth": np.full((camera.height_px, camera.width_px, 1), (2.0 - 0.5) / 4.5, np.float32),
+    }
+    texts = {name: np.str_(text) if isinstance(text, str) else text for name, text in told.items()}
+    return agent.find_aim(0, seen | texts, pose() if at is None else at)
+
+
+def make_agent(encoder, **settings):
+    task = get_task("goat-v1")
+    (camera,) = task.embodiment.cameras
+    task.embodiment = replace(task.embodiment, cameras=(replace(camera, width_px=20, height_px=40),))
+    agent = ModularCowAgent(task, 0, encoder, CowSettings(**settings))
+    agent.reset([Start(0, "one", "hall", Boundary.SCENE, 0)])
+    return agent
+
+
+BRIGHT = {"language_goal": "bright lamp"}
+
+
+def test_the_most_similar_view_is_gone_to_and_remembered_for_the_next_goal():
+    agent = make_agent(Brightness())
+    first = see(agent, 250, BRIGHT)
+    assert np.allclose(first.points[0, [0, 2]], [0.0, -2.0], atol=1e-6)
+    agent.reset([Start(0, "one", "hall", Boundary.SUBTASK, 0)])
+    later = see(agent, 3, BRIGHT, pose(x=8.0))
+    assert np.allclose(later.points[0, [0, 2]], [0.0, -2.0], atol=1e-6), "the bright wall from before"
+    agent.reset([Start(0, "one", "hall", Boundary.EPISODE, 0)])
+    agent.begin(Start(0, "one", "hall", Boundary.EPISODE, 0))
+    assert see(agent, 3, BRIGHT, pose(x=8.0)) is None, "forgotten, and a dark wall is not like it"
+
+
+def test_patience_ends_with_the_best_view_and_then_with_giving_up():
+    agent = make_agent(Brightness(), patience=2, last=1)
+    aims = [see(agent, 3, BRIGHT) for _ in range(4)]
+    assert aims[:2] == [None, None]
+    assert aims[2].arrival is None and aims[3].arrival is not None
+
+
+def test_without_weights_only_pictures_are_known():
+    agent = make_agent("pictures", patience=1, last=1)
+    assert [see(agent, 200, BRIGHT) is None for _ in range(3)] == [True, True, False]
+    shown = {"image_goal": np.full((64, 64, 3), 200, np.uint8)}
+    agent = make_agent("pictures")
+    assert see(agent, 200, shown) is not None
+    assert not declare_agent("modular-cow").privileged
+
+
+def test_encoders_must_see_and_tasks_must_be_of_goat():
+    with pytest.raises(InputError, match="encoder that sees pictures, got 'words'"):
+        make_agent("words")
+    with pytest.raises(InputError, match="expected goat-v1"):
+        ModularCowAgent(get_task("pointnav-v1"), 0)
