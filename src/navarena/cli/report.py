@@ -9,10 +9,12 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
+from navarena.core.files import write_atomic
 from navarena.evaluation.analyses import read_labelled
 from navarena.evaluation.compare import Comparison, Contestant, compare
 from navarena.evaluation.failures import read_failures
 from navarena.reports.films import KINDS, FilmSettings
+from navarena.reports.papers import write_csv, write_latex
 from navarena.reports.runs import (
     REPORT_NAME,
     Drawn,
@@ -45,6 +47,10 @@ class Report:
     """The page to write; full-report.html in the first folder by default."""
     metric: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Only this metric, the first of them leading; may be given several times."""
+    latex: Path | None = None
+    """Write a table for a paper into this file, too."""
+    csv: Path | None = None
+    """Write every mean and difference, a line each, into this file, too."""
     two_levels: bool = False
     """Resample episodes within scenes, too, for the intervals."""
     no_drawings: bool = False
@@ -76,12 +82,18 @@ class Report:
         page = self.out or contestants[0].folders[0] / REPORT_NAME
         drawn = self._draw(console, comparison, classes, page)
         write_runs(page, comparison, classes, drawn)
-        console.text(f"report: {page}")
+        for path, text in ((self.latex, write_latex(comparison)), (self.csv, write_csv(comparison))):
+            if path is not None:
+                write_atomic(path, text.encode())
+        written = [page, *(path for path in (self.latex, self.csv) if path is not None)]
+        console.text(f"report: {', '.join(map(str, written))}")
         console.result(
             {
                 "report": str(page),
                 "runs": describe_runs(contestants),
                 "notices": list(comparison.notices),
+                "latex": None if self.latex is None else str(self.latex),
+                "csv": None if self.csv is None else str(self.csv),
                 "videos": [describe_film(film) for film in drawn.films],
             }
         )

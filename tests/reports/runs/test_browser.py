@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 ROWS = 1234
 PLAY = """async () => {
     const video = document.querySelector('video');
-    await video.play();
+    document.querySelector('.play').click();
     const begun = performance.now();
     while (video.currentTime < 0.3 && performance.now() - begun < 20000)
         await new Promise((done) => setTimeout(done, 30));

@@ -163,8 +163,21 @@ function listContents() {
   }
 }
 
+// The controls of a player hide what stands at the foot of its picture: they come when it plays.
+function setUpFilm(video) {
+  video.controls = false;
+  const button = element("button", video.parentElement.querySelector("figcaption"), "▶ Play", "play");
+  button.type = "button";
+  button.addEventListener("click", () => video.paused ? video.play() : video.pause());
+  video.addEventListener("click", () => { if (!video.controls) video.play(); });
+  video.addEventListener("play", () => { video.controls = true; button.textContent = "❚❚ Pause"; });
+  video.addEventListener("pause", () => { button.textContent = "▶ Play"; });
+  video.addEventListener("ended", () => { video.controls = false; });
+}
+
 listContents();
 document.querySelectorAll(".grid").forEach(setUp);
+document.querySelectorAll("video").forEach(setUpFilm);
 document.querySelectorAll("table.sortable").forEach(setUpShort);
 document.documentElement.dataset.ready = "true";
 })();
