@@ -217,11 +217,12 @@ def test_a_scene_that_is_missing_on_one_node(tmp_path, expected):
     assert derived(tmp_path / "run") == expected
 
 
-def test_clusters_that_cannot_be(tmp_path):
+def test_clusters_that_cannot_be_and_one_of_this_machine(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="cannot reach a Ray cluster at '127.0.0.1:1'.*--ray local"):
         finish(tmp_path / "none", ray="127.0.0.1:1")
     with pytest.raises(InputError, match="cannot reach a Ray cluster at 'auto'"):
         finish(tmp_path / "none", ray="auto")
     assert not (tmp_path / "none").exists()
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     finish(tmp_path / "local", ray="local")
     assert len(read_journal(journal_paths(tmp_path / "local")[0]).rows) == 40

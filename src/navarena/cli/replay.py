@@ -8,15 +8,17 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.evaluation import read_record, replay_run
+from navarena.evaluation.analyses import describe_replay, save_analysis
 
 
 @dataclass(frozen=True)
 class Replay:
     """Re-execute every logged action of a run and check every metric; the exit code is 1 on any difference.
 
-    On the platform that recorded the run every number must be equal, elsewhere floats must agree
-    within 1e-6. With --json, one document is printed with the keys identity, agent, episodes,
-    exact, equal and differences (for each: episode_id, name, logged, replayed).
+    On the platform that recorded the run every number must be equal, elsewhere discrete outcomes must be
+    equal and floats agree within 1e-6; which of the two held is kept for the run's report. With --json, one
+    document is printed with the keys identity, agent, episodes, exact, equal and differences (for each:
+    episode_id, name, logged, replayed).
     """
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
@@ -47,7 +49,9 @@ class Replay:
                 ],
             }
         )
+        save_analysis(self.folder, describe_replay(result))
         result.require_equal()
-        held = "every number is equal" if result.exact else "floats agree within 1e-6 (another platform)"
-        console.text(f"{record.agent} on {record.identity}: {result.episodes} episodes replayed, {held}")
+        console.text(
+            f"{record.agent} on {record.identity}: {result.episodes} episodes replayed, {result.held}"
+        )
         return 0

@@ -2,16 +2,19 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from navarena.core.seeding import make_generator
 from navarena.core.suggest import require_name
 from navarena.evaluation.journal import Row
-from navarena.evaluation.results import estimate_metric
+from navarena.evaluation.results import estimate_metric, metric_values
 from navarena.evaluation.traits import CATEGORY, DIFFICULTY, FLOORS, GOALS, MODALITY
-from navarena.metrics.statistics import Estimate, estimate_rate
+from navarena.metrics.catalog import TOLD
+from navarena.metrics.statistics import Estimate, estimate_rate, estimate_weighted
+from navarena.metrics.subtasks import LAST_PLACE, MODALITIES, count_parts
 
 BAND_EDGES = (0.0, 2.0, 5.0, 10.0, 20.0, math.inf)
 """Metres of geodesic start distance; 2 to 20 m are the limits of MultiON's episodes."""
@@ -95,11 +98,48 @@ def trait_groups(rows: Sequence[Row], trait: str, metrics: Iterable[str]) -> lis
     return group_rows(rows, lambda row: row.traits.get(trait, UNKNOWN), metrics)
 
 
+def _has_subtasks(rows: Sequence[Row]) -> bool:
+    return all("subtasks" in row.metrics for row in rows)
+
+
+def pool_parts(rows: Sequence[Row], name: str) -> Estimate | None:
+    """The mean of a score over the sub-tasks that it speaks for (GOAT-Bench), pooled; None of nothing."""
+    weights = np.array([count_parts(name, row.metric) for row in rows])
+    if not weights.any():
+        return None
+    generator = make_generator("interval", rows[0].identity, name, "pooled")
+    return estimate_weighted(metric_values(rows, name), weights, [row.scene_id for row in rows], generator)
+
+
+def told_groups(rows: Sequence[Row]) -> list[Group]:
+    """For episodes with sub-tasks, success and SPL by how the goals were told; n counts sub-tasks."""
+    return _part_groups(rows, {TOLD[told]: told for told in MODALITIES})
+
+
+def place_groups(rows: Sequence[Row]) -> list[Group]:
+    """For episodes with sub-tasks, success and SPL of the first, second, ...; n counts sub-tasks."""
+    names = {f"sub-task {place}": f"subtask_{place}" for place in range(1, LAST_PLACE)}
+    return _part_groups(rows, names | {f"sub-task {LAST_PLACE} and later": f"subtask_{LAST_PLACE}"})
+
+
+def _part_groups(rows: Sequence[Row], names: Mapping[str, str]) -> list[Group]:
+    groups = []
+    for title, name in names.items():
+        parts = {score: pool_parts(rows, f"{name}_{score}") for score in ("success", "spl")}
+        known = {score: estimate for score, estimate in parts.items() if estimate is not None}
+        if known:
+            groups.append(Group(title, known["success"].n, known))
+    return groups
+
+
 def subtask_groups(rows: Sequence[Row]) -> list[Group]:
     """For episodes of several goals, the rate at which the first, second, ... goal was found.
 
-    n counts all episodes that ask for so many goals: what was never reached was not found.
+    n counts all episodes that ask for so many goals: what was never reached was not found. Episodes with
+    sub-tasks that follow one another whether reached or not are grouped by place_groups.
     """
+    if rows and _has_subtasks(rows):
+        return place_groups(rows)
     several = [row.goals for row in rows if row.goals is not None]
     most = max((len(goals.legs) for goals in several), default=0)
     groups = []
@@ -141,4 +181,6 @@ def break_down(rows: Sequence[Row], by: str, metrics: Iterable[str]) -> list[Gro
         return subtask_groups(rows)
     if by == RADIUS:
         return radius_groups(rows)
+    if by == MODALITY and _has_subtasks(rows):
+        return told_groups(rows)
     return trait_groups(rows, by, metrics) if any(by in row.traits for row in rows) else []

@@ -71,6 +71,15 @@ class Replay:
     exact: bool
     differences: tuple[Difference, ...]
 
+    @property
+    def held(self) -> str:
+        """What the replay has shown, in words."""
+        if self.differences:
+            return f"{len(self.differences)} differences"
+        if self.exact:
+            return "every number is equal (the platform that recorded the run)"
+        return f"discrete outcomes are equal, floats agree within {TOLERANCE:g} (another platform)"
+
     def require_equal(self) -> None:
         """Raise CheckFailedError naming the first differences, if there are any."""
         if self.differences:

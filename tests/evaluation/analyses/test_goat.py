@@ -7,7 +7,9 @@ from msgspec.structs import replace as change
 from evaluation.analyses.written import make_row, write_run
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
+from navarena.evaluation import read_rows
 from navarena.evaluation.analyses import fitting_analyses, read_labelled, run_analysis
+from navarena.evaluation.breakdowns import break_down
 from navarena.metrics.relative_drop import estimate_relative_drop
 from navarena.metrics.statistics import estimate_weighted
 
@@ -78,6 +80,19 @@ def test_places(tmp_path):
     assert [one.name for one in fitting_analyses(runs)] == ["modalities", "subtasks"]
     with pytest.raises(InputError, match="expected runs of GOAT-Bench"):
         run_analysis("subtasks", read_labelled([str(write_run(tmp_path / "m", [make_row(0)]))]))
+
+
+def test_breakdowns_of_subtasks(tmp_path):
+    """compare --by modality and --by subtask pool sub-tasks, as the analyses do."""
+    rows = read_rows(write(tmp_path / "a", *FOLDER))
+    told = break_down(rows, "modality", ())
+    assert [(one.name, one.n) for one in told] == [("by name", 3), ("in words", 2), ("by picture", 9)]
+    means = [one.estimates["success"].mean for one in told]
+    assert means == pytest.approx([2 / 3, 1 / 2, 7 / 9])
+    places = break_down(rows, "subtask", ())
+    assert [(one.name, one.n) for one in places][-2:] == [("sub-task 4", 2), ("sub-task 5 and later", 5)]
+    assert places[-1].estimates["success"].mean == pytest.approx((0.5 * 2 + 2 / 3 * 3) / 5)
+    assert places[0].estimates["spl"].mean == 0.5
 
 
 def test_goal_noise(tmp_path):
@@ -174,21 +189,20 @@ def test_degradation(tmp_path):
 
 
 def test_severities(tmp_path):
-    metrics = ("success", "spl", "stopped")
-    hits = {
-        None: [1, 1, 1, 0],
-        "defocus_blur:1": [1, 1, 0, 0],
-        "defocus_blur:5": [0] * 4,
-        "spatter:5": [0] * 4,
-    }
-    folders = [
-        write_run(
-            tmp_path / str(k), [make_row(k, 1, hit) for k, hit in enumerate(own)], metrics, corrupt=name
-        )
-        for k, (name, own) in enumerate(hits.items())
-    ]
-    table = run_analysis("severities", read_labelled([str(folder) for folder in folders]))
+    hits = {None: [1, 1, 1, 0], "defocus_blur:1": [1, 1, 0, 0], "defocus_blur:5": [0] * 4}
+    hits["spatter:5"] = [0] * 4
+    folders = []
+    for number, (name, own) in enumerate(hits.items()):
+        rows = [make_row(k, 1, hit) for k, hit in enumerate(own)]
+        folder = write_run(tmp_path / str(number), rows, ("success", "spl", "stopped"), corrupt=name)
+        folders.append(str(folder))
+    runs = read_labelled(folders)
+    table = run_analysis("severities", runs)
     assert table.headings == ("agent", "corruption", "clean", "severity 1", "severity 5")
     ((agent, corruption, *rates),) = table.rows
     assert (agent, corruption) == ("walker", "defocus_blur")
     assert [rate.mean for rate in rates] == [0.75, 0.5, 0.0]
+    assert "severities" in [one.name for one in fitting_analyses(runs)]
+    assert "severities" not in [one.name for one in fitting_analyses([runs[0], runs[3]])]
+    with pytest.raises(InputError, match="a corruption at two severities at least"):
+        run_analysis("severities", [runs[0], runs[3]])

@@ -18,6 +18,7 @@ from navarena.evaluation.analyses.catalog import (
     run_analysis,
     run_tour_analysis,
 )
+from navarena.evaluation.analyses.replayed import describe_replay
 from navarena.evaluation.analyses.tours import tabulate_coverage
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "AnalysisKind",
     "Column",
     "Curve",
+    "describe_replay",
     "fitting_analyses",
     "format_cell",
     "format_number",
