@@ -7,15 +7,15 @@ that touch share their points exactly.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import shapely
-from jaxtyping import Float
+from jaxtyping import Float, Int, Shaped
 from shapely.geometry.base import BaseGeometry
 
 from navarena.core.errors import SceneError
-from navarena.scenes.scene import Footprint, WalkableSurface
+from navarena.scenes.scene import WalkableSurface
 from navarena.simulation.navmesh.settings import NavMeshSettings
 
 GRID = 1e-6
@@ -99,13 +99,17 @@ def _insert_into_ring(
     away = np.hypot(*(ring[:, None] - points).transpose(2, 0, 1))
     nearest = away.argmin(1)
     ring = np.where(away.min(1)[:, None] < NEAR, points[nearest], ring)
+    low, high = np.minimum(ring[:-1], ring[1:]) - 2 * NEAR, np.maximum(ring[:-1], ring[1:]) + 2 * NEAR
+    passed = ((points >= low[:, None]) & (points <= high[:, None])).all(2).any(1)
     longer = [ring[:1]]
-    for a, b in pairwise(ring):
-        length = max(float(np.hypot(*(b - a))), GRID)
-        along = (points - a) @ (b - a) / length
-        off = np.abs((points - a) @ np.array([a[1] - b[1], b[0] - a[0]])) / length
-        inside = (off < NEAR) & (along > NEAR) & (along < length - NEAR)
-        longer += [points[inside][np.argsort(along[inside])], b[None]]
+    for (a, b), passes in zip(pairwise(ring), passed):
+        if passes:  # most edges pass no point
+            length = max(float(np.hypot(*(b - a))), GRID)
+            along = (points - a) @ (b - a) / length
+            off = np.abs((points - a) @ np.array([a[1] - b[1], b[0] - a[0]])) / length
+            inside = (off < NEAR) & (along > NEAR) & (along < length - NEAR)
+            longer.append(points[inside][np.argsort(along[inside])])
+        longer.append(b[None])
     return np.concatenate(longer)
 
 
@@ -122,12 +126,41 @@ def share_border_points(outlines: Sequence[BaseGeometry]) -> list[BaseGeometry]:
     return shared
 
 
-def _blocks(obstacle: Footprint, plane: tuple[float, float, float], settings: NavMeshSettings) -> bool:
-    """Whether a body on the plane can neither step over the obstacle nor pass beneath it."""
-    floor = surface_heights(plane, np.asarray(obstacle.polygon, float))
-    return bool(
-        obstacle.high > floor.min() + settings.max_climb and obstacle.low < floor.max() + settings.height
+def _blocking(surface: WalkableSurface, settings: NavMeshSettings) -> Int[np.ndarray, "k"]:
+    """(K,) indices of the obstacles that a body on the surface can neither step over nor pass beneath."""
+    corners = [obstacle.polygon for obstacle in surface.obstacles]
+    floor = surface_heights(surface.plane, np.array(list(chain.from_iterable(corners)), float).reshape(-1, 2))
+    first = np.concatenate([[0], np.cumsum([len(polygon) for polygon in corners])[:-1]]).astype(int)
+    high = np.array([obstacle.high for obstacle in surface.obstacles])
+    low = np.array([obstacle.low for obstacle in surface.obstacles])
+    return np.flatnonzero(
+        (high > np.minimum.reduceat(floor, first) + settings.max_climb)
+        & (low < np.maximum.reduceat(floor, first) + settings.height)
     )
+
+
+def _footprints(index: int, surface: WalkableSurface, settings: NavMeshSettings) -> Shaped[np.ndarray, "k"]:
+    """(K,) polygons of the obstacles that stand in a body's way, metres in the plan.
+
+    Raises SceneError that names the first obstacle which is not simple.
+    """
+    for number, obstacle in enumerate(surface.obstacles):
+        if len(obstacle.polygon) < 3:
+            _plan_polygon(obstacle.polygon, (), f"obstacle {number} of walkable surface {index}")
+    if not surface.obstacles:
+        return np.zeros(0, object)
+    chosen = _blocking(surface, settings)
+    rings = [surface.obstacles[number].polygon for number in chosen]
+    polygons = shapely.polygons(
+        shapely.linearrings(
+            np.array(list(chain.from_iterable(rings)), float).reshape(-1, 2),
+            indices=np.repeat(np.arange(len(rings)), [len(ring) for ring in rings]),
+        )
+    )
+    good = shapely.is_valid(polygons)
+    for number in chosen[~good]:
+        _plan_polygon(surface.obstacles[number].polygon, (), f"obstacle {number} of walkable surface {index}")
+    return np.asarray(shapely.set_precision(polygons, GRID))
 
 
 def unblocked_area(
@@ -136,12 +169,8 @@ def unblocked_area(
     """The outline without the obstacles that stand in a body's way; empty where it is too steep."""
     if math.hypot(*surface.plane[:2]) > math.tan(settings.max_slope) + GRID:
         return shapely.Polygon()
-    footprints = [
-        _plan_polygon(obstacle.polygon, (), f"obstacle {number} of walkable surface {index}")
-        for number, obstacle in enumerate(surface.obstacles)
-        if _blocks(obstacle, surface.plane, settings)
-    ]
-    if not footprints:
+    footprints = _footprints(index, surface, settings)
+    if not len(footprints):
         return outline
     return shapely.difference(outline, shapely.union_all(footprints, grid_size=GRID), grid_size=GRID)
 
