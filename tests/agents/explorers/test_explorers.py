@@ -229,3 +229,16 @@ def test_without_frontiers_it_wanders():
     scores[20:100, 20:100] = -5
     assert body.act(scores, GRID, np.zeros(3), 0.0, None) in ("forward", "left", "right")
     assert body.is_done
+
+
+def test_without_frontiers_for_long_it_begins_anew():
+    body = explorer()
+    scores = np.full((120, 120), 5, np.int8)
+    scores[50:70, 50:70] = -5
+    for _ in range(body.settings.resignation + 1):
+        assert not body.gives_up
+        body.act(scores, GRID, np.zeros(3), 0.0, None)
+    assert body.gives_up
+    body.begin_anew()
+    moves = [body.act(np.zeros_like(scores), GRID, np.zeros(3), 0.0, None) for _ in range(12)]
+    assert moves == ["left"] * 12 and not body.gives_up

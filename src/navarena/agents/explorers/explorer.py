@@ -37,6 +37,8 @@ class ExplorerSettings:
         nearness: metres that are near, for that.
         first_turns: turns to the left with which an episode begins.
         stillness: moves without leaving the place, after which the body breaks free.
+        resignation: moves without a frontier, after which it gives its map up and begins anew: on stairs,
+            whose heights it does not feel, a map closes everything around it.
     """
 
     terrain: TerrainSettings
@@ -47,6 +49,7 @@ class ExplorerSettings:
     nearness: float = 0.7
     first_turns: int = 10
     stillness: int = 16
+    resignation: int = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,20 @@ class Explorer:
         self._escape: list[str] = []
         self._failures = 0
         self._still = 0
+        self._idle = 0
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether it found no frontier for so long that the map should be emptied; then `begin_anew`."""
+        return self._idle > self.settings.resignation
+
+    def begin_anew(self) -> None:
+        """The map was emptied: forget what was planned on it, and look around."""
+        self._turns_left = round(2 * math.pi / self.settings.steering.turn)
+        self._bumps.clear()
+        self._left_alone.clear()
+        self._escape.clear()
+        self._target, self._idle, self._still = None, 0, 0
 
     def act(
         self,
@@ -116,6 +133,7 @@ class Explorer:
             aim: what to go to; None to explore.
         """
         self._notice_collision(position, yaw)
+        self._idle += 1
         move = self._escape.pop() if self._escape else self._choose(scores, grid, position, yaw, aim)
         if move == "blocked" or self._still > self.settings.stillness:
             move = self._break_free()
@@ -141,9 +159,11 @@ class Explorer:
                 if aim.arrival is not None:
                     move = self._come_nearer(move, aim.points[0] - position, yaw, aim.arrival)
                 if move != "arrived" or aim.is_sure:
+                    self._idle = 0
                     return move
         if self._turns_left > 0:
             self._turns_left -= 1
+            self._idle = 0
             return "left"
         return self._explore(terrain, flood_terrain(terrain, (row, column), False), position, yaw)
 
@@ -172,6 +192,7 @@ class Explorer:
         self.is_done = not len(frontiers.costs)
         if self.is_done:
             return self._wander(terrain, reach, position, yaw)
+        self._idle = 0
         chosen = self._choose_frontier(terrain, frontiers)
         cell = frontiers.cells[chosen]
         self._target = terrain.grid.centers_of(cell)

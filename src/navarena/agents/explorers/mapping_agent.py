@@ -74,6 +74,9 @@ class MappingAgent(Agent):
             move = self._explorers[slot].act(scores, maps.grid(slot), position, yaw, aim)
             name = self.task.declaration if move == "arrived" else MOVES[move]
             actions[slot] = self._indices[name]
+            if self._explorers[slot].gives_up:
+                maps.reset([slot])
+                self._explorers[slot].begin_anew()
         return actions
 
     def settings_in(self, scene_id: str) -> ExplorerSettings:
