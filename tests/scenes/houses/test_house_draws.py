@@ -31,6 +31,13 @@ def test_integers_are_steps_from_the_low_end(low, span, step):
     assert (value - low) % step == 0
 
 
+def test_a_replaced_seed_is_no_other_houses():
+    assert house_seed("train", 283) == 1_000_800 and house_seed("train", 284) == 1_000_284
+    assert house_seed("train", 283, "houses-v0") == 283
+    seeds = [house_seed(split, index) for split, size in HOUSE_SPLITS.items() for index in range(size)]
+    assert len(set(seeds)) == len(seeds)
+
+
 def test_weights_decide_how_often():
     draws = Draws("w")
     counts = Counter(draws.weighted("abc", (1, 0, 3)) for _ in range(2000))

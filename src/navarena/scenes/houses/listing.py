@@ -2,7 +2,7 @@
 
 A digest is the beginning of `HousePlan.digest`, a hash over whole numbers and names alone, so
 that the list is the same on every machine. `scripts/list_houses.py` writes it; what changes a
-house of a published set makes a new set.
+house of a published set makes a new set. Seeds follow each other but for those of `splits.REPLACED_SEEDS`.
 """
 
 from collections.abc import Iterable

@@ -15,6 +15,9 @@ FIRST_SEED: Mapping[str, Mapping[str, int]] = {
     "houses-v1": {"train": 1_000_000, "val": 1_100_000, "test": 1_200_000},
 }
 """Seed of house 0 of each split; the distances exceed the sizes, so seeds are disjoint."""
+REPLACED_SEEDS: Mapping[tuple[str, str, int], int] = {("houses-v1", "train", 283): 1_000_800}
+"""(set, split, index) -> seed of the houses whose own seed gives one of which less than 98 % of a storey can
+be reached: 1_000_283 has 97.92 % on its top floor. They take the next seeds behind their split."""
 
 
 SETTINGS: Mapping[str, Mapping[str, HouseSettings]] = {
@@ -46,4 +49,4 @@ def house_seed(split: str, index: int, name: str = "houses-v1") -> int:
         raise InputError(
             f"expected a house index in [0, {HOUSE_SPLITS[split] - 1}] of split {split!r}, got {index}"
         )
-    return FIRST_SEED[name][split] + index
+    return REPLACED_SEEDS.get((name, split, index), FIRST_SEED[name][split] + index)
