@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from navarena.cli.benchmarks.measurement import Measurement, median_seconds
-from navarena.episodes.catalog import make_episodes
+from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.episode import Episode
 from navarena.episodes.route_sets import load_routes
 from navarena.episodes.route_tours import build_episode_tours, make_episode_tours
@@ -26,6 +26,7 @@ PROTOCOL = "pointnav-v1"
 PICTURE_BATCH, PICTURE_PROTOCOL = 16, "multion-3on-v1"
 OBJECT_PROTOCOL = "objectnav-hm3d2022-v1"
 TOUR_PROTOCOL = "ir2r-ce-v1"
+LIFELONG_BATCH, LIFELONG_PROTOCOL = 8, "goat-v1"
 ACTION_SHARES = (0.0, 0.6, 0.2, 0.2)
 """Probabilities of stop (found), move_forward, turn_left, turn_right in the timed steps."""
 
@@ -46,6 +47,7 @@ def measure(quick: bool) -> list[Measurement]:
         measure_resets(episodes, worlds, resets),
         measure_pictures(scenes[:8], 100 if quick else 400),
         measure_tours(100 if quick else 400),
+        measure_lifelong(50 if quick else 200),
         measure_object_resets(scenes[:8]),
     ]
 
@@ -99,6 +101,16 @@ def measure_tours(steps: int) -> Measurement:
     return Measurement(
         name, PICTURE_BATCH * steps / seconds, "steps/s", 1_500, "one core, with oracle phases"
     )
+
+
+def measure_lifelong(steps: int) -> Measurement:
+    """Environment steps/s of goat-v1 on one thread with all observations, goals in pictures included."""
+    episodes = load_episodes(LIFELONG_PROTOCOL, "mini").episodes
+    envs = NavigationVectorEnv(LIFELONG_BATCH, LIFELONG_PROTOCOL, episodes=episodes, threads=1, copy=False)
+    envs.reset(seed=0)
+    seconds = _time_steps(envs.step, steps, LIFELONG_BATCH)
+    name = f"{LIFELONG_PROTOCOL} environment step, batch of {LIFELONG_BATCH}, 360x640 RGB-D and goals"
+    return Measurement(name, LIFELONG_BATCH * steps / seconds, "steps/s", 600, "one core")
 
 
 def measure_object_resets(scenes: Sequence[str]) -> Measurement:
