@@ -1,5 +1,6 @@
 """What a drawing shows, read back from its SVG."""
 
+import dataclasses
 import itertools
 import xml.etree.ElementTree as ET
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from evaluation.corridor import CorridorBatch, make_benchmark
+from navarena.episodes.goals import MultiGoal, ObjectInstance
 from navarena.metrics import Trajectory
 from navarena.reports import draw_episode
 from reports.corridor_plan import make_plan
@@ -106,3 +108,15 @@ def test_another_storey_is_drawn_faintly(episode):
     )
     _, found = parts(draw_episode(storeys, episode, walk(episode, [0])))
     assert [element.get("class") for element in found["floor"]] == ["floor other", "floor"]
+
+
+def test_several_goals_are_numbered_in_their_order(episode):
+    trajectory = walk(episode, [1, 1, 0])
+    assert "goal-number" not in parts(draw_episode(make_plan("s"), episode, trajectory))[1]
+    places = [(4.0, 0.0, 0.0), (15.0, 0.0, 0.0)]
+    objects = tuple(ObjectInstance(str(k), "cylinder", place) for k, place in enumerate(places))
+    several = dataclasses.replace(episode, goal=MultiGoal(objects))
+    _, found = parts(draw_episode(make_plan("s"), several, trajectory))
+    assert [text.text for text in found["goal-number"]] == ["1", "2"]
+    beside = [float(text.get("x")) for text in found["goal-number"]]
+    assert np.allclose(beside, [4.0, 15.0], atol=1.0)

@@ -60,6 +60,7 @@ def draw_episode(plan: ScenePlan, episode: Episode, trajectory: Trajectory) -> M
         *_draw_walk(on_plan(positions)),
         *_draw_collisions(positions[1:][trajectory.collided], size),
         *(_draw_goal(goal, trajectory.success_distance, size) for goal in view.goals),
+        *_number_goals(view.goals, size),
         _draw_start(positions[0], float(trajectory.yaws[0]), size),
         _draw_scale(low, high, size),
     ]
@@ -120,6 +121,17 @@ def _draw_goal(goal: Float[np.ndarray, "3"], success_distance: float, size: floa
         f'<circle class="goal-ring" cx="{x:.2f}" cy="{z:.2f}" r="{radius:.3f}"/>'
         f'<circle class="goal" cx="{x:.2f}" cy="{z:.2f}" r="{size * 0.007:.3f}"/>'
     )
+
+
+def _number_goals(goals: Float[np.ndarray, "g 3"], size: float) -> list[str]:
+    """Their places in the order, beside them; nothing for one goal."""
+    if len(goals) < 2:
+        return []
+    return [
+        f'<text class="goal-number" x="{goal[0] + size * 0.012:.2f}" y="{goal[2] - size * 0.012:.2f}" '
+        f'font-size="{size * 0.034:.2f}">{number}</text>'
+        for number, goal in enumerate(goals, 1)
+    ]
 
 
 def _draw_start(start: Float[np.ndarray, "3"], yaw: float, size: float) -> str:

@@ -49,9 +49,14 @@ class MapPanel:
         self._draw_floor(view.outlines, FLOOR, FLOOR_EDGE)
         self._draw_dashes(self._pixels(on_plan(view.shortest)))
         radius = max(trajectory.success_distance * self._scale, 5.0)
-        for goal in self._pixels(on_plan(view.goals)):
+        for number, goal in enumerate(self._pixels(on_plan(view.goals)), 1):
             self._draw_disc(goal, radius, GOAL, 1)
             self._draw_disc(goal, 3.5, GOAL, -1)
+            if len(view.goals) > 1:
+                at = (round(float(goal[0])) + 6, round(float(goal[1])) - 5)
+                cv2.putText(
+                    self._trail, str(number), at, cv2.FONT_HERSHEY_SIMPLEX, 0.42, GOAL, 1, cv2.LINE_AA
+                )
 
     def draw(self, pose: int) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: the walk up to `pose`, and the body there; poses must not go back."""
