@@ -155,7 +155,8 @@ def test_tours(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check("tours evaluate", printed(capsys, "tours", "evaluate", *arguments))
     check("tours score", printed(capsys, "tours", "score", run, *rules))
     check("tours houses", printed(capsys, "tours", "houses", "mini", "--out", folder / "houses"))
-    check("tours coverage", printed(capsys, "tours", "coverage", "mini", "--most", "2"))
+    check("tours coverage", printed(capsys, "tours", "coverage", "mini", "--most", "2", "--keep", folder))
+    assert (folder / "analyses" / "coverage.json").exists()
     agent = ("--agent", "random", "--split", "mini", "--out", folder / "house_tours.json")
     check("tours evaluate", printed(capsys, "tours", "evaluate", "ir2r-ce-v1", *agent))
 
@@ -166,6 +167,11 @@ def test_goals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check("goals stats", printed(capsys, "goals", "stats", "val_seen_mini", "--limit", "1"))
     sheet = ("--out", folder / "goals.png", "--most", "4")
     check("goals preview", printed(capsys, "goals", "preview", house, *sheet))
+    names = folder / "names.json"  # without a description the writer is not asked
+    kind = ("ovon-v1", "--scene", house, "--per-scene", "1", "--out", names)
+    printed(capsys, "episodes", "make", *kind)
+    writer = ("--protocol", "ovon-v1", "--writer", "http://127.0.0.1:9/v1", "--out", folder / "words.json")
+    check("goals reword", printed(capsys, "goals", "reword", names, *writer))
 
 
 def test_cache(

@@ -72,6 +72,9 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "goals make": Entry("navarena.cli.goals:GoalsMake", "find the goals of scenes for GOAT-Bench"),
     "goals stats": Entry("navarena.cli.goals:GoalsStats", "count goals by modality and split"),
+    "goals reword": Entry(
+        "navarena.cli.goals_reword:GoalsReword", "word descriptions by a model of language"
+    ),
     "goals preview": Entry("navarena.cli.goals:GoalsPreview", "draw goals of a scene into a PNG"),
     "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
     "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),

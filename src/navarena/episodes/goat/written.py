@@ -21,6 +21,7 @@ from navarena.episodes.goat.rewording import find_describer
 from navarena.episodes.goat.scene_goals import find_scene_goals
 from navarena.episodes.goat.wording import MOST_WORDS, PHRASES, count_words
 from navarena.episodes.goat.writers import Writer
+from navarena.episodes.language import Landmark
 from navarena.simulation.world import World
 
 CAPTION_QUESTION = "Question: what does the {name} in the middle look like? Answer:"
@@ -116,11 +117,7 @@ def take_portrait(world: World, number: int) -> UInt8[np.ndarray, "h w 3"]:
 def ask_for_words(known: Description, caption: str) -> str:
     """The question for a model of language: the facts of a description and the words of a captioner."""
     looks = ", ".join(found[1] for found in (say(*one) for one in known.attributes) if found is not None)
-    lines = [
-        f"- it is {one.kind} "
-        + " and ".join(f"the {mark.category.replace('_', ' ')}" for mark in one.landmarks)
-        for one in known.relations
-    ]
+    lines = [f"- it is {one.kind} {' and '.join(map(_name, one.landmarks))}" for one in known.relations]
     return PROMPT.format(
         name=known.name,
         attributes=looks or "unknown",
@@ -154,6 +151,10 @@ def _tells(text: str, relation: Relation) -> bool:
     names = [mark.category.replace("_", " ") for mark in relation.landmarks]
     starts = {phrase.split(" the {0}")[0] for phrase in PHRASES[relation.kind]} | {relation.kind}
     return all(_says(text, name) for name in names) and any(_says(text, start) for start in starts)
+
+
+def _name(landmark: Landmark) -> str:
+    return "the " + landmark.category.replace("_", " ")
 
 
 def _says(text: str, phrase: str) -> bool:
