@@ -8,7 +8,7 @@ from scipy.stats import truncnorm
 
 from navarena.core.seeding import make_generator
 from navarena.corruptions import find_corruption
-from navarena.corruptions.pyrobot import truncated_normals
+from navarena.corruptions.motion_kernels import truncated_normal
 
 from .movements import FORWARD, LEFT, RIGHT, STEP, TURN, carry_out
 
@@ -91,8 +91,8 @@ def test_words_halve_noise_and_mistake_radians_for_degrees():
 def test_quantiles_are_those_of_scipy():
     quantiles = np.linspace(0, 0.999, 25)
     for mean, sigma, lowest in ((0.1, 0.2, -math.inf), (0.1, 0.2, 0.05), (-0.3, 0.01, -0.29)):
-        ours = truncated_normals(quantiles, *(np.full(25, x) for x in (mean, sigma, lowest)))
+        ours = [truncated_normal(quantile, mean, sigma, lowest, 3.0) for quantile in quantiles]
         low = max((lowest - mean) / sigma, -3)
         assert np.allclose(ours, truncnorm.ppf(quantiles, low, 3, mean, sigma), atol=1e-9)
-    nothing = truncated_normals(quantiles, np.full(25, 0.3), np.zeros(25), np.full(25, -math.inf))
+    nothing = np.array([truncated_normal(quantile, 0.3, 0.0, -math.inf, 3.0) for quantile in quantiles])
     assert (nothing == 0.3).all()

@@ -3,8 +3,8 @@
 import numpy as np
 from jaxtyping import Float, Int64
 
-from navarena.core.movement import ACROSS, ALONG, TURN
 from navarena.corruptions.corruption import FLOORS, MotionCorruption
+from navarena.corruptions.motion_kernels import scale_by_floor
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)
 """By severity: the share by which carpet shortens a movement and tiles lengthen it.
@@ -39,5 +39,5 @@ class FrictionZones(MotionCorruption):
         drawn: Float[np.ndarray, "n 0"],
         floors: Int64[np.ndarray, "n"],
     ) -> Float[np.ndarray, "n 4"]:
-        movements[:, [ALONG, ACROSS, TURN]] *= self._factors[floors][:, None]
+        scale_by_floor(movements, self._factors, floors)
         return movements

@@ -6,8 +6,8 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Float, Int64
 
-from navarena.core.movement import ACROSS, ALONG, TURN, turn_first, walks
 from navarena.corruptions.corruption import MotionCorruption
+from navarena.corruptions.motion_kernels import fail_turns, lengthen, turn_walks_first
 
 MOVE_MEAN = 0.001
 """Metres by which a move of the engine goes too far on average (AI2-THOR: movementGaussianMu)."""
@@ -60,8 +60,8 @@ class NativeNoise(MotionCorruption):
         drawn: Float[np.ndarray, "n 3"],
         floors: Int64[np.ndarray, "n"],
     ) -> Float[np.ndarray, "n 4"]:
-        _lengthen(movements, commanded, drawn[:, 0], drawn[:, 2])
-        turn_first(movements, np.where(walks(commanded), drawn[:, 1], 0.0))
+        lengthen(movements, commanded, drawn, 0, 2)
+        turn_walks_first(movements, commanded, drawn, 1, False)
         return movements
 
 
@@ -100,7 +100,7 @@ class MotionBiasConstant(MotionCorruption):
         drawn: Float[np.ndarray, "n 2"],
         floors: Int64[np.ndarray, "n"],
     ) -> Float[np.ndarray, "n 4"]:
-        _lengthen(movements, commanded, drawn[:, 0], drawn[:, 1])
+        lengthen(movements, commanded, drawn, 0, 1)
         return movements
 
 
@@ -131,10 +131,7 @@ class MotionDrift(MotionCorruption):
         drawn: Float[np.ndarray, "n 1"],
         floors: Int64[np.ndarray, "n"],
     ) -> Float[np.ndarray, "n 4"]:
-        angles = np.where(walks(commanded), drawn[:, 0], 0.0)
-        turn_first(movements, angles)
-        if self.choices["reading"] == "paper":
-            movements[:, TURN] -= angles
+        turn_walks_first(movements, commanded, drawn, 0, self.choices["reading"] == "paper")
         return movements
 
 
@@ -164,18 +161,5 @@ class MotorFailure(MotionCorruption):
         drawn: Float[np.ndarray, "n 1"],
         floors: Int64[np.ndarray, "n"],
     ) -> Float[np.ndarray, "n 4"]:
-        failing = commanded[:, TURN] * drawn[:, 0] > 0
-        movements[failing, TURN] = 0.0
-        movements[failing & ~walks(commanded), : ACROSS + 1] = 0.0
+        fail_turns(movements, commanded, drawn)
         return movements
-
-
-def _lengthen(
-    movements: Float[np.ndarray, "n 4"],
-    commanded: Float[np.ndarray, "n 4"],
-    metres: Float[np.ndarray, "n"],
-    radians: Float[np.ndarray, "n"],
-) -> None:
-    """Add `metres` to the commanded walks and `radians` to the commanded turns, in their direction."""
-    movements[:, ALONG] += np.sign(commanded[:, ALONG]) * metres
-    movements[:, TURN] += np.sign(commanded[:, TURN]) * radians

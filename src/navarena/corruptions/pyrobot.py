@@ -8,10 +8,9 @@ from types import MappingProxyType
 
 import numpy as np
 from jaxtyping import Float, Int64
-from scipy.special import ndtr, ndtri
 
-from navarena.core.movement import ACROSS, ALONG, TURN, walks
 from navarena.corruptions.corruption import MotionCorruption
+from navarena.corruptions.motion_kernels import add_controller_noise
 
 MOST_SIGMAS = 3.0
 """No draw is farther than this from its mean."""
@@ -21,8 +20,6 @@ LEAST_SHARE = -0.95
 
 TINY = 1e-8
 """Added to a commanded amount before its sign is taken, so that the sign of none is +1."""
-
-_WALK, _TURN = 0, 1
 
 
 @dataclass(frozen=True)
@@ -114,38 +111,15 @@ class PyRobotNoise(MotionCorruption):
         drawn: Float[np.ndarray, "n 3"],
         floors: Int64[np.ndarray, "n"],
     ) -> Float[np.ndarray, "n 4"]:
-        walking = walks(commanded)
-        turning = ~walking & (commanded[:, TURN] != 0)
-        kinds = np.where(turning, _TURN, _WALK)
-        means, sigmas = self._means[kinds], self._sigmas[kinds]
-        lowest = np.full_like(means, -np.inf)
-        lowest[walking, 0] = LEAST_SHARE * np.abs(movements[walking, ALONG])
-        lowest[turning, 2] = LEAST_SHARE * np.abs(movements[turning, TURN])
-        noise = self._scale * truncated_normals(drawn, means, sigmas, lowest)
-        noise[:, :2] *= np.sign(movements[:, ALONG] + TINY)[:, None]
-        noise[:, 2] *= np.sign(movements[:, TURN] + TINY)
-        noise[~(walking | turning)] = 0.0
-        movements[:, [ALONG, ACROSS, TURN]] += noise
+        add_controller_noise(
+            movements,
+            commanded,
+            drawn,
+            self._means,
+            self._sigmas,
+            self._scale,
+            MOST_SIGMAS,
+            LEAST_SHARE,
+            TINY,
+        )
         return movements
-
-
-def truncated_normals(
-    quantiles: Float[np.ndarray, "*s"],
-    means: Float[np.ndarray, "*s"],
-    sigmas: Float[np.ndarray, "*s"],
-    lowest: Float[np.ndarray, "*s"],
-) -> Float[np.ndarray, "*s"]:
-    """Values (...) at `quantiles` of normal distributions that are cut to an interval; in their unit.
-
-    The interval is means +- MOST_SIGMAS * sigmas, from below also cut at `lowest`.
-
-    Args:
-        quantiles: (...) within [0, 1).
-        means: (...) of the normal distributions before they are cut.
-        sigmas: (...) their standard deviations; 0 gives the mean.
-        lowest: (...), -inf where nothing more is cut.
-    """
-    safe = np.where(sigmas > 0, sigmas, 1.0)
-    low = ndtr(np.maximum((lowest - means) / safe, -MOST_SIGMAS))
-    high = ndtr(MOST_SIGMAS)
-    return means + sigmas * ndtri(low + quantiles * (high - low))
