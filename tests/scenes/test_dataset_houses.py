@@ -4,9 +4,19 @@ import json
 
 import numpy as np
 import pytest
-from dataset_samples import procthor_assets, procthor_house, write_habitat, write_procthor
+from dataset_samples import (
+    GlbMesh,
+    glb,
+    grid_quad,
+    procthor_assets,
+    procthor_house,
+    write_habitat,
+    write_procthor,
+)
 
-from navarena.core.errors import FileError
+from navarena.core.errors import FileError, MissingExtraError
+from navarena.scenes import cache_store
+from navarena.scenes.catalog import load_scene
 from navarena.scenes.datasets import get_dataset
 from navarena.scenes.datasets.procthor_house import category_name, read_assets, read_house
 from navarena.scenes.validation import validate_scene
@@ -255,6 +265,28 @@ def test_habitat_mistakes_name_file_and_entry(tmp_path):
     (root / "tiny.scene_dataset_config.json").unlink()
     with pytest.raises(FileError, match="scene_dataset_config.json"):
         dataset.locate(root, str(scene))
+
+
+def test_habitat_missing_textures_are_named_and_nothing_is_kept(tmp_path, monkeypatch):
+    """In a file beside a stage; and compressed where nothing decodes it. The cache stays empty."""
+    monkeypatch.setattr(cache_store, "cache_folder", lambda: tmp_path / "cache")
+    root = write_habitat(tmp_path / "tiny")
+    scene, stage = root / "scenes" / "one.scene_instance.json", root / "stages" / "room.obj"
+    stage.write_text("mtllib looks.mtl\nusemtl oak\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n")
+    (root / "stages" / "looks.mtl").write_text("newmtl oak\nmap_Kd oak.png\n")
+    _edit(root / "stages" / "room.stage_config.json", render_asset="room.obj")
+    with pytest.raises(
+        FileError, match=r"room\.obj: expected the file 'oak.png' that it names at .*put it there"
+    ):
+        load_scene(str(scene))
+    points, triangles = grid_quad((0, 0, 0), (1, 0, 0), (0, 1, 0))
+    basis = GlbMesh(points, triangles, points[:, :2], b"sB", "image/x-basis", "GOOGLE_texture_basis")
+    (root / "stages" / "room.glb").write_bytes(glb([basis]))
+    _edit(root / "stages" / "room.stage_config.json", render_asset="room.glb")
+    monkeypatch.setattr("navarena.scenes.formats.basis.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"room\.glb.*pip install 'navarena\[hm3d\]'"):
+        load_scene(str(scene))
+    assert not list((tmp_path / "cache").rglob("*.pack"))
 
 
 def test_habitat_articulated_objects_are_left_out_and_told(tmp_path, caplog):

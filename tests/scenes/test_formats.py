@@ -1,5 +1,6 @@
 """Mesh files made by hand come in with everything they hold."""
 
+import base64
 import io
 import json
 import logging
@@ -14,6 +15,8 @@ from PIL import Image
 from scene_samples import assert_scenes_equal, box_triangles, full_scene
 
 from navarena.core.errors import FileError, InputError, SceneError, UnknownNameError
+from navarena.scenes import cache_store
+from navarena.scenes.catalog import load_scene
 from navarena.scenes.formats import export_glb, import_mesh
 from navarena.scenes.formats.part import color_bytes, split_polygons
 from navarena.scenes.formats.textures import fit_texture
@@ -567,6 +570,55 @@ def test_missing_files_and_folders(tmp_path):
         import_mesh(tmp_path / "no.obj")
     with pytest.raises(FileError, match="got the folder"):
         import_mesh(tmp_path)
+
+
+def _textured_gltf(path, uri):
+    """A glTF file of one triangle whose picture lies in a file of its own; returns its path."""
+    high = {"min": [0, 0, 0], "max": [1, 0, 1]}
+    data = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 0]], "<f4").tobytes() + np.zeros((3, 2), "<f4").tobytes()
+    content = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "material": 0}]}],
+        "materials": [{"name": "oak", "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+        "textures": [{"source": 0}],
+        "images": [{"uri": uri}],
+        "buffers": [{"byteLength": 60, "uri": "data:;base64," + base64.b64encode(data).decode()}],
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": 0, "byteLength": 36},
+            {"buffer": 0, "byteOffset": 36, "byteLength": 24},
+        ],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", **high},
+            {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC2"},
+        ],
+    }  # fmt: skip
+    path.write_text(json.dumps(content))
+    return path
+
+
+def _packs_below(folder):
+    return [path for path in folder.rglob("*") if path.is_file() and path.suffix == ".pack"]
+
+
+def test_a_missing_texture_is_an_error_that_names_it_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_store, "cache_folder", lambda: tmp_path / "cache")
+    path = _textured_gltf(tmp_path / "room.gltf", "pictures/oak%20dark.png")
+    with pytest.raises(
+        FileError, match=r"room\.gltf: expected the file 'pictures/oak dark.png'"
+    ):
+        load_scene(path)
+    assert not _packs_below(tmp_path)
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "oak dark.png").write_bytes(_png()[1])
+    assert len(load_scene(path).textures) == 1 and len(_packs_below(tmp_path)) == 1
+
+    (tmp_path / "looks.mtl").write_text(LOOKS)
+    with pytest.raises(FileError, match=r"room\.obj: expected the file 'picture.png'"):
+        load_scene(_write(tmp_path / "room.obj", TWO_GROUPS))
+    assert len(_packs_below(tmp_path)) == 1
 
 
 def test_a_damaged_image_is_named(tmp_path):

@@ -112,6 +112,9 @@ def test_the_hash_covers_what_the_file_refers_to(tmp_path):
     assert len({missing, red, green, pictured}) == 4
     (tmp_path / "picture.png").unlink()
     assert catalog.scene_hash(path) == green
+    with pytest.raises(FileError, match="expected the file 'picture.png'"):
+        catalog.load_scene(path)
+    library.write_text("newmtl paint\nKd 0 1 0\n")
     assert catalog.load_scene(path).materials[0].color == (0, 255, 0)
 
 

@@ -43,6 +43,9 @@ UP_AXES: Mapping[str, tuple[tuple[int, int], ...]] = {
 }
 """Which axis of the file points up -> for world x, y and z: (axis of the file, sign). All are turns."""
 
+MATERIAL_LIBRARY = ".mtl"
+"""Many OBJ files of the web name one that nobody kept; their shape is of use without."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -50,8 +53,9 @@ def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Sce
     """Read a glTF (.glb, .gltf), OBJ or PLY file as a scene.
 
     Args:
-        path: the file; what it refers to (materials, images, buffers) is looked for beside it. Missing
-            materials and images are logged and replaced by plain colours.
+        path: the file; what it refers to (materials, images, buffers) is looked for beside it. A missing
+            file of materials (.mtl), and images that cannot be decoded, are logged and replaced by plain
+            colours.
         up_axis: the axis of the file that points up: "y", "z", "x", or one with a minus sign.
         scale: metres for one unit of the file.
 
@@ -60,7 +64,8 @@ def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Sce
         PLY files and `extras` with a category of glTF files become objects; `walkable` is empty.
 
     Raises:
-        FileError: the file is missing, empty, cut short, or of another kind.
+        FileError: the file, or an image or buffer that it names, is missing; it is empty, cut short, or of
+            another kind.
         SceneError: it holds no triangles, or numbers that are not finite.
         UnknownNameError, InputError: for another up axis, or a scale that is not above 0.
     """
@@ -79,18 +84,23 @@ def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Sce
 def read_mesh(path: Path) -> MeshFile:
     """The parts of a mesh file in its own frame and unit; raises FileError as `import_mesh` does.
 
-    Materials and images that are missing, or cannot be decoded, are told in `lost`.
+    A missing file of materials, and images that cannot be decoded, are told in `lost`.
     """
     suffix = path.suffix.lower()
     if suffix not in _READERS:
         if path.exists() and path.is_dir():
             raise FileError(f"expected a mesh file ({', '.join(SUFFIXES)}), got the folder {path}")
         raise FileError(f"cannot import {path}: {unknown_name('mesh suffix', suffix, SUFFIXES)}")
-    mesh = _read(path, read_bytes(path, "mesh file"))
-    missing = [name for name, file in referenced_files(path) if not file.is_file()]
-    if missing:
-        mesh = replace(mesh, lost=(f"{', '.join(missing)} not found", *mesh.lost))
-    return mesh
+    data = read_bytes(path, "mesh file")
+    missing = {name: file for name, file in referenced_files(path) if not file.is_file()}
+    for name, file in missing.items():
+        if file.suffix.lower() != MATERIAL_LIBRARY:
+            raise FileError(
+                f"cannot import {path}: expected the file {name!r} that it names at {file}, found none; put "
+                "it there, or export the scene as one .glb"
+            )
+    mesh = _read(path, data)
+    return replace(mesh, lost=(f"{', '.join(missing)} not found", *mesh.lost)) if missing else mesh
 
 
 def read_ply_property(
