@@ -606,9 +606,7 @@ def _packs_below(folder):
 def test_a_missing_texture_is_an_error_that_names_it_and_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(cache_store, "cache_folder", lambda: tmp_path / "cache")
     path = _textured_gltf(tmp_path / "room.gltf", "pictures/oak%20dark.png")
-    with pytest.raises(
-        FileError, match=r"room\.gltf: expected the file 'pictures/oak dark.png'"
-    ):
+    with pytest.raises(FileError, match=r"room\.gltf: expected the file 'pictures/oak dark.png'"):
         load_scene(path)
     assert not _packs_below(tmp_path)
     (tmp_path / "pictures").mkdir()
