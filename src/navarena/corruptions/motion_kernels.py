@@ -107,7 +107,7 @@ def turn_walks_first(movements, commanded, drawn, radians, undo):
 
 @kernel
 def fail_turns(movements, commanded, drawn):
-    """Take commanded turns to the side drawn[:, 0] away, 1 left or -1 right, and what they would have moved."""
+    """Take commanded turns to the side drawn[:, 0], 1 left or -1 right, away, and what they would move."""
     for i in range(movements.shape[0]):
         if commanded[i, TURN] * drawn[i, 0] > 0:
             movements[i, TURN] = 0.0
