@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agents.encoders.tiny_models import write_clip
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
 from navarena.agents.goat.cow import CowSettings, ModularCowAgent
@@ -118,3 +119,12 @@ def test_encoders_must_see_and_tasks_must_be_of_goat():
         make_agent("words")
     with pytest.raises(InputError, match="expected goat-v1"):
         ModularCowAgent(get_task("pointnav-v1"), 0)
+
+
+@pytest.mark.slow
+def test_clip_from_disk_knows_words_and_pictures(tmp_path):
+    pytest.importorskip("transformers")
+    agent = make_agent(f"clip:{write_clip(tmp_path / 'clip')}", patience=0, last=5)
+    assert see(agent, 200, {"objectgoal": "couch"}).arrival is None
+    agent.reset([Start(0, "one", "hall", Boundary.SUBTASK, 0)])
+    assert see(agent, 200, {"image_goal": np.full((64, 64, 3), 200, np.uint8)}).arrival is None
