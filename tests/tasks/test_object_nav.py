@@ -177,3 +177,12 @@ def test_the_expert_arrives():
     while (active := batch.running).any():
         batch.step(agent.act(batch.observations, active), active)
     assert [success(batch.trajectory(k)) for k in range(len(OBJECT_GOALS))] == [1] * len(OBJECT_GOALS)
+
+
+def test_goals_are_the_objects_that_fulfil_them():
+    task = get_task("objectnav-habitat2020-v1")
+    state = task.make_state(2)
+    box = {"center": (0.0, 0.5, 0.0), "half_size": (0.5, 0.5, 0.5), "yaw": 0.0}
+    state.things[0] = (SceneObject(7, "armchair", **box), SceneObject(9, "office_chair", **box))
+    assert task.goal_ids(state, 0) == [frozenset({7, 9})], "any of them will do"
+    assert task.goal_ids(state, 1) == [frozenset()], "none is known without labels"

@@ -52,7 +52,7 @@ class ObjectGoalTask(Task):
 
     def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
         """The objects that fulfil the goal; none in scenes without labels."""
-        return [frozenset(one.object_id for one in require_state(state).things[slot] or ())]
+        return [frozenset(one.object_id for one in require_object_state(state).things[slot] or ())]
 
     @property
     @abstractmethod
