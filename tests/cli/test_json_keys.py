@@ -80,9 +80,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Any:
     code = main([*map(str, arguments), "--json"])
-    out = capsys.readouterr().out
-    assert code == 0, out
-    return json.loads(out)
+    said = capsys.readouterr()
+    assert code == 0, said.err
+    return json.loads(said.out)
 
 
 def test_every_command_is_documented() -> None:

@@ -195,7 +195,7 @@ def test_tracebacks_name_the_agent_and_not_the_runner(tmp_path):
     ("agent", "message"),
     [
         ("Misshapen", r"expected the agent to return 32 integer actions, shape \(32,\), got shape \(32, 1\)"),
-        ("Dreamer", r"got shape \(32,\) of float64"),
+        ("Dreamer", r"got shape \(32,\) of float64 with NaN"),
     ],
 )
 def test_an_agent_that_is_no_agent_stops_the_run(tmp_path, agent, message):

@@ -14,6 +14,7 @@ from navarena.episodes.exchange.r2r_ce import R2R_CE
 from navarena.episodes.route_sets import ROUTE_SPLITS, find_route_split, load_routes
 from navarena.episodes.route_tours import EpisodeTour, build_episode_tours, make_episode_tours
 from navarena.episodes.tours import TourLists, count_tours, save_tours
+from navarena.evaluation.analyses import save_analysis, tabulate_coverage
 from navarena.evaluation.tour_coverage import measure_coverage
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.world import WorldCache
@@ -70,6 +71,8 @@ class ToursCoverage:
     """Episodes up to which the curves run."""
     copies: bool = False
     """Measure all three tours of each order of paths; they follow the same paths."""
+    keep: Path | None = None
+    """Keep the curves below this folder, as `navarena analyse` keeps its tables."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
@@ -94,6 +97,9 @@ class ToursCoverage:
                 for n, (following, whole, count) in enumerate(rows)
             ],
         )
+        if self.keep is not None:
+            kept = save_analysis(self.keep, tabulate_coverage(coverage, f"r2r-houses-v1/{self.split}"))
+            console.text(f"kept in {kept}")
         curve = [
             {"episodes": n, "next_path": following, "whole_tour": whole, "tours": count}
             for n, (following, whole, count) in enumerate(rows)

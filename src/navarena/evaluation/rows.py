@@ -51,9 +51,10 @@ def require_actions(chosen: object, slots: int, benchmark: Benchmark) -> Actions
     shape = (slots, len(benchmark.actions)) if benchmark.is_continuous else (slots,)
     if array.shape != shape or array.dtype.kind not in ("iuf" if benchmark.is_continuous else "iu"):
         kind = "rows of numbers" if benchmark.is_continuous else "integer actions"
+        unknown = " with NaN" if array.dtype.kind == "f" and np.isnan(array).any() else ""
         raise ActionError(
             f"expected the agent to return {slots} {kind}, shape {shape}, got shape "
-            f"{array.shape} of {array.dtype}; mend its act()"
+            f"{array.shape} of {array.dtype}{unknown}; mend its act()"
         )
     return array.astype(np.float64 if benchmark.is_continuous else np.int64)
 

@@ -129,7 +129,7 @@ def save_analysis(folder: Path, analysis: Analysis) -> Path:
     """Write `analysis` below the run in `folder` in one step; returns the file. Raises StorageError."""
     path = folder / ANALYSES_FOLDER / f"{analysis.name}.json"
     try:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise_storage_error(path.parent, error)
     write_atomic(path, msgspec.json.format(msgspec.json.encode(analysis), indent=1) + b"\n")
