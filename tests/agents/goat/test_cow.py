@@ -121,7 +121,8 @@ def test_encoders_must_see_and_tasks_must_be_of_goat():
         ModularCowAgent(get_task("pointnav-v1"), 0)
 
 
-@pytest.mark.slow
+@pytest.mark.learn
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 def test_clip_from_disk_knows_words_and_pictures(tmp_path):
     pytest.importorskip("transformers")
     agent = make_agent(f"clip:{write_clip(tmp_path / 'clip')}", patience=0, last=5)
