@@ -198,6 +198,12 @@ def test_frames_have_their_parts_in_their_places():
     assert (frame[2 * GAP + 150, GAP : GAP + layout.map_size[0]] == 77).all()
 
 
+def test_frames_of_two_columns_are_filled():
+    layout = lay_out(100, 1.0, 2)
+    assert layout.size == (2 * 100 + 3 * GAP, 2 * 100 + 3 * GAP)
+    assert layout.map_size == (100, 100)
+
+
 @pytest.mark.parametrize("aspect", [0.5625, 1.0, 16 / 9])
 def test_frames_are_as_large_as_asked(aspect):
     layout = lay_out(90, aspect)

@@ -149,12 +149,12 @@ class _Filming:
         depth = np.asarray(raw.reshape(raw.shape[:2]), np.float64)
         if not np.isfinite(farthest):
             farthest = max(float(depth.max()), 1.0)
-        classes = seen[f"{CAMERA}_semantic"][0]
         pictures = {
             "RGB": np.asarray(seen[f"{CAMERA}_rgb"][0]),
             "depth": paint_depth(depth, farthest),
-            "semantic": paint_classes(classes.reshape(classes.shape[:2])),
         }
+        if (classes := seen.get(f"{CAMERA}_semantic")) is not None:
+            pictures["semantic"] = paint_classes(classes[0].reshape(classes.shape[1:3]))
         number = current_goal(self._track, pose, len(self._goals))
         return compose(
             self._layout,
@@ -204,7 +204,8 @@ def make_film(
     setup = _require_task(benchmark)
     ((_, _, outcome),) = execute_actions(benchmark, [(row, episode)])
     camera = film_camera(get_task(setup.protocol).embodiment, settings.height_px)
-    layout = lay_out(settings.height_px, camera.width_px / camera.height_px)
+    channels = _visible_channels(episode, setup)
+    layout = lay_out(settings.height_px, camera.width_px / camera.height_px, len(channels))
     filming = _Filming(benchmark, plan, row, episode, outcome.trajectory, layout)
     poster_at = round(POSTER_SHARE * len(row.actions))
     last = poster = np.zeros((2, 2, 3), np.uint8)
@@ -220,13 +221,19 @@ def make_film(
             video.write(last)
             on_frame()
 
-        sensors = tuple(f"{CAMERA}_{channel}" for channel in CHANNELS)
+        sensors = tuple(f"{CAMERA}_{channel}" for channel in channels)
         for _ in execute_actions(filmed, [(row, episode)], sensors, watch):
             pass
         for _ in range(round(HOLD_SECONDS * settings.frames_per_second)):
             video.write(last)
         seconds = video.frames / settings.frames_per_second
     return Film(path, seconds, encode_jpeg(poster))
+
+
+def _visible_channels(episode: Episode, setup: TaskSetup) -> tuple[str, ...]:
+    """CHANNELS, without the labels where the scene has none."""
+    labelled = open_world(episode.scene_id, get_task(setup.protocol).embodiment).scene.has_semantics
+    return CHANNELS if labelled else CHANNELS[:2]
 
 
 def _require_task(benchmark: Benchmark) -> TaskSetup:

@@ -30,26 +30,29 @@ class Layout:
 
     Attributes:
         cell_width, cell_height: of one picture.
+        columns: how many pictures stand side by side, two or three.
     """
 
     cell_width: int
     cell_height: int
+    columns: int = 3
 
     @property
     def size(self) -> tuple[int, int]:
         """(width, height) of a frame, even."""
-        width, height = 3 * self.cell_width + 4 * GAP, 2 * self.cell_height + 3 * GAP
+        width = self.columns * (self.cell_width + GAP) + GAP
+        height = 2 * self.cell_height + 3 * GAP
         return width + width % 2, height + height % 2
 
     @property
     def map_size(self) -> tuple[int, int]:
         """(width, height) of the map."""
-        return 2 * self.cell_width + GAP, self.cell_height
+        return (self.columns - 1) * (self.cell_width + GAP) - GAP, self.cell_height
 
 
-def lay_out(height_px: int, aspect: float) -> Layout:
-    """The layout for pictures `height_px` high, of a camera that is `aspect` times as wide as high."""
-    return Layout(round(height_px * max(aspect, NARROWEST)), height_px)
+def lay_out(height_px: int, aspect: float, columns: int = 3) -> Layout:
+    """The layout of `columns` pictures `height_px` high, of a camera `aspect` times as wide as high."""
+    return Layout(round(height_px * max(aspect, NARROWEST)), height_px, columns)
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def compose(
 
     Args:
         layout: where things stand.
-        pictures: caption -> what a camera saw; at most three.
+        pictures: caption -> what a camera saw; as many as the layout has columns.
         plan: the map, of `layout.map_size`.
         moment: the words.
         goal_picture: that tells the goal; None where none does.
@@ -102,7 +105,7 @@ def compose(
     draw = ImageDraw.Draw(image)
     for column, caption in enumerate(pictures):
         _draw_caption(draw, GAP + column * (layout.cell_width + GAP), GAP, caption)
-    left = 3 * GAP + 2 * layout.cell_width
+    left = 2 * GAP + layout.map_size[0]
     _draw_card(image, draw, (left, top, layout.cell_width, layout.cell_height), moment, goal_picture)
     return np.asarray(image)
 
