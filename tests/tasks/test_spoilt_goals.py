@@ -141,3 +141,22 @@ def test_words_of_others_are_not_reworded(world, episodes):
     episode = replace(episodes[0], goal=LifelongGoal((strange,)))
     with pytest.raises(InputError, match="only those are reworded"):
         look(world, [episode], ["goal_paraphrase"], slots=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda told: {"object_id": "9999"}, r"as goals of sub-task 1 .*got the unknown \['9999'\]; leave"),
+        (lambda told: {"rotation": (0.0, 0.0, 0.0, 0.0)}, "expected a rotation of the camera of .*; mend"),
+        (lambda told: {"width_px": 64}, "got 64 x 512; mend the episode file"),
+    ],
+)
+def test_goals_that_cannot_be_made_are_told(world, episodes, change, message):
+    image = episodes[0].goal.subtasks[2]
+    changed = change(image)
+    if "object_id" in changed:
+        spoilt = replace(image, instances=(*image.instances, replace(image.instances[0], **changed)))
+    else:
+        spoilt = replace(image, image=replace(image.image, **changed))
+    with pytest.raises(InputError, match=message):
+        look(world, [replace(episodes[0], goal=LifelongGoal((spoilt,)))], slots=1)

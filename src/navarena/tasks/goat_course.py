@@ -117,7 +117,14 @@ def _find_places(world: World, subtask: Subtask, where: str) -> Float[np.ndarray
     places = view_point_positions(subtask.instances)
     if len(places):
         return places
-    numbers = [int(one.object_id) for one in subtask.instances if one.object_id.isdecimal()]
+    known = {str(one.object_id) for one in world.scene.objects}
+    unknown = [one.object_id for one in subtask.instances if one.object_id not in known]
+    if unknown:
+        raise InputError(
+            f"expected objects of {world.scene_id!r} as goals of {where}, got the unknown {unknown}; "
+            "leave the episode out, or make episodes for this scene"
+        )
+    numbers = [int(one.object_id) for one in subtask.instances]
     found = find_goal_view_points(world)
     places = found.positions[found.rows_of_objects(numbers)]
     if not len(places):

@@ -74,7 +74,7 @@ class PicturesEncoder(GoalEncoder):
 
 
 def cut_middle(picture: UInt8[np.ndarray, "h w 3"], share: float) -> UInt8[np.ndarray, "_ _ 3"]:
-    """(H', W', 3) uint8: the middle `share` of each side, at least a pixel."""
+    """(H, W, 3) uint8 sRGB bytes, smaller: the middle `share` of each side, at least a pixel."""
     height, width = picture.shape[:2]
     top, left = (int(side * (1 - share) / 2) for side in (height, width))
     return picture[top : max(top + 1, height - top), left : max(left + 1, width - left)]

@@ -1,5 +1,6 @@
 """Goals that are told by a name, in words or by a picture (GOAT-Bench)."""
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -24,6 +25,8 @@ MODALITY_IDS = {"object": 0, "description": 1, "image": 2}
 
 FINISHED = len(MODALITY_IDS)
 """What `current_subtask` says when no goal is left."""
+
+REMEDY = "mend the episode file, or leave the episode out"
 
 NAME_LETTERS = 64
 
@@ -81,7 +84,9 @@ class LifelongGoalState(TaskState):
 def require_text(text: str, letters: int, what: str) -> str:
     """`text`, which must have 1 to `letters` letters; raises InputError."""
     if not 1 <= len(text) <= letters:
-        raise InputError(f"expected {what} of 1 to {letters} letters, got {len(text)}: {text[:80]!r}")
+        raise InputError(
+            f"expected {what} of 1 to {letters} letters, got {len(text)}: {text[:80]!r}; {REMEDY}"
+        )
     return text
 
 
@@ -89,11 +94,17 @@ def require_image(subtask: Subtask) -> GoalImage:
     """The camera of a goal told by a picture; raises InputError without one of IMAGE_PX pixels."""
     image, who = subtask.image, [one.object_id for one in subtask.instances]
     if image is None:
-        raise InputError(f"expected the camera of a picture of {subtask.category!r} {who}, got none")
+        raise InputError(
+            f"expected the camera of a picture of {subtask.category!r} {who}, got none; {REMEDY}"
+        )
+    if not 1e-9 < math.hypot(*image.rotation) < math.inf:
+        raise InputError(
+            f"expected a rotation of the camera of {subtask.category!r} {who}, got {image.rotation}; {REMEDY}"
+        )
     if (image.width_px, image.height_px) != (IMAGE_PX, IMAGE_PX):
         raise InputError(
             f"expected a picture of {IMAGE_PX} x {IMAGE_PX} pixels of {subtask.category!r} {who}, got "
-            f"{image.width_px} x {image.height_px}"
+            f"{image.width_px} x {image.height_px}; {REMEDY}"
         )
     return image
 
