@@ -11,6 +11,7 @@ from navarena.agents.explorers.coverage_curves import trace_coverage
 from navarena.agents.explorers.cylinders import find_cylinders
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
 from navarena.agents.explorers.goal_finders import values_of_goal
+from navarena.agents.explorers.mapping_agent import stretch
 from navarena.agents.explorers.sightings import locate
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
@@ -242,3 +243,16 @@ def test_without_frontiers_for_long_it_begins_anew():
     body.begin_anew()
     moves = [body.act(np.zeros_like(scores), GRID, np.zeros(3), 0.0, None) for _ in range(12)]
     assert moves == ["left"] * 12 and not body.gives_up
+
+
+def test_resized_pictures_are_stretched_to_the_camera():
+    small = np.arange(4, dtype=np.float32).reshape(1, 2, 2)
+    assert stretch(small, 2, 4)[0].tolist() == [[0, 0, 1, 1], [2, 2, 3, 3]]
+    assert stretch(small, 2, 2) is small
+
+
+def test_it_walks_by_the_resized_pictures_of_robustnav():
+    batch, agent = run("frontier", "robustnav-pointnav-v1", PointGoal(GOALS[0]), 300)
+    assert batch.observations["depth"].shape == (1, 224, 224, 1) and agent.depth_range == (0.0, 10.0)
+    distances = batch.trajectory(0).distance_to_goal
+    assert distances[-1] < distances[0] / 4, "past the wall, by noisy steps"

@@ -15,6 +15,7 @@ from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.resized import FARTHEST, ResizedDepth
 from navarena.tasks.task import Task
 
 MOST_PIXELS = 80_000
@@ -65,7 +66,8 @@ class MappingAgent(Agent):
         maps, poses = self._feel(observations, active)
         rows = np.flatnonzero(active).tolist()
         each = {slot: {name: value[slot] for name, value in observations.items()} for slot in rows}
-        self._carve(maps, observations["depth"][..., 0], poses, active, each)
+        depths = stretch(observations["depth"][..., 0], self.camera.height_px, self.camera.width_px)
+        self._carve(maps, depths, poses, active, each)
         actions = np.zeros(len(active), np.int64)
         for slot in rows:
             aim = self.find_aim(slot, each[slot], poses[slot])
@@ -174,11 +176,25 @@ def _first_camera(embodiment: Embodiment, channel: str) -> Camera:
     )
 
 
+def stretch(depths: Float32[np.ndarray, "n h w"], rows: int, columns: int) -> Float32[np.ndarray, "n r c"]:
+    """Depth pictures (N, H, W) of any unit at the size in which the camera took them, by the nearest pixels.
+
+    Protocols for networks resize pictures without keeping their aspect; a map needs the camera's own rays.
+    """
+    height, width = depths.shape[1:]
+    if (height, width) == (rows, columns):
+        return depths
+    nearest = [np.arange(count) * size // count for count, size in ((rows, height), (columns, width))]
+    return np.ascontiguousarray(depths[:, nearest[0][:, None], nearest[1]])
+
+
 def _depth_sensor(task: Task) -> Depth:
-    """The protocol's depth sensor."""
+    """The protocol's depth sensor; one that resizes its pictures is read as if it did not (see `stretch`)."""
     sensor = task.make_sensor("depth")
     if sensor is None:
         return Depth()
+    if isinstance(sensor, ResizedDepth):
+        return Depth(nearest=0.0, farthest=FARTHEST, normalize=False)
     if not isinstance(sensor, Depth):
         raise InputError(f"expected a Depth sensor of {task.protocol_id!r}, got {type(sensor).__name__}")
     return sensor
