@@ -321,7 +321,7 @@ GOOD = as_subtask(0, THERE, "image")
         (replace(GOOD, modality="object", category="x" * 65), "a category of 1 to 64 letters, got 65"),
         (
             replace(GOOD, instances=(replace(GOOD.instances[0], view_points=()),)),
-            r"a view point of sub-task 1 .* got none of the objects \['thing-0'\]; leave",
+            r"objects of 'hall' as goals of sub-task 1 .* got the unknown \['thing-0'\]; leave",
         ),
     ],
 )
