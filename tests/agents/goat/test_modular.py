@@ -240,6 +240,7 @@ def live(subtasks, boundary):
 SOFA, BED = subtask(3, "couch", 2.25), subtask(4, "bed", 7.75, "description", "bed in the bedroom.")
 
 
+@pytest.mark.slow
 def test_a_whole_life_and_its_forgetting():
     kept, known = live([BED, SOFA, BED], Boundary.SUBTASK)
     assert kept.succeeded and list(kept.modalities) == ["description", "object", "description"]
