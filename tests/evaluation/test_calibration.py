@@ -96,3 +96,12 @@ def test_given_episodes_are_adapted_in(mesh, tmp_path):
         open_benchmark(elsewhere)
     with pytest.raises(InputError, match="add --calibrate N"):
         settings(mesh, tmp_path, calibration=str(file), calibrate=None)
+
+
+def test_a_split_is_adapted_in(tmp_path):
+    """By its name: test has other episodes in other houses, mini the very ones that are evaluated."""
+    evaluated = {"dataset": "houses-v1", "split": "val", "episodes": 2, "corrupt": None}
+    with pytest.raises(InputError, match="expected calibration episodes in scenes of the evaluation"):
+        open_benchmark(settings(None, tmp_path, calibration="test", **evaluated))
+    with pytest.raises(InputError, match="expected calibration episodes that are not evaluated"):
+        open_benchmark(settings(None, tmp_path, calibration="mini", **evaluated))

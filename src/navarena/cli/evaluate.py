@@ -52,8 +52,8 @@ class Evaluate:
     """First let the agent adapt for so many steps in other episodes of the same scenes, under the same
     corruptions and without rewards (RobustNav: 166000). The result then shows as custom."""
     calibration: str | None = None
-    """Episode file or folder in which the agent adapts, such as RobustNav's, with --calibrate; by default
-    episodes are generated in the evaluated scenes."""
+    """In which it adapts, with --calibrate: a split of the data set, such as RobustNav's "calibration", or
+    an episode file or folder; by default episodes are generated in the evaluated scenes."""
     workers: int = 1
     """Worker processes; the numbers do not depend on it."""
     ray: str | None = None

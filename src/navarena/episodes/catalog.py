@@ -144,7 +144,7 @@ def split_sizes(dataset: str, recipe: EpisodeRecipe | None = None) -> Mapping[st
     """Split -> size, of a set of scenes; of a recipe's own data set as the recipe has it."""
     if recipe is not None and recipe.splits and dataset == recipe.default_dataset:
         return recipe.splits
-    return SET_SIZES.get(dataset, SPLITS)
+    return {**SET_SIZES.get(dataset, SPLITS), **(recipe.further_splits if recipe is not None else {})}
 
 
 def shipped_path(recipe: EpisodeRecipe, split: str, dataset: str) -> Path:
@@ -156,7 +156,7 @@ def split_scenes(split: str, dataset: str, recipe: EpisodeRecipe | None = None) 
     """The scenes of the episodes of a split; raises UnknownNameError for an unknown split."""
     sizes = split_sizes(dataset, recipe)
     size = sizes[require_name("split", split, sizes)]
-    whole = size.scenes is not None or size.sample is not None
+    whole = size.scenes is not None or size.sample is not None or size.rest is not None
     return scene_ids(dataset, size.scenes_of or (size.part_of if whole else split))[: size.scenes]
 
 
@@ -182,6 +182,9 @@ def make_split(
     episodes = tuple(made)
     if size.sample is not None:
         episodes = tuple(episodes[row] for row in choose_stratified(episodes, size.sample))
+    if size.rest is not None:
+        left = set(range(len(episodes))).difference(choose_stratified(episodes, size.rest))
+        episodes = tuple(episodes[row] for row in sorted(left))
     return EpisodeDataset(recipe.protocol_id, dataset, split, episodes, dropped=made.dropped)
 
 

@@ -48,6 +48,7 @@ class SplitSize:
         part_of: split that these episodes are some of; they are named and drawn as its own.
         scenes: so many of the first scenes of `part_of`, for sets that do not divide them.
         sample: so many, chosen from all scenes of `part_of` (see strata.choose_stratified).
+        rest: those that a sample of this size leaves.
         block: episodes of one scene in a row, made when they are read; None for lists.
         scenes_of: split of the scenes, where neither this nor `part_of` is one.
     """
@@ -56,6 +57,7 @@ class SplitSize:
     part_of: str = ""
     scenes: int | None = None
     sample: int | None = None
+    rest: int | None = None
     block: int | None = None
     scenes_of: str = ""
 
@@ -96,6 +98,11 @@ class EpisodeRecipe(ABC):
     @property
     def splits(self) -> Mapping[str, SplitSize]:
         """Split -> size, where they are others than those of the data set; empty otherwise."""
+        return {}
+
+    @property
+    def further_splits(self) -> Mapping[str, SplitSize]:
+        """Split -> size, of those that the protocol has beside the data set's."""
         return {}
 
     @property

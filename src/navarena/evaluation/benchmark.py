@@ -17,7 +17,7 @@ from navarena.agents.declaration import UNDECLARED, Declaration
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.corruptions.catalog import join_corruptions, write_corruption
-from navarena.episodes.catalog import load_episodes, make_episodes
+from navarena.episodes.catalog import get_recipe, load_episodes, make_episodes, split_sizes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.evaluation.calibration import Calibration, plan_calibration
@@ -191,7 +191,7 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     calibration = None
     if settings.calibrate is not None:
         identity = identity.departing("calibrate", str(settings.calibrate))
-        given = None if settings.calibration is None else load_episodes(task, "val", settings.calibration)
+        given = _load_calibration(task, settings)
         if given is not None:
             identity = identity.departing("calibration", given.hash)
         calibration = plan_calibration(task, episodes, settings.calibrate, given) if needs_agent else None
@@ -217,6 +217,17 @@ def _load_dataset(task: Task, settings: EvaluationSettings) -> EpisodeDataset:
     count = settings.episodes or SCENE_EPISODES
     name = Path(dataset).stem if is_file_path(dataset) else dataset.replace("/", "-")
     return make_episodes(task.protocol_id, [dataset], count, name=name, split=f"custom-{count}")
+
+
+def _load_calibration(task: Task, settings: EvaluationSettings) -> EpisodeDataset | None:
+    """The named split of the data set, or the episodes of a file; None for generated ones."""
+    if settings.calibration is None:
+        return None
+    dataset, recipe = settings.dataset, get_recipe(task.protocol_id)
+    is_set = dataset is None or not is_scene(dataset)
+    if is_set and settings.calibration in split_sizes(dataset or recipe.default_dataset, recipe):
+        return load_episodes(task, settings.calibration, dataset)
+    return load_episodes(task, "val", settings.calibration)
 
 
 def absolute_dataset(dataset: str | None) -> str | None:

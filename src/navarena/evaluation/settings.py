@@ -44,8 +44,8 @@ class EvaluationSettings:
         corrupt: what spoils the agent's sight, motion and knowledge of its pose, in this order:
             "name:severity" or with words, separated by commas; None for nothing.
         calibrate: steps in which the agent may adapt before (see `calibration`); None for no such phase.
-        calibration: episode file or folder in which it adapts, such as RobustNav's; None for generated
-            episodes in the same scenes.
+        calibration: split of the data set, or episode file or folder, in which it adapts, such as
+            RobustNav's "calibration"; None for generated episodes in the same scenes.
         forget: when the agent is told to forget: at every "subtask", at every "episode" (the protocols' own
             way, also None), or "never" within a scene, whose episodes then run one after the other.
         episode_steps: actions after which an episode is cut off, when the protocol allows more.
