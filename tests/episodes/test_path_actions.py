@@ -1,4 +1,4 @@
-"""The option path_actions draws episodes that take few actions, and nothing else."""
+"""The options path_actions and objects draw episodes anew, and change nothing else."""
 
 import pytest
 
@@ -8,6 +8,7 @@ from navarena.cli.main import main
 from navarena.core.errors import InputError, SceneError
 from navarena.episodes import solvable
 from navarena.episodes.catalog import get_recipe, load_episodes
+from navarena.episodes.multi_on import make_recipe
 from navarena.episodes.recipe import Stream
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
@@ -53,6 +54,20 @@ def test_the_protocols_own_limit_changes_nothing():
     assert get_task("objectnav-stretch2023-v1").options.path_actions == 80
 
 
+def test_more_objects_are_drawn():
+    """As many distinct ones as asked for, in as many legs, as the recipe of that number draws them."""
+    world = draw_world(ROOMS, scene_id="rooms")
+    five = get_recipe("multion-3on-v1+objects=5").make(world, 3, STREAM).episodes
+    assert [len({one.category for one in episode.goal.objects}) for episode in five] == [5, 5, 5]
+    assert five == make_recipe(5).make(world, 3, STREAM).episodes
+    assert get_recipe("multion-3on-v1+objects=3") == get_recipe("multion-3on-v1+objects=0")
+    shapes = get_recipe("multion-shapes-1on-v1+objects=5").make(world, 3, STREAM).episodes
+    assert [one.start_position for one in shapes] == [one.start_position for one in five]
+    task = get_task("multion-3on-v1+objects=5+step_limit=proportional")
+    assert (task.goals, task.max_steps) == (5, 4167)
+    assert task.protocol_id == "multion-3on-v1+custom+objects=5+step_limit=proportional"
+
+
 def test_a_limit_shows_as_custom():
     task = get_task("objectnav-habitat2020-v1+path_actions=750")
     assert task.protocol_id == "objectnav-habitat2020-v1+custom+path_actions=750"
@@ -63,7 +78,12 @@ def test_a_limit_shows_as_custom():
     ("protocol", "message"),
     [
         ("multion-1on-v1+path_actions=0", "expected a path of at least 1 planned action, got 0"),
-        ("multion-1on-v1+path_actions=many", "expected a number of actions as path_actions, got 'many'"),
+        (
+            "multion-1on-v1+path_actions=many",
+            "expected a number as path_actions of 'multion-1on-v1', got 'many'",
+        ),
+        ("multion-1on-v1+objects=9", "expected 1 to 8 goals of distinct classes, got 9"),
+        ("pointnav-v1+objects=2", "expected a protocol of several objects for episodes with 2"),
         ("pointnav-v1+path_actions=9", "expected a protocol of objects for a limit of 9 planned actions"),
     ],
 )
@@ -77,7 +97,7 @@ def test_files_are_what_they_are(tmp_path, capsys):
     assert main(["episodes", "make", "multion-1on-v1", "--scene", "houses-v1/val/00000", "--per-scene", "2",
                  "--out", str(path)]) == 0  # fmt: skip
     assert len(load_episodes("multion-1on-v1", dataset=path)) == 2
-    with pytest.raises(InputError, match="expected a set of scenes to draw episodes in for path_actions"):
+    with pytest.raises(InputError, match="for .*path_actions=9.* leave out objects and path_actions"):
         load_episodes("multion-1on-v1+path_actions=9", dataset=path)
 
 

@@ -78,8 +78,11 @@ APARTMENTS = {
 SET_SIZES = {"robothor-like-v1": APARTMENTS, "robothor-like-v1-twin": APARTMENTS}
 """Data set -> sizes other than SPLITS."""
 
-PATH_ACTIONS = "path_actions"
-"""The option of protocols that limits the plans of drawn episodes."""
+DRAWING_OPTIONS: Mapping[str, Callable[[EpisodeRecipe, int], EpisodeRecipe]] = {
+    "objects": lambda recipe, count: recipe.ask_for(count),
+    "path_actions": lambda recipe, count: recipe.limit_plans(count),
+}
+"""The options of protocols that move the episodes."""
 
 
 @runtime_checkable
@@ -104,13 +107,13 @@ def load_episodes(
             of the community (a folder with one file for each scene, too). None for the protocol's own.
 
     With the option path_actions (`multion-3on-v1+path_actions=750`) they are drawn anew, so that the planner
-    solves each in at most so many actions. Episodes of "robothor-like-v1-twin" are those of
-    "robothor-like-v1" in the twins of their apartments.
+    solves each in at most so many actions, and with `multion-3on-v1+objects=5` with five goals. Episodes of
+    "robothor-like-v1-twin" are those of "robothor-like-v1" in the twins of their apartments.
     Lists that come with navarena are read; others are made by the protocol's recipe once and kept
     in the cache. Episodes of the training split are made scene by scene, when they are read.
 
     Raises UnknownNameError for an unknown protocol, data set or split, FileError for a bad file, InputError
-    for a file with that option: nothing is drawn there.
+    for a file with such an option: nothing is drawn there.
     """
     named_id = task if isinstance(task, str) else task.protocol_id
     protocol_id = base_protocol(named_id)
@@ -119,8 +122,8 @@ def load_episodes(
     name = recipe.default_dataset if dataset is None else str(dataset)
     if name not in SCENE_SETS and not is_own:
         raise InputError(
-            f"expected a set of scenes to draw episodes in for {PATH_ACTIONS}, got {name!r}; leave the "
-            f"option out, or choose of {', '.join(SCENE_SETS.names())}"
+            f"expected a set of scenes to draw episodes in for {named_id!r}, got {name!r}; leave out "
+            f"{' and '.join(DRAWING_OPTIONS)}, or choose of {', '.join(SCENE_SETS.names())}"
         )
     if name == ROUTE_SET and isinstance(get_recipe(protocol_id), RouteRecipe):
         return load_routes(split)
@@ -228,17 +231,19 @@ def make_episodes(
 
 
 def get_recipe(protocol_id: str) -> EpisodeRecipe:
-    """How the episodes of a protocol are made; of its options path_actions alone moves them.
+    """How the episodes of a protocol are made; of its options DRAWING_OPTIONS alone move them.
 
-    Raises UnknownNameError, and InputError for a limit that is no number of actions.
+    Raises UnknownNameError, and InputError for an option of these that is no number.
     """
     base, options = split_protocol(protocol_id)
     recipe: EpisodeRecipe = RECIPES.get(base)
-    if PATH_ACTIONS not in options:
-        return recipe
-    if not options[PATH_ACTIONS].isdecimal():
-        raise InputError(f"expected a number of actions as {PATH_ACTIONS}, got {options[PATH_ACTIONS]!r}")
-    return recipe.limit_plans(int(options[PATH_ACTIONS]))
+    for name, change in DRAWING_OPTIONS.items():
+        if name not in options:
+            continue
+        if not options[name].isdecimal():
+            raise InputError(f"expected a number as {name} of {base!r}, got {options[name]!r}")
+        recipe = change(recipe, int(options[name]))
+    return recipe
 
 
 def _is_file(name: str) -> bool:

@@ -95,6 +95,13 @@ class EpisodeRecipe(ABC):
             f"{self.protocol_id!r}; leave the option out"
         )
 
+    def ask_for(self, objects: int) -> "EpisodeRecipe":
+        """The recipe whose episodes ask for so many objects; raises InputError where that is no choice."""
+        raise InputError(
+            f"expected a protocol of several objects for episodes with {objects}, got "
+            f"{self.protocol_id!r}; choose one of MultiON, or leave the option out"
+        )
+
     @property
     def splits(self) -> Mapping[str, SplitSize]:
         """Split -> size, where they are others than those of the data set; empty otherwise."""

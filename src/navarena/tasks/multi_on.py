@@ -137,9 +137,9 @@ class MultiOn(Task):
     ## Options
 
     found_budget, oracle_found, found_distance, found_limit, body_height, goal, late_goal, depth, hidden,
-    distractors, cylinder, step_limit, wrong_found_penalty, path_actions, track, sliding, max_steps: see
-    `MultiOnOptions`. They are written behind the id, as in `multion-3on-v1+found_budget=5`; the result then
-    shows as custom.
+    distractors, cylinder, step_limit, wrong_found_penalty, objects, path_actions, track, sliding, max_steps:
+    see `MultiOnOptions`. They are written behind the id, as in `multion-3on-v1+found_budget=5`; the result
+    then shows as custom.
 
     ## Versions
 
@@ -175,6 +175,7 @@ class MultiOn(Task):
         self.options = options
         apply_options(self, options)
         self.success_distance = options.found_distance
+        self.goals = options.objects or self.goals
         share = self.goals / 3 if options.step_limit == "proportional" else 1.0
         self.max_steps = max(1, round(options.max_steps * share))
         self.embodiment = replace(self.embodiment, height=options.body_height)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from navarena.core.errors import InputError
+from navarena.episodes.multi_on import CYLINDERS
 from navarena.episodes.multi_on import MAX_STEPS as DRAWN_ACTIONS
 from navarena.simulation.body_catalog import MULTION
 from navarena.tasks.options import RunOptions, require_positive
@@ -13,6 +14,9 @@ MAX_STEPS = 2500
 
 FOUND_DISTANCE = 1.5
 """Metres, geodesic (multiON, SUCCESS_DISTANCE); the paper only says "threshold distance"."""
+
+MOST_OBJECTS = len(CYLINDERS)
+"""All classes, each once."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class MultiOnOptions(RunOptions):
         track, sliding, max_steps: as of RunOptions.
         step_limit: "proportional" takes a third of `max_steps` for every goal (paper, appendix A.4).
         wrong_found_penalty: taken from the reward at a wrong FOUND (code: 2.5, but off).
+        objects: m, from 1 to 8, in the place of the number in the protocol's name; 0 for that one.
         path_actions: most actions in which the planner solves an episode when it is drawn (see
             MultiOnRecipe); 750 in the consensus of 2020.
     """
@@ -56,6 +61,7 @@ class MultiOnOptions(RunOptions):
     max_steps: int = MAX_STEPS
     step_limit: Literal["full", "proportional"] = "full"
     wrong_found_penalty: float = 0.0
+    objects: int = 0
     path_actions: int = DRAWN_ACTIONS
 
     def __post_init__(self) -> None:
@@ -63,6 +69,8 @@ class MultiOnOptions(RunOptions):
         require_positive(self, "found_distance", "body_height", "path_actions")
         if self.found_budget < 0:
             raise InputError(f"expected found_budget of at least 0, got {self.found_budget}")
+        if not 0 <= self.objects <= MOST_OBJECTS:
+            raise InputError(f"expected 1 to {MOST_OBJECTS} objects, got {self.objects}")
 
 
 THE_PROTOCOL = MultiOnOptions()
