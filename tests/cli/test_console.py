@@ -44,6 +44,18 @@ def test_progress_without_a_terminal_is_plain_lines(capsys: pytest.CaptureFixtur
     assert lines[0] == "episodes: 2/20" and lines[-1] == "episodes: 20/20" and len(lines) == 10
 
 
+def test_progress_says_how_the_work_goes(capsys: pytest.CaptureFixture[str]) -> None:
+    with Console().progress(10, "episodes", lambda: "success 50.0 %") as progress:
+        progress.advance(5)
+    assert capsys.readouterr().err == "episodes: 5/10, success 50.0 %\n"
+
+
+def test_quiet_progress_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    with Console().progress(2, "episodes", quiet=True) as progress:
+        progress.advance(2)
+    assert capsys.readouterr().err == ""
+
+
 def test_progress_with_json_and_no_terminal_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
     with Console(json=True).progress(2, "episodes") as progress:
         progress.advance(2)

@@ -4,13 +4,18 @@ With `--json`, stdout carries exactly one JSON document and nothing else.
 """
 
 import json
+import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 REPORTED_SHARE = 10
 """Without a terminal, progress is one plain line per this many per cent."""
+
+DESCRIBED_SECONDS = 0.5
+"""Between two readings of how the work goes."""
 
 
 @runtime_checkable
@@ -30,8 +35,9 @@ class _SilentProgress:
 class _PlainProgress:
     """Progress for log files: a line whenever another tenth is done."""
 
-    def __init__(self, total: int, label: str) -> None:
+    def __init__(self, total: int, label: str, describe: Callable[[], str]) -> None:
         self._total, self._label, self._done, self._reported = total, label, 0, 0
+        self._describe = describe
 
     def advance(self, count: int = 1) -> None:
         """Count `count` more items; write a line to stderr if another share is complete."""
@@ -39,16 +45,21 @@ class _PlainProgress:
         share = 100 * self._done // max(self._total, 1)
         if share >= self._reported + REPORTED_SHARE:
             self._reported = share - share % REPORTED_SHARE
-            print(f"{self._label}: {self._done}/{self._total}", file=sys.stderr, flush=True)
+            line = f"{self._label}: {self._done}/{self._total}"
+            print(", ".join(filter(None, (line, self._describe()))), file=sys.stderr, flush=True)
 
 
 class _BarProgress:
-    def __init__(self, bar: Any, task: Any) -> None:
-        self._bar, self._task = bar, task
+    def __init__(self, bar: Any, task: Any, describe: Callable[[], str]) -> None:
+        self._bar, self._task, self._describe = bar, task, describe
+        self._described = -math.inf
 
     def advance(self, count: int = 1) -> None:
-        """Move the bar by `count` items."""
+        """Move the bar by `count` items, and say anew how it goes when the last word is old."""
         self._bar.advance(self._task, count)
+        if time.monotonic() - self._described > DESCRIBED_SECONDS:
+            self._described = time.monotonic()
+            self._bar.update(self._task, said=self._describe())
 
 
 def format_cell(value: object) -> str:
@@ -103,13 +114,19 @@ class Console:
         out.print(table)
 
     @contextmanager
-    def progress(self, total: int, label: str) -> Iterator[Progress]:
+    def progress(
+        self, total: int, label: str, describe: Callable[[], str] = str, quiet: bool = False
+    ) -> Iterator[Progress]:
         """A progress bar with remaining time over `total` items, on stderr.
 
-        On a terminal it is a bar, else plain lines; with --json and no terminal it is silent.
+        On a terminal it is a bar, else plain lines; `quiet`, or with --json and no terminal, it is silent.
+        `describe` says how the work goes, beside the bar.
         """
+        if quiet or (self.json and not sys.stderr.isatty()):
+            yield _SilentProgress()
+            return
         if not sys.stderr.isatty():
-            yield _SilentProgress() if self.json else _PlainProgress(total, label)
+            yield _PlainProgress(total, label, describe)
             return
         from rich.console import Console as RichConsole
         from rich.progress import (
@@ -128,9 +145,10 @@ class Console:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[said]}"),
         )
         with RichProgress(*columns, console=RichConsole(stderr=True), transient=self.json) as bar:
-            yield _BarProgress(bar, bar.add_task(label, total=total))
+            yield _BarProgress(bar, bar.add_task(label, total=total, said=""), describe)
 
     def result(self, values: Mapping[str, Any]) -> None:
         """With --json, print `values` as the command's one JSON document; else nothing.

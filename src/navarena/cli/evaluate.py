@@ -12,6 +12,7 @@ from navarena.cli.console import Console
 from navarena.cli.suites import run_suite
 from navarena.evaluation import Evaluation, EvaluationSettings, open_benchmark, open_run
 from navarena.evaluation.journal import BROKEN
+from navarena.evaluation.live import RunMonitor
 from navarena.evaluation.order_check import check_order
 from navarena.evaluation.repeats import repeat_settings, split_runs
 from navarena.metrics.variance import VarianceSplit
@@ -81,6 +82,8 @@ class Evaluate:
     """Folder of the run; by default one under ./navarena-runs that the same command finds again."""
     fresh: bool = False
     """Throw away what the folder holds of an earlier run."""
+    quiet: bool = False
+    """Show no progress."""
     json: bool = False
     """Print one JSON document instead of tables."""
 
@@ -132,7 +135,9 @@ class Evaluate:
             if run.resumed:
                 console.note(f"resuming {run.folder}: {run.resumed} episodes are finished")
             try:
-                with console.progress(len(run.remaining), f"{self.agent} on {self.protocol}") as progress:
+                label, monitor = f"{self.agent} on {self.protocol}", RunMonitor(run.folder)
+                count = len(run.remaining)
+                with console.progress(count, label, monitor.describe, self.quiet) as progress:
                     evaluation = run.finish(progress.advance)
             except KeyboardInterrupt:
                 console.note(f"finished episodes are kept in {run.folder}; the same command goes on")
