@@ -81,7 +81,7 @@ class OpenClipEncoder(WeightsEncoder):
     sees_pictures = True
 
     def __init__(self, path: str) -> None:
-        self._torch, open_clip = find_torch(), _find_open_clip()
+        open_clip, self._torch = _find_open_clip(), find_torch()
         folder = require_weights(path, "open_clip", ("open_clip_config.json",), OPEN_CLIP_WEIGHTS)
         with reading_weights(folder, "open_clip"):
             source = f"local-dir:{folder}"
