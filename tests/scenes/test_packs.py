@@ -267,6 +267,20 @@ def test_the_limit_evicts_what_was_unused_for_longest(monkeypatch):
     np.testing.assert_array_equal(kept.arrays["points"], last.arrays["points"])  # still mapped
 
 
+def test_the_cache_is_looked_through_when_room_gets_short(monkeypatch):
+    """Room for 39.5 packs is left after the first: a process may take two of them (a 16th) between looks."""
+    size = packs.load_or_build("test", "0", _sample).path.stat().st_size
+    monkeypatch.setenv("NAVARENA_CACHE_LIMIT", str(40.5 * size / 2**30))
+    looks = []
+    look = cache_store._files_below
+    monkeypatch.setattr(cache_store, "_files_below", lambda folder: looks.append(folder) or look(folder))
+    counts = []
+    for number in range(1, 8):
+        packs.load_or_build("test", str(number), _sample)
+        counts.append(len(looks))
+    assert counts == [1, 1, 1, 2, 2, 2, 3]
+
+
 def test_bad_limits(monkeypatch):
     for text in ("many", "-1", "nan", "inf"):
         monkeypatch.setenv("NAVARENA_CACHE_LIMIT", text)
@@ -280,6 +294,7 @@ def test_left_overs_of_dead_writers_are_swept_and_usage_is_told():
     stale.write_bytes(b"x")
     fresh.write_bytes(b"x")
     os.utime(stale, (0, 0))
+    cache_store.forget_room()  # as a process that begins
     packs.load_or_build("test", "b", _sample)
     assert not stale.exists() and fresh.exists()
     usage = {entry.kind: entry for entry in cache_store.cache_usage()}

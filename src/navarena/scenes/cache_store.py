@@ -27,6 +27,12 @@ DEFAULT_LIMIT_GIB = 20.0
 OTHER_KINDS = ("fingerprints", "kernels")
 """Folders of the cache beside the packs: content hashes of large files, machine code."""
 
+SHARERS = 16
+"""Processes that may fill the room that is left side by side."""
+
+_room_left: dict[tuple[Path, int], int] = {}
+"""Folder and limit -> bytes that this process may store before it looks through the folder again."""
+
 STALE_SECONDS = 3600.0
 """A temporary file this old belongs to a process that died while writing."""
 
@@ -67,12 +73,33 @@ def mark_used(path: Path) -> None:
         os.utime(path)
 
 
-def evict_packs(keep: Path) -> list[Path]:
-    """Delete the packs unused for longest until the limit holds; never `keep`.
+def make_room(stored: Path) -> list[Path]:
+    """Keep to the limit after a pack was stored; returns what was deleted, mostly nothing.
 
-    Returns the deleted files. A deleted pack that some process has open stays usable there.
+    The folder is looked through again only when this process has stored its share of the room that was left
+    at the last look, so that many packs cost no more each than few. `stored` itself is never deleted.
     """
-    limit = cache_limit_bytes()
+    place = (packs_folder(), cache_limit_bytes())
+    with suppress(OSError):
+        _room_left[place] = _room_left.get(place, 0) - stored.stat().st_size
+    if _room_left.get(place, -1) > 0:
+        return []
+    deleted, used = _evict(place[1], keep=stored)
+    _room_left[place] = max(0, place[1] - used) // SHARERS
+    return deleted
+
+
+def forget_room() -> None:
+    """Look through the folder again after the next pack, as a process does after its first."""
+    _room_left.clear()
+
+
+def _evict(limit: int, keep: Path) -> tuple[list[Path], int]:
+    """Delete the packs unused for longest until they fit into `limit` bytes; never `keep`.
+
+    Returns the deleted files and the bytes that are left. A deleted pack that some process has open stays
+    usable there.
+    """
     found = sorted(_files_below(packs_folder()), key=lambda entry: entry[1].st_mtime_ns)
     total = sum(status.st_size for _, status in found)
     now, deleted = time.time(), []
@@ -84,7 +111,7 @@ def evict_packs(keep: Path) -> list[Path]:
                 path.unlink()
                 deleted.append(path)
                 total -= status.st_size
-    return deleted
+    return deleted, total
 
 
 def cache_usage() -> list[CacheUsage]:

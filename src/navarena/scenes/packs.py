@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from navarena.core.errors import FileError
-from navarena.scenes.cache_store import build_lock, evict_packs, mark_used, packs_folder
+from navarena.scenes.cache_store import build_lock, make_room, mark_used, packs_folder
 from navarena.scenes.pack_file import Pack, content_hash, open_pack, verify_pack, write_pack
 
 __all__ = [
@@ -60,7 +60,7 @@ def load_or_build(
         if pack is None:
             arrays, meta = build()
             pack = _store(path, arrays, meta)
-    evict_packs(keep=path)
+    make_room(path)
     return pack
 
 
