@@ -56,8 +56,7 @@ def _turning_corners(corners: Sequence[Corner]) -> list[Corner]:
     for a, b in _edges(corners):
         if (a[0] == b[0]) == (a[1] == b[1]):
             raise SceneError(
-                f"walls along the axes, got one from {_metres(a)} to {_metres(b)}; replace it by steps "
-                "along x and z"
+                f"walls along the axes and corners that differ, got one from {_metres(a)} to {_metres(b)}"
             )
     before = [corners[-1], *corners[:-1]]
     turning = [

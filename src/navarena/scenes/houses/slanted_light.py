@@ -32,11 +32,10 @@ COVER_MM = 5
 def slanted_wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
     """(N, 6) boxes inside the walls with their openings left out; see structure.wall_boxes."""
     openings, boxes = wall_openings(plan), []
-    walls = [
-        (k, middle, INNER_HALF_MM) for k, room in enumerate(plan.rooms) for middle, _ in inner_faces(room)
-    ]
-    outer = [(None, middle, -OUTER_MM) for middle, _ in outer_faces(plan.rooms)]
-    for room, wall, depth in [*walls, *outer]:
+    walls = [(k, pair, INNER_HALF_MM) for k, room in enumerate(plan.rooms) for pair in inner_faces(room)]
+    outer = [(None, pair, -OUTER_MM) for pair in outer_faces(plan.rooms)]
+    for room, (wall, face), depth in [*walls, *outer]:
+        first, last = (along(wall, end) for end in face)  # at sharp corners a wall ends at its mitre
         found = openings_in(openings, room, wall, wall)
         marks = [mark for a, b, _ in found for mark in (a - FRAME_MM, b + FRAME_MM)]
         inward = depth + (-COVER_MM if depth > 0 else COVER_MM)
@@ -47,7 +46,8 @@ def slanted_wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
                 spans = [(opening.high + FRAME_MM, plan.ceiling)]
                 spans += [(0, opening.low - FRAME_MM)] if opening.kind == "window" else []
             if b > a:
-                quad = [moved(wall, *spot) for spot in ((a, 0), (b, 0), (b, inward), (a, inward))]
+                near, far = max(a, first), max(a, first, min(b, last))
+                quad = [moved(wall, *spot) for spot in ((a, 0), (b, 0), (far, inward), (near, inward))]
                 rects = [rect for column in columns_inside(quad, STEP_MM) for rect in column]
                 boxes += [(r.x0, low, r.z0, r.x1, high, r.z1) for r in rects for low, high in spans]
     return np.array(boxes, float)

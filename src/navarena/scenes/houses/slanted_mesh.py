@@ -49,6 +49,9 @@ from navarena.scenes.houses.structure import (
 )
 from navarena.scenes.houses.wall_openings import HOLE_MARGIN_MM, opening_model
 
+NOTHING_MM2 = 1e-3
+"""Triangles this small are dropped: cuts through a corner leave some without any area."""
+
 Spots = list[tuple[float, float]]
 
 
@@ -202,7 +205,9 @@ def cut_triangles(
                 ]
         for piece in pieces:
             found += [(piece[0], piece[k], piece[k + 1]) for k in range(1, len(piece) - 1)]
-    return np.array(found)
+    corners = np.array(found)
+    one, other = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    return corners[one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0] > NOTHING_MM2]
 
 
 def _half(polygon: Spots, axis: int, line: float, side: int) -> Spots:
