@@ -237,7 +237,7 @@ def with_door(**door):
         ({**SKEW, "doors": SKEW["doors"][::2]}, "door or passage to every room, got none to 'bed'"),
         (
             {**SKEW, "rooms": [*SKEW["rooms"], FAR]},
-            "0.6 m between outer walls",
+            "0.5 m between the middles of outer walls",
         ),
     ],
 )

@@ -194,7 +194,10 @@ class MeshBuilder:
     def add_sheet(
         self, thing: int, look: Look, corners: Float[np.ndarray, "t 3 2"], level: int, facing: int
     ) -> None:
-        """Add level triangles of (x, z), clockwise seen from above, at height `level`, seen from `facing`."""
+        """Add level triangles, seen from above (`facing` +1) or below (-1), at height `level`.
+
+        `corners` is (T, 3, 2): (x, z) in millimetres of the corners, clockwise seen from above.
+        """
         order = corners[:, ::-1] if facing > 0 else corners
         flat = order.reshape(-1, 2)
         vertices = np.stack([flat[:, 0], np.full(len(flat), float(level)), flat[:, 1]], 1)

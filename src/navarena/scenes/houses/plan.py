@@ -237,7 +237,7 @@ class FloorPlan:
     @property
     def is_slanted(self) -> bool:
         """Whether walls may have any direction, so that rooms are their outlines."""
-        return bool(self.rooms[0].outline)
+        return any(room.outline for room in self.rooms)
 
     @property
     def opens_up(self) -> bool:

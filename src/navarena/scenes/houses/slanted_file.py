@@ -117,8 +117,8 @@ def _require_outer_walls(rooms: Sequence[PlannedRoom]) -> None:
         are_neighbours = face[0] in other or face[1] in other
         if dx * fx + dz * fz <= 0 or (not are_neighbours and meet(face, other)):
             raise SceneError(
-                f"expected 0.6 m between outer walls, got less between those from {_metres(middle)} and from "
-                f"{_metres(other_middle)}"
+                "expected 0.5 m between the middles of outer walls, got less between those from "
+                f"{_metres(middle)} and from {_metres(other_middle)}"
             )
 
 

@@ -30,7 +30,7 @@ COVER_MM = 5
 
 
 def slanted_wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
-    """(N, 6) boxes inside the walls with their openings left out; see structure.wall_boxes."""
+    """(N, 6) boxes, millimetres, inside the walls with their openings left out; see structure.wall_boxes."""
     openings, boxes = wall_openings(plan), []
     walls = [(k, pair, INNER_HALF_MM) for k, room in enumerate(plan.rooms) for pair in inner_faces(room)]
     outer = [(None, pair, -OUTER_MM) for pair in outer_faces(plan.rooms)]
@@ -56,7 +56,7 @@ def slanted_wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
 def lifted_from_walls(
     points: Float[np.ndarray, "v 3"], plan: FloorPlan, room: int, margin: float
 ) -> Float[np.ndarray, "v 3"]:
-    """The points of a room's panels, those nearer to a wall than `margin` millimetres moved inwards."""
+    """(V, 3) points of a room's panels, those nearer to a wall than `margin` millimetres moved inwards."""
     result = points.copy()
     for a, b in edges_of(inset(plan.rooms[room].outline, INNER_HALF_MM)):
         step = np.array([b[0] - a[0], b[1] - a[1]], float)

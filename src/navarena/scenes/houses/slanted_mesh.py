@@ -189,7 +189,7 @@ def _build_outside(builder: MeshBuilder, plan: FloorPlan, openings: Sequence[Wal
 def cut_triangles(
     triangles: Sequence[tuple[Corner, Corner, Corner]], spacing: int
 ) -> Float[np.ndarray, "t 3 2"]:
-    """The triangles cut at the lines of a grid of `spacing` millimetres, in the same order of corners."""
+    """(T, 3, 2) corners of triangles cut at the lines of a grid of `spacing` millimetres, still clockwise."""
     found = []
     for triangle in triangles:
         pieces: list[Spots] = [[(float(x), float(z)) for x, z in triangle]]
