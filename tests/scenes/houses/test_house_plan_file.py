@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
+from house_samples import require_closed
 
 from navarena.core.errors import FileError, SceneError, UnknownNameError
 from navarena.scenes.catalog import load_scene, scene_hash
@@ -118,18 +119,12 @@ def without_doors(count):
         (with_room(2, category="stairs"), UnknownNameError, "unknown category"),
         (with_room(2, id="den"), SceneError, "ids that are unique.*'den'"),
         (
-            with_room(1, polygon=[[0, 2], [4, 2], [4, 5], [1, 6]]),
-            SceneError,
-            r"'den': expected walls along the axes, got one from \[4.0, 5.0\] to \[1.0, 6.0\]",
-        ),
-        (with_room(1, polygon=[[0, 2], [4, 6], [4, 2], [0, 6]]), SceneError, "'den': expected walls along"),
-        (
             with_room(1, polygon=[[0, 2], [4, 2], [4, 4], [2, 4], [2, 1], [0, 1]]),
             SceneError,
             "'den': expected walls that do not cross or touch",
         ),
         (with_room(1, polygon=[[0, 2], [4, 2], [2, 2]]), SceneError, "'den': expected at least four corners"),
-        (with_room(1, polygon=[[0, 2], [0, 2], [4, 6], [0, 6]]), SceneError, "'den': expected walls along"),
+        (with_room(1, polygon=[[0, 2], [0, 2], [4, 2], [4, 6], [0, 6]]), SceneError, "'den': expected walls"),
         (with_room(1, polygon=[[0, 2], [0.5, 2], [0.5, 6], [0, 6]]), SceneError, "narrower than 0.9 m"),
         (
             with_room(
@@ -252,27 +247,3 @@ def single_room(polygon):
         "rooms": [{"id": "den", "category": "living room", "polygon": polygon}],
         "doors": [{"between": ["den", "outside"], "at": [x, z], "width": 0.95}],
     }
-
-
-def require_closed(scene, pieces):
-    """No ray from inside the room leaves it or meets a back face."""
-    rtcore = pytest.importorskip("embreex.rtcore_scene")
-    from embreex.mesh_construction import TriangleMesh
-
-    corners = scene.vertices[scene.triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    engine = rtcore.EmbreeScene()
-    TriangleMesh(engine, corners)
-    generator = np.random.default_rng(1)
-    starts = []
-    for piece in pieces:
-        low, high = np.array([piece.x0, piece.z0]) / 1000 + 0.05, np.array([piece.x1, piece.z1]) / 1000 - 0.05
-        x, z = (low + generator.random((10, 2)) * (high - low)).T
-        starts.append(np.stack([x, np.full(10, 2.2), z], 1))
-    origins = np.repeat(np.concatenate(starts), 400, 0)
-    directions = generator.normal(size=origins.shape)
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    hit = engine.run(origins.astype(np.float32), directions.astype(np.float32))
-    assert (hit >= 0).all(), "a ray left the house"
-    facing = (normals[hit] * directions).sum(1)
-    assert (facing < 1e-7).mean() > 0.999, "a back face was seen"

@@ -7,6 +7,7 @@ from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.openings import leaf_rect
 from navarena.scenes.houses.parts import Part
 from navarena.scenes.houses.plan import FloorPlan, Rect
+from navarena.scenes.houses.slanted_walls import floor_polygons
 from navarena.scenes.houses.space import Placement
 from navarena.scenes.houses.structure import doorway_rects
 from navarena.scenes.scene import Footprint, WalkableSurface
@@ -106,8 +107,12 @@ def walkable_surfaces(
     """
     import shapely
 
-    rects = [piece for k in range(len(plan.rooms)) for piece in plan.ground_pieces(k)] + doorway_rects(plan)
-    joined = shapely.union_all([shapely.box(r.x0, r.z0, r.x1, r.z1) for r in rects])
+    if plan.is_slanted:
+        floor = [shapely.Polygon(polygon) for polygon in floor_polygons(plan)]
+    else:
+        rects = [piece for k in range(len(plan.rooms)) for piece in plan.ground_pieces(k)]
+        floor = [shapely.box(r.x0, r.z0, r.x1, r.z1) for r in rects + doorway_rects(plan)]
+    joined = shapely.union_all(floor)
     pieces = sorted(shapely.get_parts(shapely.simplify(joined, 0)), key=lambda piece: piece.bounds)
     everything = leaf_obstructions(plan)
     for placement in placements:

@@ -13,11 +13,13 @@ from navarena.scenes.houses.furnish import Habits, draw_clutter, draw_looks, dra
 from navarena.scenes.houses.house_plan import HousePlan, Storey
 from navarena.scenes.houses.looks import COLORS, FINISHES, Look, Style
 from navarena.scenes.houses.mesh import HouseMesh, Thing
+from navarena.scenes.houses.plan import INNER_HALF_MM
 from navarena.scenes.houses.plan_file import read_plan
 from navarena.scenes.houses.plans import draw_empty_house
 from navarena.scenes.houses.polygons import outline_of
 from navarena.scenes.houses.reachability import remove_blockers
 from navarena.scenes.houses.settings import HouseSettings
+from navarena.scenes.houses.slanted_polygons import inset
 from navarena.scenes.houses.stairs import stairs_room
 from navarena.scenes.houses.storey_mesh import join_storeys, light_storey, raised
 from navarena.scenes.houses.structure import RoomLooks
@@ -177,7 +179,8 @@ def _scene_rooms(storey: Storey, level: int, looks: list[RoomLooks], before: int
     plan, rooms = storey.plan, []
     low, high = storey.base / 1000, (storey.base + plan.ceiling) / 1000
     for index, room in enumerate(plan.rooms):
-        polygon = tuple((x / 1000, z / 1000) for x, z in outline_of(room.floor_pieces))
+        exact = inset(room.outline, INNER_HALF_MM) if room.outline else outline_of(room.floor_pieces)
+        polygon = tuple((x / 1000, z / 1000) for x, z in exact)
         attributes = {"floor": FLOOR_MATERIALS.get(looks[index].floor.material, "tiles")}
         rooms.append(Room(before + index + 1, room.category, polygon, level, low, high, attributes))
     return rooms

@@ -3,7 +3,8 @@
 import hashlib
 from dataclasses import dataclass
 
-from navarena.scenes.houses.plan import FloorPlan
+from navarena.scenes.houses.plan import INNER_HALF_MM, FloorPlan
+from navarena.scenes.houses.slanted_polygons import inset, twice_area
 from navarena.scenes.houses.space import Placement
 from navarena.scenes.houses.stairs import Stairs
 
@@ -39,10 +40,9 @@ class HousePlan:
     def area_mm2(self) -> int:
         """Floor of all rooms that one can stand on, square millimetres."""
         return sum(
-            piece.area
+            _ground_area(storey.plan, room)
             for storey in self.storeys
             for room in range(len(storey.plan.rooms))
-            for piece in storey.plan.ground_pieces(room)
         )
 
     def digest(self) -> str:
@@ -52,4 +52,15 @@ class HousePlan:
         if any(notches):
             lines = [opening.line for storey in self.storeys for opening in storey.plan.openings]
             content += repr((notches, lines))
+        outlines = [room.outline for storey in self.storeys for room in storey.plan.rooms]
+        if any(outlines):
+            content += repr((outlines, [storey.plan.slanted for storey in self.storeys]))
         return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _ground_area(plan: FloorPlan, room: int) -> int:
+    """Floor of a room that one can stand on, square millimetres (rounded down)."""
+    outline = plan.rooms[room].outline
+    if outline:
+        return twice_area(inset(outline, INNER_HALF_MM)) // 2
+    return sum(piece.area for piece in plan.ground_pieces(room))

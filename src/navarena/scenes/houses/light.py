@@ -9,6 +9,7 @@ from navarena.core.threads import run_in_shares
 from navarena.scenes.houses.light_kernels import bake
 from navarena.scenes.houses.mesh import HouseMesh
 from navarena.scenes.houses.plan import EAST, NORTH, SOUTH, WEST, FloorPlan, Rect
+from navarena.scenes.houses.slanted_light import lifted_from_walls, slanted_wall_boxes, slanted_windows
 from navarena.scenes.houses.space import Placement
 from navarena.scenes.houses.structure import OVERLAP_MM, wall_boxes
 
@@ -63,7 +64,8 @@ def plan_grid(
 
 def bake_light(mesh: HouseMesh, plan: FloorPlan, placements: Sequence[Placement]) -> Float32[np.ndarray, "v"]:
     """(V,) float32 light of every vertex, multiples of 1/256 in (0, 1]."""
-    boxes = np.concatenate([mesh.part_boxes, wall_boxes(plan)])
+    walls = slanted_wall_boxes(plan) if plan.is_slanted else wall_boxes(plan)
+    boxes = np.concatenate([mesh.part_boxes, walls])
     starts, items, x0, z0 = plan_grid(boxes)
     directions, weights = sample_directions()
     frame = np.array([x0, z0, CELL_MM, plan.ceiling, REACH_MM], float)
@@ -107,6 +109,9 @@ def _lifted(mesh: HouseMesh, plan: FloorPlan) -> Float[np.ndarray, "v 3"]:
         low = np.array([room.floor.x0, 0, room.floor.z0]) + MARGIN_MM
         high = np.array([room.floor.x1, plan.ceiling, room.floor.z1]) - MARGIN_MM
         points[panel] = np.minimum(np.maximum(points[panel], low), high)
+        if room.outline:
+            points[panel] = lifted_from_walls(points[panel], plan, index, MARGIN_MM)
+            continue
         for notch in room.floor_notches:
             _push_out(points, panel, notch.grown(int(MARGIN_MM)), room.floor)
     if plan.well is not None:
@@ -153,8 +158,8 @@ def _lamps(placements: Sequence[Placement]) -> Float[np.ndarray, "n 4"]:
 
 
 def _windows(plan: FloorPlan) -> Float[np.ndarray, "n 7"]:
-    rows = []
-    for opening in plan.openings:
+    rows: list[tuple[float, ...]] = slanted_windows(plan) if plan.is_slanted else []
+    for opening in plan.openings if not plan.is_slanted else ():
         if opening.kind != "window":
             continue
         line, middle = plan.face_line(opening, opening.room), (opening.start + opening.end) // 2

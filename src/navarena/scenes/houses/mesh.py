@@ -110,6 +110,7 @@ class MeshBuilder:
         self._count = 0
         self._looks: dict[Look, int] = {}
         self._pieces: list[_Piece] = []
+        self._sheets: list[_Piece] = []
 
     def add_thing(self, thing: Thing, model: Model | None = None) -> int:
         """Register a thing (with its model, if it has one); returns its index."""
@@ -151,15 +152,7 @@ class MeshBuilder:
         vertices = np.full((p.size, 3), float(level))
         others = [k for k in range(3) if k != axis]
         vertices[:, others[0]], vertices[:, others[1]] = p.ravel(), q.ravel()
-        rows, columns = np.mgrid[0 : len(first) - 1, 0 : len(second) - 1]
-        keep = np.ones(rows.shape, bool)
-        for hole in holes:
-            inside_first = (first[:-1] >= hole.x0) & (first[1:] <= hole.x1)
-            inside_second = (second[:-1] >= hole.z0) & (second[1:] <= hole.z1)
-            keep &= ~(inside_first[:, None] & inside_second[None])
-        corner = (rows * len(second) + columns)[keep]
-        across, along = corner + len(second), corner + 1
-        quads = np.stack([corner, across, across + 1, along], 1)
+        quads = _grid_cells(first, second, holes)
         # first x second points along +axis for x and z, along -axis for y
         if (facing > 0) == (axis == 1):
             quads = quads[:, [0, 3, 2, 1]]
@@ -168,17 +161,63 @@ class MeshBuilder:
         triangles, vertices = triangles.reshape(-1, 3), vertices[used]
         count = len(triangles)
         uv = _world_uv(vertices[triangles], np.full(count, axis), np.full(count, facing))
-        index = self._look(look)
-        self._pieces.append(
-            _Piece(
-                vertices,
-                vertices,
-                triangles,
-                uv / FINISHES[look.finish].tile_mm,
-                np.full(count, thing),
-                np.full(count, index),
-                np.full(len(vertices), -1),
-            )
+        self._pieces.append(self._flat(thing, look, vertices, triangles, uv))
+
+    def add_wall(
+        self,
+        thing: int,
+        look: Look,
+        wall: tuple[tuple[int, int], tuple[int, int]],
+        lines: tuple[Sequence[int], Sequence[int]],
+        holes: Sequence[Rect] = (),
+    ) -> None:
+        """Add an upright grid of any direction, seen with the wall's first point to the left.
+
+        Args:
+            thing: index of a thing whose frame is the world.
+            look: finish and colour.
+            wall: two points (x, z) of its foot.
+            lines: grid lines along the wall, in millimetres from its first point, and above the floor.
+            holes: rectangles over (along, up) where no cell is made; their borders are among the lines.
+        """
+        first, second = (np.asarray(line, float) for line in lines)
+        foot, end = np.array(wall, float)
+        step = (end - foot) / np.sqrt(((end - foot) ** 2).sum())
+        s, y = (grid.ravel() for grid in np.meshgrid(first, second, indexing="ij"))
+        vertices = np.stack([foot[0] + step[0] * s, y, foot[1] + step[1] * s], 1)
+        triangles = _grid_cells(first, second, holes)[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+        used, triangles = np.unique(triangles, return_inverse=True)
+        triangles = triangles.reshape(-1, 3)
+        uv = np.stack([s, y], 1)[used][triangles]
+        self._pieces.append(self._flat(thing, look, vertices[used], triangles, uv))
+
+    def add_sheet(
+        self, thing: int, look: Look, corners: Float[np.ndarray, "t 3 2"], level: int, facing: int
+    ) -> None:
+        """Add level triangles, seen from above (`facing` +1) or below (-1), at height `level`.
+
+        `corners` is (T, 3, 2): (x, z) in millimetres of the corners, clockwise seen from above.
+        """
+        order = corners[:, ::-1] if facing > 0 else corners
+        flat = order.reshape(-1, 2)
+        vertices = np.stack([flat[:, 0], np.full(len(flat), float(level)), flat[:, 1]], 1)
+        triangles = np.arange(len(flat)).reshape(-1, 3)
+        count = len(triangles)
+        uv = _world_uv(vertices[triangles], np.full(count, 1), np.full(count, facing))
+        self._sheets.append(self._flat(thing, look, vertices, triangles, uv))
+
+    def _flat(
+        self, thing: int, look: Look, vertices: np.ndarray, triangles: np.ndarray, uv: np.ndarray
+    ) -> _Piece:
+        """A piece that belongs to no solid; `uv` in millimetres."""
+        return _Piece(
+            vertices,
+            vertices,
+            triangles,
+            uv / FINISHES[look.finish].tile_mm,
+            np.full(len(triangles), thing),
+            np.full(len(triangles), self._look(look)),
+            np.full(len(vertices), -1),
         )
 
     def _look(self, look: Look) -> int:
@@ -187,7 +226,7 @@ class MeshBuilder:
     def build(self, thing_room: Sequence[int]) -> HouseMesh:
         """The mesh of everything added; `thing_room` is the index of the room that lights a thing, or -1."""
         shadows: list[np.ndarray] = []
-        pieces = list(self._pieces)
+        pieces = [*self._pieces, *self._sheets]
         for shape, placed in self._placed.items():
             pieces.append(self._instantiate(shape, placed, shadows))
         offsets = np.cumsum([0] + [len(piece.vertices) for piece in pieces])
@@ -261,6 +300,21 @@ class MeshBuilder:
         shadows.append(boxes)
         self._count += len(boxes)
         return index
+
+
+def _grid_cells(
+    first: Float[np.ndarray, "a"], second: Float[np.ndarray, "b"], holes: Sequence[Rect]
+) -> Int[np.ndarray, "q 4"]:
+    """Corners of the cells of a grid that are in no hole; point (i, j) has number i * len(second) + j."""
+    rows, columns = np.mgrid[0 : len(first) - 1, 0 : len(second) - 1]
+    keep = np.ones(rows.shape, bool)
+    for hole in holes:
+        inside_first = (first[:-1] >= hole.x0) & (first[1:] <= hole.x1)
+        inside_second = (second[:-1] >= hole.z0) & (second[1:] <= hole.z1)
+        keep &= ~(inside_first[:, None] & inside_second[None])
+    corner = (rows * len(second) + columns)[keep]
+    across, along = corner + len(second), corner + 1
+    return np.stack([corner, across, across + 1, along], 1)
 
 
 def _turned(points: Float[np.ndarray, "p v 3"], turns: Sequence[Turn]) -> Float[np.ndarray, "p v 3"]:

@@ -149,6 +149,29 @@ class Opening:
     line: int | None = field(default=None, repr=False)
 
 
+Corner = tuple[int, int]
+"""(x, z) in millimetres."""
+
+
+@dataclass(frozen=True)
+class WallOpening:
+    """An opening in a wall of any direction; see `Opening` for the fields of the same name.
+
+    Attributes:
+        wall: two points in the middle of the wall; seen along it, `room` is to the right.
+        start, end: clear interval along the wall from its first point, millimetres.
+    """
+
+    kind: str
+    room: int
+    other: int | None
+    wall: tuple[Corner, Corner]
+    start: int
+    end: int
+    low: int
+    high: int
+
+
 @dataclass(frozen=True)
 class PlannedRoom:
     """A room of the plan.
@@ -158,12 +181,15 @@ class PlannedRoom:
         cell: borders in the middle of the walls.
         level: index of the storey.
         notches: parts of the cell that are not the room's, where it is no rectangle; they do not overlap.
+        outline: in a storey with slanted walls the corners of the room in the middle of the walls, clockwise
+            seen from above; the cell without the notches then lies inside. Empty in any other storey.
     """
 
     category: str
     cell: Rect
     level: int = 0
     notches: tuple[Rect, ...] = field(default=(), repr=False)
+    outline: tuple[Corner, ...] = field(default=(), repr=False)
 
     @property
     def floor(self) -> Rect:
@@ -197,6 +223,7 @@ class FloorPlan:
         well: the part of the stairs' room where flights are, beyond its landing; None without stairs.
         opens_down: whether the well has no floor, because flights come up through it.
         rise: from this floor to the next, millimetres; 0 for the top storey.
+        slanted: doors, passages and windows in slanted walls.
     """
 
     rooms: tuple[PlannedRoom, ...]
@@ -205,6 +232,12 @@ class FloorPlan:
     well: Rect | None = None
     opens_down: bool = False
     rise: int = 0
+    slanted: tuple[WallOpening, ...] = field(default=(), repr=False)
+
+    @property
+    def is_slanted(self) -> bool:
+        """Whether walls may have any direction, so that rooms are their outlines."""
+        return any(room.outline for room in self.rooms)
 
     @property
     def opens_up(self) -> bool:

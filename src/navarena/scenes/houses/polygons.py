@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from navarena.core.errors import SceneError
-from navarena.scenes.houses.plan import Rect
-
-Corner = tuple[int, int]
-"""(x, z) in millimetres."""
+from navarena.scenes.houses.plan import Corner, Rect
 
 
 def cell_of_polygon(corners: Sequence[Corner]) -> tuple[Rect, tuple[Rect, ...]]:
@@ -33,7 +30,7 @@ def cell_of_polygon(corners: Sequence[Corner]) -> tuple[Rect, tuple[Rect, ...]]:
         borders = [cell.z0, *crossings, cell.z1]
         gaps = zip(borders[::2], borders[1::2], strict=True)
         columns.append([Rect(x0, z0, x1, z1) for z0, z1 in gaps if z1 > z0])
-    return cell, tuple(_joined(columns))
+    return cell, tuple(joined_columns(columns))
 
 
 def outline_of(pieces: Sequence[Rect]) -> tuple[Corner, ...]:
@@ -59,8 +56,7 @@ def _turning_corners(corners: Sequence[Corner]) -> list[Corner]:
     for a, b in _edges(corners):
         if (a[0] == b[0]) == (a[1] == b[1]):
             raise SceneError(
-                f"walls along the axes, got one from {_metres(a)} to {_metres(b)}; replace it by steps "
-                "along x and z"
+                f"walls along the axes and corners that differ, got one from {_metres(a)} to {_metres(b)}"
             )
     before = [corners[-1], *corners[:-1]]
     turning = [
@@ -95,7 +91,7 @@ def _meet(first: tuple[Corner, Corner], second: tuple[Corner, Corner]) -> bool:
     )
 
 
-def _joined(columns: Sequence[Sequence[Rect]]) -> list[Rect]:
+def joined_columns(columns: Sequence[Sequence[Rect]]) -> list[Rect]:
     """The rectangles of all columns, those side by side with equal ends made one."""
     done: list[Rect] = []
     open_: list[Rect] = []

@@ -10,6 +10,7 @@ from navarena.scenes.houses.footprints import leaf_obstructions, obstructions
 from navarena.scenes.houses.outline import wall_rects
 from navarena.scenes.houses.plan import FloorPlan, Rect, without_all
 from navarena.scenes.houses.reach_kernels import block_around, label_components
+from navarena.scenes.houses.slanted_walls import wall_covers
 from navarena.scenes.houses.space import Placement
 from navarena.scenes.houses.structure import doorway_rects
 
@@ -72,6 +73,8 @@ class FloorGrid:
 
 def solid_walls(plan: FloorPlan) -> list[Rect]:
     """Walls with the doorways between rooms cut out."""
+    if plan.is_slanted:
+        return wall_covers(plan)
     return without_all(wall_rects(plan.rooms), doorway_rects(plan))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from navarena.scenes.houses.openings import leaf_rect, subtract_intervals
 from navarena.scenes.houses.parts import QUARTERS, Model, Turn
 from navarena.scenes.houses.plan import INWARD_TURNS, FloorPlan, Rect, band_at, without_all
+from navarena.scenes.houses.slanted_walls import door_zone
 
 WALL_GAP_MM = 20
 """Air between furniture and wall, which leaves room for the skirting board."""
@@ -207,6 +208,10 @@ def make_spaces(plan: FloorPlan) -> list[RoomSpace]:
             zone = band_at(side, line, opening.start - 60, opening.end + 60, 0, DOOR_ZONE_MM)
             space.doors.append(zone)
             space.door_spans.append((side, opening.start - 80, opening.end + 80))
+    for slanted in plan.slanted:
+        for room in (slanted.room, slanted.other):
+            if slanted.low == 0 and room is not None:
+                spaces[room].doors += door_zone(slanted, room, DOOR_ZONE_MM, 60)
     for opening in plan.openings:
         leaf = leaf_rect(rooms, opening)
         if leaf is not None:

@@ -11,6 +11,7 @@ from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.light import bake_light, smooth_diagonals
 from navarena.scenes.houses.looks import Look
 from navarena.scenes.houses.mesh import HouseMesh, MeshBuilder, Thing
+from navarena.scenes.houses.slanted_mesh import build_slanted_structure
 from navarena.scenes.houses.structure import RoomLooks, build_structure
 
 
@@ -47,7 +48,8 @@ def light_storey(
 ) -> LitStorey:
     """Structure, furniture and the stairs to the next storey; `looks` by room, `spacing` in millimetres."""
     storey, builder = house.storeys[level], MeshBuilder()
-    build_structure(builder, storey.plan, looks, spacing)
+    build = build_slanted_structure if storey.plan.is_slanted else build_structure
+    build(builder, storey.plan, looks, spacing)
     for placed in storey.placements:
         shades = not is_flat(placed.family, placed.model)
         thing = Thing(placed.category, placed.room, placed.model.attributes, placed.at, placed.turn, shades)

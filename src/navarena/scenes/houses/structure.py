@@ -26,12 +26,15 @@ from navarena.scenes.houses.plan import (
     without_all,
 )
 from navarena.scenes.houses.shapes import BOX
+from navarena.scenes.houses.slanted_walls import doorways
 from navarena.scenes.houses.wall_openings import FRAME_MM, HOLE_MARGIN_MM, opening_model
 
 OVERLAP_MM = 20
 """Panels run this far into the neighbouring wall, so that no gap shows along their edges."""
 
 SKIRTING_HIGH_MM, SKIRTING_DEEP_MM = 80, 14
+OUTSIDE_SPACING_MM = 4000
+"""Between the grid lines of outer faces."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +72,11 @@ def build_structure(builder: MeshBuilder, plan: FloorPlan, looks: Sequence[RoomL
 def _build_room(builder: MeshBuilder, plan: FloorPlan, index: int, looks: RoomLooks, spacing: int) -> int:
     """Floor, ceiling and four walls of a room; returns the floor's thing."""
     floor, ground = plan.rooms[index].floor, plan.ground(index)
-    floor_thing = builder.add_thing(Thing("floor", index, _attributes(looks.floor)))
+    floor_thing = builder.add_thing(Thing("floor", index, attributes_of(looks.floor)))
     holes = [notch.grown(-OVERLAP_MM) for notch in plan.rooms[index].floor_notches]
     lines = _panel_lines(ground if plan.opens_down else floor, floor, spacing, holes)
     builder.add_panel(floor_thing, looks.floor, 1, 0, 1, lines, holes)
-    ceiling = builder.add_thing(Thing("ceiling", index, _attributes(looks.ceiling)))
+    ceiling = builder.add_thing(Thing("ceiling", index, attributes_of(looks.ceiling)))
     lines = _panel_lines(ground if plan.opens_up else floor, floor, spacing, holes)
     builder.add_panel(ceiling, looks.ceiling, 1, plan.ceiling, -1, lines, holes)
     for face in room_faces(plan.rooms[index].floor_pieces):
@@ -123,7 +126,8 @@ def _panel_lines(
     )
 
 
-def _attributes(look: Look) -> Mapping[str, str]:
+def attributes_of(look: Look) -> Mapping[str, str]:
+    """Colour and material of a surface, as its thing has them."""
     return {"color": look.color, "material": look.material}
 
 
@@ -158,7 +162,7 @@ def _build_wall(
         high,
     ]
     holes = [Rect(h.x0, h.z0 if h.z0 else low, h.x1, h.z1) for h in holes]
-    thing = builder.add_thing(Thing("wall", index, _attributes(looks.wall)))
+    thing = builder.add_thing(Thing("wall", index, attributes_of(looks.wall)))
     if side in (NORTH, SOUTH):
         facing = 1 if side == NORTH else -1
         builder.add_panel(thing, looks.wall, 2, face.line, facing, (along, up), holes)
@@ -212,7 +216,7 @@ def _build_opening(
 def _build_outside(builder: MeshBuilder, plan: FloorPlan) -> None:
     """The outer faces of the storey; of the top one also the cut through its walls at ceiling height."""
     look, cut = Look("plaster", "sand"), Look("plaster", "charcoal")
-    thing = builder.add_thing(Thing("wall", None, _attributes(look)))
+    thing = builder.add_thing(Thing("wall", None, attributes_of(look)))
     top = plan.ceiling + OVERLAP_MM
     eaves = max(top, plan.rise)
     for side, level, start, end in exterior_edges(plan.rooms):
@@ -225,8 +229,10 @@ def _build_outside(builder: MeshBuilder, plan: FloorPlan) -> None:
             and start <= opening.start
             and opening.end <= end
         ]
-        along = subdivide(start, end, 4000, [mark for hole in holes for mark in (hole.x0, hole.x1)])
-        up = subdivide(0, eaves, 4000, [mark for hole in holes for mark in (hole.z0, hole.z1)])
+        along = subdivide(
+            start, end, OUTSIDE_SPACING_MM, [mark for hole in holes for mark in (hole.x0, hole.x1)]
+        )
+        up = subdivide(0, eaves, OUTSIDE_SPACING_MM, [mark for hole in holes for mark in (hole.z0, hole.z1)])
         facing = -1 if side in (NORTH, 3) else 1
         if side in (NORTH, SOUTH):
             builder.add_panel(thing, look, 2, level, facing, (along, up), holes)
@@ -273,5 +279,7 @@ def _rough_hole(plan: FloorPlan, opening: Opening) -> Rect:
 
 
 def doorway_rects(plan: FloorPlan) -> list[Rect]:
-    """The clear floor of every doorway between rooms."""
+    """The clear floor of every doorway between rooms; of a slanted one, rectangles inside it."""
+    if plan.is_slanted:
+        return doorways(plan)
     return [_through(plan, opening) for opening in plan.openings if opening.other is not None]
