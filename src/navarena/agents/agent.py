@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import InputError
+from navarena.core.seeding import make_generator, scene_name
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Actions, Task
@@ -37,8 +38,7 @@ class Start:
         episode_id: unique within its dataset and split.
         scene_id: such as "houses-v1/val/00017". An agent may only use it as a key of its own memory.
         boundary: what ended before it in this slot.
-        seed: of the whole run; derive streams by name, never from the order of calls:
-            `make_generator("my-agent", start.seed, start.scene_id, start.episode_id)`.
+        seed: of the whole run; `generator` derives streams of it by name, never from the order of calls.
     """
 
     slot: int
@@ -46,6 +46,10 @@ class Start:
     scene_id: str
     boundary: Boundary = Boundary.EPISODE
     seed: int = 0
+
+    def generator(self, name: str) -> np.random.Generator:
+        """The random stream of this episode for the agent `name`, whatever the slot and the batch."""
+        return make_generator("agent", name, self.seed, scene_name(self.scene_id), self.episode_id)
 
 
 class Agent(ABC):

@@ -7,7 +7,6 @@ from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.graph_agent import GraphAgent
-from navarena.core.seeding import make_generator
 from navarena.tasks.phase import Phase
 from navarena.tasks.vln_graph import STOP, GraphTask
 
@@ -42,8 +41,7 @@ class GraphRandomAgent(GraphAgent):
     def reset(self, starts: Sequence[Start]) -> None:
         for start in starts:
             if start.boundary >= Boundary.EPISODE:
-                name = ("agent", "graph-random", start.seed, start.scene_id, start.episode_id)
-                self._generators[start.slot] = make_generator(*name)
+                self._generators[start.slot] = start.generator("graph-random")
 
     def act(
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]

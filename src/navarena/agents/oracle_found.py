@@ -7,7 +7,6 @@ from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start, require_discrete
 from navarena.core.errors import InputError
-from navarena.core.seeding import make_generator
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Task
 
@@ -39,8 +38,7 @@ class RandomOracleFoundAgent(Agent):
     def reset(self, starts: Sequence[Start]) -> None:
         for start in starts:
             if start.boundary >= Boundary.EPISODE:
-                name = ("agent", "random-oracle-found", start.seed, start.scene_id, start.episode_id)
-                self._generators[start.slot] = make_generator(*name)
+                self._generators[start.slot] = start.generator("random-oracle-found")
 
     def act(
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]

@@ -6,7 +6,6 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Boundary, Start
-from navarena.core.seeding import make_generator
 from navarena.tasks.task import Actions, Task
 
 
@@ -24,8 +23,7 @@ class RandomAgent(Agent):
     def reset(self, starts: Sequence[Start]) -> None:
         for start in starts:
             if start.boundary >= Boundary.EPISODE:
-                name = ("agent", "random", start.seed, start.scene_id, start.episode_id)
-                self._generators[start.slot] = make_generator(*name)
+                self._generators[start.slot] = start.generator("random")
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         if self._is_continuous:

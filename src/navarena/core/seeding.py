@@ -7,6 +7,7 @@ which generators are made.
 """
 
 import hashlib
+from pathlib import PurePath
 
 import numpy as np
 
@@ -32,3 +33,12 @@ def derive_seed(*name: str | int) -> int:
 def make_generator(*name: str | int) -> np.random.Generator:
     """The generator (PCG64) of `name`."""
     return np.random.Generator(np.random.PCG64(derive_seed(*name)))
+
+
+def scene_name(scene_id: str) -> str:
+    """What names a scene in random streams and episode ids: its id, or the name of its file.
+
+    So a mesh gives the same episodes, corruptions and choices wherever its file lies.
+    """
+    path = PurePath(scene_id)
+    return path.name if path.suffix else scene_id

@@ -16,11 +16,11 @@ from jaxtyping import Int64
 
 from navarena.core.errors import FileError, InputError
 from navarena.core.files import read_bytes, write_atomic
+from navarena.core.seeding import scene_name
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import Goal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal, Position
 from navarena.episodes.places import PER_METRE, PER_RADIAN
-from navarena.episodes.point_nav import scene_name
 
 FORMAT = "navarena-list-v1"
 SUFFIX = ".list.xz"

@@ -9,12 +9,11 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import InputError, SceneError
-from navarena.core.seeding import make_generator
+from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectGoal
 from navarena.episodes.places import as_tuple, round_distance, round_places, sample_places, sample_yaws
-from navarena.episodes.point_nav import scene_name
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream, require_actions
 from navarena.episodes.solvable import choose_solvable
 from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, find_view_points

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from navarena.core.errors import SceneError
-from navarena.core.seeding import make_generator
+from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode, PointGoal
 from navarena.episodes.places import as_tuple, round_distance, sample_places, sample_yaws
@@ -136,15 +135,6 @@ class PointNavRecipe(EpisodeRecipe):
         euclidean = np.linalg.norm(goals - starts, axis=1)
         ratio = np.where(in_range, distances, 0.0) / np.maximum(euclidean, 1e-9)
         return in_range & ((ratio >= self.min_ratio) | (luck < 20 * (ratio - 0.98) ** 2))
-
-
-def scene_name(scene_id: str) -> str:
-    """What names a scene in random streams and episode ids: its id, or the name of its file.
-
-    So a mesh gives the same episodes wherever its file lies.
-    """
-    path = PurePath(scene_id)
-    return path.name if path.suffix else scene_id
 
 
 def _are_solved(planner: ActionPlanner, world: World, tried: Mapping[int, Candidate]) -> list[bool]:

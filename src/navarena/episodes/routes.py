@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import SceneError
 from navarena.core.polyline import divide
-from navarena.core.seeding import make_generator
+from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.episode import Episode, InstructionGoal
 from navarena.episodes.goals import Position
 from navarena.episodes.language.grammar import word_route
@@ -22,7 +22,6 @@ from navarena.episodes.places import (
     sample_places,
     sample_yaws,
 )
-from navarena.episodes.point_nav import scene_name
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 from navarena.simulation.body import Embodiment

@@ -51,8 +51,8 @@ def check_order(
         listed = ", ".join(changed[:_LISTED]) + (", ..." if len(changed) > _LISTED else "")
         raise CheckFailedError(
             f"the agent's outcome depends on the order of episodes: {len(changed)} of {len(there)} came out "
-            f"otherwise in reverse ({listed}); clear its memory at reset, and draw from streams named by "
-            "start.seed, start.scene_id and start.episode_id"
+            f"otherwise in reverse ({listed}); clear its memory at reset, and draw from "
+            "start.generator(name) of each episode's start"
         )
     return len(there)
 

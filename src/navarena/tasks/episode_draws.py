@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float, Int64
 
-from navarena.core.seeding import make_generator
+from navarena.core.seeding import make_generator, scene_name
 from navarena.corruptions.corruption import MotionCorruption, PoseCorruption
 from navarena.episodes.episode import Episode
 
@@ -34,7 +34,9 @@ class EpisodeDraws:
     def begin(self, slot: int, episode: Episode) -> None:
         """Draw for an episode that begins in `slot`."""
         own = () if self.corruption.per == "scene" else (episode.episode_id,)
-        drawn = self.corruption.draw(make_generator(*self._name, episode.scene_id, *own), self._steps)
+        drawn = self.corruption.draw(
+            make_generator(*self._name, scene_name(episode.scene_id), *own), self._steps
+        )
         if self._table.shape[2] != drawn.shape[1]:
             self._table = np.zeros((self._slots, *drawn.shape))
         self._table[slot] = drawn

@@ -7,11 +7,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
 
 from navarena.core.errors import InputError
-from navarena.core.seeding import make_generator
+from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectInstance
 from navarena.episodes.multi_on import require_multi_goal
-from navarena.episodes.point_nav import scene_name
 from navarena.metrics.multi_goal import MultiGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body_catalog import MULTION

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from navarena.core.errors import InputError
-from navarena.core.seeding import make_generator
+from navarena.core.seeding import make_generator, scene_name
 from navarena.corruptions.corruption import GoalCorruption, GoalPictureCorruption, GoalWordsCorruption
 from navarena.episodes.episode import Episode, LifelongGoal
 from navarena.episodes.goals import Modality, Subtask, as_subtasks
@@ -69,7 +69,9 @@ class GoalSpoiler:
         return picture
 
     def _generator(self, text: str, place: int, episode: Episode, number: int) -> np.random.Generator:
-        return make_generator("corruption", text, place, "goal", episode.scene_id, episode.episode_id, number)
+        return make_generator(
+            "corruption", text, place, "goal", scene_name(episode.scene_id), episode.episode_id, number
+        )
 
 
 def _reword(world: World | None, subtask: Subtask, generator: np.random.Generator) -> Subtask:

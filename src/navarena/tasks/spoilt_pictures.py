@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Int64
 
-from navarena.core.seeding import make_generator
+from navarena.core.seeding import make_generator, scene_name
 from navarena.corruptions.corruption import CameraCorruption, DepthCorruption, PictureCorruption
 from navarena.episodes.episode import Episode
 from navarena.simulation.body import Camera, Embodiment
@@ -51,7 +51,7 @@ class PictureSpoiler:
     def _name(
         self, text: str, place: int, picture: str, per: str, slot: int, episode: Episode | None
     ) -> tuple[str | int, ...]:
-        scene, own = (episode.scene_id, episode.episode_id) if episode else ("", "")
+        scene, own = (scene_name(episode.scene_id), episode.episode_id) if episode else ("", "")
         longest = ("corruption", text, place, picture, scene, own, int(self._steps[slot]))
         return longest[: {"scene": -2, "episode": -1}.get(per)]
 

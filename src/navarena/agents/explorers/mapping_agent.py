@@ -9,7 +9,6 @@ from jaxtyping import Bool, Float, Float32, Int64
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
 from navarena.core.errors import InputError
-from navarena.core.seeding import make_generator
 from navarena.mapping import OccupancyMaps, OccupancySettings, SteeringSettings, TerrainSettings
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
@@ -54,9 +53,8 @@ class MappingAgent(Agent):
     def reset(self, starts: Sequence[Start]) -> None:
         for start in starts:
             if start.boundary >= Boundary.EPISODE:
-                name = ("agent", type(self).__name__, start.seed, start.scene_id, start.episode_id)
                 settings = self.settings_in(start.scene_id)
-                self._explorers[start.slot] = Explorer(settings, make_generator(*name))
+                self._explorers[start.slot] = Explorer(settings, start.generator(type(self).__name__))
                 self._starts.append(start)
             self.begin(start)
 

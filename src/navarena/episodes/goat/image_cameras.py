@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int32, Int64
 
-from navarena.core.seeding import make_generator
+from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goals import GoalImage
 from navarena.episodes.goat.settings import PICTURE_PX
 from navarena.episodes.goat.sights import Sights
@@ -134,7 +134,7 @@ def _draw_cameras(world: World, things: Mapping[int, SceneObject], sights: Sight
     heights, jitter, degrees = np.zeros(count), np.zeros(count), np.zeros(count)
     for number in np.unique(owner).tolist():
         rows = np.flatnonzero(owner == number)
-        generator = make_generator("goat-image-cameras", world.scene_id, number)
+        generator = make_generator("goat-image-cameras", scene_name(world.scene_id), number)
         heights[rows] = generator.uniform(*HEIGHTS, len(rows))
         jitter[rows] = generator.uniform(-PITCH_JITTER, PITCH_JITTER, len(rows))
         degrees[rows] = generator.integers(*HFOV_DEGREES, len(rows), endpoint=True)

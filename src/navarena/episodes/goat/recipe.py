@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import SceneError
-from navarena.core.seeding import make_generator
+from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import LifelongGoal, Modality, Subtask
@@ -16,7 +16,6 @@ from navarena.episodes.goat.offer import MODALITIES, Choice, Offer
 from navarena.episodes.goat.settings import GOAT_VIEW_POINTS
 from navarena.episodes.goat.splits import GOAT_EPISODE_SPLITS, VAL_SPLITS
 from navarena.episodes.places import as_tuple, round_distance, sample_places, sample_yaws
-from navarena.episodes.point_nav import scene_name
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, SplitSize, Stream
 from navarena.episodes.solvable import choose_solvable
 from navarena.episodes.view_points import ViewPointSettings

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Float32, Int32
 
-from navarena.core.seeding import make_generator
+from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goat.settings import GOAL_CAMERA, GOAT_VIEW_POINTS
 from navarena.episodes.view_points import find_floor
 from navarena.scenes.scene import SceneObject
@@ -58,7 +58,9 @@ def find_sights(world: World, things: Sequence[SceneObject]) -> Sights:
     each = len(offsets)
     points = (centers[:, None] + offsets).reshape(-1, 3)
     jitter = [
-        make_generator("goat-sights", world.scene_id, thing.object_id).uniform(-YAW_JITTER, YAW_JITTER, each)
+        make_generator("goat-sights", scene_name(world.scene_id), thing.object_id).uniform(
+            -YAW_JITTER, YAW_JITTER, each
+        )
         for thing in things
     ]
     rows, feet = find_floor(world, points, MIN_ISLAND_RADIUS)
