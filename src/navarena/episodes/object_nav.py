@@ -1,7 +1,7 @@
 """Episodes of ObjectNav: a random start, and a category of which the scene has something to be seen."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -129,6 +129,7 @@ class ObjectNavRecipe(EpisodeRecipe):
         ]
         planner = ActionPlanner(self.embodiment, self.success_distance, self.max_steps)
         found, dropped = choose_solvable(candidates, lambda tried: ground.are_solved(planner, chosen, tried))
+        limits = self.difficulty_limits(lambda number: self._first_distances(ground, number, stem))
         episodes = tuple(
             Episode(
                 episode_id=f"{scene}-{row:04d}",
@@ -139,11 +140,33 @@ class ObjectNavRecipe(EpisodeRecipe):
                     category, closest=str(candidate.closest), arrival=as_tuple(candidate.arrival)
                 ),
                 geodesic_distance=candidate.distance,
-                difficulty=label_difficulty(candidate.distance, self.difficulty),
+                difficulty=label_difficulty(candidate.distance, limits),
             )
             for row, category, candidate in zip(rows, chosen, found)
         )
         return SceneBatch(episodes, dropped)
+
+    def difficulty_limits(
+        self, first_distances: Callable[[int], Float[np.ndarray, "count"]]
+    ) -> tuple[float, float]:
+        """Metres, geodesic, up to which an episode of one scene is easy, and medium.
+
+        first_distances: so many geodesic distances in metres (count,) that are drawn first in the scene,
+            before the planner drops any; they do not depend on how many episodes are made.
+        """
+        return self.difficulty
+
+    def _first_distances(
+        self, ground: "_Ground", count: int, stem: tuple[str | int, ...]
+    ) -> Float[np.ndarray, "count"]:
+        """(count,) metres: the distances of the first candidate of each of the first `count` episodes."""
+        rows = range(count)
+        categories = self._choose_categories(ground, rows, stem)
+        firsts = [
+            next(self._candidates(ground, category, make_generator(*stem, row, "pose")))
+            for row, category in zip(rows, categories)
+        ]
+        return np.array([candidate.distance for candidate in firsts])
 
     def _choose_categories(self, ground: "_Ground", rows: range, stem: tuple[str | int, ...]) -> list[str]:
         """The category of each of the episodes `rows`, which follow one another."""
