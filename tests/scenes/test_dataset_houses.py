@@ -128,6 +128,20 @@ def test_procthor_files_that_are_cut_short(tmp_path):
         _build("procthor", tmp_path, "train/0")
 
 
+def test_procthor_blank_lines_are_no_houses_and_names_may_hold_blanks(tmp_path):
+    line = json.dumps(procthor_house())
+    write_procthor(tmp_path)
+    (tmp_path / "val.jsonl.gz").unlink()
+    (tmp_path / "mine.json").rename(tmp_path / "mein häuschen 1.json")
+    (tmp_path / "val.jsonl").write_bytes(f"{line}\r\n\r\n{line}\r\n{{\r\n\n".encode())
+    dataset = get_dataset("procthor")
+    assert dataset.list_scenes(tmp_path) == ["mein häuschen 1", "val/0", "val/1", "val/2"]
+    assert dataset.scene_name("mein häuschen 1.json") == "mein häuschen 1"
+    assert len(_build("procthor", tmp_path, "val/1").rooms) == 2
+    with pytest.raises(FileError, match=r"val\.jsonl:4: this line is no JSON"):
+        _build("procthor", tmp_path, "val/2")
+
+
 def _broken(**changes):
     house = procthor_house()
     for path, value in changes.items():
@@ -157,6 +171,8 @@ def _broken(**changes):
         (_broken(objects__0__assetId="Nothing_1"), r"'DiningTable\|2\|0'.*got 'Nothing_1'"),
         (_broken(objects__0__position={"x": 0, "y": float("nan"), "z": 0}), "expected numbers of at most 1e"),
         (_broken(objects__1={"assetId": "Cup_1"}), r"objects\[1\]: expected an object with a text 'id'"),
+        (_broken(rooms__1__id="room|2"), r"mine.json: rooms: expected each id once, got 'room\|2'"),
+        (_broken(walls__0__roomId="room|9"), r"wall 'wall\|2\|0': expected the id of a room, got 'room\|9'"),
         (_broken(objects__0__children={}), None),
         (_broken(objects__0__children={"a": 1}), "expected a list as 'children'"),
     ],
@@ -265,6 +281,48 @@ def test_habitat_mistakes_name_file_and_entry(tmp_path):
     (root / "tiny.scene_dataset_config.json").unlink()
     with pytest.raises(FileError, match="scene_dataset_config.json"):
         dataset.locate(root, str(scene))
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        ("scene", {"stage_instance": {}}, "stage_instance: expected an object with 'template_name', got {}"),
+        ("scene", {"articulated_object_instances": 5}, "expected a list as 'articulated_object_instances'"),
+        ("scene", {"translation_origin": "nowhere"}, "expected one of asset_local, com, default, unknown"),
+        (
+            "scene",
+            {"object_instances": [{"template_name": "stool", "uniform_scale": 0.0}]},
+            "a size other than 0",
+        ),
+        ("config", {"stages": {"paths": {".json": 5}}}, r"expected folders as stages.paths.json, got 5"),
+        (
+            "config",
+            {"stages": {"default_attributes": [1], "paths": {".json": ["stages"]}}},
+            "stages: expected an",
+        ),
+        ("config", {"objects": {"configs": [5]}}, r"a list of objects as objects.configs, got \[5\]"),
+        ("lamp", {"render_asset": 5}, "lamp.object_config.json: expected the name of a mesh as"),
+    ],
+)
+def test_habitat_mistyped_values_are_errors(tmp_path, file, changes, message):
+    root = write_habitat(tmp_path / "tiny")
+    names = {
+        "scene": "scenes/one.scene_instance.json",
+        "config": "tiny.scene_dataset_config.json",
+        "lamp": "objects/lamp.object_config.json",
+    }
+    _edit(root / names[file], **changes)
+    with pytest.raises(FileError, match=message) as error:
+        get_dataset("habitat").locate(root, "one")
+    assert str(root) in str(error.value)
+
+
+def test_habitat_lexicons_that_are_missing_are_told(tmp_path, caplog):
+    root = write_habitat(tmp_path / "tiny")
+    (root / "semantics" / "names.json").unlink()
+    scene = _build("habitat", root, "one")
+    assert {thing.category for thing in scene.objects} == {"stool", "lamp"}
+    assert "names.json is missing; things are called by their templates" in caplog.text
 
 
 def test_habitat_missing_textures_are_named_and_nothing_is_kept(tmp_path, monkeypatch):

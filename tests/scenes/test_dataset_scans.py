@@ -165,6 +165,8 @@ def test_hm3d_borders_painted_inside_a_triangle_are_followed(tmp_path, caplog):
         (HM3D_TABLE + '16,123456,"chair",0\n', ":6: expected another object id than in line 4, got 16"),
         (HM3D_TABLE + '-17,123456,"chair",0\n', ":6: expected id,RRGGBB"),
         (HM3D_TABLE + '17,123456,"chair",one\n', ":6: expected id,RRGGBB"),
+        (HM3D_TABLE + '²,123456,"chair",0\n', ":6: expected id,RRGGBB"),
+        (HM3D_TABLE + f'17,123456,"{"x" * 200_000}",0\n', ":6: expected id,RRGGBB"),
     ],
 )
 def test_hm3d_tables_that_are_broken_name_the_line(tmp_path, text, message):
@@ -177,7 +179,8 @@ def test_hm3d_tables_that_are_broken_name_the_line(tmp_path, text, message):
 
 def test_hm3d_categories_may_hold_commas(tmp_path):
     path = tmp_path / "a.semantic.txt"
-    path.write_text('HM3D Semantic Annotations\n3,0000FF,"table, round",-1\n4,F0,"",2\n')
+    text = 'HM3D Semantic Annotations\r\n3,0000FF,"table, round",-1\r\n4,F0,"",2\r\n'
+    path.write_bytes(text.encode("utf-8-sig"))  # as editors on Windows save it
     first, second = read_annotations(path)
     assert (first.object_id, first.color, first.category, first.region) == (3, 255, "table, round", None)
     assert (second.color, second.category, second.region) == (0xF0, "unlabeled", 2)
@@ -322,6 +325,8 @@ def _without(prefix):
         (_without("C 1"), "expected 3 categories, as its H line says, got 2"),
         (MP3D_HOUSE.replace("R 0 0", "R zero 0"), ":4: expected a whole number in field 2, got zero"),
         (MP3D_HOUSE.replace("-0.8 -1.05 0.25", "-0.8 nan 0.25"), "expected three finite numbers in field 5"),
+        (MP3D_HOUSE.replace("O 3 0", "O 2 0"), ":16: expected each id once, got 2 again"),
+        (MP3D_HOUSE.replace("C 1 20", "C 0 20"), ":11: expected each id once, got 0 again"),
         (MP3D_HOUSE[: MP3D_HOUSE.index("O 2 0 1") + 20], "as its H line says, got"),
         (MP3D_HOUSE[: MP3D_HOUSE.index("E 3 3 ") + 4], ":20: expected a whole number in field 3"),
         (

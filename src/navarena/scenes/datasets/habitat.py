@@ -40,6 +40,9 @@ from navarena.scenes.formats.importing import UP_AXES
 from navarena.scenes.formats.part import MeshFile, Part
 from navarena.scenes.scene import Scene
 
+ORIGINS: Mapping[str, bool | None] = {"default": None, "unknown": None, "com": False, "asset_local": True}
+"""What `translation_origin` may say -> whether that is the asset's own origin; None: as its scene says."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -87,7 +90,10 @@ class Habitat(SceneDataset):
 
     def build(self, files: SceneFiles, scene_id: str) -> Scene:
         config = DatasetConfig(files.paths["config"])
-        return _build(_assemble(config, files.paths["scene"]), scene_id)
+        assembly = _assemble(config, files.paths["scene"])
+        for remark in assembly.remarks:
+            _log.warning("%s", remark)
+        return _build(assembly, scene_id)
 
 
 class _Placed:
@@ -102,14 +108,17 @@ class _Placed:
         scale = scale * _triple(instance, "non_uniform_scale", 1.0, where)
         scale = scale * _number(instance, "uniform_scale", 1.0, where)
         self.scale = scale * _number(attributes, "units_to_meters", 1.0, f"{template.path}")
+        if not self.scale.all():
+            raise FileError(
+                f"{where}: expected a size other than 0 along each axis, got {self.scale.tolist()}"
+            )
         self.frame = _frame(attributes, template.path)
         quaternion = numbers(instance.get("rotation", (1, 0, 0, 0)), 4, f"{where}.rotation")
         if not np.linalg.norm(quaternion) > 0:
             raise FileError(f"{where}.rotation: expected a quaternion w, x, y, z, got {quaternion.tolist()}")
         self.rotation = rotation_from_quaternion(quaternion[[1, 2, 3, 0]])
         self.translation = _triple(instance, "translation", 0.0, where)
-        kind = instance.get("translation_origin")
-        self.asset_local = asset_local if kind is None else str(kind).lower() == "asset_local"
+        self.asset_local = _is_asset_local(instance, asset_local, where)
 
     def place(
         self, vertices: Float[np.ndarray, "v 3"], middle: Float[np.ndarray, "3"]
@@ -128,11 +137,12 @@ class _Placed:
 
 
 class _Assembly:
-    """A stage (or none), objects, and the names of semantic ids."""
+    """A stage (or none) and objects, the files they are read from, and what is missing of them."""
 
     def __init__(self) -> None:
         self.placed: list[tuple[_Placed, Thing | None]] = []
         self.files: set[Path] = set()
+        self.remarks: list[str] = []
 
 
 def _assemble(config: DatasetConfig, path: Path) -> _Assembly:
@@ -149,27 +159,38 @@ def _assemble(config: DatasetConfig, path: Path) -> _Assembly:
     if lexicon is not None and lexicon.is_file():
         names = _class_names(lexicon)
         assembly.files.add(lexicon)
-    asset_local = str(instance.get("translation_origin", "")).lower() == "asset_local"
-    stage = instance.get("stage_instance")
-    if isinstance(stage, Mapping) and stage.get("template_name") not in (None, NO_STAGE):
-        template = config.template("stages", STAGE_SUFFIX, str(stage["template_name"]), path)
+    elif lexicon is not None:
+        assembly.remarks.append(f"{config.path}: {lexicon} is missing; things are called by their templates")
+    asset_local = _is_asset_local(instance, False, f"{path}")
+    stage = _placed_entry(instance.get("stage_instance"), f"{path}: stage_instance")
+    if stage["template_name"] != NO_STAGE:
+        template = config.template("stages", STAGE_SUFFIX, stage["template_name"], path)
         origin = _triple(template.attributes, "origin", 0.0, f"{template.path}")
         moved = {**stage, "translation": (_triple(stage, "translation", 0.0, f"{path}") + origin).tolist()}
         _add(assembly, _Placed(template, moved, True, f"{path}: stage_instance"), None)
-    objects = instance.get("object_instances", [])
-    if not isinstance(objects, list):
-        raise FileError(f"{path}: expected a list as 'object_instances', got {type(objects).__name__}")
-    for index, entry in enumerate(objects):
+    for index, listed in enumerate(_list(instance, "object_instances", path)):
         where = f"{path}: object_instances[{index}]"
-        if not isinstance(entry, Mapping) or not isinstance(entry.get("template_name"), str):
-            raise FileError(f"{where}: expected an object with 'template_name', got {str(entry)[:80]}")
+        entry = _placed_entry(listed, where)
         template = config.template("objects", OBJECT_SUFFIX, entry["template_name"], path)
         placed = _Placed(template, entry, asset_local, where)
         _add(assembly, placed, _thing(template, names, index))
-    left_out = len(instance.get("articulated_object_instances", []))
+    left_out = len(_list(instance, "articulated_object_instances", path))
     if left_out:
-        _log.warning("%s: %d articulated objects are left out", path, left_out)
+        assembly.remarks.append(f"{path}: {left_out} articulated objects are left out")
     return assembly
+
+
+def _placed_entry(entry: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("template_name"), str):
+        raise FileError(f"{where}: expected an object with 'template_name', got {str(entry)[:80]}")
+    return entry
+
+
+def _list(instance: Mapping[str, Any], key: str, path: Path) -> list[Any]:
+    found = instance.get(key, [])
+    if not isinstance(found, list):
+        raise FileError(f"{path}: expected a list as {key!r}, got {type(found).__name__}")
+    return found
 
 
 def _add(assembly: _Assembly, placed: _Placed, thing: Thing | None) -> None:
@@ -233,6 +254,15 @@ def _frame(attributes: Mapping[str, Any], path: Path) -> Float[np.ndarray, "3 3"
         )
     up, front = up / lengths[0], front / lengths[1]
     return np.stack([np.cross(front, up), up, -front])
+
+
+def _is_asset_local(entry: Mapping[str, Any], usual: bool, where: str) -> bool:
+    """Whether a translation places the asset's own origin, not the middle of its mass."""
+    kind = str(entry.get("translation_origin", "default")).lower()
+    if kind not in ORIGINS:
+        names = ", ".join(sorted(ORIGINS))
+        raise FileError(f"{where}.translation_origin: expected one of {names}, got {kind!r}")
+    return usual if ORIGINS[kind] is None else ORIGINS[kind] is True
 
 
 def _triple(entry: Mapping[str, Any], key: str, default: float, where: str) -> Float[np.ndarray, "3"]:

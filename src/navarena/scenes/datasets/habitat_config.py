@@ -38,10 +38,12 @@ class Template:
     path: Path
 
     def asset(self, key: str = "render_asset") -> Path | None:
-        """The mesh file that an attribute names, or None when it names none."""
+        """The mesh file that an attribute names, or None when it names none; raises FileError for no name."""
         value = self.attributes.get(key)
-        if not isinstance(value, str) or not value:
+        if value is None or value == "":
             return None
+        if not isinstance(value, str):
+            raise FileError(f"{self.path}: expected the name of a mesh as {key!r}, got {value!r}")
         for tag in OWN_NAME_TAGS:
             value = value.replace(tag, self.name.rpartition("/")[2])
         return self.folder / value
@@ -66,15 +68,11 @@ class DatasetConfig:
 
     def section(self, key: str) -> Mapping[str, Any]:
         """One part of the file, such as "stages"; empty when it is not there."""
-        found = self._content.get(key, {})
-        if not isinstance(found, Mapping):
-            raise FileError(f"{self.path}: expected an object as {key!r}, got {type(found).__name__}")
-        return found
+        return _mapping(self._content, key, f"{self.path}")
 
     def defaults(self, key: str) -> Mapping[str, Any]:
         """The default attributes of a part."""
-        found = self.section(key).get("default_attributes", {})
-        return found if isinstance(found, Mapping) else {}
+        return _mapping(self.section(key), "default_attributes", f"{self.path}: {key}")
 
     def files(self, key: str, suffix: str) -> dict[str, Path]:
         """Name -> file of a part: configuration files with `suffix`, else bare meshes."""
@@ -84,13 +82,12 @@ class DatasetConfig:
 
     def _find_files(self, key: str, suffix: str) -> dict[str, Path]:
         found: dict[str, Path] = {}
-        paths = self.section(key).get("paths", {})
-        if not isinstance(paths, Mapping):
-            raise FileError(f"{self.path}: expected an object as {key}.paths, got {type(paths).__name__}")
-        for kind, patterns in paths.items():
+        for kind, patterns in _mapping(self.section(key), "paths", f"{self.path}: {key}").items():
             ending = suffix if "json" in kind else kind
             for pattern in patterns if isinstance(patterns, list) else [patterns]:
-                for file in self._matching(str(pattern), ending):
+                if not isinstance(pattern, str):
+                    raise FileError(f"{self.path}: expected folders as {key}.paths{kind}, got {pattern!r}")
+                for file in self._matching(pattern, ending):
                     name = _relative(file, self.folder).removesuffix(ending)
                     found.setdefault(name, file)
         return dict(sorted(found.items()))
@@ -110,13 +107,13 @@ class DatasetConfig:
         """The stage or object called `name`; raises FileError with the nearest name."""
         entry = self._defined(key, name)
         if entry is not None:
-            attributes = {**self.defaults(key), **_attributes(entry)}
+            own = _mapping(entry, "attributes", f"{self.path}: template {name!r} of {key}")
             original = entry.get("original_file")
             if isinstance(original, str):
                 file = self.folder / original
                 base = _object(file, "configuration")
-                return Template(name, {**self.defaults(key), **base, **_attributes(entry)}, file.parent, file)
-            return Template(name, attributes, self.folder, self.path)
+                return Template(name, {**self.defaults(key), **base, **own}, file.parent, file)
+            return Template(name, {**self.defaults(key), **own}, self.folder, self.path)
         files = self.files(key, suffix)
         found = _resolve(name, files)
         if found is None:
@@ -134,10 +131,11 @@ class DatasetConfig:
 
     def _defined(self, key: str, name: str) -> Mapping[str, Any] | None:
         entries = self.section(key).get("configs", [])
-        for entry in entries if isinstance(entries, list) else []:
-            if isinstance(entry, Mapping) and entry.get("template_handle") == name:
-                return entry
-        return None
+        if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+            raise FileError(
+                f"{self.path}: expected a list of objects as {key}.configs, got {str(entries)[:80]}"
+            )
+        return next((entry for entry in entries if entry.get("template_handle") == name), None)
 
     def lexicon(self, instance: Mapping[str, Any]) -> Path | None:
         """The file that names semantic ids in a scene instance, or None when there is none."""
@@ -157,9 +155,12 @@ class DatasetConfig:
         return self.folder / value
 
 
-def _attributes(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = entry.get("attributes", {})
-    return found if isinstance(found, Mapping) else {}
+def _mapping(content: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
+    """The JSON object under a key, empty when there is none; raises FileError for anything else."""
+    found = content.get(key, {})
+    if not isinstance(found, Mapping):
+        raise FileError(f"{where}: expected an object as {key!r}, got {type(found).__name__}")
+    return found
 
 
 def _object(path: Path, what: str) -> Mapping[str, Any]:

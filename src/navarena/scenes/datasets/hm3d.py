@@ -134,7 +134,7 @@ def read_annotations(path: Path) -> list[Annotation]:
     One of the published files has a colour that is none (a radiator of nS8T59Aw3sf): an object with an
     unreadable colour, or with that of an object before it, is warned of and keeps no triangles.
     """
-    lines = read_bytes(path, "list of objects").decode("utf-8", errors="replace").split("\n")
+    lines = read_bytes(path, "list of objects").decode("utf-8-sig", errors="replace").split("\n")
     if lines[0].strip() != HEADER:
         raise FileError(f"{path}:1: expected {HEADER!r}, got {lines[0][:60]!r}")
     found: list[Annotation] = []
@@ -163,12 +163,15 @@ def read_annotations(path: Path) -> list[Annotation]:
 
 
 def _annotation(where: str, line: str) -> Annotation:
-    fields = next(csv.reader([line], skipinitialspace=True))
     form = 'expected id,RRGGBB,"category",region'
+    try:
+        fields = next(csv.reader([line], skipinitialspace=True))
+    except csv.Error as error:
+        raise FileError(f"{where}: {form}, got {line[:99]!r}: {error}") from error
     if len(fields) != 4 or line.count('"') % 2:
         raise FileError(f"{where}: {form}, got {line!r}; the file is damaged or cut short")
     key, color, category, region = (entry.strip() for entry in fields)
-    if not key.isdigit() or not re.fullmatch(r"-?\d+", region):
+    if not re.fullmatch(r"[0-9]{1,18}", key) or not re.fullmatch(r"-?[0-9]{1,18}", region):
         raise FileError(f"{where}: {form}, got {line!r}")
     known = re.fullmatch(r"[0-9A-Fa-f]{1,6}", color)
     if not known:

@@ -4,7 +4,7 @@ The format is described in `data_organization.md` of the Matterport3D repository
 Coordinates are metres with z up. Blanks in raw category names are written "#".
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.core.files import read_bytes
-from navarena.scenes.datasets.reading import LARGEST_ID, LARGEST_NUMBER
+from navarena.scenes.datasets.reading import LARGEST_ID, LARGEST_NUMBER, require_new
 
 HEADER = "ASCII 1.1"
 
@@ -111,6 +111,10 @@ class _Line:
             raise self._fail("three finite numbers", index)
         return values
 
+    def own_index(self, table: Container[int]) -> int:
+        """The index of what the line describes, in field 2; that of an earlier line is an error."""
+        return require_new(self.integer(1), table, self.where)
+
     def known(self, index: int, table: Mapping[int, object] | set[int], what: str, none: bool = True) -> int:
         """The index in `table` at a field; -1 is allowed for nothing."""
         value = self.integer(index)
@@ -121,7 +125,7 @@ class _Line:
 
 def read_house(path: Path) -> House:
     """Read a .house file; raises FileError that names the line when it is damaged or cut short."""
-    lines = read_bytes(path, "house file").decode("utf-8", errors="replace").splitlines()
+    lines = read_bytes(path, "house file").decode("utf-8-sig", errors="replace").splitlines()
     if lines[0].strip() != HEADER:
         raise FileError(f"{path}:1: expected {HEADER!r}, got {lines[0][:60]!r}")
     house = House()
@@ -156,14 +160,14 @@ def _read_level(house: House, line: _Line) -> None:
 
 
 def _read_region(house: House, line: _Line) -> None:
-    index = line.integer(1)
+    index = line.own_index(house.regions)
     level = line.known(2, house.levels, "a level")
     category = REGION_CATEGORIES.get(line.text_at(5)[0], "unlabeled")
     house.regions[index] = HouseRegion(index, max(level, 0), category, line.vector(9), line.vector(12))
 
 
 def _read_surface(house: House, line: _Line) -> None:
-    house.surfaces[line.integer(1)] = line.known(2, house.regions, "a region")
+    house.surfaces[line.own_index(house.surfaces)] = line.known(2, house.regions, "a region")
 
 
 def _read_vertex(house: House, line: _Line) -> None:
@@ -173,11 +177,11 @@ def _read_vertex(house: House, line: _Line) -> None:
 
 
 def _read_category(house: House, line: _Line) -> None:
-    house.categories[line.integer(1)] = (line.text_at(3).replace("#", " "), line.text_at(5))
+    house.categories[line.own_index(house.categories)] = (line.text_at(3).replace("#", " "), line.text_at(5))
 
 
 def _read_object(house: House, line: _Line) -> None:
-    index = line.integer(1)
+    index = line.own_index(house.objects)
     region = line.known(2, house.regions, "a region")
     category = line.known(3, house.categories, "a category")
     center, first, second, radii = (line.vector(at) for at in (4, 7, 10, 13))

@@ -9,7 +9,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
@@ -28,7 +28,7 @@ ASSETS = "asset-database.json"
 _CHUNK = 500
 """Houses read at once: a file of ten thousand does not fit into memory comfortably."""
 
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_NAME = re.compile(r"[\w +-]+")
 _LISTED = re.compile(r"([A-Za-z0-9_-]+)(?:\.jsonl(?:\.gz)?)?/(\d+)")
 
 
@@ -88,22 +88,28 @@ def _house_of(path: Path, index: int) -> Any:
     lines = _some_lines(path, path.stat().st_mtime_ns, start)
     if index - start >= len(lines):
         raise FileError(f"{path}: expected a house from 0 to {_count_lines(path) - 1}, got {index}")
+    number, line = lines[index - start]
     try:
-        return json.loads(lines[index - start])
+        return json.loads(line)
     except ValueError as error:
-        raise FileError(f"{path}:{index + 1}: this line is no JSON, or only a part of it: {error}") from error
+        raise FileError(f"{path}:{number}: this line is no JSON, or only a part of it: {error}") from error
 
 
 @lru_cache(maxsize=2)
-def _some_lines(path: Path, modified_ns: int, start: int) -> tuple[bytes, ...]:
-    """Up to _CHUNK lines from `start` on, kept while neighbouring houses are read."""
+def _some_lines(path: Path, modified_ns: int, start: int) -> tuple[tuple[int, bytes], ...]:
+    """(number, line) of up to _CHUNK houses from `start` on, kept while neighbouring ones are read."""
     with _opened(path) as file:
-        return tuple(islice(file, start, start + _CHUNK))
+        return tuple(islice(_house_lines(file), start, start + _CHUNK))
 
 
 def _count_lines(path: Path) -> int:
     with _opened(path) as file:
-        return sum(1 for _ in file)
+        return sum(1 for _ in _house_lines(file))
+
+
+def _house_lines(file: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """(number from 1, line) of the lines that are not blank."""
+    return ((number, line) for number, line in enumerate(file, 1) if not line.isspace())
 
 
 @contextmanager

@@ -87,9 +87,16 @@ def read_house(content: Any, path: Path) -> PlanHouse:
     if not isinstance(content, Mapping) or "rooms" not in content or "walls" not in content:
         raise FileError(f"{path}: expected a ProcTHOR house with 'rooms' and 'walls', got something else")
     rooms = tuple(_room(entry, where) for entry, where in _entries(content, "rooms", path))
+    names = [room.key for room in rooms]
+    for name in names:
+        if names.count(name) > 1:
+            raise FileError(f"{path}: rooms: expected each id once, got {name!r} again")
     walls = tuple(_wall(entry, where) for entry, where in _entries(content, "walls", path))
     if not rooms:
         raise FileError(f"{path}: expected at least one room, got none")
+    for wall in walls:
+        if wall.room not in (EXTERIOR, *names):
+            raise FileError(f"{path}: wall {wall.key!r}: expected the id of a room, got {wall.room!r}")
     known = {wall.key for wall in walls}
     openings = tuple(
         _opening(entry, where, kind, known)
