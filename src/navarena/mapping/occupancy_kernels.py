@@ -21,6 +21,10 @@ NOTHING, FLOOR, HIT = 0, 1, 2
 WIDEST = 4.0
 """Tangent of the widest direction of a fan."""
 
+BORDER = 1e-9
+"""Share of a direction; rays on the border of two (all of them, in pictures of odd width) fall to the right
+one, however they are rounded, so that no direction goes without a ray."""
+
 
 @kernel
 def fan_layout(pose, focal, height, width, stride):
@@ -44,59 +48,77 @@ def fan_layout(pose, focal, height, width, stride):
 @kernel
 def read_rays(
     depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z, cell,
-    first_row, first_column, per_tangent, limit, reach, marks,
+    first_row, first_column, tall, wide, per_tangent, limit, reach, marks,
 ):  # fmt: skip
     """Mark the cells in which rays end, and find how far each direction of the fan is open.
 
-    depth: (H, W) float32, offset + scale * depth in metres; limit, reach: (B,) nearest hit and farthest
-    sight, metres ahead on the floor; marks: (S, T) uint8 of the window whose first cell is
-    (first_row, first_column). The camera does not roll, so each row of pixels has one slope.
+    depth: (H, W) float32, offset + scale * depth in metres; limit, reach: (B + 1,) nearest hit and farthest
+    sight, metres ahead on the floor, of the B directions and of all rays beside the fan; marks:
+    (S * T + 1,) uint8 of the window of S = tall rows and T = wide columns whose first cell is (first_row,
+    first_column), and of all rays that end off it. The camera does not roll, so each row of pixels has one
+    slope. What its rays say is worked out without branches, for many at once, and written down afterwards.
     """
     level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
     eye = pose[1, 3] - foot
     height, width = depth.shape
-    middle = limit.size // 2
+    bins, cells = limit.size - 1, tall * wide
+    middle, aside, nowhere = bins // 2, np.float64(bins), np.float64(cells)
+    first = stride // 2
+    count = max(0, (width - first + stride - 1) // stride)
+    stops, sights = np.zeros(count), np.zeros(count)
+    sides, places = np.zeros(count, np.int32), np.zeros(count, np.int64)
+    depths, ends = np.zeros(count, np.float32), np.zeros(count, np.uint8)
     per_focal, per_cell = 1.0 / focal, 1.0 / cell
     start_z, start_x = pose[2, 3] - corner_z - first_row * cell, pose[0, 3] - corner_x - first_column * cell
-    for i in range(stride // 2, height, stride):
+    for i in range(first, height, stride):
         up = (0.5 * height - i - 0.5) * per_focal
         slope, ahead = pose[1, 1] * up - pose[1, 2], level + up * pose[1, 2]
         if ahead <= 1e-3:
             continue
         base_x, base_z = pose[0, 1] * up - pose[0, 2], pose[2, 1] * up - pose[2, 2]
+        turn_x, turn_z = pose[0, 0], pose[2, 0]
         per_across = per_tangent / ahead
-        for j in range(stride // 2, width, stride):
-            metres = offset + scale * np.float64(depth[i, j])
+        for k in range(count):
+            depths[k] = depth[i, first + k * stride]
+        falls = False
+        for k in range(count):
+            metres = offset + scale * np.float64(depths[k])
+            is_known = (metres > 0.0) & (metres < math.inf)
+            metres = metres if is_known else 0.0
             over = eye + metres * slope
-            if not (metres > 0.0 and metres < math.inf and over < high):
-                continue
-            across = (j + 0.5 - 0.5 * width) * per_focal
-            side = math.floor(across * per_across) + middle
-            in_fan = 0 <= side < limit.size
-            if metres <= nearest:
-                if in_fan and over > low:
-                    limit[side] = 0.0
-                continue
-            if over < -low:  # where it crosses the height of the floor there is none
-                crossing = -eye / slope
-                if in_fan:
-                    limit[side] = min(limit[side], crossing * ahead)
-                row = math.floor((start_z + crossing * (base_z + pose[2, 0] * across)) * per_cell)
-                column = math.floor((start_x + crossing * (base_x + pose[0, 0] * across)) * per_cell)
-                if 0 <= row < marks.shape[0] and 0 <= column < marks.shape[1]:
-                    marks[row, column] = HIT
+            is_known &= over < high
+            is_far = is_known & (metres > nearest)
+            is_end = is_far & (metres < farthest)
             distance = min(metres, farthest) * ahead
-            if in_fan and over >= -low:
-                reach[side] = max(reach[side], distance)
-            if metres >= farthest:
-                continue
-            is_hit = abs(over) > low
-            if over > low and in_fan:
-                limit[side] = min(limit[side], distance)
-            row = math.floor((start_z + metres * (base_z + pose[2, 0] * across)) * per_cell)
-            column = math.floor((start_x + metres * (base_x + pose[0, 0] * across)) * per_cell)
-            if 0 <= row < marks.shape[0] and 0 <= column < marks.shape[1]:
-                marks[row, column] = max(marks[row, column], HIT if is_hit else FLOOR)
+            stop = distance if is_end & (over > low) else math.inf
+            stops[k] = 0.0 if is_known & (metres <= nearest) & (over > low) else stop
+            sights[k] = distance if is_far & (over >= -low) else 0.0
+            falls |= is_far & (over < -low)
+            across = (first + k * stride + 0.5 - 0.5 * width) * per_focal
+            side = np.floor(across * per_across + BORDER) + middle
+            sides[k] = np.int32(side if (side >= 0.0) & (side < aside) else aside)
+            z = np.floor((start_z + metres * (base_z + turn_z * across)) * per_cell)
+            x = np.floor((start_x + metres * (base_x + turn_x * across)) * per_cell)
+            is_inside = is_end & (z >= 0.0) & (z < tall) & (x >= 0.0) & (x < wide)
+            place = z * wide + x
+            places[k] = np.int64(place if is_inside else nowhere)
+            ends[k] = HIT if abs(over) > low else FLOOR
+        for k in range(count):
+            side, place = sides[k], places[k]
+            limit[side] = min(limit[side], stops[k])
+            reach[side] = max(reach[side], sights[k])
+            marks[place] = max(marks[place], ends[k])
+        if falls:
+            for k in range(count):
+                metres = offset + scale * np.float64(depths[k])
+                if nearest < metres < math.inf and eye + metres * slope < -low:
+                    crossing = -eye / slope  # where it crosses the height of the floor there is none
+                    limit[sides[k]] = min(limit[sides[k]], crossing * ahead)
+                    across = (first + k * stride + 0.5 - 0.5 * width) * per_focal
+                    z = (start_z + crossing * (base_z + turn_z * across)) * per_cell
+                    x = (start_x + crossing * (base_x + turn_x * across)) * per_cell
+                    if 0.0 <= z < tall and 0.0 <= x < wide:
+                        marks[math.floor(z) * wide + math.floor(x)] = HIT
 
 
 @kernel
@@ -159,8 +181,9 @@ def carve_picture(
 ):  # fmt: skip
     """Add one depth picture (H, W) to the evidence (R, C) int8; False where the camera is off the map.
 
-    pose: (4, 4) world_from_camera; foot: world y of the floor under the body; limit, reach: scratch of at
-    least as many bins as `fan_layout` says; marks: (M,) uint8 scratch, zero before and after.
+    pose: (4, 4) world_from_camera; foot: world y of the floor under the body; limit, reach: scratch of more
+    bins than `fan_layout` says; marks: (M,) uint8 scratch, more than the window has cells, zero before and
+    after.
     """
     level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
     rows, columns = scores.shape
@@ -183,20 +206,21 @@ def carve_picture(
     first_row, first_column = max(0, math.floor(top)), max(0, math.floor(left))
     high_row, high_column = min(rows, math.floor(bottom) + 1), min(columns, math.floor(right) + 1)
     tall, wide = high_row - first_row, high_column - first_column
-    window = marks[: tall * wide].reshape((tall, wide))
-    limit, reach = limit[:bins], reach[:bins]
+    cells = tall * wide
+    limit, reach = limit[: bins + 1], reach[: bins + 1]
     limit[:] = math.inf
     reach[:] = 0.0
     read_rays(
         depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z,
         cell,
-        first_row, first_column, per_tangent, limit, reach, window,
+        first_row, first_column, tall, wide, per_tangent, limit, reach, marks[: cells + 1],
     )  # fmt: skip
+    marks[cells] = NOTHING
     falling = bottom_slope(pose, focal, height)
     blind = (low - pose[1, 3] + foot) / falling if falling < 0 else math.inf
     update_window(
-        scores, window, first_row, first_column, pose, corner_x, corner_z, cell, per_tangent, limit, reach,
-        farthest, blind, hit, miss, most,
+        scores, marks[:cells].reshape((tall, wide)), first_row, first_column, pose, corner_x, corner_z, cell,
+        per_tangent, limit[:bins], reach[:bins], farthest, blind, hit, miss, most,
     )  # fmt: skip
     return True
 

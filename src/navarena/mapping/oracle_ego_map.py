@@ -114,25 +114,33 @@ def mark_frame(seen, depth, stride, focal, pose, down, right, reach, fov, corner
     down, right: (2,) the (x, z) directions in which rows and columns grow.
     """
     height, width = depth.shape
+    flat, rows, columns = seen.reshape(-1), float(seen.shape[0]), float(seen.shape[1])
     tangent = math.tan(min(fov, 3.1) / 2)
-    for i in range(stride // 2, height, stride):
+    first = stride // 2
+    count = max(0, (width - first + stride - 1) // stride)
+    depths, places = np.zeros(count, np.float32), np.zeros(count, np.int64)
+    for i in range(first, height, stride):
         up = (0.5 * height - i - 0.5) / focal
-        for j in range(stride // 2, width, stride):
-            metres = np.float64(depth[i, j])
-            across = (j + 0.5 - 0.5 * width) / focal
-            if not (metres > 0.0 and metres < math.inf) or abs(across) > tangent:
-                continue
+        for k in range(count):
+            depths[k] = depth[i, first + k * stride]
+        for k in range(count):  # without branches, so that many are worked out at once
+            metres = np.float64(depths[k])
+            across = (first + k * stride + 0.5 - 0.5 * width) / focal
+            shows = (metres > 0.0) & (metres < math.inf) & (abs(across) <= tangent)
+            metres = metres if shows else 0.0
             x = (pose[0, 0] * across + pose[0, 1] * up - pose[0, 2]) * metres
             z = (pose[2, 0] * across + pose[2, 1] * up - pose[2, 2]) * metres
-            if x * x + z * z > reach * reach:
-                continue
+            shows &= x * x + z * z <= reach * reach
             x += pose[0, 3] - corner_x
             z += pose[2, 3] - corner_z
-            mark_cell(
-                seen,
-                math.floor((down[0] * x + down[1] * z) / cell),
-                math.floor((right[0] * x + right[1] * z) / cell),
-            )
+            row = np.floor((down[0] * x + down[1] * z) / cell)
+            column = np.floor((right[0] * x + right[1] * z) / cell)
+            shows &= (row >= 0.0) & (row < rows) & (column >= 0.0) & (column < columns)
+            place = row * columns + column
+            places[k] = np.int64(place if shows else -1.0)
+        for k in range(count):
+            if places[k] >= 0:
+                flat[places[k]] = True
 
 
 class Uncovered:
