@@ -1,8 +1,12 @@
 """Gymnasium finds the protocols by id."""
 
+from pathlib import Path
+
 import gymnasium
 import pytest
+from gymnasium.utils.env_checker import check_env
 
+from navarena.core.errors import InputError, UnknownNameError
 from navarena.gym import IDS, gymnasium_id
 
 
@@ -25,6 +29,26 @@ def test_make_vec() -> None:
     envs = gymnasium.make_vec("navarena.gym:navarena/PointNav-v1", num_envs=3, split="mini", sensors=sensors)
     assert envs.reset(seed=1)[0]["pointgoal_with_gps_compass"].shape == (3, 2)
     envs.close()
+
+
+def test_tours_in_houses() -> None:
+    assert "navarena/IR2RCE-v1" in IDS
+    sensors = ("instruction", "phase", "tour_position")
+    env = gymnasium.make("navarena.gym:navarena/IR2RCE-v1", split="mini", sensors=sensors)
+    check_env(env.unwrapped, skip_render_check=True)
+    first = env.reset(seed=1)
+    assert first[1]["phase"] == "agent" and first[1] == env.reset(seed=1)[1]
+    envs = gymnasium.make_vec("navarena.gym:navarena/IR2RCE-v1", num_envs=2, split="mini", sensors=sensors)
+    seen, infos = envs.reset(seed=1)
+    assert seen["instruction"][0] == first[0]["instruction"] and infos["tour_id"][0] == first[1]["tour_id"]
+
+
+def test_tours_need_both_files_or_none(tmp_path: Path) -> None:
+    for files in ({"tours": tmp_path / "tours.json"}, {"dataset": tmp_path / "val.json.gz"}):
+        with pytest.raises(InputError, match="together"):
+            gymnasium.make("navarena.gym:navarena/IR2RCE-v1", **files)
+    with pytest.raises(UnknownNameError, match="val_seen"):
+        gymnasium.make("navarena.gym:navarena/IR2RCE-v1", split="valseen")
 
 
 def test_unknown_protocol_gets_gymnasiums_answer() -> None:

@@ -5,11 +5,12 @@ Gymnasium imports it by itself when the id says so:
     gymnasium.make("navarena.gym:navarena/PointNav-v1", split="mini")
     gymnasium.make_vec("navarena.gym:navarena/PointNav-v1", num_envs=8, split="mini")
     gymnasium.make("navarena.gym:navarena/IR2R-v1", r2r=..., connectivity=..., tours=...)
+    gymnasium.make("navarena.gym:navarena/IR2RCE-v1", split="mini")
 """
 
 import gymnasium
 
-from navarena.tasks.catalog import GRAPH_TASKS, TASKS
+from navarena.tasks.catalog import GRAPH_TASKS, TASKS, TOUR_TASKS
 
 NAMESPACE = "navarena"
 
@@ -32,6 +33,7 @@ def register_protocols() -> list[str]:
             "navarena.tasks.vln_graph_env:GraphEnv",
             "navarena.tasks.vln_graph_vector_env:GraphVectorEnv",
         ),
+        (TOUR_TASKS, "navarena.tasks.tour_env:TourEnv", "navarena.tasks.tour_vector_env:TourVectorEnv"),
     )
     found = []
     for registry, single, vector in kinds:

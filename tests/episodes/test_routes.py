@@ -8,7 +8,7 @@ from navarena.core.errors import InputError, SceneError, UnknownNameError
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
 from navarena.episodes.recipe import Stream
-from navarena.episodes.route_sets import ROUTE_SPLITS, load_routes, route_episodes
+from navarena.episodes.route_sets import ROUTE_SPLITS, RouteSplit, load_routes, route_episodes
 from navarena.episodes.route_tours import (
     EpisodeTour,
     build_episode_tours,
@@ -17,7 +17,9 @@ from navarena.episodes.route_tours import (
     make_scene_tours,
 )
 from navarena.episodes.routes import R2R_CE_V1, RouteRecipe
+from navarena.episodes.tour_sets import DrawnHouseTours, ListedTours
 from navarena.simulation.body_catalog import VLN_CE
+from navarena.simulation.world import WorldCache
 from worlds import ROOMS, draw_world
 
 STREAM = Stream("test", "val")
@@ -147,3 +149,32 @@ def test_unknown_splits_are_named():
 def test_generators_of_other_ways_are_other_generators():
     one, two = (make_generator("test", "way", k).random() for k in range(2))
     assert one != two
+
+
+@pytest.fixture
+def streamed_split(monkeypatch):
+    monkeypatch.setitem(ROUTE_SPLITS, "streamed", RouteSplit("val", 2, 4, block=2))
+
+
+def test_a_whole_split_holds_what_is_streamed(streamed_split):
+    stream, whole = load_routes("streamed"), load_routes("streamed", whole=True)
+    assert tuple(stream.episodes) == whole.episodes and stream.hash == whole.hash
+    houses = [episode.scene_id for episode in whole.episodes]
+    assert houses[:6] == houses[12:18] != houses[6:12] == houses[18:]
+
+
+def test_drawn_tours_are_those_of_the_split(streamed_split):
+    worlds = WorldCache(VLN_CE)
+    episodes = load_routes("streamed", whole=True).episodes
+    lists = make_episode_tours(episodes, lambda scene: worlds.get(scene).navmesh)
+    drawn = DrawnHouseTours("streamed", worlds)
+    made = [[one.episode_id for one in tour.episodes] for k in range(2) for tour in drawn.of_house(k)]
+    assert made == [tour for tours in lists.values() for tour in tours]
+    generator = make_generator("tours")
+    names = {drawn.draw(generator).tour_id for _ in range(60)}
+    assert names == {f"val/0000{house}-{k}" for house in range(2) for k in range(3)}
+
+
+def test_tours_to_draw_from_are_not_none():
+    with pytest.raises(InputError, match="at least one tour"):
+        ListedTours(())

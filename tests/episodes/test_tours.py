@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from graph_world import PATHS, SCAN, connectivity_items, r2r_items, write_files
 from navarena.core.errors import FileError, InputError, MissingExtraError, UnknownNameError
 from navarena.episodes.exchange import load_r2r
 from navarena.episodes.graph_data import open_graph_data
 from navarena.episodes.graph_episodes import list_episodes
-from navarena.episodes.tour_order import order_paths, split_reachable
+from navarena.episodes.tour_order import order_paths, patch_assignment, split_reachable
 from navarena.episodes.tours import (
     build_tours,
     common_copies,
@@ -48,6 +49,41 @@ def test_orders_are_the_same_for_the_same_seed():
     assert order_paths(gaps, seed=5, iterations=50) == order_paths(gaps, seed=5, iterations=50)
     costs = [length_of(order_paths(gaps, seed=s, iterations=50)[0], gaps) for s in (1, 2, 2**40)]
     assert max(costs) < 0.5 * length_of(range(25), gaps)
+
+
+def test_a_long_order_is_close_to_what_no_order_undercuts():
+    """150 ways between random places of a flat, from end to start: more than are searched through whole."""
+    generator = np.random.default_rng(4)
+    starts, ends = generator.random((2, 150, 2)) * 20
+    gaps = np.linalg.norm(ends[:, None] - starts[None], axis=2)
+    [order] = order_paths(gaps)
+    assert sorted(order) == list(range(150)) and order == order_paths(gaps)[0]
+    open_end = np.pad(gaps + np.diag(np.full(150, 1e6)), ((1, 0), (1, 0)))
+    open_end[0, 0] = 1e6
+    rows, columns = linear_sum_assignment(open_end)
+    assert open_end[rows, columns].sum() <= length_of(order, gaps) < 1.02 * open_end[rows, columns].sum()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 7), st.integers(0, 1000))
+def test_patched_assignments_visit_every_path_once(count, seed):
+    costs = np.random.default_rng(seed).integers(0, 50, (count, count))
+    assert sorted(patch_assignment(costs)) == list(range(count))
+
+
+def test_patching_by_hand():
+    """1 m between 0 and 1 and between 2 and 3, 5 m from 1 to 2, 9 m for all else."""
+    costs = np.array([[0, 1, 9, 9], [1, 0, 5, 9], [9, 9, 0, 1], [9, 9, 1, 0]])
+    assert patch_assignment(costs) == [0, 1, 2, 3]
+
+
+def test_a_long_order_breaks_where_no_way_is_left():
+    """140 ways that can all follow the first and be followed by it, and no other."""
+    star = np.full((140, 140), INF)
+    star[0] = star[:, 0] = 1.0
+    parts = order_paths(star, iterations=20)
+    assert sorted(itertools.chain(*parts)) == list(range(140))
+    assert all(np.isfinite(star[a, b]) for part in parts for a, b in itertools.pairwise(part))
 
 
 def test_parts_that_cannot_reach_each_other_are_ordered_apart():

@@ -17,12 +17,11 @@ from navarena.cli.tours_scoring import ScoreOptions, Shown, identify, report_on_
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.core.protocol_ids import base_protocol
-from navarena.episodes.catalog import load_community_file
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.exchange.r2r_ce import load_tour_places
 from navarena.episodes.graph_data import open_graph_data, require_kind
 from navarena.episodes.route_tours import EpisodeTour, build_episode_tours
-from navarena.episodes.tours import TourLists, load_tours, pick_split
+from navarena.episodes.tour_sets import load_file_tours
 from navarena.evaluation.graph_results import save_results
 from navarena.evaluation.graph_runner import GraphTours
 from navarena.evaluation.house_runner import HouseTours
@@ -64,7 +63,8 @@ class ToursEvaluate:
     references: Path | None = None
     """In houses: gt_ndtw.json of IVLN-CE, the paths that t-nDTW compares with."""
     split: str | None = None
-    """Name of the split: by default the one in the R2R file's name, in houses val_unseen."""
+    """Name of the split: by default the one in the name of the R2R or episode file; of r2r-houses-v1
+    val_unseen."""
     features: Path | None = None
     """Features of the 36 views: .tsv (R2R) or .hdf5 (HAMT)."""
     vocabulary: Path | None = None
@@ -113,9 +113,9 @@ class ToursEvaluate:
 
     def _run_in_houses(self, console: Console) -> int:
         self._refuse_flags_of_graphs()
-        task, split = get_tour_task(self.protocol), self.split or "val_unseen"
+        task = get_tour_task(self.protocol)
         worlds = WorldCache(task.embodiment)
-        dataset, tours = self._find_tours(console, split, worlds)
+        dataset, split, tours = self._find_tours(console, worlds)
         paths = None if self.references is None else load_tour_places(self.references, split)
         agent = load_agent(self.agent, task, self.seed)
         identity = Identity(task.protocol_id, dataset.name, split, dataset.hash)
@@ -150,18 +150,17 @@ class ToursEvaluate:
             journal.discard()
 
     def _find_tours(
-        self, console: Console, split: str, worlds: WorldCache
-    ) -> tuple[EpisodeDataset, tuple[EpisodeTour, ...]]:
-        """The episodes and the tours through them: of r2r-houses-v1, or of files."""
+        self, console: Console, worlds: WorldCache
+    ) -> tuple[EpisodeDataset, str, tuple[EpisodeTour, ...]]:
+        """The episodes, their split and the tours through them: of r2r-houses-v1, or of files."""
         if self.episodes is None:
+            split = self.split or "val_unseen"
             dataset = load_split(console, split)
-            lists: TourLists = order_split(console, dataset, worlds)
-        elif self.tours is None:
+            lists = order_split(console, dataset, worlds)
+            return dataset, split, build_episode_tours(lists, dataset.episodes, split)
+        if self.tours is None:
             raise InputError("expected --tours beside --episodes, got none; it is IVLN-CE's tours.json")
-        else:
-            dataset = load_community_file(self.episodes, "r2r-ce-v1")
-            _, lists = pick_split(load_tours(self.tours), split, self.tours)
-        return dataset, build_episode_tours(lists, dataset.episodes, split)
+        return load_file_tours(self.episodes, self.tours, self.split)
 
     def _refuse_flags_of_graphs(self) -> None:
         named = {

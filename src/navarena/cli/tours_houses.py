@@ -111,7 +111,7 @@ class ToursCoverage:
 def load_split(console: Console, split: str, workers: int = 1) -> EpisodeDataset:
     """The episodes of a split of r2r-houses-v1, with a progress bar over its houses."""
     with console.progress(find_route_split(split).count, "houses") as progress:
-        dataset = load_routes(split, progress.advance, workers)
+        dataset = load_routes(split, progress.advance, workers, whole=True)
     return dataset
 
 

@@ -13,7 +13,7 @@ their seeds and told when they are asked for, scene by scene, and kept in the ca
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from navarena.core.suggest import require_name
 from navarena.episodes.dataset import EpisodeDataset
@@ -68,8 +68,17 @@ def route_episodes(split: str) -> SceneEpisodes:
     return SceneEpisodes(R2R_CE_V1, size.scenes, size.ways * told, Stream(ROUTE_SET, split), block)
 
 
+def house_episodes(split: str) -> SceneEpisodes:
+    """The episodes of a split house by house, each house kept in the cache; raises UnknownNameError."""
+    size = find_route_split(split)
+    return SceneEpisodes(R2R_CE_V1, size.scenes, size.ways * R2R_CE_V1.wordings, Stream(ROUTE_SET, split))
+
+
 def load_routes(
-    split: str, progress: Callable[[int], None] = lambda done: None, workers: int = 1
+    split: str,
+    progress: Callable[[int], None] = lambda done: None,
+    workers: int = 1,
+    whole: bool = False,
 ) -> EpisodeDataset:
     """The data set `r2r-houses-v1`.
 
@@ -77,11 +86,22 @@ def load_routes(
         split: of ROUTE_SPLITS; "train" and "train_aug" make their episodes when they are read.
         progress: called with the number of houses done since the last call.
         workers: processes that share the houses; the episodes do not depend on it.
+        whole: make all episodes of these two now, too, for whoever needs every one of them: the same
+            episodes in the same order, made house by house and kept in the cache.
 
     Raises UnknownNameError.
     """
-    lazy = route_episodes(split)
-    if find_route_split(split).block is not None:
-        return EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, lazy, recipe_hash=lazy.recipe_hash)
-    lazy.make_all(workers, progress)
-    return EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, tuple(lazy), dropped=lazy.dropped)
+    lazy, block = route_episodes(split), find_route_split(split).block
+    if block is None:
+        lazy.make_all(workers, progress)
+        return EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, tuple(lazy), dropped=lazy.dropped)
+    streamed = EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, lazy, recipe_hash=lazy.recipe_hash)
+    if not whole:
+        return streamed
+    houses = house_episodes(split)
+    houses.make_all(workers, progress)
+    listed = [houses.scene_batch(index).episodes for index in range(find_route_split(split).count)]
+    step = block * R2R_CE_V1.wordings
+    rows = range(0, len(listed[0]), step)
+    ordered = tuple(one for first in rows for own in listed for one in own[first : first + step])
+    return replace(streamed, episodes=ordered, dropped=houses.dropped)

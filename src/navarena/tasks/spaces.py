@@ -12,8 +12,9 @@ from navarena.tasks.task import Task
 TEXT_KIND = "U"
 """Of the dtype of observations that are text."""
 
-LETTERS = "".join(chr(code) for code in range(0x20, 0x250))
-"""Of texts, as far as the space promises: Latin scripts."""
+LETTERS = "".join(chr(code) for code in (0x09, 0x0A, 0x0D, *range(0x20, 0x250), *range(0x2010, 0x2028)))
+"""Of texts, as far as the space promises: Latin scripts, dashes and quotation marks, and ends of lines, which
+R2R's instructions have."""
 
 
 def observation_space(specs: Mapping[str, ObservationSpec]) -> spaces.Dict:

@@ -1,6 +1,7 @@
 """One environment whose episodes are tours of instructions in houses, with Gymnasium's interface."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -9,6 +10,7 @@ from gymnasium import spaces
 
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.route_tours import EpisodeTour
+from navarena.episodes.tour_sets import DrawnHouseTours, ListedTours, load_file_tours
 from navarena.metrics.catalog import compute_metrics
 from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_tour_task
@@ -29,25 +31,31 @@ class TourEnv(gymnasium.Env[dict[str, Any], np.int64]):
     phase also "ended" (its episode id) and "metrics".
 
     Args:
-        tours: to draw from (see `episodes.route_tours`).
+        tours: to draw from (see `episodes.route_tours`), or the tour file that goes with `dataset`; None
+            for those of a split of r2r-houses-v1, each house made when it is first drawn.
         task: protocol id or task.
         sensors: names of the observations; None for all that the protocol offers.
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
+        split: of r2r-houses-v1 or of the tour file; None for "train", or the one of the file's name.
+        dataset: episode file of VLN-CE, in the place of r2r-houses-v1.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(
         self,
-        tours: Sequence[EpisodeTour],
+        tours: Sequence[EpisodeTour] | str | Path | None = None,
         task: str | IR2RCE = "ir2r-ce-v1",
         sensors: Sequence[str] | None = None,
         threads: int | None = None,
         worlds: WorldCache | None = None,
+        split: str | None = None,
+        dataset: str | Path | None = None,
     ) -> None:
         self.task = get_tour_task(task) if isinstance(task, str) else task
-        self._tours = require_tours(tours)
+        worlds = worlds or WorldCache(self.task.embodiment)
+        self._tours = find_tours(tours, worlds, split, dataset)
         self.tour_batch = TourBatch(self.task, 1, threads, sensors, worlds)
         self.observation_space: gymnasium.Space[Any] = observation_space(self.tour_batch.batch.specs)
         self.action_space = spaces.Discrete(len(self.task.actions))
@@ -59,7 +67,7 @@ class TourEnv(gymnasium.Env[dict[str, Any], np.int64]):
         super().reset(seed=seed)
         tour = (options or {}).get("tour")
         if tour is None:
-            tour = self._tours[int(self.np_random.integers(len(self._tours)))]
+            tour = self._tours.draw(self.np_random)
         self.tour_batch.start([0], [tour])
         return self._observe(), describe_tour(self.tour_batch, 0)
 
@@ -83,11 +91,22 @@ class TourEnv(gymnasium.Env[dict[str, Any], np.int64]):
         return {name: first_observed(seen[name]) for name in self.tour_batch.batch.specs}
 
 
-def require_tours(tours: Sequence[EpisodeTour]) -> tuple[EpisodeTour, ...]:
-    """`tours`, if there are any; raises InputError."""
-    if not tours:
-        raise InputError("expected at least one tour, got none")
-    return tuple(tours)
+def find_tours(
+    tours: Sequence[EpisodeTour] | str | Path | None,
+    worlds: WorldCache,
+    split: str | None,
+    dataset: str | Path | None,
+) -> ListedTours | DrawnHouseTours:
+    """Where tours are drawn from; see `TourEnv`. Raises InputError for one of two files without the other."""
+    if tours is None and dataset is None:
+        return DrawnHouseTours(split or "train", worlds)
+    if isinstance(tours, str | Path) and dataset is not None:
+        return ListedTours(load_file_tours(Path(dataset), Path(tours), split)[-1])
+    if tours is None or isinstance(tours, str | Path):
+        raise InputError(f"expected tours=FILE and dataset=FILE together, got {tours} and {dataset}")
+    if dataset is not None:
+        raise InputError(f"expected no dataset beside a list of tours, got {dataset}")
+    return ListedTours(tours)
 
 
 def describe_tour(batch: TourBatch, slot: int, record: TourRecord | None = None) -> dict[str, Any]:

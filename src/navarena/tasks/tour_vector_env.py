@@ -1,6 +1,7 @@
 """N environments whose episodes are tours of instructions in houses, with Gymnasium's vector interface."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_tour_task
 from navarena.tasks.spaces import as_observed, observation_space
 from navarena.tasks.tour_batch import TourBatch, TourRecord, TourStep
-from navarena.tasks.tour_env import describe_tour, require_tours
+from navarena.tasks.tour_env import describe_tour, find_tours
 from navarena.tasks.tours_vector_env import ToursVectorEnv
 from navarena.tasks.vln_ce_tours import IR2RCE
 
@@ -23,27 +24,29 @@ class TourVectorEnv(ToursVectorEnv[EpisodeTour, TourStep, TourRecord]):
 
     Args:
         num_envs: N.
-        tours: to draw from (see `episodes.route_tours`).
-        task: protocol id or task.
-        sensors, threads, worlds: as of `TourEnv`.
+        tours, task, sensors, threads, worlds, split, dataset: as of `TourEnv`.
         copy: whether observations are fresh arrays. Without it they are rewritten by the next step.
     """
 
     def __init__(
         self,
-        num_envs: int,
-        tours: Sequence[EpisodeTour],
+        num_envs: int = 1,
+        tours: Sequence[EpisodeTour] | str | Path | None = None,
         task: str | IR2RCE = "ir2r-ce-v1",
         sensors: Sequence[str] | None = None,
         threads: int | None = None,
         worlds: WorldCache | None = None,
         copy: bool = True,
+        split: str | None = None,
+        dataset: str | Path | None = None,
     ) -> None:
         self.task = get_tour_task(task) if isinstance(task, str) else task
         self.copy = copy
+        worlds = worlds or WorldCache(self.task.embodiment)
+        source = find_tours(tours, worlds, split, dataset)
         self.tour_batch = TourBatch(self.task, num_envs, threads, sensors, worlds)
         space = observation_space(self.tour_batch.batch.specs)
-        super().__init__(num_envs, space, len(self.task.actions), require_tours(tours))
+        super().__init__(num_envs, space, len(self.task.actions), source.draw)
 
     def _start(self, slots: list[int], tours: list[EpisodeTour]) -> None:
         self.tour_batch.start(slots, tours)

@@ -1,7 +1,7 @@
 """N environments of tours in one, with Gymnasium's vector interface: what graphs and houses share."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import gymnasium
@@ -60,20 +60,24 @@ class ToursVectorEnv(
         num_envs: N.
         observed: space of one slot's observations.
         actions: how many there are.
-        tours: to draw from.
+        draw: a tour, with a slot's generator.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
 
     def __init__(
-        self, num_envs: int, observed: gymnasium.Space[Any], actions: int, tours: Sequence[TourT]
+        self,
+        num_envs: int,
+        observed: gymnasium.Space[Any],
+        actions: int,
+        draw: Callable[[np.random.Generator], TourT],
     ) -> None:
         self.num_envs = num_envs
         self.single_observation_space = observed
         self.observation_space = batch_space(observed, num_envs)
         self.single_action_space: gymnasium.Space[Any] = spaces.Discrete(actions)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._tours = tours
+        self._draw = draw
         self._generators = SlotGenerators(num_envs)
         self._ended = np.zeros(num_envs, bool)
 
@@ -142,5 +146,4 @@ class ToursVectorEnv(
 
     def _begin(self, chosen: Bool[np.ndarray, "n"]) -> None:
         slots = np.flatnonzero(chosen).tolist()
-        count = len(self._tours)
-        self._start(slots, [self._tours[int(self._generators[slot].integers(count))] for slot in slots])
+        self._start(slots, [self._draw(self._generators[slot]) for slot in slots])

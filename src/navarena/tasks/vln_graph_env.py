@@ -42,6 +42,11 @@ def find_data(
     return data
 
 
+def draw_tour(data: GraphData, generator: np.random.Generator) -> Tour:
+    """One of the tours, each with equal probability."""
+    return data.tours[int(generator.integers(len(data.tours)))]
+
+
 def graph_observation_space(specs: Mapping[str, GraphSpec], tours: Sequence[Tour]) -> spaces.Dict:
     """A Dict of a Box for each array and a Text for the instruction, by name."""
     texts = [episode.instruction for tour in tours for episode in tour.episodes]
@@ -127,7 +132,7 @@ class GraphEnv(gymnasium.Env[dict[str, Any], np.int64]):
         super().reset(seed=seed)
         tour = (options or {}).get("tour")
         if tour is None:
-            tour = self._data.tours[int(self.np_random.integers(len(self._data.tours)))]
+            tour = draw_tour(self._data, self.np_random)
         self.batch.start([0], [tour])
         return self._observe(), describe_step(self.batch, 0)
 

@@ -1,6 +1,7 @@
 """N environments of a protocol on navigation graphs in one, with Gymnasium's vector interface."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from navarena.tasks.catalog import get_graph_task
 from navarena.tasks.tours_vector_env import ToursVectorEnv
 from navarena.tasks.vln_graph import GraphTask
 from navarena.tasks.vln_graph_batch import GraphBatch, GraphStep, Walk
-from navarena.tasks.vln_graph_env import describe_step, find_data, graph_observation_space
+from navarena.tasks.vln_graph_env import describe_step, draw_tour, find_data, graph_observation_space
 
 
 class GraphVectorEnv(ToursVectorEnv[Tour, GraphStep, Walk]):
@@ -45,7 +46,7 @@ class GraphVectorEnv(ToursVectorEnv[Tour, GraphStep, Walk]):
         found = find_data(self.task, data, r2r, connectivity, tours, split)
         self.batch = GraphBatch(self.task, found.atlas, num_envs, sensors, features)
         space = graph_observation_space(self.batch.observer.specs, found.tours)
-        super().__init__(num_envs, space, len(self.task.actions), found.tours)
+        super().__init__(num_envs, space, len(self.task.actions), partial(draw_tour, found))
 
     def _start(self, slots: list[int], tours: list[Tour]) -> None:
         self.batch.start(slots, tours)
