@@ -2,11 +2,12 @@
 
 import threading
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navarena.core.threads import run_in_shares, thread_count
+from navarena.core.threads import run_in_shares, run_over_rows, thread_count
 
 
 @settings(max_examples=40, deadline=None)
@@ -21,6 +22,20 @@ def test_every_item_once(count: int, threads: int) -> None:
 
     run_in_shares(work, count, threads)
     assert seen == [1] * count
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=st.sets(st.integers(0, 20)), threads=st.integers(1, 4))
+def test_every_row_once_in_runs(rows: set[int], threads: int) -> None:
+    seen = [0] * 21
+
+    def work(share: int, first: int, last: int) -> None:
+        assert 0 <= share < threads and first < last
+        for row in range(first, last):
+            seen[row] += 1
+
+    run_over_rows(work, np.array(sorted(rows), np.int64), threads)
+    assert seen == [int(row in rows) for row in range(21)]
 
 
 def test_shares_run_side_by_side() -> None:

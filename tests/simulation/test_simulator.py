@@ -224,6 +224,24 @@ def test_extra_things_show_in_their_own_slot_only():
     assert np.array_equal(simulator.observations["rgb"], before)
 
 
+def test_pictures_are_taken_of_those_that_acted():
+    simulator = Simulator(LOCOBOT, 3, ("rgb", "depth"))
+    simulator.place([0, 2], [HALL_WORLD] * 2, np.array([[5.0, 0, 5], [5, 0, 6]]), np.zeros(2))
+    alone = placed(sensors=("rgb", "depth"))
+    seen = simulator.observations
+    assert not seen["rgb"][1].any()  # nobody stands there
+    for name in ("rgb", "depth"):
+        seen[name][2] = 0
+    simulator.step(np.array([FORWARD, 0, 0]), np.array([True, False, False]))
+    walk(alone, FORWARD)
+    for name, pictures in simulator.observations.items():
+        assert np.array_equal(pictures[0], alone.observations[name][0])
+        assert not pictures[2].any()
+    simulator.place([2], [HALL_WORLD], np.array([[5.0, 0, 4.75]]), np.zeros(1))
+    for name, pictures in simulator.observations.items():
+        assert np.array_equal(pictures[2], alone.observations[name][0])
+
+
 def test_a_step_of_nobody_is_nothing():
     simulator = Simulator(LOCOBOT, 2)
     simulator.step(np.array([0, 0]), np.zeros(2, bool))

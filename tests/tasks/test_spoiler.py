@@ -150,6 +150,16 @@ def test_each_spoils_what_it_should_alike_in_every_batch(corruption, expected):
             assert value.tobytes() == spoilt[key][name].tobytes(), (key, name)
 
 
+def test_a_picture_is_spoilt_once_while_its_body_rests():
+    batch = NavigationBatch(SmallPointNav(), 2, None, SENSORS, make_cache(), ("speckle_noise:5", "metres"))
+    batch.start(range(2), EPISODES[:2])
+    first = {name: batch.observations[name].copy() for name in ("rgb", "depth")}
+    batch.step(np.full(2, FORWARD), np.array([True, False]))
+    for name, before in first.items():
+        assert not np.array_equal(batch.observations[name][0], before[0])
+        assert np.array_equal(batch.observations[name][1], before[1])
+
+
 def test_pictures_follow_one_another_with_their_own_draws():
     twice, clean = walk(4, ("speckle_noise:1", "again:1")), walk(4, ())
     picture = clean["left", 1]["rgb"]

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
+import numpy as np
+from jaxtyping import Int
+
 THREADS_VARIABLE = "NAVARENA_THREADS"
 
 
@@ -39,3 +42,19 @@ def run_in_shares(work: Callable[[int, int, int], object], count: int, threads: 
     work(0, borders[0], borders[1])
     for future in futures:
         future.result()
+
+
+def run_over_rows(
+    work: Callable[[int, int, int], object], rows: Int[np.ndarray, "k"], threads: int | None = None
+) -> None:
+    """As run_in_shares for some of the items: ascending `rows` (K,), shared out evenly.
+
+    `work(share, first, last)` is called for each run of neighbours among the rows of a share.
+    """
+
+    def work_on_runs(share: int, first: int, last: int) -> None:
+        mine = rows[first:last]
+        for run in np.split(mine, np.flatnonzero(np.diff(mine) > 1) + 1):
+            work(share, int(run[0]), int(run[-1]) + 1)
+
+    run_in_shares(work_on_runs, len(rows), threads)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from navarena.core.errors import SceneError
 from navarena.simulation.body import Camera
@@ -25,7 +25,7 @@ class Cameraman:
         threads: to render with; None for all.
 
     Attributes:
-        pictures: channel -> (N, H, W[, 3]) array, rewritten by each `shoot`.
+        pictures: channel -> (N, H, W[, 3]) array; each `shoot` rewrites the rows that it is asked for.
     """
 
     def __init__(self, camera: Camera, channels: Iterable[str], slots: int, threads: int | None) -> None:
@@ -59,12 +59,16 @@ class Cameraman:
         renderer: Renderer,
         stage: Stage,
         poses: Float[np.ndarray, "n 4 4"],
+        rows: Bool[np.ndarray, "n"],
         extras: ExtraObjects | None = None,
     ) -> None:
-        """Render all slots from `poses` (N, 4, 4) (world_from_camera, metres) into `pictures`."""
+        """Render the slots `rows` (N,) from `poses` (N, 4, 4) (world_from_camera, metres) into `pictures`.
+
+        Those of other slots, and of slots that were never placed, stay as they are.
+        """
         views = Views(
             camera=self.camera,
-            scene_index=np.maximum(stage.row, 0).astype(np.int32),
+            scene_index=np.where(rows, stage.row, -1).astype(np.int32),
             position=np.ascontiguousarray(poses[:, :3, 3]),
             rotation=np.ascontiguousarray(poses[:, :3, :3]),
         )

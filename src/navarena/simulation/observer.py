@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int64
 
 from navarena.core.errors import InputError
-from navarena.core.threads import run_in_shares
+from navarena.core.threads import run_over_rows
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
@@ -17,9 +17,10 @@ from navarena.simulation.rendering.views import ExtraObjects
 from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, PictureSensor, Sensor
 from navarena.simulation.stage import Stage
 
-Retouch = Callable[[str, np.ndarray], object]
+Retouch = Callable[[str, np.ndarray, np.ndarray], object]
 """Changes pictures in place, before sensors read them: called with the key of a camera's channel (such as
-"depth" or "left_rgb") and the array that Cameraman.pictures holds for it."""
+"depth" or "left_rgb"), the array that Cameraman.pictures holds for it, and (N,) bool, the rows that have just
+been taken. The others keep what they were changed to before."""
 
 
 class Observer:
@@ -58,7 +59,7 @@ class Observer:
         self._renderer: Renderer | None = None
         self._renderer_version = -1
         self._arrays = {reading.name: self._allocate(reading) for reading in self._readings}
-        self._fresh = False
+        self._stale = np.ones(len(bodies), bool)
 
     def _make_crew(self, channels: Sequence[str]) -> dict[int, Cameraman]:
         """One cameraman for each camera whose pictures are wanted; empty without pictures."""
@@ -98,9 +99,12 @@ class Observer:
             return self._crew[reading.camera].pictures[reading.sensor.channel].reshape(shape)
         return np.zeros(shape, spec.dtype)
 
-    def expire(self) -> None:
-        """The bodies have moved: what was observed is no longer true."""
-        self._fresh = False
+    def expire(self, rows: Bool[np.ndarray, "n"] | Int64[np.ndarray, "k"] | None = None) -> None:
+        """The bodies `rows` (all by default) have acted: what they observed is no longer true.
+
+        The pictures of other rows are kept, so that slots whose episodes have ended cost nothing.
+        """
+        self._stale[slice(None) if rows is None else rows] = True
 
     def show(self, extras: ExtraObjects | None) -> None:
         """Draw `extras` into the pictures from now on; their view_index counts slots."""
@@ -113,12 +117,12 @@ class Observer:
 
     def observe(self, stage: Stage) -> dict[str, np.ndarray]:
         """Name -> (N, ...) of everything asked for as of now; dtypes and units as in `specs`."""
-        if self._fresh:
+        if not self._stale.any():
             return self._arrays
         self._take_pictures(stage)
         for reading in self._readings:
             self._fill(reading)
-        self._fresh = True
+        self._stale[:] = False
         return self._arrays
 
     def _take_pictures(self, stage: Stage) -> None:
@@ -131,11 +135,11 @@ class Observer:
             self._renderer_version = stage.version
         for cameraman in self._crew.values():
             poses = self.world_from_camera(cameraman.camera)
-            cameraman.shoot(self._renderer, stage, poses, self._extras)
+            cameraman.shoot(self._renderer, stage, poses, self._stale, self._extras)
             if self._retouch is not None:
                 name = cameraman.camera.name
                 for channel, pictures in cameraman.pictures.items():
-                    self._retouch(f"{name}_{channel}" if name else channel, pictures)
+                    self._retouch(f"{name}_{channel}" if name else channel, pictures, self._stale)
 
     def _fill(self, reading: Reading) -> None:
         sensor, out = reading.sensor, self._arrays[reading.name]
@@ -146,8 +150,8 @@ class Observer:
             sensor.observe(camera, self.world_from_camera(camera), out)
         elif isinstance(sensor, PictureSensor) and not sensor.is_raw:
             picture = self._crew[reading.camera].pictures[sensor.channel]
-            run_in_shares(
+            run_over_rows(
                 lambda share, first, last: sensor.develop(picture[first:last], out[first:last]),
-                len(out),
+                np.flatnonzero(self._stale),
                 self._threads,
             )

@@ -122,7 +122,7 @@ class Simulator:
         self.stage.assign(rows, worlds)
         tilts = np.clip(np.zeros(len(rows)) if tilts is None else tilts, *self.embodiment.tilt_range)
         self.bodies.place(rows, positions, np.asarray(wrap_angle(yaws)), tilts)
-        self.observer.expire()
+        self.observer.expire(rows)
 
     def _check_placement(
         self,
@@ -165,7 +165,7 @@ class Simulator:
         movements[~moving] = 0.0
         self.bodies.begin_step()
         self._move(movements)
-        self.observer.expire()
+        self.observer.expire(moving)
 
     def move(self, movements: Float[np.ndarray, "n 4"]) -> None:
         """Let every body make its movement (N, 4) [along, across, turn, tilt], exactly; 0 stays."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float, Int64, UInt8
+from jaxtyping import Bool, Float, Int64, UInt8
 
 from navarena.corruptions.catalog import join_corruptions
 from navarena.corruptions.corruption import (
@@ -102,9 +102,9 @@ class Spoiler:
         """Let the bodies `slots` (K,), which have made a step, read their poses."""
         self._poses.feel(slots, starting=False)
 
-    def retouch(self, name: str, pictures: np.ndarray) -> None:
+    def retouch(self, name: str, pictures: np.ndarray, rows: Bool[np.ndarray, "n"]) -> None:
         """Spoil what the cameras have taken (see simulation.observer.Retouch)."""
-        self._pictures.retouch(name, pictures, self._episodes)
+        self._pictures.retouch(name, pictures, rows, self._episodes)
 
     def _retouch_goal(
         self, slot: int, number: int, picture: UInt8[np.ndarray, "h w 3"]

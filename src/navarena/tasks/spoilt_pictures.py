@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Bool, Int64
 
 from navarena.core.seeding import make_generator, scene_name
 from navarena.corruptions.corruption import CameraCorruption, DepthCorruption, PictureCorruption
@@ -33,12 +33,18 @@ class PictureSpoiler:
     ) -> None:
         self._corruptions, self._steps = corruptions, steps
 
-    def retouch(self, name: str, pictures: np.ndarray, episodes: Sequence[Episode | None]) -> None:
+    def retouch(
+        self,
+        name: str,
+        pictures: np.ndarray,
+        rows: Bool[np.ndarray, "n"],
+        episodes: Sequence[Episode | None],
+    ) -> None:
         """Spoil `pictures`, (N, H, W, 3) uint8 or (N, H, W) float32 metres, of the channel `name`, in place.
 
-        episodes: (N); pictures of slots without an episode stay as they are.
+        rows: (N,) which of them; episodes: (N). Pictures of slots without an episode stay as they are.
         """
-        slots = [slot for slot, episode in enumerate(episodes) if episode is not None]
+        slots = [slot for slot in np.flatnonzero(rows).tolist() if episodes[slot] is not None]
         kind = KINDS.get(name.split("_")[-1])
         for place, (text, corruption) in self._corruptions.items():
             if kind is None or not slots or not isinstance(corruption, kind):

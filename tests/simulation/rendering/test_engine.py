@@ -116,6 +116,21 @@ def test_no_views_is_fine():
     draw(room_scene(), random_views(Camera(), 0, 0))
 
 
+@pytest.mark.parametrize("width", [5, 40])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_views_without_a_scene_leave_their_frames(width, threads):
+    views = random_views(Camera(width_px=width, height_px=12), 9, 4)
+    whole = draw(room_scene(), views)
+    some = np.array([True, True, False, True, False, False, True, True, False])
+    left_out = Views(views.camera, np.where(some, 0, -1).astype(np.int32), views.position, views.rotation)
+    frames = Frames.allocate(9, views.camera)
+    for array in frames.arrays():
+        array[:] = 7
+    VisibilityRenderer([build_render_mesh(room_scene())], threads).render(left_out, frames)
+    for array, expected in zip(frames.arrays(), whole.arrays()):
+        assert np.array_equal(array[some], expected[some]) and (array[~some] == 7).all()
+
+
 def test_unknown_shading_is_answered_with_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'textured'"):
         draw(room_scene(), look(Camera(), (0, 1, -1)), shading="texture")
@@ -128,7 +143,7 @@ FIRST, SECOND = np.zeros(1, np.int32), np.ones(1, np.int32)
 @pytest.mark.parametrize(
     ("views", "message"),
     [
-        (Views(Camera(), SECOND, ORIGIN, STRAIGHT), "scene indices below 1, got 1"),
+        (Views(Camera(), SECOND, ORIGIN, STRAIGHT), "scene indices from -1 to 0, got 1 to 1"),
         (Views(Camera(), FIRST, ORIGIN * np.nan, STRAIGHT), "finite camera poses"),
         (Views(Camera(hfov=4.0), FIRST, ORIGIN, STRAIGHT), "0 < hfov < pi"),
         (Views(Camera(width_px=0), FIRST, ORIGIN, STRAIGHT), "at least one pixel"),

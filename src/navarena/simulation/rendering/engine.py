@@ -9,7 +9,7 @@ from jaxtyping import Float, Float32
 from navarena.core.geometry import focal_length
 from navarena.core.pointers import AddressTable
 from navarena.core.suggest import require_name
-from navarena.core.threads import run_in_shares, thread_count
+from navarena.core.threads import run_over_rows, thread_count
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering import layout, shade, triangles
 from navarena.simulation.rendering.extras import NO_EXTRAS, pack_extras
@@ -33,7 +33,7 @@ class Renderer(Protocol):
 
         Args:
             views: N views.
-            frames: preallocated outputs, N first; every pixel is written.
+            frames: preallocated outputs, N first; every pixel of a view that looks at a scene is written.
             extras: things to add to single views, with correct occlusion.
             shading: the most that colours show: "flat" (one colour per triangle), "vertex"
                 (interpolated vertex light and colours) or "textured" (textures as well).
@@ -85,7 +85,7 @@ class VisibilityRenderer:
         self._render(views, wide, extras, shading, BLOCK)
         for target, source in zip(frames.arrays(), wide.arrays()):
             if target is not None and source is not None:
-                target[...] = source[:, :, : views.camera.width_px]
+                target[views.drawn] = source[views.drawn][:, :, : views.camera.width_px]
 
     def _render(
         self, views: Views, frames: Frames, extras: ExtraObjects | None, shading: str, width: int
@@ -109,7 +109,7 @@ class VisibilityRenderer:
                 layout.row_pitch(width), layout.hiz_stride(width), SHADINGS[shading],
             )  # fmt: skip
 
-        run_in_shares(draw_share, len(views), self._threads)
+        run_over_rows(draw_share, views.drawn, self._threads)
 
     def _require_scratch(self, width: int, height: int) -> AddressTable:
         """Working memory of every thread, large enough for the meshes and images of this call."""

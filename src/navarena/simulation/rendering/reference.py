@@ -38,8 +38,8 @@ class ReferenceRenderer:
         """See Renderer.render."""
         require_name("shading", shading, SHADINGS)
         require_consistent(views, frames, len(self._scenes))
-        for view, index in enumerate(views.scene_index):
-            scene = self._scenes[int(index)]
+        for view in views.drawn.tolist():
+            scene = self._scenes[int(views.scene_index[view])]
             things = _Things.of_view(scene, extras, view)
             hits = _cast(things.corners, views.camera, views.position[view], views.rotation[view])
             image = (views.camera.height_px, views.camera.width_px)

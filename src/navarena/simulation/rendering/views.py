@@ -19,7 +19,7 @@ class Views:
 
     Attributes:
         camera: image size and field of view; its mount, pitch and yaw are not used here.
-        scene_index: (N,) index of the scene that each view looks at.
+        scene_index: (N,) index of the scene that each view looks at; -1 leaves its frame as it is.
         position: (N, 3) metres, world frame, the camera's centre.
         rotation: (N, 3, 3) world from camera; columns are the camera's right, up and backward.
     """
@@ -31,6 +31,11 @@ class Views:
 
     def __len__(self) -> int:
         return len(self.position)
+
+    @property
+    def drawn(self) -> Int[np.ndarray, "d"]:
+        """(D,) indices of the views that look at a scene, in their order."""
+        return np.flatnonzero(np.asarray(self.scene_index) >= 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +108,10 @@ def require_consistent(views: Views, frames: Frames, scene_count: int) -> None:
         if got != shape:
             raise InputError(f"expected views.{name} of shape {shape}, got {got}")
     index = np.asarray(views.scene_index)
-    if count and not (index.min() >= 0 and index.max() < scene_count):
-        raise InputError(f"expected scene indices below {scene_count}, got {index.min()} to {index.max()}")
+    if count and not (index.min() >= -1 and index.max() < scene_count):
+        raise InputError(
+            f"expected scene indices from -1 to {scene_count - 1}, got {index.min()} to {index.max()}"
+        )
     if not (np.isfinite(views.position).all() and np.isfinite(views.rotation).all()):
         raise InputError("expected finite camera poses, got NaN or infinity")
     image = (count, camera.height_px, camera.width_px)
