@@ -22,6 +22,8 @@ SCENES = {
     "houses-v1/val/00035": "Two storeys",
     "houses-v1/train/00008": "Three storeys, without the categories kept unseen",
     "examples/floor_plan.json": "A floor plan from a file, with L-shaped rooms",
+    "examples/floor_plan_slanted.json": "A floor plan with slanted walls",
+    "examples/floor_plan_storeys.json": "A floor plan of two storeys",
 }
 """Scene -> caption; paths are relative to the repository."""
 

@@ -116,7 +116,7 @@ def without_doors(count):
     [
         (with_room(2, polygon=[[3, 1], [7, 1], [7, 6], [3, 6]]), SceneError, "got 'hall' over 'cook'"),
         (with_room(2, category="kitchn"), UnknownNameError, "room 'cook' 'kitchn'. Did you mean 'kitchen'"),
-        (with_room(2, category="stairs"), UnknownNameError, "unknown category"),
+        (with_room(2, category="stairs"), SceneError, "expected several storeys with a room of the category"),
         (with_room(2, id="den"), SceneError, "ids that are unique.*'den'"),
         (
             with_room(1, polygon=[[0, 2], [4, 2], [4, 4], [2, 4], [2, 1], [0, 1]]),

@@ -19,6 +19,9 @@ of the walls: rooms that share a wall share a border. Rooms are polygons of any 
 Where all walls lie along the axes the storey is built of rectangles, as generated houses are; where
 one is slanted, of polygons (slanted_file).
 `"kind": "passage"` makes a doorway without a door. `at` is the middle of an opening.
+
+A house of several storeys has a list "storeys", from the ground floor up, whose entries hold "rooms", "doors"
+and "windows"; a room of the category "stairs" at the same place of each joins them (plan_storeys).
 """
 
 from collections.abc import Sequence
@@ -28,7 +31,7 @@ from pathlib import Path
 import msgspec
 
 from navarena.core.errors import FileError, SceneError, UnknownNameError
-from navarena.scenes.houses.house_plan import HousePlan, Storey
+from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.openings import Contact, find_contacts
 from navarena.scenes.houses.plan import (
     DOOR_HIGH_MM,
@@ -55,15 +58,17 @@ from navarena.scenes.houses.plan_format import (
     require_joined,
     require_names,
     require_wide,
+    storey_content,
     too_near,
     window_heights,
 )
+from navarena.scenes.houses.plan_storeys import stack_storeys
 from navarena.scenes.houses.polygons import cell_of_polygon
 from navarena.scenes.houses.slanted_file import has_slanted_walls, slanted_plan_of
 
 
 def read_plan(path: Path) -> HousePlan:
-    """The empty house of one storey that a file describes.
+    """The empty house that a file describes.
 
     Raises FileError for a file that cannot be read or is no floor plan, and SceneError, with the
     file and the room or opening, for a plan that cannot be built: rooms with crossing walls,
@@ -77,13 +82,28 @@ def read_plan(path: Path) -> HousePlan:
     except msgspec.DecodeError as error:
         raise FileError(f"expected a floor plan as in the documentation, got {path}: {error}") from error
     try:
-        return HousePlan((Storey(plan_of(content), 0),))
+        return stack_storeys(_plans_of(content))
     except (SceneError, UnknownNameError) as error:
         raise type(error)(f"{path}: {error}") from error
 
 
+def _plans_of(content: PlanFile) -> list[FloorPlan]:
+    """The storeys of a file, ground floor first."""
+    if not content.storeys:
+        return [plan_of(content)]
+    if content.rooms or content.doors or content.windows:
+        raise SceneError("expected rooms, doors and windows inside storeys, got some beside them")
+    plans = []
+    for level, entry in enumerate(content.storeys):
+        try:
+            plans.append(plan_of(storey_content(content, entry)))
+        except (SceneError, UnknownNameError) as error:
+            raise type(error)(f"storeys[{level}]: {error}") from error
+    return plans
+
+
 def plan_of(content: PlanFile) -> FloorPlan:
-    """The storey that a file's content describes; raises SceneError for an impossible one."""
+    """The one storey that a file's content describes; raises SceneError for an impossible one."""
     names = require_names(content)
     if has_slanted_walls(content):
         return slanted_plan_of(content, names)

@@ -7,7 +7,7 @@ import msgspec
 
 from navarena.core.errors import SceneError
 from navarena.core.suggest import require_name
-from navarena.scenes.houses.plan import STAIRS, Opening, WallOpening
+from navarena.scenes.houses.plan import Opening, WallOpening
 from navarena.scenes.houses.programme import ROOM_KINDS
 
 OUTSIDE = "outside"
@@ -22,7 +22,7 @@ LEAST_SIDE_MM = 900
 
 Length = Annotated[float, msgspec.Meta(gt=0, le=20)]
 Place = Annotated[float, msgspec.Meta(ge=-1000, le=1000)]
-CATEGORIES = tuple(name for name in ROOM_KINDS if name != STAIRS)
+CATEGORIES = tuple(ROOM_KINDS)
 
 
 class RoomEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,13 +52,22 @@ class WindowEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     head: Length = 2.1
 
 
-class PlanFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of a floor plan's file."""
+class StoreyEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The rooms of one storey and the openings between them."""
 
-    format: Literal["navarena-floor-plan-1"]
     rooms: tuple[RoomEntry, ...]
     doors: tuple[DoorEntry, ...] = ()
     windows: tuple[WindowEntry, ...] = ()
+
+
+class PlanFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of a floor plan's file: one storey, or `storeys` from the ground floor up."""
+
+    format: Literal["navarena-floor-plan-1"]
+    rooms: tuple[RoomEntry, ...] = ()
+    doors: tuple[DoorEntry, ...] = ()
+    windows: tuple[WindowEntry, ...] = ()
+    storeys: tuple[StoreyEntry, ...] = ()
     ceiling: Annotated[float, msgspec.Meta(ge=2.3, le=4)] = 2.6
 
 
@@ -92,6 +101,11 @@ def window_heights(entry: WindowEntry, names: Sequence[str], ceiling: int) -> tu
             f"{ceiling / 1000} m, got sill {entry.sill} and head {entry.head} for {what}"
         )
     return what, room, sill, head
+
+
+def storey_content(content: PlanFile, storey: StoreyEntry) -> PlanFile:
+    """One storey as a file of its own."""
+    return PlanFile(content.format, storey.rooms, storey.doors, storey.windows, (), content.ceiling)
 
 
 def require_names(content: PlanFile) -> list[str]:
