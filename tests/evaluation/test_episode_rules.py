@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -17,12 +18,12 @@ from evaluation.corridor import (
 from navarena.agents.agent import Boundary
 from navarena.core.errors import ActionError, AgentUnreachableError, CheckFailedError, InputError
 from navarena.evaluation import evaluate, replay_run
-from navarena.evaluation.chains import Chain, make_chains, shuffle_chains
+from navarena.evaluation.chains import make_chains, shuffle_chains
 from navarena.evaluation.journal import journal_path, journal_paths
 from navarena.evaluation.order_check import SAMPLE, check_order
 from navarena.evaluation.settings import EpisodeRules, EvaluationSettings
+from navarena.evaluation.shares import ShareQueue, count_slots
 from navarena.evaluation.times import read_times
-from navarena.evaluation.workers import make_shares
 
 
 class Sleeper(Walker):
@@ -251,11 +252,45 @@ def test_chains_and_shares():
     assert [one.episode_id for one in whole[0].left] == ["e001", "e002", "e003"]
     assert len(make_chains(episodes, {f"e{k:03}" for k in range(4)}, "never")) == 9
     assert len(make_chains(episodes, {"e000"}, "episode")) == 39
-    shares = make_shares(whole, 2)
-    assert sorted(chain.scene_id for share in shares for chain in share) == sorted(
-        chain.scene_id for chain in whole
+
+
+def take_all(queue):
+    shares = []
+    while queue:
+        shares.append([chain.episodes[0].episode_id for chain in queue.take()])
+    return shares
+
+
+def test_shares_are_of_one_scene_and_shrink():
+    episodes = make_benchmark().episodes  # 10 scenes of 4
+    queue = ShareQueue(make_chains(episodes, set(), "episode"), 1)
+    shares = take_all(queue)
+    assert [len(share) for share in shares] == [4] * 7 + [3, 1, 2, 2] + [1] * 4
+    assert list(chain.from_iterable(shares)) == [one.episode_id for one in episodes]
+    assert [len(share) for share in take_all(ShareQueue(make_chains(episodes, set(), "episode"), 2, 4))] == (
+        [4] * 10
     )
-    assert isinstance(shares[0][0], Chain)
+    whole = take_all(ShareQueue(make_chains(episodes, {"e000"}, "never"), 2))
+    assert [len(share) for share in whole] == [1] * 10  # a memory of a scene is never split
+
+
+def test_what_a_dead_worker_leaves_is_given_out_again():
+    chains = make_chains(make_benchmark().episodes[:6], set(), "episode")
+    queue = ShareQueue(chains, 1)
+    first = queue.take()
+    assert [len(first), len(take_all(queue))] == [2, 4]
+    queue.require_empty([])
+    queue.give_back([first[0].after(["e000"]), first[1]])
+    with pytest.raises(CheckFailedError, match=r"every worker died \(a fire\) with 1 episodes left"):
+        queue.require_empty(["a fire"])
+    assert take_all(queue) == [["e001"]] and not queue
+
+
+@pytest.mark.parametrize(
+    ("chains", "workers", "slots"), [(40, 1, 32), (7, 1, 7), (40, 2, 10), (1, 1, 1), (3, 2, 1), (1000, 2, 32)]
+)
+def test_workers_leave_something_to_share(chains, workers, slots):
+    assert count_slots(chains, workers, 32) == slots
 
 
 def test_times_stand_beside_the_results(tmp_path):

@@ -14,13 +14,12 @@ import socket
 import sys
 import tempfile
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from navarena.core.errors import CheckFailedError, InputError, NavarenaError
+from navarena.core.errors import InputError, NavarenaError
 from navarena.core.extras import require_extra
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.chains import Chain
@@ -28,8 +27,8 @@ from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.journal import JournalWriter, Row, journal_path, open_journal
 from navarena.evaluation.record import describe_versions
 from navarena.evaluation.settings import EpisodeRules
+from navarena.evaluation.shares import ShareQueue
 from navarena.evaluation.times import EpisodeTimes, TimesWriter, open_times, times_path
-from navarena.evaluation.workers import make_shares
 
 AUTO = "auto"
 """The address of the cluster that this machine belongs to."""
@@ -123,7 +122,7 @@ class _Running:
 
     def left(self) -> list[Chain]:
         """What of the share is not journaled."""
-        return [rest for chain in self.share if (rest := chain.after(self.finished)).left]
+        return [chain.after(self.finished) for chain in self.share]
 
 
 class ClusterPool:
@@ -154,7 +153,7 @@ class ClusterPool:
         self._ray: Any = require_extra("ray", "cluster")
         self._address, self._folder, self._count = address, folder, workers
         self._order = ClusterOrder(replace(benchmark, episodes=()), slots, rules, str(Path.cwd()))
-        self._queue: deque[list[Chain]] = deque()
+        self._queue = ShareQueue((), workers)
         self._running: dict[Any, _Running] = {}
         self._idle: list[_Running] = []
         self._deaths: list[str] = []
@@ -167,7 +166,7 @@ class ClusterPool:
         what a worker raised on purpose, with the machine's name; RuntimeError for its defects; and
         CheckFailedError when no worker is left.
         """
-        self._queue.extend(make_shares(chains, self._count))
+        self._queue = ShareQueue(chains, self._count, self._order.slots)  # a share fills the slots
         with (
             self._connect(),
             open_journal(journal_path(self._folder, 0)) as journal,
@@ -179,12 +178,7 @@ class ClusterPool:
                 ready, _ = self._ray.wait(list(self._running), num_returns=1)
                 self._listen(ready[0], journal, times, on_row)
                 self._give_shares()
-        if self._queue:
-            left = sum(len(chain.left) for share in self._queue for chain in share)
-            raise CheckFailedError(
-                f"every worker died ({'; '.join(self._deaths)}) with {left} episodes left; "
-                "run the same command again to go on"
-            )
+        self._queue.require_empty(self._deaths)
         return self._deaths
 
     @contextlib.contextmanager
@@ -260,7 +254,7 @@ class ClusterPool:
         """Let idle workers run what is left."""
         while self._queue and self._idle:
             worker = self._idle.pop()
-            worker.share, worker.finished = self._queue.popleft(), set()
+            worker.share, worker.finished = self._queue.take(), set()
             stream = worker.actor.run.options(num_returns="streaming").remote(worker.share)
             self._running[stream] = worker
 
@@ -279,8 +273,7 @@ class ClusterPool:
             del self._running[stream]
             last = str(error).strip().splitlines()[0]
             self._deaths.append(f"worker on {worker.place}: {last}")
-            if left := worker.left():
-                self._queue.append(left)
+            self._queue.give_back(worker.left())
             return
         except self._ray.exceptions.RayError as error:
             raise self._translate(error, worker.place) from error

@@ -40,6 +40,7 @@ from navarena.evaluation.results import (
     write_results,
 )
 from navarena.evaluation.settings import EvaluationSettings
+from navarena.evaluation.shares import count_slots
 from navarena.evaluation.times import TABLE_NAME as TIMES_NAME
 from navarena.evaluation.times import (
     open_times,
@@ -149,7 +150,7 @@ class Run:
         if settings.shuffle:
             chains = shuffle_chains(chains, settings.seed)
         workers = min(settings.workers, len(chains))
-        slots = min(settings.batch_size, -(-len(chains) // workers))
+        slots = count_slots(len(chains), workers, settings.batch_size)
         if settings.ray is not None:
             cluster = ClusterPool(settings.ray, self._benchmark, self.folder, workers, slots, settings.rules)
             return cluster.run(chains, on_row)

@@ -12,33 +12,29 @@ ends before its next step.
 """
 
 import contextlib
-import math
 import multiprocessing
 import os
 import signal
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
+from itertools import chain
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from navarena.core.errors import CheckFailedError, NavarenaError
+from navarena.core.errors import NavarenaError
 from navarena.core.threads import thread_count
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.chains import Chain
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.journal import journal_path, open_journal, repair_journal
 from navarena.evaluation.settings import EpisodeRules
+from navarena.evaluation.shares import ShareQueue
 from navarena.evaluation.times import open_times, times_path
 
 MORE, IDLE, ROW, FAILED = "more", "idle", "row", "failed"
-
-SHARES_PER_WORKER = 4
-"""More shares balance better, fewer keep each worker longer in one scene."""
 
 STOP_SECONDS = 5.0
 
@@ -62,22 +58,6 @@ class WorkOrder:
     slots: int
     rules: EpisodeRules
     threads: int
-
-
-def make_shares(chains: Sequence[Chain], workers: int) -> list[list[Chain]]:
-    """`chains` cut into shares of neighbours in one scene, several per worker."""
-    episodes = sum(len(chain.episodes) for chain in chains)
-    largest = max(1, math.ceil(episodes / (workers * SHARES_PER_WORKER)))
-    shares: list[list[Chain]] = []
-    for _, group in groupby(chains, key=lambda one: one.scene_id):
-        room = 0
-        for one in group:
-            if room < len(one.episodes):
-                shares.append([])
-                room = max(largest, len(one.episodes))
-            shares[-1].append(one)
-            room -= len(one.episodes)
-    return shares
 
 
 class _DriverGone(BaseException):
@@ -170,7 +150,7 @@ class WorkerPool:
             for worker in range(workers)
         ]
         self._workers: dict[Connection, _Worker] = {}
-        self._queue: deque[list[Chain]] = deque()
+        self._queue = ShareQueue((), workers)
         self._deaths: list[str] = []
 
     def run(self, chains: Sequence[Chain], on_row: Callable[[], object]) -> list[str]:
@@ -180,7 +160,7 @@ class WorkerPool:
         a worker raised on purpose, RuntimeError for its defects, and CheckFailedError when no
         worker is left. On any error, and on Ctrl-C, all workers are stopped first.
         """
-        self._queue.extend(make_shares(chains, len(self._orders)))
+        self._queue = ShareQueue(chains, len(self._orders))
         try:
             for order in self._orders:
                 self._launch(order)
@@ -190,12 +170,7 @@ class WorkerPool:
                 self._serve_parked()
         finally:
             self._stop()
-        if self._queue:
-            left = sum(len(chain.left) for share in self._queue for chain in share)
-            raise CheckFailedError(
-                f"every worker died ({'; '.join(self._deaths)}) with {left} episodes left; "
-                "run the same command again to go on"
-            )
+        self._queue.require_empty(self._deaths)
         return self._deaths
 
     def _launch(self, order: WorkOrder) -> None:
@@ -219,7 +194,7 @@ class WorkerPool:
         elif kind == FAILED:
             raise content
         elif self._queue:
-            self._give(connection, self._queue.popleft())
+            self._give(connection, self._queue.take())
         elif kind == MORE:
             self._give(connection, [])
         else:
@@ -238,7 +213,7 @@ class WorkerPool:
         finished = not self._queue and len(idle) == len(self._workers)
         for connection in idle:
             if self._queue:
-                self._give(connection, self._queue.popleft())
+                self._give(connection, self._queue.take())
             elif finished:
                 self._give(connection, None)
 
@@ -253,8 +228,7 @@ class WorkerPool:
             if worker.held.pop(row.episode_id, None) is not None:
                 on_row()
         self._deaths.append(f"worker {worker.order.journal.stem}: {_describe_exit(worker.process)}")
-        if worker.held:
-            self._queue.append(worker.left())
+        self._queue.give_back(worker.left())
 
     def _stop(self) -> None:
         """End whatever still runs."""

@@ -1,0 +1,68 @@
+"""The work that is left, given out in shares; and what is said when nobody is left to do it."""
+
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from navarena.core.errors import CheckFailedError
+from navarena.evaluation.chains import Chain
+
+SHARES_PER_WORKER = 4
+"""Into which what is left is divided: large shares first, which keep a worker in one scene, and single
+episodes at the end, so that all workers finish together."""
+
+ROUNDS = 2
+"""With several workers, each starts this part of its episodes at most; the others go to who is free first."""
+
+
+class ShareQueue:
+    """Chains that nobody works on.
+
+    Args:
+        chains: in evaluation order.
+        workers: who take shares.
+        least: episodes of a share, where its scene has as many.
+    """
+
+    def __init__(self, chains: Sequence[Chain], workers: int, least: int = 1) -> None:
+        self._scenes = deque(deque(group) for _, group in groupby(chains, key=lambda one: one.scene_id))
+        self._workers, self._least = workers, least
+        self._left = sum(len(chain.left) for chain in chains)
+
+    def __bool__(self) -> bool:
+        return bool(self._scenes)
+
+    def take(self) -> list[Chain]:
+        """The next share: neighbours in one scene. Raises IndexError when none is left."""
+        scene, share = self._scenes[0], [self._scenes[0].popleft()]
+        room = max(self._least, math.ceil(self._left / (self._workers * SHARES_PER_WORKER)))
+        room -= len(share[0].left)
+        while scene and len(scene[0].left) <= room:
+            share.append(scene.popleft())
+            room -= len(share[-1].left)
+        if not scene:
+            self._scenes.popleft()
+        self._left -= sum(len(chain.left) for chain in share)
+        return share
+
+    def give_back(self, chains: Iterable[Chain]) -> None:
+        """Take what is left of a share whose worker has died."""
+        returned = deque(chain for chain in chains if chain.left)
+        if returned:
+            self._scenes.append(returned)
+            self._left += sum(len(chain.left) for chain in returned)
+
+    def require_empty(self, deaths: Sequence[str]) -> None:
+        """Raise CheckFailedError when there is work left, because of the `deaths` of all workers."""
+        if self:
+            raise CheckFailedError(
+                f"every worker died ({'; '.join(deaths)}) with {self._left} episodes left; "
+                "run the same command again to go on"
+            )
+
+
+def count_slots(chains: int, workers: int, most: int) -> int:
+    """Episodes that each of `workers` runs side by side: `most`, or fewer of a small run."""
+    rounds = ROUNDS if workers > 1 else 1
+    return max(1, min(most, math.ceil(chains / (workers * rounds))))
