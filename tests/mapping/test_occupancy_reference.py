@@ -112,6 +112,10 @@ def test_a_picture_changes_what_a_plain_walk_changes(seed):
         beside = plain_carve(expected, depth, camera, pose, 0.0, one, maps.corners[0])
         doubtful |= beside & (expected != before)
     np.testing.assert_array_equal(maps.scores[0, 0][~doubtful], expected[~doubtful])
+    top, bottom, left, right = maps.boxes[0, 0].tolist()
+    outside = maps.scores[0, 0].copy()
+    outside[top:bottom, left:right] = 0
+    assert not outside.any()
     assert {-1, 4} <= set(
         np.unique(expected[~doubtful]).tolist()
     )  # the pictures do show walls and open floor

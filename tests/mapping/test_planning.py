@@ -62,6 +62,18 @@ def test_terrain_is_the_drawing_with_a_border():
     assert coarse.states[1:-1, 1:-1].tolist()[0] == [2, 2, 2, 2, 2]
 
 
+@pytest.mark.parametrize("around", [None, np.array([0.05, 0.0, 0.95])])
+@pytest.mark.parametrize("box", [(2, 9, 1, 11), (3, 8, 2, 10), (0, 12, 0, 12), (3, 8, 1, 12), (12, 0, 12, 0)])
+def test_a_generous_box_around_what_was_seen_changes_nothing(box, around):
+    scores = np.zeros((12, 12), np.int8)
+    if box[0] < box[1]:
+        scores[3:8, 2:10] = np.random.default_rng(3).integers(-2, 3, (5, 8))
+    grid = MapGrid(12, 12, 0.1, (0, 0))
+    expected = build_terrain(scores, grid, SLIM, None, around)
+    terrain = build_terrain(scores, grid, SLIM, None, around, np.array(box))
+    assert terrain.grid == expected.grid and np.array_equal(terrain.weights, expected.weights)
+
+
 def test_blocks_are_occupied_free_or_unknown():
     scores, grid = draw(["..#.. ", ".... .", "      "])
     terrain = build_terrain(scores, grid, TerrainSettings(0.01, factor=2, margin=0.0, border=0.0))

@@ -98,6 +98,8 @@ class OccupancyMaps:
 
     Attributes:
         scores: (N, L, R, C) int8 evidence.
+        boxes: (N, L, 4) int64, first row, last row + 1, first column and last column + 1 of what pictures
+            have reached; all evidence lies there. That of an empty layer ends before it starts.
         corners: (N, 2) float64 metres, x and z of the outer corner of cell (0, 0).
         is_outside: (N,) bool, whether the last picture could not be added.
 
@@ -119,6 +121,7 @@ class OccupancyMaps:
         self.agents = agents
         self._threads = min(threads or thread_count(), agents)
         self.scores: Int8[np.ndarray, "n l r c"] = np.zeros((agents, settings.layers, side, side), np.int8)
+        self.boxes: Int64[np.ndarray, "n l 4"] = np.tile(self._no_box, (agents, settings.layers, 1))
         self._storeys = Storeys(agents, settings.layers, settings.storey)
         self.corners: Float[np.ndarray, "n 2"] = np.full((agents, 2), -side * settings.cell / 2)
         self.is_outside: Bool[np.ndarray, n] = np.zeros(agents, bool)
@@ -130,10 +133,16 @@ class OccupancyMaps:
         """Forget the maps of `agents` (K,); new ones are centred on `middles` (K, 2) x and z, metres."""
         rows = np.asarray(agents, np.int64)
         self.scores[rows] = 0
+        self.boxes[rows] = self._no_box
         self._storeys.reset(rows)
         self.is_outside[rows] = False
         half = self.settings.side * self.settings.cell / 2
         self.corners[rows] = (np.zeros((len(rows), 2)) if middles is None else middles) - half
+
+    @property
+    def _no_box(self) -> Int64[np.ndarray, "4"]:
+        """(4,) the box of a layer that no picture has reached."""
+        return np.array([self.settings.side, 0] * 2, np.int64)
 
     @property
     def floors(self) -> Float[np.ndarray, "n l"]:
@@ -206,7 +215,7 @@ class OccupancyMaps:
             carve_pictures(
                 self.scores, self.layer, carved, depths, float(scale), float(offset), one.stride, focal,
                 poses, floors, *bounds, self.corners, float(one.cell), one.hit, one.miss, one.most,
-                *self._scratch_of(share, camera, focal), first, last, on_map,
+                *self._scratch_of(share, camera, focal), self.boxes, first, last, on_map,
             )  # fmt: skip
 
         run_in_shares(carve, self.agents, self._threads)

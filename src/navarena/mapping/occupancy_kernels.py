@@ -177,13 +177,13 @@ def update_window(
 def carve_picture(
     scores, depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x,
     corner_z, cell,
-    hit, miss, most, limit, reach, marks,
+    hit, miss, most, limit, reach, marks, box,
 ):  # fmt: skip
     """Add one depth picture (H, W) to the evidence (R, C) int8; False where the camera is off the map.
 
     pose: (4, 4) world_from_camera; foot: world y of the floor under the body; limit, reach: scratch of more
     bins than `fan_layout` says; marks: (M,) uint8 scratch, more than the window has cells, zero before and
-    after.
+    after; box: (4,) first row, last row + 1, first column, last column + 1 that pictures have reached.
     """
     level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
     rows, columns = scores.shape
@@ -207,6 +207,8 @@ def carve_picture(
     high_row, high_column = min(rows, math.floor(bottom) + 1), min(columns, math.floor(right) + 1)
     tall, wide = high_row - first_row, high_column - first_column
     cells = tall * wide
+    box[0], box[1] = min(box[0], first_row), max(box[1], high_row)
+    box[2], box[3] = min(box[2], first_column), max(box[3], high_column)
     limit, reach = limit[: bins + 1], reach[: bins + 1]
     limit[:] = math.inf
     reach[:] = 0.0
@@ -229,13 +231,14 @@ def carve_picture(
 def carve_pictures(
     scores, layers, active, depths, scale, offset, stride, focal, poses, feet, nearest, farthest, low, high,
     corners, cell,
-    hit, miss, most, limit, reach, marks, first, last, on_map,
+    hit, miss, most, limit, reach, marks, boxes, first, last, on_map,
 ):  # fmt: skip
-    """`carve_picture` for the agents first to last - 1: scores (N, L, R, C), depths (N, H, W)."""
+    """`carve_picture` for the agents first to last - 1: scores (N, L, R, C), boxes (N, L, 4)."""
     for n in range(first, last):
         if active[n]:
             on_map[n] = carve_picture(
                 scores[n, layers[n]], depths[n], scale, offset, stride, focal, poses[n], feet[n], nearest,
                 farthest, low,
                 high, corners[n, 0], corners[n, 1], cell, hit, miss, most, limit, reach, marks,
+                boxes[n, layers[n]],
             )  # fmt: skip

@@ -127,7 +127,7 @@ def mark_frame(seen, depth, stride, focal, pose, down, right, reach, fov, corner
             metres = np.float64(depths[k])
             across = (first + k * stride + 0.5 - 0.5 * width) / focal
             shows = (metres > 0.0) & (metres < math.inf) & (abs(across) <= tangent)
-            metres = metres if shows else 0.0
+            metres = metres if shows else np.float64(0)
             x = (pose[0, 0] * across + pose[0, 1] * up - pose[0, 2]) * metres
             z = (pose[2, 0] * across + pose[2, 1] * up - pose[2, 2]) * metres
             shows &= x * x + z * z <= reach * reach

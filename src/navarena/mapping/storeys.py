@@ -37,15 +37,11 @@ class Storeys:
 
         Returns (N,) bool: those that have one; there is no room for a floor beyond the last.
         """
-        has_layer = active.copy()
-        for n in np.flatnonzero(active).tolist():
-            apart = np.abs(self.floors[n] - feet[n])
-            known = np.isfinite(apart)
-            if known.any() and np.nanmin(apart) < self._apart:
-                self.layer[n] = np.nanargmin(apart)
-            elif not known.all():
-                self.layer[n] = int(np.flatnonzero(~known)[0])
-                self.floors[n, self.layer[n]] = feet[n]
-            else:
-                has_layer[n] = False
-        return has_layer
+        known = np.isfinite(self.floors)
+        apart = np.where(known, np.abs(self.floors - feet[:, None]), np.inf)
+        rows, nearest = np.arange(len(apart)), apart.argmin(1)
+        is_old = apart[rows, nearest] < self._apart
+        is_new = ~is_old & ~known.all(1) & active
+        self.layer[:] = np.where(is_old & active, nearest, np.where(is_new, known.argmin(1), self.layer))
+        self.floors[is_new, self.layer[is_new]] = feet[is_new]
+        return active & (is_old | is_new)

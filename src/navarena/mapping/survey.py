@@ -72,7 +72,7 @@ def survey_occupancy(world: World, body: Embodiment, settings: OccupancySettings
         maps = OccupancyMaps(1, replace(settings, size=size, layers=len(floors)), threads=1)
         maps.reset([0], middle[None])
         pack = _load("occupancy", world, body, repr(settings), lambda: _carve_all(world, body, maps))
-        maps.scores[0] = pack.arrays["scores"]
+        maps.scores[0], maps.boxes[0] = pack.arrays["scores"], [0, maps.settings.side] * 2
         maps.floors[0] = pack.arrays["floors"]
         kept[body, settings] = maps
     return kept[body, settings]

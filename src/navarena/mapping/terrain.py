@@ -133,6 +133,7 @@ def build_terrain(
     settings: TerrainSettings,
     bumps: Float[np.ndarray, "k 3"] | None = None,
     around: Float[np.ndarray, "3"] | None = None,
+    box: Int64[np.ndarray, "4"] | None = None,
 ) -> Terrain:
     """The terrain of one layer of an occupancy map.
 
@@ -142,10 +143,14 @@ def build_terrain(
         settings: how.
         bumps: (K, 3) metres, places that proved to be blocked whatever the map says.
         around: (3,) metres, a place to include, such as the body's.
+        box: (4,) first row, last row + 1, first column and last column + 1 outside which nothing was seen, as
+            of OccupancyMaps; None looks everywhere.
     """
     if grid.up != "-z":
         raise InputError(f"expected a map with -z up to plan on, got {grid.up}")
-    top, bottom, left, right = known_box(scores)
+    top, bottom, left, right = known_box(
+        scores, np.array([0, grid.rows, 0, grid.columns]) if box is None else box
+    )
     if around is not None:
         row, column = grid.cells_of(around).tolist()
         top, bottom = min(top, row), max(bottom, row + 1)

@@ -17,11 +17,15 @@ NEIGHBOR_COLUMNS = (0, 1, 1, 1, 0, -1, -1, -1)
 
 
 @kernel
-def known_box(scores):
-    """(first row, last row + 1, first column, last column + 1) of the cells (R, C) that were seen."""
-    top, bottom, left, right = scores.shape[0], 0, scores.shape[1], 0
-    for r in range(scores.shape[0]):
-        row = scores[r]
+def known_box(scores, box):
+    """(first row, last row + 1, first column, last column + 1) of the cells (R, C) that were seen.
+
+    box: (4,) the same, but generous: nothing was seen outside it.
+    """
+    rows, columns = scores.shape
+    top, bottom, left, right = rows, 0, box[3] - box[2], 0
+    for r in range(box[0], box[1]):
+        row = scores[r, box[2] : box[3]]
         some = False
         for c in range(row.size):
             some |= row[c] != 0
@@ -35,7 +39,7 @@ def known_box(scores):
             while c > right and row[c - 1] == 0:
                 c -= 1
             right = max(right, c)
-    return top, bottom, left, right
+    return (top, bottom, box[2] + left, box[2] + right) if top < bottom else (rows, 0, columns, 0)
 
 
 @kernel

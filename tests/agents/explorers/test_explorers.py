@@ -12,7 +12,7 @@ from navarena.agents.explorers.cylinders import find_cylinders
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
 from navarena.agents.explorers.goal_finders import values_of_goal
 from navarena.agents.explorers.mapping_agent import stretch
-from navarena.agents.explorers.sightings import locate
+from navarena.agents.explorers.sightings import View, locate
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.core.geometry import forward_from_yaw
@@ -119,8 +119,13 @@ def paint(color, rows, columns, metres=2.0):
     return rgb, depth
 
 
+def view_of(metres):
+    """A view of depth pictures as habitat normalises them."""
+    return View((metres - 0.5) / 4.5, 4.5, 0.5, (0.5, 5.0), CAMERA, POSE)
+
+
 def seen(rgb, depth):
-    return set(find_cylinders(rgb, depth, (0.5, 5.0), CAMERA, POSE))
+    return set(find_cylinders(rgb, view_of(depth)))
 
 
 # at 2 m a pixel is 4 cm: 0.75 m are 19 rows, 0.2 m are 5 columns; the floor is 22 rows under the middle
@@ -153,11 +158,11 @@ def test_colours_near_by_and_depths_unknown_are_none():
 def test_things_are_located_or_known_to_lie_beyond():
     mask = np.zeros((100, 100), bool)
     mask[49:51, 49:51] = True
-    near = locate(mask, np.full((100, 100), 2.0), (0.5, 5.0), CAMERA, POSE)
+    near = locate(mask, view_of(np.full((100, 100), 2.0)))
     assert np.allclose(near.points.mean(0), [0, 0.88, -2]) and near.beyond is None
-    far = locate(mask, np.full((100, 100), 5.0), (0.5, 5.0), CAMERA, POSE)
+    far = locate(mask, view_of(np.full((100, 100), 5.0)))
     assert not len(far.points) and far.beyond is not None and abs(far.beyond[2] + 5) < 1e-9
-    nothing = locate(np.zeros_like(mask), np.full((100, 100), 2.0), (0.5, 5.0), CAMERA, POSE)
+    nothing = locate(np.zeros_like(mask), view_of(np.full((100, 100), 2.0)))
     assert not len(nothing.points) and nothing.beyond is None
 
 

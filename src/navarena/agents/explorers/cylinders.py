@@ -7,10 +7,10 @@ cyan. Other things may have that colour, too; a cylinder is 0.75 m high, 0.2 m w
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, UInt8
 from scipy import ndimage
 
-from navarena.simulation.body import Camera
+from navarena.agents.explorers.sightings import View
 from navarena.tasks.goal_objects import CYLINDER_COLORS
 
 HEIGHT, WIDTH = 0.75, 0.2
@@ -36,20 +36,14 @@ class CylinderSettings:
 
 def find_cylinders(
     rgb: UInt8[np.ndarray, "h w 3"],
-    depth: Float[np.ndarray, "h w"],
-    depth_range: tuple[float, float],
-    camera: Camera,
-    pose: Float[np.ndarray, "4 4"],
+    view: View,
     settings: CylinderSettings = CylinderSettings(),
 ) -> dict[int, Bool[np.ndarray, "h w"]]:
     """Class id -> (H, W) bool, the pixels of the cylinder of that class that a picture shows best.
 
     Args:
         rgb: (H, W, 3) uint8.
-        depth: (H, W) metres.
-        depth_range: (nearest, farthest) metres between which depths are told apart.
-        camera: that took both; level.
-        pose: (4, 4) of the camera, metres; the floor lies at y 0.
+        view: the depth picture taken with it, by a level camera; the floor lies at y 0.
         settings: what passes.
     """
     found = {}
@@ -64,9 +58,7 @@ def find_cylinders(
         for number, box in enumerate(ndimage.find_objects(patches), 1):
             patch = patches[box] == number
             size = int(np.count_nonzero(patch))
-            if size > max(best, settings.least_pixels) and _is_cylinder(
-                patch, box, depth, depth_range, camera, pose, settings
-            ):
+            if size > max(best, settings.least_pixels) and _is_cylinder(patch, box, view, settings):
                 best = size
                 found[kind] = patches == number
     return found
@@ -75,16 +67,14 @@ def find_cylinders(
 def _is_cylinder(
     patch: Bool[np.ndarray, "a b"],
     box: tuple[slice, slice],
-    depth: Float[np.ndarray, "h w"],
-    depth_range: tuple[float, float],
-    camera: Camera,
-    pose: Float[np.ndarray, "4 4"],
+    view: View,
     settings: CylinderSettings,
 ) -> bool:
     """Whether a patch of one colour is as high, wide and full as a cylinder that stands on the floor."""
-    nearest, farthest = depth_range
+    camera, pose = view.camera, view.pose
+    nearest, farthest = view.depth_range
     rows, columns = box
-    metres = depth[box][patch]
+    metres = view.metres(view.depth[box][patch])
     known = metres[(metres > nearest) & (metres < farthest)]
     if not len(known) or known.max() - known.min() > WIDTH + settings.slack:
         return False

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int8
+from jaxtyping import Bool, Float, Int8, Int64
 
 from navarena.core.geometry import forward_from_yaw
 from navarena.mapping import (
@@ -122,6 +122,7 @@ class Explorer:
         position: Float[np.ndarray, "3"],
         yaw: float,
         aim: Aim | None,
+        box: Int64[np.ndarray, "4"] | None = None,
     ) -> str:
         """The next move: "forward", "left", "right", or "arrived" when a sure aim is reached.
 
@@ -131,10 +132,11 @@ class Explorer:
             position: (3,) metres, in the frame of the map.
             yaw: radians, in the same frame.
             aim: what to go to; None to explore.
+            box: (4,) of the map's cells, as of `build_terrain`.
         """
         self._notice_collision(position, yaw)
         self._idle += 1
-        move = self._escape.pop() if self._escape else self._choose(scores, grid, position, yaw, aim)
+        move = self._escape.pop() if self._escape else self._choose(scores, grid, position, yaw, aim, box)
         if move == "blocked" or self._still > self.settings.stillness:
             move = self._break_free()
         self._last = (position.copy(), move)
@@ -147,9 +149,10 @@ class Explorer:
         position: Float[np.ndarray, "3"],
         yaw: float,
         aim: Aim | None,
+        box: Int64[np.ndarray, "4"] | None,
     ) -> str:
         bumps = np.array(self._bumps).reshape(-1, 3)
-        terrain = build_terrain(scores, grid, self.settings.terrain, bumps, position)
+        terrain = build_terrain(scores, grid, self.settings.terrain, bumps, position, box)
         row, column = terrain.grid.cells_of(position).tolist()
         if aim is not None:
             reach = flood_terrain(terrain, (row, column))

@@ -9,6 +9,7 @@ from navarena.agents.agent import Start
 from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.goal_finders import GoalFinder, make_cylinder_finder, make_goal_finder
 from navarena.agents.explorers.mapping_agent import MappingAgent
+from navarena.agents.explorers.sightings import View
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Task
 
@@ -22,6 +23,7 @@ class FrontierAgent(MappingAgent):
 
     privileged = True
     privileged_inputs: tuple[str, ...] = ("semantic pictures", "names of the scene's categories")
+    worker_episodes = 50
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         super().__init__(task, seed)
@@ -42,8 +44,9 @@ class FrontierAgent(MappingAgent):
     def look(
         self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
     ) -> Bool[np.ndarray, "h w"] | None:
-        depth = self.metric_depth(observations["depth"])
-        return self._finder.look(slot, observations, depth, self.depth_range, self.camera, pose)
+        depth = observations["depth"][..., 0]
+        view = View(depth, *self.depth_scale, self.depth_range, self.camera, pose)
+        return self._finder.look(slot, observations, view)
 
     def find_aim(
         self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]

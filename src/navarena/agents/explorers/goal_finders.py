@@ -10,12 +10,12 @@ from jaxtyping import Bool, Float
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.cylinders import find_cylinders
 from navarena.agents.explorers.explorer import Aim
-from navarena.agents.explorers.sightings import locate
+from navarena.agents.explorers.sightings import View, locate
 from navarena.core.errors import InputError
 from navarena.core.geometry import forward_from_yaw
 from navarena.episodes.goal_words import word_for
 from navarena.scenes.scene import Scene
-from navarena.simulation.body import Camera, Embodiment
+from navarena.simulation.body import Embodiment
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.goal_objects import CYLINDER_GOALS, SEMANTIC_OFFSET
 from navarena.tasks.multi_on import MultiOn
@@ -30,6 +30,9 @@ OBJECT_FALLBACKS = ((0.8, 0.6), (0.93, 0.25), (0.93, 0.93))
 
 CLASS_REACH = 0.4
 """Metres from a goal object of MultiON; it counts as found within 1.5 m, but along the floor."""
+
+NO_VALUE = -1
+"""What no pixel of a semantic picture has."""
 
 MOST_POINTS = 60
 """Points of a thing that are remembered."""
@@ -53,15 +56,9 @@ class GoalFinder(ABC):
 
     @abstractmethod
     def look(
-        self,
-        slot: int,
-        observations: Mapping[str, np.ndarray],
-        depth: Float[np.ndarray, "h w"],
-        depth_range: tuple[float, float],
-        camera: Camera,
-        pose: Float[np.ndarray, "4 4"],
+        self, slot: int, observations: Mapping[str, np.ndarray], view: View
     ) -> Bool[np.ndarray, "h w"] | None:
-        """Remember what the picture shows; depth (H, W) in metres, pose (4, 4) in the frame of the map.
+        """Remember what the picture shows; observations are (...) arrays by name, without the leading N.
 
         Returns (H, W) bool, pixels of things that bodies pass through; None for none.
         """
@@ -84,15 +81,7 @@ class PointFinder(GoalFinder):
     def begin(self, start: Start) -> None:
         pass
 
-    def look(
-        self,
-        slot: int,
-        observations: Mapping[str, np.ndarray],
-        depth: Float[np.ndarray, "h w"],
-        depth_range: tuple[float, float],
-        camera: Camera,
-        pose: Float[np.ndarray, "4 4"],
-    ) -> None:
+    def look(self, slot: int, observations: Mapping[str, np.ndarray], view: View) -> None:
         return None
 
     def aim(
@@ -100,7 +89,10 @@ class PointFinder(GoalFinder):
     ) -> Aim | None:
         distance, bearing = observations["pointgoal_with_gps_compass"].tolist()
         yaw = math.atan2(pose[0, 2], pose[2, 2])
-        point = pose[:3, 3] + distance * forward_from_yaw(yaw + bearing)
+        return self.aim_at(pose[:3, 3] + distance * forward_from_yaw(yaw + bearing))
+
+    def aim_at(self, point: Float[np.ndarray, "3"]) -> Aim:
+        """To go to `point` (3,), metres, in the frame of the map."""
         return Aim(point[None], np.zeros(1), most=0.11, spare=0.0, arrival=0.9 * self._reach)
 
 
@@ -143,33 +135,21 @@ class SeenFinder(GoalFinder):
 
     @abstractmethod
     def masks(
-        self,
-        slot: int,
-        observations: Mapping[str, np.ndarray],
-        depth: Float[np.ndarray, "h w"],
-        depth_range: tuple[float, float],
-        camera: Camera,
-        pose: Float[np.ndarray, "4 4"],
+        self, slot: int, observations: Mapping[str, np.ndarray], view: View
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
-        """Label -> (H, W) bool, its pixels, of what is worth remembering; arguments as of `look`, metres."""
+        """Label -> (H, W) bool, its pixels, of what is worth remembering; arguments as of `look`."""
 
     def begin(self, start: Start) -> None:
         if start.boundary >= Boundary.EPISODE:
             self._memories[start.slot] = {}
 
     def look(
-        self,
-        slot: int,
-        observations: Mapping[str, np.ndarray],
-        depth: Float[np.ndarray, "h w"],
-        depth_range: tuple[float, float],
-        camera: Camera,
-        pose: Float[np.ndarray, "4 4"],
+        self, slot: int, observations: Mapping[str, np.ndarray], view: View
     ) -> Bool[np.ndarray, "h w"] | None:
-        masks = self.masks(slot, observations, depth, depth_range, camera, pose)
+        masks = self.masks(slot, observations, view)
         for label, mask in masks.items():
             memory = self._memories[slot].setdefault(label, _Memory())
-            sighting = locate(mask, depth, depth_range, camera, pose)
+            sighting = locate(mask, view)
             if len(sighting.points):
                 memory.points = _thin(np.concatenate([memory.points, sighting.points]))
                 memory.beyond = None
@@ -223,20 +203,15 @@ class ObjectFinder(SeenFinder):
         return int(observations["objectgoal"][0])
 
     def masks(
-        self,
-        slot: int,
-        observations: Mapping[str, np.ndarray],
-        depth: Float[np.ndarray, "h w"],
-        depth_range: tuple[float, float],
-        camera: Camera,
-        pose: Float[np.ndarray, "4 4"],
+        self, slot: int, observations: Mapping[str, np.ndarray], view: View
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
         goal = self.goal_label(slot, observations)
         if slot not in self._shown:
             self._shown[slot] = self._list_shown(slot, self._categories[goal])
         picture = observations["semantic"][..., 0]
-        mask = np.zeros(picture.shape, bool)
-        for value in self._shown[slot]:
+        first, *others = self._shown[slot] or (NO_VALUE,)
+        mask = picture == first
+        for value in others:
             mask |= picture == value
         return {goal: mask} if mask.any() else {}
 
@@ -260,13 +235,7 @@ class ClassFinder(SeenFinder):
         return SEMANTIC_OFFSET + goal_class(observations["multiobjectgoal"])
 
     def masks(
-        self,
-        slot: int,
-        observations: Mapping[str, np.ndarray],
-        depth: Float[np.ndarray, "h w"],
-        depth_range: tuple[float, float],
-        camera: Camera,
-        pose: Float[np.ndarray, "4 4"],
+        self, slot: int, observations: Mapping[str, np.ndarray], view: View
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
         picture = observations["semantic"][..., 0]
         goals = picture >= SEMANTIC_OFFSET
@@ -281,15 +250,9 @@ class CylinderFinder(ClassFinder):
     sensors = ("multiobjectgoal", "rgb")
 
     def masks(
-        self,
-        slot: int,
-        observations: Mapping[str, np.ndarray],
-        depth: Float[np.ndarray, "h w"],
-        depth_range: tuple[float, float],
-        camera: Camera,
-        pose: Float[np.ndarray, "4 4"],
+        self, slot: int, observations: Mapping[str, np.ndarray], view: View
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
-        found = find_cylinders(observations["rgb"], depth, depth_range, camera, pose)
+        found = find_cylinders(observations["rgb"], view)
         return {SEMANTIC_OFFSET + kind: mask for kind, mask in found.items()}
 
 

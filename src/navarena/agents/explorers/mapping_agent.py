@@ -70,8 +70,8 @@ class MappingAgent(Agent):
         for slot in rows:
             aim = self.find_aim(slot, each[slot], poses[slot])
             position, yaw = self._bodies.positions[slot], float(self._bodies.yaws[slot])
-            scores = maps.scores[slot, maps.layer[slot]]
-            move = self._explorers[slot].act(scores, maps.grid(slot), position, yaw, aim)
+            scores, box = maps.scores[slot, maps.layer[slot]], maps.boxes[slot, maps.layer[slot]]
+            move = self._explorers[slot].act(scores, maps.grid(slot), position, yaw, aim, box)
             name = self.task.declaration if move == "arrived" else MOVES[move]
             actions[slot] = self._indices[name]
             if self._explorers[slot].gives_up:

@@ -9,6 +9,31 @@ from navarena.simulation.body import Camera
 
 
 @dataclass(frozen=True, eq=False)
+class View:
+    """One depth picture and where it was taken from.
+
+    Attributes:
+        depth: (H, W) as observed; in metres it is offset + scale * depth.
+        scale: metres per unit of depth.
+        offset: metres at depth 0.
+        depth_range: (nearest, farthest) metres between which depths are told apart.
+        camera: that took the picture.
+        pose: (4, 4) of the camera, metres, in the frame of the map.
+    """
+
+    depth: Float[np.ndarray, "h w"]
+    scale: float
+    offset: float
+    depth_range: tuple[float, float]
+    camera: Camera
+    pose: Float[np.ndarray, "4 4"]
+
+    def metres(self, depth: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+        """(...) metres of (...) pixels of `depth`: only of those that matter, pictures are large."""
+        return np.asarray(self.offset + self.scale * depth)
+
+
+@dataclass(frozen=True, eq=False)
 class Sighting:
     """What one picture shows of a thing.
 
@@ -21,41 +46,31 @@ class Sighting:
     beyond: Float[np.ndarray, "3"] | None
 
 
-def locate(
-    mask: Bool[np.ndarray, "h w"],
-    depth: Float[np.ndarray, "h w"],
-    depth_range: tuple[float, float],
-    camera: Camera,
-    pose: Float[np.ndarray, "4 4"],
-    most: int = 200,
-) -> Sighting:
+def locate(mask: Bool[np.ndarray, "h w"], view: View, most: int = 200) -> Sighting:
     """Where the marked pixels lie.
 
     Args:
         mask: (H, W) bool, pixels of the thing.
-        depth: (H, W) metres.
-        depth_range: (nearest, farthest) metres between which depths are told apart.
-        camera: that took the picture.
-        pose: (4, 4) of the camera, metres, in the frame of the map.
+        view: the picture.
         most: pixels that are read, evenly chosen.
     """
-    rows, columns = np.nonzero(mask)
-    every = max(1, len(rows) // most)
-    rows, columns = rows[::every], columns[::every]
-    metres = depth[rows, columns]
-    nearest, farthest = depth_range
+    marked = np.flatnonzero(mask)
+    rows, columns = np.divmod(marked[:: max(1, len(marked) // most)], mask.shape[1])
+    metres = view.metres(view.depth[rows, columns])
+    nearest, farthest = view.depth_range
     known = (metres > nearest) & (metres < farthest)
-    points = _points(rows[known], columns[known], metres[known], camera, pose)
+    points = _points(rows[known], columns[known], metres[known], view)
     if known.any() or not len(rows):
         return Sighting(points, None)
     middle = slice(len(rows) // 2, len(rows) // 2 + 1)
     away = np.clip(metres[middle], nearest, farthest)
-    return Sighting(points, _points(rows[middle], columns[middle], away, camera, pose)[0])
+    return Sighting(points, _points(rows[middle], columns[middle], away, view)[0])
 
 
 def _points(
-    rows: np.ndarray, columns: np.ndarray, metres: np.ndarray, camera: Camera, pose: Float[np.ndarray, "4 4"]
+    rows: np.ndarray, columns: np.ndarray, metres: np.ndarray, view: View
 ) -> Float[np.ndarray, "k 3"]:
+    camera, pose = view.camera, view.pose
     focal = camera.width_px / 2 / np.tan(camera.hfov / 2)
     right = (columns + 0.5 - camera.width_px / 2) / focal * metres
     up = (camera.height_px / 2 - rows - 0.5) / focal * metres
