@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
+from navarena.episodes.goat.unclear import find_unclear_descriptions
 from navarena.episodes.instance_audit import find_wrong_instances
 from navarena.episodes.stages import GoalPoints
 from navarena.episodes.view_points import ViewPointSettings
@@ -21,6 +22,7 @@ CHECKS = {
     "distance": "the distance in the file is ours, within the tolerance",
     "duplicate": "no other episode has the id, or the scene, start and goal",
     "instances": "the objects of the category are those of the scene",
+    "description": "words fit one object of the scene alone",
     "spl": "the distance in the file gives an SPL in [0, 1]",
     "expert": "the expert succeeds",
 }
@@ -121,6 +123,8 @@ def _audit_scene(
     for (category, _), instances in lists.items():
         for message in find_wrong_instances(world, category, instances, view_points):
             yield Finding("", episodes[0].scene_id, "instances", message)
+    for message in find_unclear_descriptions(world, episodes):
+        yield Finding("", episodes[0].scene_id, "description", message)
 
 
 def _find_repeated_ids(by_scene: dict[str, list[Episode]]) -> Iterator[Finding]:

@@ -11,8 +11,8 @@ from navarena.agents.encoders import GoalQuery, PictureMatcher, make_encoder
 from navarena.agents.goat.approach import MOST_REACH, aim_at, reach_of, stay_at, towards
 from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
 from navarena.agents.goat.search import Search, SearchSettings
-from navarena.agents.goat.told_goals import categories_meant, read_goal
-from navarena.agents.goat.traits import color_name, describe, gaps, neighbours
+from navarena.agents.goat.told_goals import categories_meant, colors_told, read_goal
+from navarena.agents.goat.traits import color_likeness, color_name, describe, gaps, neighbours
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode, LifelongGoal, ObjectInstance, ViewPoint
@@ -101,6 +101,26 @@ def test_colours_are_called_by_their_names(name):
     assert color_name(np.array(COLORS[name], float)) == name
 
 
+def test_colours_in_the_shade_are_like_their_words():
+    """Half as bright, a colour is still more like its own word than like one of another hue."""
+    for name, other in (("red", "blue"), ("green", "orange"), ("white", "yellow"), ("navy", "red")):
+        seen = 0.5 * np.array(COLORS[name], float)
+        assert color_likeness(name, seen) > color_likeness(other, seen)
+        assert color_likeness(name, np.array(COLORS[name], float)) == pytest.approx(1.0)
+
+
+def test_told_colours_are_those_of_the_thing_itself():
+    assert colors_told("White leather sofa near the red rug.") == ("white",)
+    assert colors_told("gray chair") == ("grey",) and colors_told("wooden chair") == ()
+
+
+def test_of_two_greys_the_lighter_is_the_white_one():
+    """What neither is called; both lie in the shade."""
+    things = remember(("sofa", 0, (170, 170, 168)), ("sofa", 90, (205, 205, 203)))
+    scores = make_matcher(GoalQuery("description", "", "white sofa in the kitchen.")).rank(things).scores
+    assert scores[1] > scores[0]
+
+
 def test_things_are_described_by_colour_and_what_is_near():
     sofa, desk, bed = remember(("sofa", 0, COLORS["red"]), ("desk", 40, 9), ("tv_stand", 180, 9))
     assert describe(sofa, [sofa, desk, bed]) == "red sofa near the desk"
@@ -174,6 +194,16 @@ def test_a_doubtful_candidate_is_looked_at_and_taken_when_patience_ends():
     assert late.things == [things[0]] and late.is_sure
     explored = search_for(TEXT, [0.5, 0.4]).choose(things, FAR, True)
     assert explored.things == [things[0]] and explored.is_sure
+
+
+def test_what_an_old_memory_holds_is_taken_at_once():
+    """Both searches doubt; the second begins with a memory that has lasted for long enough."""
+    things = remember(("sofa", 0, 9), ("sofa", 90, 9))
+    for age, is_sure in ((8, False), (10, True)):
+        search = Search(Scripted([0.5, 0.4]), SearchSettings(settled=10), age)
+        search.begin(TEXT)
+        assert search.choose(things, FAR, False).is_sure == is_sure
+        assert search.age == age + 1
 
 
 def test_a_search_explores_until_something_is_known_and_gives_up_in_the_end():

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
-from navarena.agents.encoders.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, Reading, read_text
+from navarena.episodes.goat.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, Reading, read_text
 from navarena.core.errors import InputError
 
 

@@ -9,8 +9,9 @@ from jaxtyping import Float
 from navarena.agents.explorers.explorer import Aim
 from navarena.mapping import Instance
 
-MOST_REACH, LEAST_REACH = 0.8, 0.45
-"""Metres from the seen surface of a thing to stand at: view points lie at most 1 m from its box."""
+MOST_REACH, LEAST_REACH = 0.9, 0.45
+"""Metres from the seen surface of a thing to stand at: view points lie at most 1 m from its box, and ways end
+up to 0.2 m short of where they lead."""
 
 LEAST_COVERAGE = 0.05
 """Share of square pictures, 90 degrees wide, that a thing fills at its view points, summed over three tilts

@@ -11,12 +11,15 @@ from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders import GoalEncoder, GoalQuery, make_encoder
 from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.mapping_agent import MappingAgent
-from navarena.agents.goat.approach import MOST_REACH, stay_at
+from navarena.agents.goat.approach import stay_at
 from navarena.agents.goat.told_goals import read_goal, require_goal_sensors
 from navarena.agents.goat.view_memory import USUAL_VIEWS, ViewMemory, ViewSettings, cut_tiles
 from navarena.core.errors import InputError
 from navarena.episodes.goals import Modality
 from navarena.tasks.task import Task
+
+REACH = 0.8
+"""Metres from what a view shows to stand at."""
 
 SPARE = 0.4
 """Metres before what a view shows within which it may stand."""
@@ -134,4 +137,4 @@ class ModularCowAgent(MappingAgent):
         is_late = is_explored or hunt.steps > self._settings.patience
         if not is_late and scores[best] < self._settings.accept[hunt.goal.modality]:
             return None
-        return Aim(views.places[best][None], np.zeros(1), MOST_REACH, SPARE)
+        return Aim(views.places[best][None], np.zeros(1), REACH, SPARE)

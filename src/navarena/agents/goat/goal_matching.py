@@ -9,9 +9,12 @@ from jaxtyping import Float32
 
 from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
 from navarena.agents.encoders.matching import Look, PictureMatcher
-from navarena.agents.goat.told_goals import categories_meant
-from navarena.agents.goat.traits import describe
+from navarena.agents.goat.told_goals import categories_meant, colors_told
+from navarena.agents.goat.traits import color_likeness, describe
 from navarena.mapping import Instance, InstanceView
+
+COLOR_WEIGHT = 0.1
+"""Score that a colour just like the one that is told adds: less than a word in common. Our choice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,7 @@ class GoalMatcher:
         self._goal: GoalQuery | None = None
         self._meant: frozenset[str] = frozenset()
         self._vector = np.zeros(0, np.float32)
+        self._colors: tuple[str, ...] = ()
         self._look: Look | None = None
         self._scored: dict[int, tuple[object, float]] = {}
         self._looks: WeakKeyDictionary[InstanceView, Look] = WeakKeyDictionary()
@@ -51,6 +55,7 @@ class GoalMatcher:
         self._meant = categories_meant(goal.words) if goal.words else frozenset()
         if goal.modality == "description":
             self._vector = self._words.encode(goal)
+            self._colors = colors_told(goal.text)
         self._look = None if goal.picture is None else self._pictures.look(goal.picture)
 
     def rank(self, things: Sequence[Instance]) -> Candidates:
@@ -64,11 +69,20 @@ class GoalMatcher:
     def _read(self, thing: Instance, others: Sequence[Instance]) -> float:
         """Likeness of the goal's words to those for a thing."""
         words = describe(thing, others)
+        state = words, thing.version
         known = self._scored.get(thing.number)
-        if known is None or known[0] != words:
-            known = words, float(np.clip(self._words.encode_words([words])[0] @ self._vector, 0.0, 1.0))
+        if known is None or known[0] != state:
+            fit = float(self._words.encode_words([words])[0] @ self._vector) + self._color_fit(thing)
+            known = state, float(np.clip(fit, 0.0, 1.0))
             self._scored[thing.number] = known
         return known[1]
+
+    def _color_fit(self, thing: Instance) -> float:
+        """What the colour adds for being like the one that is told, although it may be called otherwise."""
+        best = max(thing.views, key=lambda view: view.quality, default=None)
+        if best is None or not self._colors:
+            return 0.0
+        return COLOR_WEIGHT * max(color_likeness(name, best.color) for name in self._colors)
 
     def _see(self, thing: Instance, others: Sequence[Instance]) -> float:
         """How surely a view of a thing shows what the goal's picture shows."""

@@ -65,7 +65,10 @@ class ModularGoatAgent(MappingAgent):
         self._memory = InstanceMemory(batch.slots, MEMORY)
 
     def begin(self, start: Start) -> None:
-        self._searches[start.slot] = Search(GoalMatcher(self._words, self._pictures), self._settings)
+        before = self._searches.get(start.slot)
+        age = 0 if before is None or start.boundary >= Boundary.EPISODE else before.age
+        matcher = GoalMatcher(self._words, self._pictures)
+        self._searches[start.slot] = Search(matcher, self._settings, age)
         if start.boundary >= Boundary.EPISODE:
             self._memory.reset([start.slot])
             world = self._require_batch().simulator.stage.world(start.slot)

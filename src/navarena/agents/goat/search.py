@@ -21,6 +21,8 @@ class SearchSettings:
     Attributes:
         accept: modality -> score from which on a thing is taken at once.
         patience: actions of looking on with a doubtful candidate, before the best one is taken.
+        settled: actions that the memory has lasted for, from which on the best one is taken at once: what
+            was seen before this goal was asked for need not be looked for again.
         nearness: metres within which a doubtful candidate counts as looked at.
         budget: actions of a sub-task before what is best is taken, however bad (paper: 500).
         last: actions after that, after which the body declares wherever it is.
@@ -30,6 +32,7 @@ class SearchSettings:
         default_factory=lambda: MappingProxyType({"object": 0.0, "description": 0.75, "image": 0.4})
     )
     patience: int = 25
+    settled: int = 150
     nearness: float = 1.2
     budget: int = 500
     last: int = 150
@@ -61,10 +64,11 @@ class Search:
     Args:
         matcher: that scores things.
         settings: when one is taken.
+        age: actions that the memory has lasted for when the search begins.
     """
 
-    def __init__(self, matcher: GoalMatcher, settings: SearchSettings = USUAL_SEARCH) -> None:
-        self._matcher, self._settings = matcher, settings
+    def __init__(self, matcher: GoalMatcher, settings: SearchSettings = USUAL_SEARCH, age: int = 0) -> None:
+        self._matcher, self._settings, self._age = matcher, settings, age
         self._goal: GoalQuery | None = None
         self._steps = 0
         self._doubted = 0
@@ -74,6 +78,11 @@ class Search:
     def goal(self) -> GoalQuery | None:
         """What is looked for; None before `begin`."""
         return self._goal
+
+    @property
+    def age(self) -> int:
+        """Actions that the memory has lasted for."""
+        return self._age + self._steps
 
     @property
     def is_hopeless(self) -> bool:
@@ -104,6 +113,7 @@ class Search:
         best = max(seen, key=lambda k: (found.scores[k], -k), default=None)
         one = self._settings
         is_late = is_explored or self._doubted > one.patience or self._steps > one.budget
+        is_late = is_late or self.age > one.settled
         if best is not None and (is_late or found.scores[best] >= one.accept[self._goal.modality]):
             return Choice([found.things[best]])
         return self._look_on(found, position)

@@ -6,8 +6,9 @@ from functools import cache
 import numpy as np
 
 from navarena.agents.encoders.encoder import GoalQuery
-from navarena.agents.encoders.lexicon import THINGS, read_text
 from navarena.core.errors import InputError
+from navarena.episodes.goat.lexicon import ATTRIBUTES, THINGS, read_text
+from navarena.scenes.houses.looks import COLORS
 from navarena.tasks.goat import Goat
 from navarena.tasks.task import Task
 
@@ -45,6 +46,13 @@ def categories_meant(words: str) -> frozenset[str]:
     thing = read_text(words).thing
     known = () if thing is None else tuple(THINGS[place] for place, _ in thing.meant)
     return frozenset((*known, words, words.replace(" ", "_")))
+
+
+@cache
+def colors_told(words: str) -> tuple[str, ...]:
+    """The colours that a description tells of its thing: "white sofa near the red rug" -> ("white",)."""
+    told = [ATTRIBUTES[max(one.meant, key=lambda own: own[1])[0]] for one in read_text(words).attributes]
+    return tuple(name for name in told if name in COLORS)
 
 
 def require_goal_sensors(task: Task) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """What can be said of a remembered thing by what was seen of it: colour, room-mates, size."""
 
+import math
 from collections.abc import Sequence
 
 import cv2
@@ -16,12 +17,27 @@ exactly."""
 MOST_NEIGHBOURS = 8
 """Named of a thing, the nearest first."""
 
+UNLIKE = 20.0
+"""Distance in CIELAB at which a colour is 1 / e like another."""
+
+SHADE = np.array([0.5, 1.0, 1.0])
+"""Weights of lightness and the two axes of colour."""
+
 _NAMES = tuple(COLORS)
 
 
 def color_name(color: Float[np.ndarray, "3"]) -> str:
     """The word for a colour (3,) sRGB, 0 to 255, as people see it: by its place in CIELAB."""
     return _NAMES[int(np.argmin(np.linalg.norm(_lab(np.array([color])) - _palette(), axis=1)))]
+
+
+def color_likeness(name: str, color: Float[np.ndarray, "3"]) -> float:
+    """How well a colour (3,) sRGB, 0 to 255, as it was seen fits a word for one, within (0, 1].
+
+    Lightness counts half: what stands in the shade is seen darker than it is.
+    """
+    apart = (_lab(np.array([color])) - _lab(np.array([COLORS[name]], float)))[0] * SHADE
+    return math.exp(-float(np.linalg.norm(apart)) / UNLIKE)
 
 
 def describe(thing: Instance, others: Sequence[Instance]) -> str:

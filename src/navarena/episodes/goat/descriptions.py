@@ -89,9 +89,9 @@ class Describer:
             thing.object_id
             for thing in self.scene.objects
             if may_be_called(thing, description.name)
-            and self._has(thing, description.attributes)
-            and description.room in ("", self._room(thing))
-            and all(self._may_lie(thing, relation, eye) for relation in description.relations)
+            and self.may_have(thing, description.attributes)
+            and description.room in ("", self.room_of(thing))
+            and all(self.may_lie(thing, relation, eye) for relation in description.relations)
         ]
 
     def _describe(self, thing: SceneObject, name: str, sight: Sight) -> Description | None:
@@ -104,19 +104,19 @@ class Describer:
         attributes = sayable(thing)
         colors = tuple(one for one in attributes if one[0] == "color")
         others = tuple(one for one in attributes if one[0] != "color")
-        room = self._room(thing)
+        room = self.room_of(thing)
         left = {
             other.object_id
             for other in rivals
-            if self._has(other, colors) and room in ("", self._room(other))
+            if self.may_have(other, colors) and room in ("", self.room_of(other))
         }
         known = {other.object_id: other for other in rivals}
         relations = list(self._relations(thing, sight))[:MOST_RELATIONS]
         excluded_by_attribute = {
-            one: {number for number in left if not self._has(known[number], (one,))} for one in others
+            one: {number for number in left if not self.may_have(known[number], (one,))} for one in others
         }
         excluded_by_relation = {
-            relation: {number for number in left if not self._may_lie(known[number], relation, eye)}
+            relation: {number for number in left if not self.may_lie(known[number], relation, eye)}
             for relation in relations
         }
         for told, extra in _choices(relations, others):
@@ -156,17 +156,21 @@ class Describer:
             return Landmark(thing.category)
         return landmark
 
-    def _room(self, thing: SceneObject) -> str:
+    def room_of(self, thing: SceneObject) -> str:
+        """The category of the room that `thing` is in; empty where the scene does not say."""
         return "" if thing.room is None else self._rooms.get(thing.room, "")
 
-    def _has(self, thing: SceneObject, attributes: Sequence[tuple[str, str]]) -> bool:
+    def may_have(self, thing: SceneObject, attributes: Sequence[tuple[str, str]]) -> bool:
         """Whether a reader may find `attributes` true of `thing`."""
         return all(is_alike(name, value, thing.attributes.get(name)) for name, value in attributes)
 
-    def _may_lie(
+    def may_lie(
         self, thing: SceneObject, relation: Relation, eye: Float[np.ndarray, "3"] | None = None
     ) -> bool:
-        """Whether `thing` may be said to be so to any things that the landmarks fit."""
+        """Whether `thing` may be said to be so to any things that the landmarks fit.
+
+        `eye` is a further place, (3,) metres, from which left and right may be meant.
+        """
         eyes = self._eyes_of(thing)
         if eye is not None:
             eyes = np.concatenate([eyes, eye[None]])
@@ -176,7 +180,7 @@ class Describer:
                 for other in self.scene.objects
                 if other.object_id != thing.object_id
                 and other.category == landmark.category
-                and self._has(other, landmark.attributes)
+                and self.may_have(other, landmark.attributes)
             ]
             for landmark in relation.landmarks
         ]

@@ -1,0 +1,133 @@
+"""What a description tells that others wrote, as far as its words are known here."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from navarena.episodes.goat.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, split_phrases
+from navarena.episodes.goat.looks import MATERIALS, PATTERNS, SHAPES
+from navarena.episodes.goat.relations import RelationKind
+from navarena.episodes.goat.wording import PHRASES
+from navarena.episodes.language import Landmark
+from navarena.scenes.houses.looks import COLORS
+
+Attribute = tuple[str, str]
+"""Name and value, such as ("color", "white")."""
+
+MORE_STARTS: dict[str, RelationKind] = {"adjacent to": "near", "beneath": "below", "atop": "on"}
+"""Beginnings of phrases that our own wording does not use."""
+
+TURNS = ("behind", "against", "opposite", "across from", "inside", "in", "at", "by", "with")
+"""Words after which something else is told: neither how the thing looks nor a relation that is known here."""
+
+NOWHERE = frozenset(("wall", "floor", "ceiling"))
+"""Landmarks that tell no place apart."""
+
+MOST_READINGS = 64
+"""Ways to understand the landmarks of one relation; with more it tells nothing."""
+
+_STARTS: dict[str, RelationKind] = MORE_STARTS | {
+    phrase.split(" the {0}")[0]: kind for kind, phrases in PHRASES.items() for phrase in phrases
+}
+_TURN = re.compile(
+    r"(?<![\w-])(" + "|".join(sorted({*_STARTS, *TURNS}, key=lambda one: (-len(one), one))) + r")(?![\w-])"
+)
+
+
+@dataclass(frozen=True)
+class ToldRelation:
+    """How a thing lies to others.
+
+    Attributes:
+        kind: of the relation.
+        readings: landmarks that may be meant, one each, or two for "between".
+    """
+
+    kind: RelationKind
+    readings: tuple[tuple[Landmark, ...], ...]
+
+
+@dataclass(frozen=True)
+class ToldFacts:
+    """What was understood of a description.
+
+    Attributes:
+        name: what the thing is called; empty where no known name is told.
+        attributes: for each adjective the attributes that it may mean.
+        room: category of the room; empty where none is told.
+        relations: to things around it.
+    """
+
+    name: str
+    attributes: tuple[tuple[Attribute, ...], ...] = ()
+    room: str = ""
+    relations: tuple[ToldRelation, ...] = ()
+
+
+def read_facts(text: str) -> ToldFacts:
+    """The facts of a text such as "white couch in the study, left of the desk and near a lamp."."""
+    head, *others = _clauses(text)
+    name, attributes = _read_head(head[1])
+    room, relations = "", list[ToldRelation]()
+    for start, words in others:
+        mentions = [mention for _, mention in split_phrases(words) if mention is not None]
+        if start in _STARTS:
+            relations += _read_relations(_STARTS[start], mentions)
+        elif start in ("in", "inside") and mentions and mentions[0].kind == "room":
+            room = room or ROOMS[mentions[0].meant[0][0]]
+    return ToldFacts(name, attributes, room, tuple(relations))
+
+
+def _clauses(text: str) -> list[tuple[str, str]]:
+    """The first part of a text, then (beginning, words up to the next beginning or stop) of all others."""
+    found, last, start = [], 0, ""
+    plain = re.sub(r"\s+", " ", text.lower().replace("_", " "))
+    for match in _TURN.finditer(plain):
+        found.append((start, plain[last : match.start()]))
+        start, last = match.group(1), match.end()
+    found.append((start, plain[last:]))
+    return [(start, re.split(r"[.;:!?]", words)[0]) for start, words in found]
+
+
+def _read_head(words: str) -> tuple[str, tuple[tuple[Attribute, ...], ...]]:
+    """The first name of a thing, and what the adjectives before it may mean."""
+    attributes = []
+    for phrase, mention in split_phrases(words):
+        if mention is not None and mention.kind == "attribute":
+            attributes.append(_attributes_meant(mention))
+        elif mention is not None and mention.kind == "thing":
+            return phrase, tuple(attributes)
+    return "", tuple(attributes)
+
+
+def _read_relations(kind: RelationKind, mentions: list[Mention]) -> Iterator[ToldRelation]:
+    """One relation for each thing that is named, or for both of them together where it lies between two."""
+    landmarks: list[tuple[Landmark, ...]] = []
+    attributes: list[tuple[Attribute, ...]] = []
+    for mention in mentions:
+        if mention.kind == "attribute":
+            attributes.append(_attributes_meant(mention))
+        elif mention.kind == "thing":
+            names = [THINGS[place] for place, _ in mention.meant]
+            if not NOWHERE & set(names):
+                landmarks.append(
+                    tuple(Landmark(name, said) for name in names for said in product(*attributes))
+                )
+            attributes = []
+    groups = [landmarks[:2]] if kind == "between" else [[one] for one in landmarks]
+    for group in groups:
+        readings = tuple(product(*group))
+        if len(group) == (2 if kind == "between" else 1) and len(readings) <= MOST_READINGS:
+            yield ToldRelation(kind, readings)
+
+
+def _attributes_meant(mention: Mention) -> tuple[Attribute, ...]:
+    """The attributes that an adjective may mean, as the catalogue has them: "wooden" the material wood."""
+    word = ATTRIBUTES[max(mention.meant, key=lambda one: one[1])[0]]
+    materials = [("material", value) for value, said in MATERIALS.items() if said == word]
+    patterns = [("pattern", value) for value, said in PATTERNS.items() if said == word]
+    shapes = [("shape", word)] if word in SHAPES else []
+    sizes = [("size", word)] if word in ("small", "large") else []
+    colors = [("color", word)] if word in COLORS else []
+    return (*materials, *patterns, *shapes, *sizes, *colors)

@@ -1,0 +1,109 @@
+"""Descriptions that fit two things: words read by hand, drawn files, and a house's own words."""
+
+from dataclasses import replace
+
+import pytest
+
+from navarena.core.seeding import make_generator
+from navarena.episodes.audit import audit_episodes
+from navarena.episodes.episode import Episode, LifelongGoal, ObjectInstance
+from navarena.episodes.goals import Subtask
+from navarena.episodes.goat import Offer, find_describer, names_of_split
+from navarena.episodes.goat.settings import GOAT_VIEW_POINTS
+from navarena.episodes.goat.told_facts import read_facts
+from navarena.episodes.goat.unclear import find_rivals, find_unclear_descriptions
+from navarena.episodes.listed_objects import with_objects
+from navarena.simulation.body_catalog import STRETCH
+from navarena.simulation.world import open_world
+
+HOUSE = "houses-v1/val/00000"
+
+
+@pytest.fixture(scope="module")
+def house():
+    return open_world(HOUSE, STRETCH)
+
+
+def ask(number, *tasks, category="couch", scene_id=HOUSE):
+    """An episode of described objects: (object id, words) each."""
+    subtasks = tuple(
+        Subtask("description", category, (ObjectInstance(str(one), category, (0, 0, 0)),), said)
+        for one, said in tasks
+    )
+    return Episode(str(number), scene_id, (0.0, 0.0, 0.0), 0.0, LifelongGoal(subtasks), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "attributes", "room", "relations"),
+    [
+        ("couch.", "couch", [], "", []),
+        ("White leather couch in the Living  Room", "couch", ["white", "leather"], "living room", []),
+        ("large built-in wardrobe by the door.", "wardrobe", ["large", "built-in"], "", []),
+        (
+            "chair in the bedroom, to the left of the brown desk and on top of a rug.",
+            "chair",
+            [],
+            "bedroom",
+            [("left of", ["desk"]), ("on", ["rug"])],
+        ),
+        ("plant between the sofa and the tv stand", "plant", [], "", [("between", ["sofa", "tv_stand"])]),
+        ("picture on the wall above a bed", "picture", [], "", [("above", ["bed"])]),
+        ("vase in the cabinet, near the sofa. The lamp is red.", "vase", [], "", [("near", ["sofa"])]),
+        ("chair behind the desk", "chair", [], "", []),
+        ("gadget of brass", "", ["brass"], "", []),
+    ],
+)
+def test_facts_are_read_from_words(text, name, attributes, room, relations):
+    facts = read_facts(text)
+    assert (facts.name, facts.room) == (name, room)
+    assert [one[0][1] for one in facts.attributes] == attributes
+    first = [(told.kind, [mark.category for mark in told.readings[0]]) for told in facts.relations]
+    assert first == relations
+
+
+def test_adjectives_of_landmarks_belong_to_them():
+    (told,) = read_facts("chair near the white desk").relations
+    assert [mark.attributes for (mark,) in told.readings] == [(("color", "white"),)]
+
+
+def test_own_words_of_a_house_are_clear(house):
+    offer, describer = Offer(house, names_of_split("val_seen")), find_describer(house)
+    generator = make_generator("unclear")
+    for choice in offer.choices("description")[::4]:
+        words = offer.subtask(choice, generator).description
+        assert find_rivals(describer, words, str(choice.object_id), choice.name) == []
+
+
+def test_bare_names_fit_all_of_their_things(house):
+    describer = find_describer(house)
+    first, *others = (one.object_id for one in house.scene.objects if one.category == "picture")
+    assert len(others) == 5, "the house has six pictures"
+    for words in ("picture.", "a PICTURE on the wall", "picture in the igloo."):
+        assert find_rivals(describer, words, str(first), "picture") == others
+    assert find_rivals(describer, "picture on the bathtub.", str(first), "picture") == [], "not understood"
+    assert find_rivals(describer, "picture.", "no such thing", "picture") == []
+
+
+def test_the_same_words_for_two_objects_are_found(house):
+    pictures = [one.object_id for one in house.scene.objects if one.category == "picture"][:2]
+    words = "the  fluffy WHATSIT on the bathtub"
+    episodes = [
+        ask(0, (pictures[0], words), category="picture"),
+        ask(1, (pictures[1], "The fluffy whatsit, on the bathtub."), category="picture"),
+        ask(2, (pictures[0], words), category="picture"),
+    ]
+    (message,) = find_unclear_descriptions(house, episodes)
+    assert words in message and f"{pictures[0]}, {pictures[1]}" in message
+    assert list(find_unclear_descriptions(house, episodes[::2])) == [], "one object, asked for twice"
+
+
+def test_the_audit_names_them(house):
+    """A file as others write it: objects with places and view points, and words of their own."""
+    lamp, other = (one.object_id for one in house.scene.objects if one.category == "table_lamp")
+    bare = ask("e7", (lamp, "table lamp."), category="table lamp")
+    (episode,) = with_objects([bare], lambda _: house, GOAT_VIEW_POINTS)
+    place = episode.goal.subtasks[0].instances[0].view_points[0].position
+    report = audit_episodes([replace(episode, start_position=place)], lambda _: house)
+    (found,) = (one for one in report.findings if one.check == "description")
+    assert found.scene_id == HOUSE and "'e7'" in found.message
+    assert f"said of object {lamp}, fits {other}, too" in found.message
