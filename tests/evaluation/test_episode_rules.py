@@ -16,13 +16,15 @@ from evaluation.corridor import (
     make_settings,
 )
 from navarena.agents.agent import Boundary
+from navarena.agents.declaration import Declaration
+from navarena.agents.loading import declare_agent
 from navarena.core.errors import ActionError, AgentUnreachableError, CheckFailedError, InputError
 from navarena.evaluation import evaluate, replay_run
 from navarena.evaluation.chains import make_chains, shuffle_chains
 from navarena.evaluation.journal import journal_path, journal_paths
 from navarena.evaluation.order_check import SAMPLE, check_order
 from navarena.evaluation.settings import EpisodeRules, EvaluationSettings
-from navarena.evaluation.shares import ShareQueue, count_slots
+from navarena.evaluation.shares import ShareQueue, choose_workers, count_slots
 from navarena.evaluation.times import read_times
 
 
@@ -291,6 +293,13 @@ def test_what_a_dead_worker_leaves_is_given_out_again():
 )
 def test_workers_leave_something_to_share(chains, workers, slots):
     assert count_slots(chains, workers, 32) == slots
+
+
+@pytest.mark.parametrize(("episodes", "workers"), [(0, 1), (49, 1), (99, 1), (100, 2), (10_000, 4)])
+def test_agents_that_copy_cheaply_get_more_workers(episodes, workers):
+    assert choose_workers(Declaration(worker_episodes=50), episodes, 4) == workers
+    assert choose_workers(Declaration(), episodes, 4) == 1
+    assert declare_agent("frontier").worker_episodes == 50
 
 
 def test_times_stand_beside_the_results(tmp_path):

@@ -61,6 +61,8 @@ class Agent(ABC):
         privileged_inputs: at what it looks there, such as "navmesh"; stands in results.
         trained_with: corruptions and augmentations that it was trained with; stands in results.
         calibration_sensors: what it observes while it adapts; None for `sensors`.
+        worker_episodes: an evaluation that is not told how many processes to use starts one for so many
+            episodes, each with a copy of the agent; None for one process, as a large model wants it.
     """
 
     sensors: tuple[str, ...] = ()
@@ -68,6 +70,7 @@ class Agent(ABC):
     privileged_inputs: tuple[str, ...] = ()
     trained_with: tuple[str, ...] = ()
     calibration_sensors: tuple[str, ...] | None = None
+    worker_episodes: int | None = None
 
     def adapt(self, env: CalibrationEnv) -> None:
         """Called once before `attach`, when a calibration was asked for: learn from `env`, without rewards.

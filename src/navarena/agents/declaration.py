@@ -13,12 +13,14 @@ class Declaration:
         privileged_inputs: at what, such as "distance to the goal"; empty when it did not say.
         trained_with: corruptions and augmentations that it was trained with, such as "color_jitter".
         sensors: names of the sensors that it asks for; empty when it asks for all of the protocol.
+        worker_episodes: how many episodes are worth a process of their own; None where copies may be dear.
     """
 
     privileged: bool = False
     privileged_inputs: tuple[str, ...] = ()
     trained_with: tuple[str, ...] = ()
     sensors: tuple[str, ...] = ()
+    worker_episodes: int | None = None
 
     def looking_at(self, *inputs: str) -> "Declaration":
         """The same with further privileged inputs."""
@@ -38,4 +40,5 @@ def read_declaration(target: Any) -> Declaration:
         inputs,
         tuple(getattr(target, "trained_with", ())),
         tuple(getattr(target, "sensors", None) or ()),
+        getattr(target, "worker_episodes", None),
     )

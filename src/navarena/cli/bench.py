@@ -22,13 +22,15 @@ Benchmark = Literal[
     "graphs",
     "corruptions",
     "maps",
+    "workers",
 ]
 BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure speed here: pictures, steps, paths, navmeshes, loading, files, episodes, graphs, noise, maps.
+    """Measure speed here: pictures, steps, paths, navmeshes, loading, files, episodes, graphs, noise, maps,
+    and evaluation by several processes.
 
     The marks are those of the project on one core of a 2-core server CPU; compare ratios, not
     figures, across machines.

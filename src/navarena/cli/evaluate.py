@@ -55,8 +55,9 @@ class Evaluate:
     calibration: str | None = None
     """In which it adapts, with --calibrate: a split of the data set, such as RobustNav's "calibration", or
     an episode file or folder; by default episodes are generated in the evaluated scenes."""
-    workers: int = 1
-    """Worker processes; the numbers do not depend on it."""
+    workers: int | None = None
+    """Worker processes; the numbers do not depend on it. By default one, or several where the agent says that
+    copies of it cost nothing and the run is long."""
     ray: str | None = None
     """Run the workers in a Ray cluster: its address (auto, 10.0.0.1:6379), or local for one of this machine;
     needs navarena[cluster]. The numbers do not depend on it."""

@@ -119,7 +119,7 @@ def make_record(
         seeds={"agent": settings.seed},
         versions=describe_versions(),
         hardware=describe_hardware(),
-        execution={"workers": settings.workers, "batch_size": settings.batch_size},
+        execution={"workers": settings.workers or 1, "batch_size": settings.batch_size},
         command=tuple(sys.argv) if command is None else command,
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )

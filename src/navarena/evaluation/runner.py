@@ -9,6 +9,7 @@ from msgspec.structs import replace as replace_fields
 
 from navarena.core.errors import InputError, NavarenaError
 from navarena.core.files import raise_storage_error
+from navarena.core.threads import thread_count
 from navarena.evaluation.benchmark import Benchmark, absolute_dataset, open_benchmark
 from navarena.evaluation.chains import make_chains, shuffle_chains
 from navarena.evaluation.cluster import ClusterPool
@@ -40,7 +41,7 @@ from navarena.evaluation.results import (
     write_results,
 )
 from navarena.evaluation.settings import EvaluationSettings
-from navarena.evaluation.shares import count_slots
+from navarena.evaluation.shares import choose_workers, count_slots
 from navarena.evaluation.times import TABLE_NAME as TIMES_NAME
 from navarena.evaluation.times import (
     open_times,
@@ -149,7 +150,7 @@ class Run:
         chains = make_chains(self._benchmark.episodes, self._finished, settings.rules.forget)
         if settings.shuffle:
             chains = shuffle_chains(chains, settings.seed)
-        workers = min(settings.workers, len(chains))
+        workers = min(settings.workers or 1, len(chains))
         slots = count_slots(len(chains), workers, settings.batch_size)
         if settings.ray is not None:
             cluster = ClusterPool(settings.ray, self._benchmark, self.folder, workers, slots, settings.rules)
@@ -193,6 +194,9 @@ def open_run(
     """
     settings = replace(settings, dataset=absolute_dataset(settings.dataset))
     benchmark = benchmark or open_benchmark(settings)
+    if settings.workers is None:
+        workers = choose_workers(benchmark.declaration, len(benchmark.episodes), thread_count())
+        settings = replace(settings, workers=1 if settings.ray else workers)
     if not benchmark.episodes:
         raise InputError(f"expected at least one episode in {benchmark.identity}, got none")
     folder = settings.folder(benchmark.identity)

@@ -52,7 +52,8 @@ class EvaluationSettings:
         episode_seconds: wall-clock seconds that the agent may take for an episode, its share of each
             batch; then the episode counts as a failure. Such rows depend on the machine.
         shuffle: whether episodes run in a random order, drawn by `seed`; the numbers do not depend on it.
-        workers: processes; the numbers do not depend on it.
+        workers: processes; the numbers do not depend on it. None leaves it to what the agent declares
+            (Agent.worker_episodes) and to the number of processors.
         ray: address of a Ray cluster whose machines run the workers ("auto", "10.0.0.1:6379", or "local" for
             one on this machine alone); None for processes of this machine.
         batch_size: episodes that one worker runs side by side; the numbers do not depend on it.
@@ -75,7 +76,7 @@ class EvaluationSettings:
     episode_steps: int | None = None
     episode_seconds: float | None = None
     shuffle: bool = False
-    workers: int = 1
+    workers: int | None = 1
     ray: str | None = None
     batch_size: int = 32
     out: Path | None = None

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from navarena.agents.declaration import Declaration
 from navarena.core.errors import CheckFailedError
 from navarena.evaluation.chains import Chain
 
@@ -66,3 +67,10 @@ def count_slots(chains: int, workers: int, most: int) -> int:
     """Episodes that each of `workers` runs side by side: `most`, or fewer of a small run."""
     rounds = ROUNDS if workers > 1 else 1
     return max(1, min(most, math.ceil(chains / (workers * rounds))))
+
+
+def choose_workers(declaration: Declaration, episodes: int, processors: int) -> int:
+    """How many processes run `episodes` fastest, as far as the agent's `declaration` tells; at least 1."""
+    if declaration.worker_episodes is None:
+        return 1
+    return max(1, min(processors, episodes // declaration.worker_episodes))
