@@ -195,5 +195,18 @@ def test_scenes_are_found_or_their_path_is_told(tmp_path):
     assert place_scenes(["a"], str(scene)) == {"a": str(scene)}
     with pytest.raises(InputError, match="expected episodes of one scene for .*got 2 scenes"):
         place_scenes(["a", "b"], str(scene))
-    with pytest.raises(FileError, match="folder, a mesh file or a scene id, got 'nowhere'"):
-        place_scenes(["a"], "nowhere")
+    for missing in ("nowhere", "./no/where", str(tmp_path / "c")):
+        with pytest.raises(
+            FileError, match=f"folder, a mesh file or a scene id, got '{missing}' .* not there"
+        ):
+            place_scenes(["a"], missing)
+
+
+def test_scenes_without_a_suffix_are_found_as_meshes(tmp_path):
+    """Files of RoboTHOR name scenes alone; so does the mesh of one who has it."""
+    (tmp_path / "FloorPlan_Val1_1.ply").write_bytes(b"x")
+    found = place_scenes(["FloorPlan_Val1_1"], str(tmp_path))
+    assert found == {"FloorPlan_Val1_1": str(tmp_path / "FloorPlan_Val1_1.ply")}
+    with pytest.raises(FileError) as caught:
+        place_scenes(["FloorPlan_Val1_2"], str(tmp_path))
+    assert f"{tmp_path / 'FloorPlan_Val1_2.glb'} (or .gltf, .obj, .ply), got none" in str(caught.value)

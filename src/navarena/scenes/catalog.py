@@ -146,7 +146,10 @@ def _set_of(scene_id: str) -> SceneSet:
     name = scene_id.split("/")[0]
     if name not in SCENE_SETS:
         error = unknown_name("scene set", name, SCENE_SETS.names())
-        raise UnknownNameError(f"{scene_id!r} is neither a file nor a scene id: {error}")
+        expected = Path(scene_id).absolute()
+        raise UnknownNameError(
+            f"{scene_id!r} is neither a file nor a scene id: {expected} is not there; {error}"
+        )
     scene_set: SceneSet = SCENE_SETS.get(name)
     scene_set.require_scene(scene_id)
     return scene_set

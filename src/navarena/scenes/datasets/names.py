@@ -123,8 +123,8 @@ def locate_scene(named: DatasetScene) -> tuple[SceneDataset, SceneFiles]:
     if first is None:
         raise FileError(
             f"scene {named.text!r} is one of {dataset.title}, and nothing says where that is; "
-            f"{dataset.offer}; then set {DATA_VARIABLE} to the folder that holds {named.folder}/ "
-            f"({dataset.layout}), or run: "
+            f"{dataset.offer}; then set {DATA_VARIABLE} to the folder that holds "
+            f"{named.folder}/{named.scene} (layout: {dataset.layout}), or run: "
             f"navarena scene import --dataset {dataset.name} FOLDER"
         )
     raise FileError(
