@@ -13,7 +13,7 @@ from navarena.cli.main import main
         (["evaluate", "pointnav-v1", "--agnt=expert"], "unknown flag of `navarena evaluate` '--agnt'."),
         (["evaluate", "pointnav-v1", "more"], "unexpected more;"),
         (["evaluate", "pointnav-v1", "--workers"], "missing value for argument '--workers'."),
-        (["evaluate", "pointnav-v1", "--workers", "two"], "--workers: invalid literal for int()"),
+        (["evaluate", "pointnav-v1", "--seed", "two"], "--seed: invalid literal for int()"),
         (["evaluate", "pointnav-v1", "--episodes", "x"], "INT could be instantiated from ['x'];"),
         (["scene", "info", "house.glb", "--scale", "big"], "could not convert string to float: 'big'"),
         (["scene", "info", "house.glb", "--up", "-z"], "--flag=-value"),

@@ -35,10 +35,11 @@ def measure(quick: bool) -> list[Measurement]:
     count = QUICK_EPISODES if quick else EPISODES
     time_evaluation(1, QUICK_EPISODES)  # scenes are compiled, kernels are there
     one, two = (time_evaluation(workers, count) for workers in (1, WORKERS))
-    name = (
-        f"evaluate {PROTOCOL} --agent {AGENT}, {count} episodes, {WORKERS} workers against one, a core each"
+    name = f"evaluate {PROTOCOL} --agent {AGENT}, {count} episodes, {WORKERS} workers against one"
+    note = (
+        f"a core each; {one.wall:.1f} s and {two.wall:.1f} s by the clock, {one.cpu:.1f} s and {two.cpu:.1f} s"
+        " of processors"
     )
-    note = f"{one.wall:.1f} s and {two.wall:.1f} s by the clock, {one.cpu:.1f} s and {two.cpu:.1f} s of processors"
     return [Measurement(name, one.wall / two.wall, "x", 1.8, note)]
 
 
