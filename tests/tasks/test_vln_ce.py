@@ -12,6 +12,7 @@ from navarena.agents.loading import load_agent
 from navarena.agents.random import RandomAgent
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
+from navarena.episodes.exchange.r2r_ce import FollowedGoal
 from navarena.episodes.route_tours import EpisodeTour
 from navarena.evaluation import HouseTours, refer_records, run_tours, score_records
 from navarena.evaluation.tour_coverage import measure_coverage, see_along
@@ -94,6 +95,24 @@ def test_other_episodes_are_refused(worlds):
     batch = NavigationBatch(SmallR2RCE(), 1, sensors=(), worlds=worlds)
     with pytest.raises(InputError, match="expected an instruction"):
         batch.start([0], [Episode("p", "flat", (1.0, 0.0, 2.0), 0.0, PointGoal((2.0, 0.0, 2.0)), 1.0)])
+
+
+def test_a_way_whose_goal_is_hidden_is_refused(worlds):
+    batch = NavigationBatch(SmallR2RCE(), 1, sensors=(), worlds=worlds)
+    with pytest.raises(InputError, match="'t_0', got its start only"):
+        batch.start([0], [follow("t_0", TO_BED[:1])])
+
+
+def test_metrics_compare_with_the_places_of_an_expert(worlds):
+    """Three places of which the body at rest is on the first: 0, 1 and 2 m away, so exp(-3 / (3 * 3))."""
+    x, y, z = TO_BED[0]
+    followed = (TO_BED[0], (x + 1, y, z), (x + 2, y, z))
+    goal = FollowedGoal("Go on.", TO_BED, "t", (), followed)
+    task = SmallR2RCE()
+    batch = NavigationBatch(task, 1, sensors=(), worlds=worlds)
+    batch.start([0], [replace(BED, goal=goal)])
+    batch.step(np.array([0]))
+    assert compute_metrics(task.metrics, batch.trajectory(0))["ndtw"] == pytest.approx(np.exp(-1 / 3))
 
 
 def test_the_expert_follows_to_half_a_metre(worlds):

@@ -84,9 +84,11 @@ class ToursStats:
     def run(self, console: Console) -> int:
         """Read, count and describe the file; the exit code is 0."""
         splits = load_tours(self.file)
-        names = list(splits) if self.split is None else [pick_split(splits, self.split, self.file)[0]]
+        chosen = [
+            pick_split(splits, name, self.file) for name in (splits if self.split is None else [self.split])
+        ]
         described: list[dict[str, Any]] = [
-            {"split": name, **asdict(count_tours(splits[name]))} for name in names
+            {"split": name, **asdict(count_tours(lists))} for name, lists in chosen
         ]
         if (self.r2r is None) != (self.connectivity is None):
             raise InputError("expected --r2r and --connectivity together, got one of them")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,26 +13,30 @@ import tyro
 from navarena.agents.agent import Agent
 from navarena.agents.loading import load_agent
 from navarena.cli.console import Console
-from navarena.cli.tours_houses import load_split, order_split
+from navarena.cli.tours_houses import find_tours
 from navarena.cli.tours_scoring import ScoreOptions, Shown, identify, report_on_graphs, show
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.core.protocol_ids import base_protocol
-from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.exchange.r2r_ce import load_tour_places
 from navarena.episodes.graph_data import open_graph_data, require_kind
-from navarena.episodes.route_tours import EpisodeTour, build_episode_tours
-from navarena.episodes.tour_sets import load_file_tours
 from navarena.evaluation.graph_results import save_results
 from navarena.evaluation.graph_runner import GraphTours
 from navarena.evaluation.house_runner import HouseTours
-from navarena.evaluation.house_scores import ContinuousScores, refer_records, score_records
+from navarena.evaluation.house_scores import (
+    TITLES,
+    ContinuousScores,
+    refer_records,
+    require_references,
+    score_records,
+)
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.tour_journal import TourRun, open_tour_journal
 from navarena.evaluation.tour_runner import RecordT, TourSource, TourT, run_tours
 from navarena.metrics.tours import Reading, Weighting
 from navarena.reports.tour_alignment import drawing_in_house
 from navarena.scenes.graphs.features import load_features
+from navarena.scenes.packs import content_hash
 from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_graph_task, get_tour_task
 from navarena.tasks.tour_batch import TourRecord
@@ -115,17 +120,21 @@ class ToursEvaluate:
         self._refuse_flags_of_graphs()
         task = get_tour_task(self.protocol)
         worlds = WorldCache(task.embodiment)
-        dataset, split, tours = self._find_tours(console, worlds)
+        dataset, split, tours = find_tours(console, worlds, self.split, self.episodes, self.tours)
         paths = None if self.references is None else load_tour_places(self.references, split)
+        order = [[episode.episode_id for episode in tour.episodes] for tour in tours]
+        if paths is not None:
+            require_references(chain(*order), paths)
         agent = load_agent(self.agent, task, self.seed)
-        identity = Identity(task.protocol_id, dataset.name, split, dataset.hash)
+        digest = content_hash(dataset.hash, *("\n".join(ids) for ids in order))[:16]
+        identity = Identity(task.protocol_id, dataset.name, split, digest)
         options = self._options("changes")
         with self._run(console, HouseTours(task, tours, worlds), agent, identity) as records:
             compared = records if paths is None else refer_records(records, paths)
             scores = score_records(task, tours, compared, options.reading, options.weighting)
             self._write(str(identity), records, scores)
         console.text(f"{len(records)} episodes written to {self.out}")
-        titles = {name: name for name in scores.means}
+        titles = {name: TITLES.get(name, name) for name in scores.means}
         shown = Shown(str(identity), scores.episodes, scores.means, titles, scores.tours)
         drawings = (drawing_in_house(tour, compared, worlds.get(tour.scene_id).navmesh) for tour in tours)
         show(console, shown, options, self._describe(agent), drawings)
@@ -148,19 +157,6 @@ class ToursEvaluate:
                 records = run_tours(agent, source, self.slots, self.seed, journal, progress.advance)
             yield records
             journal.discard()
-
-    def _find_tours(
-        self, console: Console, worlds: WorldCache
-    ) -> tuple[EpisodeDataset, str, tuple[EpisodeTour, ...]]:
-        """The episodes, their split and the tours through them: of r2r-houses-v1, or of files."""
-        if self.episodes is None:
-            split = self.split or "val_unseen"
-            dataset = load_split(console, split)
-            lists = order_split(console, dataset, worlds)
-            return dataset, split, build_episode_tours(lists, dataset.episodes, split)
-        if self.tours is None:
-            raise InputError("expected --tours beside --episodes, got none; it is IVLN-CE's tours.json")
-        return load_file_tours(self.episodes, self.tours, self.split)
 
     def _refuse_flags_of_graphs(self) -> None:
         named = {

@@ -9,10 +9,12 @@ import tyro
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.episodes.dataset import EpisodeDataset
+from navarena.episodes.episode import require_instruction
 from navarena.episodes.exchange import make_document, write_document
 from navarena.episodes.exchange.r2r_ce import R2R_CE
 from navarena.episodes.route_sets import ROUTE_SPLITS, find_route_split, load_routes
 from navarena.episodes.route_tours import EpisodeTour, build_episode_tours, make_episode_tours
+from navarena.episodes.tour_sets import load_file_tours
 from navarena.episodes.tours import TourLists, count_tours, save_tours
 from navarena.evaluation.analyses import save_analysis, tabulate_coverage
 from navarena.evaluation.tour_coverage import measure_coverage
@@ -65,8 +67,12 @@ class ToursHouses:
 class ToursCoverage:
     """Say how much of the next path and of the whole tour has been seen after n episodes."""
 
-    split: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SPLIT")] = "val_unseen"
-    """Split of r2r-houses-v1."""
+    split: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="SPLIT")] = None
+    """Split of r2r-houses-v1 (val_unseen by default), or of the tour file."""
+    episodes: Path | None = None
+    """Episode file of VLN-CE in the place of r2r-houses-v1; its scenes must be at hand."""
+    tours: Path | None = None
+    """Tour file of IVLN-CE, beside --episodes."""
     most: int = 30
     """Episodes up to which the curves run."""
     copies: bool = False
@@ -80,9 +86,8 @@ class ToursCoverage:
         """Walk every tour with an oracle, count and print; the exit code is 0."""
         if self.most < 1:
             raise InputError(f"expected --most of at least 1, got {self.most}")
-        dataset = load_split(console, self.split)
         worlds = WorldCache(VLN_CE)
-        tours = build_episode_tours(order_split(console, dataset, worlds), dataset.episodes, self.split)
+        dataset, split, tours = find_tours(console, worlds, self.split, self.episodes, self.tours)
         if not self.copies:
             paths = {tuple(_paths(tour)): tour for tour in reversed(tours)}
             tours = tuple(reversed(paths.values()))
@@ -90,7 +95,7 @@ class ToursCoverage:
             coverage = measure_coverage(tours, worlds, self.most, progress.advance)
         rows = list(zip(coverage.next_path.tolist(), coverage.whole_tour.tolist(), coverage.tours.tolist()))
         console.table(
-            f"r2r-houses-v1/{self.split}: seen after n episodes",
+            f"{dataset.name}/{split}: seen after n episodes",
             ("n", "next path", "whole tour", "tours"),
             [
                 (n, f"{following:.1%}", f"{whole:.1%}", count)
@@ -98,13 +103,13 @@ class ToursCoverage:
             ],
         )
         if self.keep is not None:
-            kept = save_analysis(self.keep, tabulate_coverage(coverage, f"r2r-houses-v1/{self.split}"))
+            kept = save_analysis(self.keep, tabulate_coverage(coverage, f"{dataset.name}/{split}"))
             console.text(f"kept in {kept}")
         curve = [
             {"episodes": n, "next_path": following, "whole_tour": whole, "tours": count}
             for n, (following, whole, count) in enumerate(rows)
         ]
-        console.result({"split": self.split, "curve": curve})
+        console.result({"split": split, "curve": curve})
         return 0
 
 
@@ -126,6 +131,25 @@ def order_split(console: Console, dataset: EpisodeDataset, worlds: WorldCache, s
         )
 
 
+def find_tours(
+    console: Console, worlds: WorldCache, split: str | None, episodes: Path | None, tours: Path | None
+) -> tuple[EpisodeDataset, str, tuple[EpisodeTour, ...]]:
+    """Episodes, split and tours: of r2r-houses-v1 (val_unseen by default), or of files of VLN-CE and IVLN-CE.
+
+    Raises InputError for one file without the other.
+    """
+    if (episodes is None) != (tours is None):
+        raise InputError(
+            "expected --episodes and --tours together, got one of them: an episode file of VLN-CE and "
+            "IVLN-CE's tours.json"
+        )
+    if episodes is not None and tours is not None:
+        return load_file_tours(episodes, tours, split)
+    name = split or "val_unseen"
+    dataset = load_split(console, name)
+    return dataset, name, build_episode_tours(order_split(console, dataset, worlds), dataset.episodes, name)
+
+
 def _paths(tour: EpisodeTour) -> list[str]:
     """What names the path of each episode."""
-    return [episode.episode_id.rpartition("_")[0] for episode in tour.episodes]
+    return [require_instruction(episode).path_id for episode in tour.episodes]

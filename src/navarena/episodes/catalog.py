@@ -11,7 +11,10 @@ from navarena.core.registry import Registry
 from navarena.core.suggest import require_name, unknown_name
 from navarena.episodes.compact import SUFFIX, read_list
 from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_file, require_unique_ids
+from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.episode_file import open_episode_file
+from navarena.episodes.exchange.json_files import read_json_bytes
+from navarena.episodes.exchange.r2r_ce import R2R_CE, FollowedEpisodes, expert_file
 from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import EpisodeRecipe, SplitSize, Stream
 from navarena.episodes.route_sets import load_routes
@@ -21,6 +24,7 @@ from navarena.episodes.twins import to_twins
 from navarena.scenes.apartments.splits import SET_NAME, TWIN_NAME
 from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
 from navarena.scenes.mesh_reference import join_reference
+from navarena.scenes.packs import content_hash
 
 RECIPES = Registry(
     "protocol with episodes",
@@ -261,7 +265,12 @@ def load_community_file(path: Path, protocol_id: str) -> EpisodeDataset:
             f"expected episodes of {protocol_id!r}, got those of {file.format.title} in {path}; name a "
             f"protocol with {file.format.task} in its id"
         )
-    dataset = EpisodeDataset(protocol_id, file.format.name, file.split, file.episodes, recipe_hash=file.hash)
+    episodes: Sequence[Episode] = file.episodes
+    digest, expert = file.hash, expert_file(path) if file.format == R2R_CE else None
+    if expert is not None:
+        episodes = FollowedEpisodes(episodes, expert)
+        digest = content_hash(digest, read_json_bytes(expert))[:16]
+    dataset = EpisodeDataset(protocol_id, file.format.name, file.split, episodes, recipe_hash=digest)
     if len(file.parts) == 1:
         require_unique_ids(dataset)
     return dataset

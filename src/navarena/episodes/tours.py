@@ -150,6 +150,8 @@ def pick_split(splits: Mapping[str, TourLists], split: str | None, path: Path) -
         split = next(iter(splits))
     if split not in splits:
         raise unknown_name(f"split of {path}", split, splits)
+    if not any(splits[split].values()):
+        raise FileError(f"{KIND} {path}: expected at least one tour in split {split!r}, got none")
     return split, splits[split]
 
 

@@ -1,6 +1,6 @@
 """Scores of agents over tours in continuous scenes; distances between points are Euclidean, as in IVLN-CE."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,20 @@ from navarena.metrics.navigation import path_length
 from navarena.metrics.tours import Reading, Weighting
 from navarena.tasks.tour_batch import TourRecord
 from navarena.tasks.vln_ce_tours import IR2RCE
+
+TITLES = {
+    "success": "SR",
+    "oracle_success": "OSR",
+    "spl": "SPL",
+    "distance_to_goal": "NE, m",
+    "path_length": "TL, m",
+    "ndtw": "nDTW",
+    "sdtw": "sDTW",
+    "cls": "CLS",
+    "num_actions": "actions",
+    "collisions": "hits",
+}
+"""Metric -> column of a table, as on navigation graphs."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +115,20 @@ def refer_records(
 
     Raises InputError for a record without reference.
     """
-    missing = [name for name in records if name not in references]
-    if missing:
-        raise InputError(f"expected a reference path of every episode, got none of {missing[0]!r}")
+    require_references(records, references)
     return {name: _refer(record, references[name]) for name, record in records.items()}
+
+
+def require_references(
+    episode_ids: Iterable[str], references: Mapping[str, Float[np.ndarray, "_ 3"]]
+) -> None:
+    """Raise InputError for an episode without reference path (M, 3), metres, naming the first."""
+    missing = [name for name in episode_ids if name not in references]
+    if missing:
+        raise InputError(
+            f"expected a reference path of every episode, got none of {len(missing)} of them, such as "
+            f"{missing[0]!r}"
+        )
 
 
 def _refer(record: TourRecord, reference: Float[np.ndarray, "m 3"]) -> TourRecord:

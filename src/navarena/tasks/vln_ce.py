@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Int64
 
+from navarena.core.errors import InputError
 from navarena.core.polyline import resample
 from navarena.episodes.episode import Episode, require_instruction
+from navarena.episodes.exchange.r2r_ce import FollowedGoal
 from navarena.episodes.language.vocabulary import route_vocabulary
 from navarena.metrics.followed_path import InstructionTrajectory
 from navarena.metrics.trajectory import Trajectory
@@ -83,7 +85,8 @@ class R2RCE(PointGoalTask):
     ## Metrics
 
     success, oracle_success, spl, distance_to_goal, path_length, ndtw, sdtw, cls, num_actions, collisions.
-    The reference path of nDTW, sDTW and CLS runs along the described way points in steps of 0.25 m.
+    The reference path of nDTW, sDTW and CLS runs along the described way points in steps of 0.25 m; of a file
+    of VLN-CE with `{split}_gt.json.gz` beside it, it is the expert's places there, as in the reference.
 
     ## Versions
 
@@ -129,10 +132,19 @@ class R2RCE(PointGoalTask):
         """Take the end of each described path as the goal, and say the instruction."""
         for slot, episode in zip(slots.tolist(), episodes):
             goal = require_instruction(episode)
+            if len(goal.path) < 2:
+                raise InputError(
+                    f"expected a described way of episode {episode.episode_id!r}, got its start only; test "
+                    "splits hide their goals, and nothing can be scored without"
+                )
             path = np.array(goal.path, float)
             state.set_goal(slot, simulator.navmesh(slot), path[-1:])
             if isinstance(state, InstructionTaskState):
-                state.references[slot] = resample(path, self.embodiment.forward_step)
+                state.references[slot] = (
+                    np.array(goal.followed)
+                    if isinstance(goal, FollowedGoal)
+                    else resample(path, self.embodiment.forward_step)
+                )
                 self.tell(state, slot, episode)
         state.measure(slots, simulator)
         state.start_distance[slots] = state.distance[slots]

@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 
 from navarena.core.errors import FileError, InputError
+from navarena.episodes.catalog import load_community_file
 from navarena.episodes.episode import Episode, PointGoal
 from navarena.episodes.exchange import make_document, open_episode_file, write_document
-from navarena.episodes.exchange.r2r_ce import load_expert_places, load_tour_places
+from navarena.episodes.exchange.r2r_ce import (
+    FollowedEpisodes,
+    FollowedGoal,
+    load_expert_places,
+    load_tour_places,
+)
 from navarena.episodes.goals import InstructionGoal
 
 HALF = math.sqrt(0.5)
@@ -92,3 +98,20 @@ def test_reference_paths(tmp_path):
         load_tour_places(tours, "val_unseen")
     with pytest.raises(FileError, match="reference paths"):
         load_expert_places(tours)
+
+
+def test_the_places_of_the_expert_beside_the_episodes(tmp_path):
+    path = write(tmp_path / "val_unseen.json.gz", {"episodes": [EPISODE]})
+    plain = load_community_file(path, "r2r-ce-v1")
+    assert type(plain.episodes[0].goal) is InstructionGoal
+    places = [[1.0, 0.5, -2.0], [1.0, 0.5, -2.0], [2.0, 0.5, -3.0]]
+    write(tmp_path / "val_unseen_gt.json.gz", {"12": {"locations": places, "actions": [2, 1, 0]}})
+    known = load_community_file(path, "r2r-ce-v1")
+    for episode in (known.episodes[0], *known.episodes):
+        assert isinstance(episode.goal, FollowedGoal)
+        assert episode.goal.followed == tuple(map(tuple, places))
+        assert episode.goal.path == plain.episodes[0].goal.path and episode.goal.tokens == (5, 6, 0)
+    assert known.hash != plain.hash and len(known) == 1
+    other = write(tmp_path / "other_gt.json.gz", {"13": {"locations": places, "actions": [2, 1, 0]}})
+    with pytest.raises(FileError, match=r"other_gt\.json\.gz, got none for '12'"):
+        FollowedEpisodes(plain.episodes, other).episode_at(0)

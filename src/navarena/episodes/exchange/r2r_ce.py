@@ -2,9 +2,13 @@
 
 An episode has one goal, the way points of the described path, and the instruction as text and as numbers
 of words; the vocabulary stands at the top level. Test splits hide goal and path. `{split}_gt.json.gz` holds
-the expert's places, actions and forward steps by episode id; `gt_ndtw.json` of IVLN-CE those of whole tours.
+the expert's places, actions and forward steps by episode id; where it lies beside the episodes, nDTW, sDTW
+and CLS compare with these places, as in the reference evaluation. `gt_ndtw.json` of IVLN-CE has those of
+whole tours.
 """
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,8 @@ from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import HabitatEpisode, Info, as_position, geodesic_distance
 from navarena.episodes.exchange.json_files import read_json_bytes
 from navarena.episodes.exchange.records import Item, Maybe, Number, Vector, present
-from navarena.episodes.goals import InstructionGoal
+from navarena.episodes.goals import InstructionGoal, Position
+from navarena.episodes.sequence import EpisodeSequence
 
 
 class GoalRecord(Item, frozen=True, kw_only=True):
@@ -80,6 +85,57 @@ def convert(record: R2RCERecord, row: Row) -> Episode:
 R2R_CE = EpisodeFormat(
     "r2r-ce", "R2R in continuous scenes (VLN-CE)", "r2r", R2RCERecord, convert, header=("instruction_vocab",)
 )
+
+
+@dataclass(frozen=True)
+class FollowedGoal(InstructionGoal):
+    """A described way that an expert has followed.
+
+    Attributes:
+        followed: where the expert was, step by step, metres, world frame: what metrics compare with.
+    """
+
+    followed: tuple[Position, ...] = field(default=(), repr=False)
+
+
+class FollowedEpisodes(EpisodeSequence):
+    """Episodes of VLN-CE with the places of an expert.
+
+    Args:
+        episodes: without.
+        expert: `{split}_gt.json.gz`; raises FileError for another kind of file, and, when an episode is
+            read, for one without places.
+    """
+
+    def __init__(self, episodes: Sequence[Episode], expert: Path) -> None:
+        self._episodes, self._expert = episodes, expert
+        self._places = load_expert_places(expert)
+
+    def __len__(self) -> int:
+        return len(self._episodes)
+
+    def __iter__(self) -> Iterator[Episode]:
+        return map(self._follow, self._episodes)
+
+    def episode_at(self, row: int) -> Episode:
+        return self._follow(self._episodes[row])
+
+    def _follow(self, episode: Episode) -> Episode:
+        places = self._places.get(episode.episode_id)
+        if places is None or not len(places):
+            raise FileError(
+                f"expected the places of an expert for every episode in {self._expert}, got none for "
+                f"{episode.episode_id!r}; give the file of the same split, or take it away"
+            )
+        followed = tuple((x, y, z) for x, y, z in places.tolist())
+        return replace(episode, goal=FollowedGoal(**vars(episode.goal), followed=followed))
+
+
+def expert_file(path: Path) -> Path | None:
+    """The file of the expert's places beside an episode file: val_seen_gt.json.gz of val_seen.json.gz."""
+    name = path.name.removesuffix(".gz").removesuffix(".json")
+    found = [path.with_name(f"{name}_gt{ending}") for ending in (".json.gz", ".json")]
+    return next((one for one in found if one.is_file()), None)
 
 
 class _Expert(msgspec.Struct):
