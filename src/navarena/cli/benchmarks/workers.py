@@ -37,8 +37,8 @@ def measure(quick: bool) -> list[Measurement]:
     one, two = (time_evaluation(workers, count) for workers in (1, WORKERS))
     name = f"evaluate {PROTOCOL} --agent {AGENT}, {count} episodes, {WORKERS} workers against one"
     note = (
-        f"a core each; {one.wall:.1f} s and {two.wall:.1f} s by the clock, {one.cpu:.1f} s and {two.cpu:.1f} s"
-        " of processors"
+        f"a core each; {one.wall:.1f} s and {two.wall:.1f} s by the clock, {one.cpu:.1f} s and "
+        f"{two.cpu:.1f} s of processors"
     )
     return [Measurement(name, one.wall / two.wall, "x", 1.8, note)]
 
