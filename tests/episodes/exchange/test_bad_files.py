@@ -39,6 +39,7 @@ def put(**fields):
         (HM3D, put(info={"geodesic_distance": "far"}), r"field info.geodesic_distance: .* got str"),
         (HM3D, put(start_rotation=[0, 0, 0, 0]), r"field start_rotation: .*length zero"),
         (HM3D, put(object_category="sofa"), r"goals_by_category: .*glb_sofa.*basis.glb_bed"),
+        (POINTNAV, put(goals=5), r"episode 0 \(id 3\), field goals: expected array, got int"),
         (POINTNAV, put(goals=[]), r"episode 0 \(id 3\), field goals: expected one goal, got 0"),
         (POINTNAV, drop("goals", 0, "position"), r"field goals\[0\].position: .* missing"),
         (MULTION, drop("goals", 1, "position"), r"field goals\[1\].position: .* missing"),

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from navarena.episodes.exchange import EpisodeFileWarning, open_episode_file
-from navarena.episodes.exchange.habitat import raw_yaw_of, yaw_of
+from navarena.episodes.exchange.habitat import raw_yaw_of, tilt_of, yaw_of
 from navarena.episodes.goals import (
     GoalImage,
     ImageGoal,
@@ -81,6 +81,20 @@ def test_multion_normalises_rotations_with_one_warning_for_the_file(tmp_path):
             ObjectInstance("7", "cylinder_cyan", (-1.0, 0.1, 0.0)),
         )
     )
+
+
+def test_tilted_starts_are_told_beside_rotations_that_are_too_long(tmp_path):
+    content = copy.deepcopy(LAYOUTS["pointnav"][1])
+    content["episodes"] *= 2
+    for episode in content["episodes"]:
+        episode["start_rotation"] = [1.0, 0.0, 0.0, 1.0]  # a quarter about x, sqrt(2) long
+    file = open_episode_file(store(tmp_path / "file.json", content))
+    with pytest.warns(EpisodeFileWarning) as caught:
+        list(file.episodes)
+    assert len(caught) == 2 and len(file.notices.mended) == 1
+    assert "episode 0: 1.41" in str(caught[0].message)
+    assert "tilt the body (episode 0: 90 degrees); it stands upright" in str(caught[1].message)
+    assert math.degrees(tilt_of((0, 0.6, 0, 0.8))) == 0 and tilt_of((3, 0, 0, 0)) == pytest.approx(math.pi)
 
 
 def test_multion_as_its_simulator_rendered_it(tmp_path):

@@ -1,6 +1,6 @@
 """Which format a file has, told by its content and not by its name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +109,7 @@ def detect_format(content: Content) -> EpisodeFormat | None:
     found = _format_of_list(episode) if content.is_list else _format_of_object(content.top, episode)
     is_empty = not content.episodes and (content.is_list or "episodes" in content.top)
     if found is None and not is_empty:
-        shown = ", ".join(sorted(episode or content.top)[:8])
+        shown = ", ".join(sorted(episode or content.top)[:8]) or "none"
         raise FileError(
             f"expected an episode file of one of the formats {', '.join(FORMATS)}, got fields {shown} in "
             f"{content.path}; check the path"
@@ -162,5 +162,7 @@ def _any_is_cylinder(top: Mapping[str, Raw]) -> bool:
     return text is not None and b'"cylinder_' in bytes(text)
 
 
-def _any_has_category(goals: Sequence[Any] | None) -> bool:
-    return bool(goals) and any(isinstance(goal, dict) and "object_category" in goal for goal in goals or ())
+def _any_has_category(goals: Any) -> bool:
+    return isinstance(goals, list) and any(
+        isinstance(goal, dict) and "object_category" in goal for goal in goals
+    )

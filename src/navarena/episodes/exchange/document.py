@@ -1,5 +1,6 @@
 """One JSON file of episodes: read piece by piece, or whole; written without loss."""
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,12 +17,15 @@ from navarena.core.suggest import describe_choices
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.detection import Content
 from navarena.episodes.exchange.format import EpisodeFormat, Row
-from navarena.episodes.exchange.habitat import raw_yaw_of, yaw_of
+from navarena.episodes.exchange.habitat import raw_yaw_of, tilt_of, yaw_of
 from navarena.episodes.exchange.json_files import write_json_bytes
 from navarena.episodes.exchange.records import Quaternion, Record, decode_record, encode_record
 from navarena.episodes.goals import ObjectInstance
 
 UNIT_TOLERANCE = 1e-3
+MOST_TILT_DEGREES = 1.0
+"""Between a start and the vertical; more is warned of, for bodies stand upright."""
+
 """By which the length of a quaternion may differ from 1: files round to five decimals."""
 
 _ROW_NUMBER = re.compile(r"/\d+(?=/|$)")
@@ -39,6 +43,7 @@ class Notices:
     def __init__(self) -> None:
         self.unknown_fields: dict[str, str] = {}
         self.mended: dict[Path, str] = {}
+        self._told: set[tuple[Path, str]] = set()
 
     def add_unknown(self, record: Record, prefix: str, where: Callable[[], str]) -> None:
         """Remember the unknown fields of a record."""
@@ -47,10 +52,11 @@ class Notices:
             if name not in self.unknown_fields:
                 self.unknown_fields[name] = where()
 
-    def mend(self, path: Path, text: str) -> None:
-        """Warn, once for each JSON file."""
-        if path not in self.mended:
-            self.mended[path] = text
+    def mend(self, path: Path, kind: str, text: str) -> None:
+        """Warn, once of each kind for each JSON file."""
+        if (path, kind) not in self._told:
+            self._told.add((path, kind))
+            self.mended[path] = f"{self.mended[path]}; {text}" if path in self.mended else text
             warnings.warn(text, EpisodeFileWarning, stacklevel=2)
 
 
@@ -233,9 +239,8 @@ class _OpenRow(Row):
         keys = self._document.goal_keys
         if key not in keys:
             name = self._document.format.goals_key
-            raise self.error(
-                name, f"expected goals under {key!r}, got {describe_choices(keys)}; download the file again"
-            )
+            got = describe_choices(keys) if keys else "no goals at all"
+            raise self.error(name, f"expected goals under {key!r}, got {got}; download the file again")
         return self._document.goals(key)
 
     def has_goals(self, key: str) -> bool:
@@ -253,12 +258,17 @@ class _OpenRow(Row):
         if self._document.is_raw:
             return raw_yaw_of(rotation)
         if abs(length - 1) > UNIT_TOLERANCE:
-            self._document.notices.mend(
-                self._document.path,
-                f"rotations in {self._document.path} are not of unit length (episode {self.index}: "
-                f"{length:.3g}); they are normalised",
+            self._mend(
+                "length", f"are not of unit length (episode {self.index}: {length:.3g}); they are normalised"
             )
+        tilt = math.degrees(tilt_of(rotation))
+        if tilt > MOST_TILT_DEGREES:
+            self._mend("tilt", f"tilt the body (episode {self.index}: {tilt:.0f} degrees); it stands upright")
         return yaw_of(rotation)
+
+    def _mend(self, kind: str, text: str) -> None:
+        path = self._document.path
+        self._document.notices.mend(path, kind, f"rotations in {path} {text}")
 
     def error(self, field: str, problem: str) -> FileError:
         return FileError(f"{self._document.where(self.index)}, field {field}: {problem}")

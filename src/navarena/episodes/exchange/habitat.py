@@ -150,6 +150,13 @@ def yaw_of(rotation: Quaternion) -> float:
     return math.atan2(-forward_x, -forward_z)
 
 
+def tilt_of(rotation: Quaternion) -> float:
+    """Angle in radians between the vertical and the up axis of a rotation of any non-zero length."""
+    x, y, z, w = rotation
+    upright, all_of_it = w * w - x * x + y * y - z * z, w * w + x * x + y * y + z * z
+    return math.acos(max(-1.0, min(1.0, upright / all_of_it)))
+
+
 def raw_yaw_of(rotation: Quaternion) -> float:
     """Yaw in radians as the pinned habitat-sim of MultiON rendered it: the quaternion is not normalised.
 
