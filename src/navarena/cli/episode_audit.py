@@ -73,6 +73,8 @@ class EpisodesAudit:
         if task is not None and self.expert:
             with console.progress(len(episodes), "expert") as progress:
                 report = self._with_expert(report, task, episodes, worlds, progress.advance)
+        elif not self.expert:
+            notes.append("the expert did not run: --no-expert")
         else:
             notes.append("the expert did not run: no protocol is known for these episodes and this body")
         _print_report(console, self.source, report, notes)

@@ -1,6 +1,6 @@
 """Whether the objects that a file lists for a category are those that the scene has."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -41,6 +41,14 @@ def find_wrong_instances(
     for other in there:
         if not any(_is_same(one, other) for one in instances) and _counts(world, other, view_points):
             yield f"{category} {other.object_id} of the scene at {_text(other.center)} is not listed"
+
+
+def find_unknown_objects(world: World, instances: Iterable[ObjectInstance]) -> Iterator[str]:
+    """Listed objects that the scene does not have; those with view points of their own need not be there."""
+    known = {str(thing.object_id) for thing in world.scene.objects}
+    unknown = {one.object_id: one for one in instances if not one.view_points and one.object_id not in known}
+    for one in unknown.values():
+        yield f"{one.category} {one.object_id} is none of the scene's objects; leave its episodes out"
 
 
 def _fits_somewhere(world: World, instance: ObjectInstance) -> bool:

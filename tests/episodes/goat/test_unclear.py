@@ -69,19 +69,20 @@ def test_adjectives_of_landmarks_belong_to_them():
 def test_own_words_of_a_house_are_clear(house):
     offer, describer = Offer(house, names_of_split("val_seen")), find_describer(house)
     generator = make_generator("unclear")
+    things = {one.object_id: one for one in house.scene.objects}
     for choice in offer.choices("description")[::4]:
         words = offer.subtask(choice, generator).description
-        assert find_rivals(describer, words, str(choice.object_id), choice.name) == []
+        assert find_rivals(describer, words, things[choice.object_id], choice.name) == []
 
 
 def test_bare_names_fit_all_of_their_things(house):
     describer = find_describer(house)
-    first, *others = (one.object_id for one in house.scene.objects if one.category == "picture")
+    first, *others = (one for one in house.scene.objects if one.category == "picture")
     assert len(others) == 5, "the house has six pictures"
     for words in ("picture.", "a PICTURE on the wall", "picture in the igloo."):
-        assert find_rivals(describer, words, str(first), "picture") == others
-    assert find_rivals(describer, "picture on the bathtub.", str(first), "picture") == [], "not understood"
-    assert find_rivals(describer, "picture.", "no such thing", "picture") == []
+        found = find_rivals(describer, words, first, "picture")
+        assert found == [one.object_id for one in others]
+    assert find_rivals(describer, "picture on the bathtub.", first, "picture") == [], "not true of it"
 
 
 def test_the_same_words_for_two_objects_are_found(house):
@@ -97,6 +98,18 @@ def test_the_same_words_for_two_objects_are_found(house):
     assert list(find_unclear_descriptions(house, episodes[::2])) == [], "one object, asked for twice"
 
 
+def test_objects_of_scans_are_known_by_their_places(house):
+    """Files of GOAT-Bench number objects by themselves: "picture_81"."""
+    first, second, *_ = (one for one in house.scene.objects if one.category == "picture")
+    listed = ObjectInstance("picture_81", "picture", first.center)
+    task = Subtask("description", "picture", (listed,), "picture")
+    episode = replace(ask(0), goal=LifelongGoal((task,)))
+    (message,) = find_unclear_descriptions(house, [episode])
+    assert "object picture_81, fits" in message and str(second.object_id) in message
+    lost = replace(task, instances=(replace(listed, position=(99.0, 0.0, 99.0)),))
+    assert list(find_unclear_descriptions(house, [replace(episode, goal=LifelongGoal((lost,)))])) == []
+
+
 def test_the_audit_names_them(house):
     """A file as others write it: objects with places and view points, and words of their own."""
     lamp, other = (one.object_id for one in house.scene.objects if one.category == "table_lamp")
@@ -107,3 +120,12 @@ def test_the_audit_names_them(house):
     (found,) = (one for one in report.findings if one.check == "description")
     assert found.scene_id == HOUSE and "'e7'" in found.message
     assert f"said of object {lamp}, fits {other}, too" in found.message
+
+
+def test_the_audit_names_unknown_objects(house):
+    lamp = next(one.object_id for one in house.scene.objects if one.category == "table_lamp")
+    (episode,) = with_objects([ask(0, (lamp, "lamp"), (99999, "couch."))], lambda _: house, GOAT_VIEW_POINTS)
+    report = audit_episodes([episode], lambda _: house)
+    assert [one.message for one in report.findings if one.check == "instances"] == [
+        "couch 99999 is none of the scene's objects; leave its episodes out"
+    ]

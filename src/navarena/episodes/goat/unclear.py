@@ -2,19 +2,32 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from navarena.episodes.episode import Episode
-from navarena.episodes.goals import as_subtasks
+from navarena.episodes.goals import ObjectInstance, as_subtasks
 from navarena.episodes.goat.descriptions import Describer, Relation, may_be_called
 from navarena.episodes.goat.names import is_called
 from navarena.episodes.goat.rewording import find_describer
 from navarena.episodes.goat.told_facts import ToldFacts, read_facts
 from navarena.episodes.goat.written import facts_told
+from navarena.episodes.view_points import box_distance
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World
 
-Goals = dict[tuple[str, str], list[str]]
-"""(words, object id) -> ids of the episodes that ask so."""
+NEAR = 0.5
+"""Metres from the box of a thing within which what a file lists is that thing, whatever its id."""
+
+
+@dataclass
+class _Asked:
+    """What is asked for in some words: an object under a name, and the ids of the episodes that ask."""
+
+    instance: ObjectInstance
+    name: str
+    users: list[str] = field(default_factory=list)
 
 
 def find_unclear_descriptions(world: World, episodes: Iterable[Episode]) -> Iterator[str]:
@@ -24,7 +37,7 @@ def find_unclear_descriptions(world: World, episodes: Iterable[Episode]) -> Iter
     as well as the one that is meant. Words that do not seem to fit the one that is meant (because they are
     not understood, or the scene does not say of what colour things are) are passed over.
     """
-    asked, names = _list_goals(episodes)
+    asked = _list_goals(episodes)
     by_words: dict[str, list[str]] = defaultdict(list)
     for words, number in asked:
         by_words[_plain(words)].append(number)
@@ -35,31 +48,42 @@ def find_unclear_descriptions(world: World, episodes: Iterable[Episode]) -> Iter
     if not asked or not world.scene.has_semantics:
         return
     describer = find_describer(world)
-    for (words, number), users in asked.items():
-        rivals = find_rivals(describer, words, number, names[words, number])
+    for (words, number), one in asked.items():
+        thing = _find_thing(describer, one.instance, one.name)
+        rivals = [] if thing is None else find_rivals(describer, words, thing, one.name)
         if rivals:
             yield (
                 f"{words!r}, said of object {number}, fits {', '.join(map(str, rivals))}, too; tell more of "
-                f"it, or leave out {_list(users)}"
+                f"it, or leave out {_list(one.users)}"
             )
 
 
-def find_rivals(describer: Describer, words: str, number: str, category: str) -> list[int]:
+def find_rivals(describer: Describer, words: str, thing: SceneObject, name: str) -> list[int]:
     """Ids of other things that all understood facts of a description fit; none where they do not fit its own.
 
     Args:
         describer: of the scene.
         words: the description.
-        number: id of the object that is meant.
-        category: what the benchmark calls it.
+        thing: that is meant.
+        name: what the benchmark calls it.
     """
-    things = {str(thing.object_id): thing for thing in describer.scene.objects}
-    if number not in things or _is_known_to_fit_one(describer, words, things[number], category):
+    if _is_known_to_fit_one(describer, words, thing, name):
         return []
     facts = read_facts(words)
-    fitting = [one.object_id for one in things.values() if _fits(describer, one, facts, category)]
-    own = things[number].object_id
-    return [one for one in fitting if one != own] if own in fitting else []
+    fitting = [one.object_id for one in describer.scene.objects if _fits(describer, one, facts, name)]
+    return [one for one in fitting if one != thing.object_id] if thing.object_id in fitting else []
+
+
+def _find_thing(describer: Describer, instance: ObjectInstance, name: str) -> SceneObject | None:
+    """The thing of the scene that a file lists: by its number, else by name and place; None for neither."""
+    things = describer.scene.objects
+    for thing in things:
+        if str(thing.object_id) == instance.object_id:
+            return thing
+    place = np.array([instance.position], float)
+    called = [one for one in things if is_called(one, name) or is_called(one, instance.category)]
+    apart = [float(box_distance(one, place)[0]) for one in called]
+    return called[int(np.argmin(apart))] if apart and min(apart) <= NEAR else None
 
 
 def _is_known_to_fit_one(describer: Describer, words: str, thing: SceneObject, category: str) -> bool:
@@ -83,18 +107,18 @@ def _fits(describer: Describer, thing: SceneObject, facts: ToldFacts, category: 
     )
 
 
-def _list_goals(episodes: Iterable[Episode]) -> tuple[Goals, dict[tuple[str, str], str]]:
-    """What is asked for in words, and what each of it is called."""
-    asked: Goals = defaultdict(list)
-    names: dict[tuple[str, str], str] = {}
+def _list_goals(episodes: Iterable[Episode]) -> dict[tuple[str, str], _Asked]:
+    """(words, object id) -> what is asked for so."""
+    asked: dict[tuple[str, str], _Asked] = {}
     for episode in episodes:
         for subtask in as_subtasks(episode.goal):
             if subtask.modality == "description" and len(subtask.instances) == 1:
-                key = subtask.description, subtask.instances[0].object_id
-                names[key] = subtask.category
-                if episode.episode_id not in asked[key]:
-                    asked[key].append(episode.episode_id)
-    return asked, names
+                (instance,) = subtask.instances
+                key = subtask.description, instance.object_id
+                one = asked.setdefault(key, _Asked(instance, subtask.category))
+                if episode.episode_id not in one.users:
+                    one.users.append(episode.episode_id)
+    return asked
 
 
 def _plain(words: str) -> str:
