@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from navarena.core.errors import InputError
+from navarena.core.errors import InputError, UnknownNameError
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import TASKS, get_task
 from navarena.tasks.options import RunOptions
@@ -70,3 +70,17 @@ def test_the_page_names_every_option():
     for protocol_id in TASKS.names():
         for field in fields(get_task(protocol_id).options_type or RunOptions):
             assert f"`{field.name}`" in page, f"docs/options.md lacks {field.name} of {protocol_id}"
+
+
+@pytest.mark.parametrize(
+    ("option", "error", "message"),
+    [
+        ("depth=fa", UnknownNameError, "unknown value of depth 'fa'. Did you mean 'far'"),
+        ("found_budget=x", InputError, "option found_budget: expected a whole number, got 'x'"),
+        ("hidden=ja", InputError, "option hidden: expected true or false, got 'ja'"),
+        ("found_distance=inf", InputError, "option found_distance: expected a finite number, got 'inf'"),
+    ],
+)
+def test_values_that_do_not_fit_are_answered_with_what_does(option, error, message):
+    with pytest.raises(error, match=message):
+        get_task(f"multion-3on-v1+{option}")

@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypeVar
+from math import isfinite
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from navarena.core.errors import InputError
 from navarena.core.protocol_ids import join_protocol
-from navarena.core.suggest import require_name
+from navarena.core.suggest import require_name, unknown_name
 from navarena.tasks.task import Task
 
 OptionsType = TypeVar("OptionsType")
+
+_WORDS: Mapping[Any, str] = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,24 @@ def read_options(kind: type[OptionsType], texts: Mapping[str, str]) -> OptionsTy
     Raises UnknownNameError for an unknown name, InputError for a value that does not fit.
     """
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    values = {require_name("option", name, known): text for name, text in texts.items()}
+    hints = get_type_hints(kind)
+    values = {
+        require_name("option", name, known): _read(name, text, hints[name]) for name, text in texts.items()
+    }
+    return kind(**values)
+
+
+def _read(name: str, text: str, kind: Any) -> Any:
+    """The value of one option; `kind` is its type."""
+    if get_origin(kind) is Literal and text not in get_args(kind):
+        raise unknown_name(f"value of {name}", text, map(str, get_args(kind)))
     try:
-        return msgspec.convert(values, kind, strict=False)
+        value = msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise InputError(f"options {dict(texts)}: {error}") from error
+        raise InputError(f"option {name}: expected {_WORDS.get(kind, kind)}, got {text!r}") from error
+    if isinstance(value, float) and not isfinite(value):
+        raise InputError(f"option {name}: expected a finite number, got {text!r}")
+    return value
 
 
 def find_departures(options: Any) -> dict[str, str]:
