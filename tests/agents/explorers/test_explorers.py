@@ -8,7 +8,7 @@ import pytest
 
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.coverage_curves import trace_coverage
-from navarena.agents.explorers.cylinders import find_cylinders
+from navarena.agents.explorers.cylinders import find_cylinders, match_colors
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
 from navarena.agents.explorers.goal_finders import values_of_goal
 from navarena.agents.explorers.mapping_agent import stretch
@@ -148,6 +148,15 @@ def test_cylinders_are_known_by_their_colours(kind):
 )
 def test_other_things_of_the_colour_are_none(rows, columns):
     assert seen(*paint(CYLINDER_COLORS[0], rows, columns)) == set()
+
+
+def test_pixels_have_the_colours_that_are_near_in_every_channel():
+    picture = np.array(CYLINDER_COLORS, np.int64)[:, None] + np.arange(-5, 6)[None, :, None] * [1, 0, -1]
+    rgb = np.clip(picture, 0, 255).astype(np.uint8)
+    bits = match_colors(rgb, 3)
+    for i, j in np.ndindex(bits.shape):
+        near = [max(abs(int(a) - b) for a, b in zip(rgb[i, j], color)) <= 3 for color in CYLINDER_COLORS]
+        assert [bool(bits[i, j] >> k & 1) for k in range(8)] == near
 
 
 def test_colours_near_by_and_depths_unknown_are_none():

@@ -5,6 +5,7 @@ cyan. Other things may have that colour, too; a cylinder is 0.75 m high, 0.2 m w
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, UInt8
@@ -47,10 +48,12 @@ def find_cylinders(
         settings: what passes.
     """
     found = {}
-    for kind, color in enumerate(CYLINDER_COLORS):
-        mask = np.ones(rgb.shape[:2], bool)
-        for channel, byte in enumerate(color):
-            mask &= np.abs(rgb[..., channel].astype(np.int16) - byte) <= settings.tolerance
+    bits = match_colors(rgb, settings.tolerance)
+    shown = int(np.bitwise_or.reduce(bits, axis=None))
+    for kind in range(len(CYLINDER_COLORS)):
+        if not shown >> kind & 1:
+            continue
+        mask = (bits & (1 << kind)).astype(bool)
         if np.count_nonzero(mask) < settings.least_pixels:
             continue
         patches, _ = ndimage.label(mask)
@@ -62,6 +65,19 @@ def find_cylinders(
                 best = size
                 found[kind] = patches == number
     return found
+
+
+def match_colors(rgb: UInt8[np.ndarray, "h w 3"], tolerance: int) -> UInt8[np.ndarray, "h w"]:
+    """(H, W) uint8: bit k is set where a pixel has the colour of class k, to within `tolerance` a byte."""
+    tables = _color_tables(tolerance)
+    return np.asarray(tables[0][rgb[..., 0]] & tables[1][rgb[..., 1]] & tables[2][rgb[..., 2]])
+
+
+@cache
+def _color_tables(tolerance: int) -> UInt8[np.ndarray, "3 256"]:
+    """(3, 256) uint8: bit k is set where a byte of a channel is that of class k, to within `tolerance`."""
+    apart = np.abs(np.arange(256)[None, :, None] - np.array(CYLINDER_COLORS).T[:, None])
+    return np.packbits(apart <= tolerance, axis=2, bitorder="little")[..., 0]
 
 
 def _is_cylinder(
