@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.corridor import make_benchmark, make_settings
 from navarena.core.errors import ActionError, CheckFailedError, FileError, InputError, StorageError
-from navarena.evaluation import evaluate, open_run, read_table
+from navarena.evaluation import Identity, evaluate, open_run, read_table
 from navarena.evaluation.journal import journal_path, journal_paths, read_rows
 
 DERIVED = ("summary.json", "episodes.parquet")
@@ -322,3 +322,9 @@ def test_the_default_folder_is_found_again_and_named_after_what_decides():
     assert make_settings(None, agent="my_agents:Clever").folder(identity.first(3)).name != name
     assert identity.first(3).is_custom
     assert str(identity.first(3)).startswith("corridor-v1@corridors/custom-mini-first-3#")
+
+
+@pytest.mark.parametrize("text", ["p-v1@some/set/val#0a", "p-v1+corrupt=rain:5@d/custom-val-first-6#ff"])
+def test_an_identity_is_read_as_it_is_written(text):
+    assert str(Identity.of(text)) == text
+    assert Identity.of(text).is_custom == ("custom" in text)

@@ -9,7 +9,6 @@ from navarena.metrics import get_metric
 from navarena.metrics.failures import FailureClass
 from navarena.reports.tables import (
     broken_table,
-    episode_table,
     failure_table,
     format_interval,
     format_value,
@@ -69,13 +68,8 @@ def test_scene_groups_average_their_own_rows():
     assert table.rows[1][4:] == ("1.000", "–")  # one episode: no interval
 
 
-def test_episode_and_broken_tables():
+def test_broken_table():
     rows = [make_row(0, 1.0), make_row(1, None, 0.0, 0.0, "crashed")]
-    table = episode_table(rows, ["success", "spl", "distance_to_goal"])
-    assert table.rows == (
-        ("e0", "a", "ok", "1.00 m", "yes", "0.500", "∞"),
-        ("e1", "a", "crashed", "∞", "no", "0.000", "∞"),
-    )
     assert broken_table(rows).rows == (("e1", "a", "crashed", "3", "ValueError: no"),)
 
 

@@ -15,9 +15,11 @@ from navarena.evaluation.journal import BROKEN
 from navarena.evaluation.live import RunMonitor
 from navarena.evaluation.order_check import check_order
 from navarena.evaluation.repeats import repeat_settings, split_runs
+from navarena.evaluation.runner import REPORT_NAME
 from navarena.metrics.variance import VarianceSplit
 from navarena.reports import metric_table, open_plans, write_report
 from navarena.reports.comparison import variance_table
+from navarena.reports.page import is_current
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,9 @@ class Evaluate:
             except KeyboardInterrupt:
                 console.note(f"finished episodes are kept in {run.folder}; the same command goes on")
                 raise
-        report = write_report(evaluation, open_plans(evaluation.benchmark))
+        report = evaluation.folder / REPORT_NAME
+        if evaluation.resumed < len(evaluation.rows) or not is_current(evaluation.folder):
+            write_report(evaluation, open_plans(evaluation.benchmark))
         _print_tables(console, evaluation)
         console.text(f"report: {report}")
         return evaluation, report

@@ -13,10 +13,13 @@ from navarena.core.files import write_atomic
 from navarena.evaluation.analyses import read_labelled
 from navarena.evaluation.compare import Comparison, Contestant, compare
 from navarena.evaluation.failures import read_failures
+from navarena.evaluation.runner import REPORT_NAME
 from navarena.reports.films import KINDS, FilmSettings
 from navarena.reports.papers import write_csv, write_latex
 from navarena.reports.runs import (
-    REPORT_NAME,
+    REPORT_NAME as SHARED_NAME,
+)
+from navarena.reports.runs import (
     Drawn,
     FilmCard,
     draw_galleries,
@@ -44,7 +47,8 @@ class Report:
     """Folders of runs, several training seeds of one method with commas. A label names a run on the page;
     without one it is called by its agent. The first is what the others are compared with."""
     out: Path | None = None
-    """The page to write; full-report.html in the first folder by default."""
+    """The page to write; by default report.html in the folder of a single run, full-report.html in that of
+    the first of several."""
     metric: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Only this metric, the first of them leading; may be given several times."""
     latex: Path | None = None
@@ -79,7 +83,7 @@ class Report:
         classes = tuple(read_failures(one.folders[0]) for one in contestants)
         for notice in comparison.notices:
             console.note(f"note: {notice}")
-        page = self.out or contestants[0].folders[0] / REPORT_NAME
+        page = self.out or contestants[0].folders[0] / (SHARED_NAME if len(self.runs) > 1 else REPORT_NAME)
         drawn = self._draw(console, comparison, classes, page)
         write_runs(page, comparison, classes, drawn)
         for path, text in ((self.latex, write_latex(comparison)), (self.csv, write_csv(comparison))):

@@ -25,6 +25,14 @@ class Identity:
     def __str__(self) -> str:
         return f"{self.protocol}@{self.dataset}/{self.split}#{self.hash}"
 
+    @classmethod
+    def of(cls, text: str) -> "Identity":
+        """The identity that is written as `text`."""
+        protocol, _, rest = text.partition("@")
+        path, _, digest = rest.rpartition("#")
+        dataset, _, split = path.rpartition("/")
+        return cls(protocol, dataset, split, digest)
+
     @property
     def is_custom(self) -> bool:
         """Whether rules or episodes are nobody else's; such a result compares with no published one."""

@@ -61,6 +61,14 @@ _RC = {
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A plot with what it shows, in words."""
+
+    svg: Markup
+    caption: str
+
+
+@dataclass(frozen=True)
 class Line:
     """One line of a plot.
 

@@ -4,8 +4,6 @@ import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from markupsafe import Markup
-
 from navarena.core.files import write_atomic
 from navarena.evaluation.robustness import (
     BEHAVIOUR,
@@ -21,9 +19,9 @@ from navarena.evaluation.robustness import (
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.paired import PairedComparison
 from navarena.metrics.statistics import Estimate
-from navarena.reports.figures import draw_severities
 from navarena.reports.html import render_template
-from navarena.reports.tables import NO_VALUE, Table, format_interval, format_value
+from navarena.reports.plots import Figure, Line, draw_lines
+from navarena.reports.tables import NO_VALUE, Table, format_interval, format_value, is_score
 
 REPORT_NAME = "robustness.html"
 
@@ -128,17 +126,28 @@ def _format_share(estimate: Estimate | None) -> str:
     return NO_VALUE if estimate is None else f"{100 * estimate.mean:.1f} %"
 
 
-def draw_curves(one: Robustness) -> list[dict[str, Markup | str]]:
+def draw_curves(one: Robustness) -> list[Figure]:
     """A figure for each metric in [0, 1] and each corruption that was run at several severities."""
     return [
-        {
-            "svg": draw_severities(name, points, metric),
-            "caption": f"{title_of(metric)} under {name}, with 95 % intervals.",
-        }
+        _draw_severities(title_of(metric), name, points)
         for metric in one.metrics
-        if get_metric(metric).better == "higher" and not get_metric(metric).unit
+        if is_score(metric)
         for name, points in one.curves(metric).items()
     ]
+
+
+def _draw_severities(title: str, corruption: str, points: Sequence[tuple[int, Estimate]]) -> Figure:
+    severities, estimates = zip(*points, strict=True)
+    line = Line(
+        title,
+        tuple(float(severity) for severity in severities),
+        tuple(one.mean for one in estimates),
+        tuple(one.low for one in estimates),
+        tuple(one.high for one in estimates),
+    )
+    name = f"{title} by severity of {corruption}"
+    svg = draw_lines(name, [line], f"severity of {corruption}, 0 is clean", title, is_share=True)
+    return Figure(svg, f"{title} under {corruption}, with 95 % intervals.")
 
 
 def sight_of(columns: Sequence[Robustness]) -> tuple[str, ...]:

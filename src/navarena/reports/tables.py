@@ -80,11 +80,6 @@ def _metric_row(name: str, entry: MetricSummary) -> tuple[str, ...]:
     )
 
 
-def headline_metrics(summary: Summary) -> tuple[str, ...]:
-    """The first two metrics of the protocol: by them parts of a run are compared."""
-    return tuple(summary.metrics)[:2]
-
-
 def group_table(title: str, groups: Sequence[Group]) -> Table:
     """Groups as text; `title` heads the column of names."""
     metrics = tuple(groups[0].estimates) if groups else ()
@@ -102,22 +97,6 @@ def group_table(title: str, groups: Sequence[Group]) -> Table:
             ]
         rows.append(tuple(cells))
     return Table(tuple(columns), tuple(rows), (False, *[True] * (len(columns) - 1)))
-
-
-def episode_table(rows: Sequence[Row], metrics: Sequence[str]) -> Table:
-    """One line per episode with every metric."""
-    columns = ("episode", "scene", "status", "start distance", *(get_metric(name).title for name in metrics))
-    lines = tuple(
-        (
-            row.episode_id,
-            row.scene_id,
-            row.status,
-            "∞" if row.start_distance is None else f"{row.start_distance:.2f} m",
-            *(format_single(get_metric(name), row.metric(name)) for name in metrics),
-        )
-        for row in rows
-    )
-    return Table(columns, lines, (False, False, False, True, *[True] * len(metrics)))
 
 
 def format_single(metric: Metric, value: float) -> str:

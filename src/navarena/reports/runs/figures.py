@@ -1,25 +1,15 @@
 """The plots of a report: the runs against each other."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from markupsafe import Markup
 
 from navarena.evaluation.breakdowns import Group
 from navarena.evaluation.compare import THRESHOLDS, Comparison
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.failures import FailureClass
-from navarena.reports.plots import Line, draw_lines, draw_ranges, draw_shares
+from navarena.reports.plots import Figure, Line, draw_lines, draw_ranges, draw_shares
 from navarena.reports.tables import is_score
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A plot with what it shows, in words."""
-
-    svg: Markup
-    caption: str
 
 
 def draw_summary(comparison: Comparison) -> list[Figure]:

@@ -1,5 +1,6 @@
 """The page of `navarena report`: one or several runs in one file that opens anywhere without a network."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,12 +9,14 @@ from typing import Any
 from navarena.core.files import write_atomic
 from navarena.evaluation.breakdowns import BAND, RADIUS, SCENE, SUBTASK, TRAITS, Group, break_down
 from navarena.evaluation.compare import Comparison, Contestant
+from navarena.evaluation.identity import Identity
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.comparison import difference_table, seed_table
 from navarena.reports.gallery import Card
 from navarena.reports.html import render_template
-from navarena.reports.runs.figures import Figure, draw_breakdown, draw_classes, draw_summary
+from navarena.reports.plots import Figure
+from navarena.reports.runs.figures import draw_breakdown, draw_classes, draw_summary
 from navarena.reports.runs.films import FilmCard
 from navarena.reports.runs.grid import encode_grid, episode_columns, group_columns
 from navarena.reports.runs.sections import find_sections
@@ -22,6 +25,7 @@ from navarena.reports.tables import broken_table
 from navarena.reports.topdown import PATH_COLORS
 
 REPORT_NAME = "full-report.html"
+"""Of several runs; the page of a single one is its report.html."""
 
 MOST_GROUPS = 12
 """A breakdown into more parts is a table without a plot."""
@@ -70,11 +74,12 @@ def render_runs(comparison: Comparison, classes: Classes, drawn: Drawn = NOT_DRA
     episodes = {one.label: len(one.rows[0]) for one in contestants}
     failed = any(known.values())
     return render_template(
-        "runs.html",
+        "report.html",
         title=_title(contestants),
         contestants=contestants,
         records=records,
-        identities=list(dict.fromkeys(one.identity for one in contestants)),
+        identities=[Identity.of(text) for text in dict.fromkeys(one.identity for one in contestants)],
+        broken_counts=_count_broken(contestants),
         notices=comparison.notices,
         runs=run_table(contestants),
         tiles=_make_tiles(comparison),
@@ -108,6 +113,11 @@ def _title(contestants: Sequence[Contestant]) -> dict[str, str]:
         "agents": ", ".join(dict.fromkeys(one.agent for one in contestants)),
         "protocols": ", ".join(protocols),
     }
+
+
+def _count_broken(contestants: Sequence[Contestant]) -> dict[str, int]:
+    """Status -> episodes of all runs that the agent broke in this way."""
+    return dict(Counter(row.status for one in contestants for rows in one.rows for row in rows if row.failed))
 
 
 def _make_tiles(comparison: Comparison) -> list[dict[str, str]]:
