@@ -187,11 +187,18 @@ def _to_values(counts: GoalCounts) -> dict[str, Any]:
 
 def _print_counts(console: Console, title: str, counts: dict[str, GoalCounts]) -> None:
     rows = [
-        (split, found.scenes, modality, found.objects[modality], len(found.names_by_modality[modality]))
+        (
+            split,
+            found.scenes,
+            found.without[modality],
+            modality,
+            found.objects[modality],
+            len(found.names_by_modality[modality]),
+        )
         for split, found in counts.items()
         for modality in MODALITIES
     ]
-    console.table(title, ("names of", "scenes", "told by", "goals", "names"), rows)
+    console.table(title, ("names of", "scenes", "of them without", "told by", "goals", "names"), rows)
     for split, found in counts.items():
         shown = [(reason, count) for reason, count in found.dropped.items()]
         console.table(f"dropped in the scenes of {split}", ("why", "goals"), shown)

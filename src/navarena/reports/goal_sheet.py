@@ -68,14 +68,17 @@ def _paste(offer: Offer, goals: list[tuple[Subtask, str]]) -> UInt8[np.ndarray, 
     draw = ImageDraw.Draw(sheet)
     images = [goal.image for goal, _ in goals if goal.image is not None]
     rgb, instance = take_goal_pictures(offer.world, images)
+    untold = {one.object_id: one.reason for one in offer.goals.dropped if one.modality == "description"}
     for k, (goal, words) in enumerate(goals):
         x, y = GAP_PX + k % COLUMNS * step_x, GAP_PX + k // COLUMNS * step_y
         picture = rgb[k]
-        picture[_outline(instance[k], int(goal.instances[0].object_id))] = OUTLINE
+        number = int(goal.instances[0].object_id)
+        picture[_outline(instance[k], number)] = OUTLINE
         sheet.paste(Image.fromarray(picture).resize((CELL_PX, CELL_PX), Image.Resampling.BOX), (x, y))
         coverage = images[k].frame_coverage or 0.0
         draw.text((x, y + CELL_PX + 4), f"{goal.category} ({coverage:.0%} of it)", font=font(14), fill=INK)
-        lines = textwrap.wrap(words or "(no words tell it apart, or seen too small)", LINE_LETTERS)
+        reason = untold.get(number, "none tell it apart")
+        lines = textwrap.wrap(words or f"(no words: {reason})", LINE_LETTERS)
         for line, text in enumerate(lines[:4]):
             at = (x, y + CELL_PX + 22 + line * LINE_PX)
             draw.text(at, text, font=font(12), fill=INK if words else FAINT)
