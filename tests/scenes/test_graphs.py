@@ -236,10 +236,32 @@ def test_tsv_features(tmp_path):
         load_tsv_features(path, 4, ["scan1"]).require([("scan2", "b")])
 
 
+def test_the_first_line_says_how_many_numbers_a_view_has(tmp_path):
+    path = tmp_path / "features.tsv"
+    path.write_text(tsv_line(size=7) + "\n" + tsv_line(viewpoint="b", size=7))
+    features = load_features(path)
+    assert features.size == 7
+    with pytest.raises(FileError, match="no features of viewpoint c in scan scan1"):
+        features.require([("scan1", "a"), ("scan1", "c")])
+    path.write_text(tsv_line(size=7) + "\n" + tsv_line(viewpoint="b", size=6))
+    with pytest.raises(FileError, match=r"line 2, .*expected 36 x 7 float32 \(1008 bytes\), got 864"):
+        load_features(path)
+    odd = base64.b64encode(bytes(35 * 9 * 4)).decode()
+    path.write_text(f"scan1\ta\t640\t480\t60\t{odd}\n")
+    with pytest.raises(FileError, match="expected 36 x D float32 .* got 1260 bytes"):
+        load_features(path)
+
+
+def test_places_of_an_atlas_by_node():
+    atlas = make_atlas()
+    assert [name for _, name in atlas.places()] == [atlas.viewpoint(k) for k in range(len(atlas))]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         (tsv_line(size=3), r"expected 36 x 4 float32 \(576 bytes\), got 432"),
+        (tsv_line(viewpoint="b"), "expected each place once"),
         (tsv_line(value=np.nan), "finite"),
         ("scan1\ta\t640", "expected 6 columns"),
         (tsv_line()[:-3] + "!!!", "not base64"),
@@ -266,6 +288,8 @@ def test_other_features(tmp_path):
         file["scan1_a"] = np.ones((36, 6), np.float32)
         file["scan1_b"] = np.ones((35, 6), np.float32)
     features = load_features(tmp_path / "features.hdf5", 4)
+    with pytest.raises(FileError, match="scan1_c"):
+        features.require([("scan1", "c")])
     assert features.views("scan1", "a").shape == (36, 4)
     with pytest.raises(FileError, match="scan1_b"):
         features.views("scan1", "b")

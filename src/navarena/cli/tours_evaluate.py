@@ -106,6 +106,8 @@ class ToursEvaluate:
         data = open_graph_data(self.r2r, self.connectivity, self.tours, self.split, self.vocabulary)
         require_kind(data, task.iterative, self.protocol)
         features = None if self.features is None else load_features(self.features, scans=data.file.scans)
+        if features is not None:
+            features.require(data.atlas.places())
         agent = load_agent(self.agent, task, self.seed)
         source = GraphTours(task, data.atlas, data.tours, features)
         order = [episode.episode_id for tour in data.tours for episode in tour.episodes]

@@ -3,7 +3,7 @@
 A *node* is a place of any scan: the scan's places follow each other, scan after scan.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -75,6 +75,10 @@ class GraphAtlas:
         scan = int(self.scan_of_node[node])
         graph = self.graphs[self.scans[scan]]
         return graph.viewpoints[node - int(self._first[scan])]
+
+    def places(self) -> Iterator[tuple[str, str]]:
+        """(scan, viewpoint) of every node, in order."""
+        return ((scan, viewpoint) for scan, graph in self.graphs.items() for viewpoint in graph.viewpoints)
 
     def _cells(self, a: Nodes, b: Nodes) -> Int[np.ndarray, "..."]:
         scan = self.scan_of_node[a]

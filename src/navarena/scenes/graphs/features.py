@@ -59,15 +59,18 @@ class StoredFeatures:
             self.views(scan, viewpoint)
 
 
-def load_tsv_features(path: Path, size: int = 2048, scans: Iterable[str] | None = None) -> StoredFeatures:
+def load_tsv_features(
+    path: Path, size: int | None = None, scans: Iterable[str] | None = None
+) -> StoredFeatures:
     """Read R2R's layout: tab-separated lines of TSV_COLUMNS, 36 x `size` float32 each.
 
     Args:
         path: the file.
-        size: numbers per view.
+        size: numbers per view; None for as many as the first line has.
         scans: only these are kept; None for all.
 
-    Raises FileError naming file, line, place and reason for a broken line or one of another size.
+    Raises FileError naming file, line, place and reason for a broken line, one of another size, and a place
+    that occurs twice.
     """
     wanted = None if scans is None else set(scans)
     table: dict[tuple[str, str], np.ndarray] = {}
@@ -83,23 +86,27 @@ def load_tsv_features(path: Path, size: int = 2048, scans: Iterable[str] | None 
                 if cells == list(TSV_COLUMNS) or (wanted is not None and cells[0] not in wanted):
                     continue
                 where = f"features {path}, line {number}, scan {cells[0]}, viewpoint {cells[1]}"
-                table[cells[0], cells[1]] = _decode(cells[-1], size, where)
+                if (cells[0], cells[1]) in table:
+                    raise FileError(f"{where}: expected each place once, got it again")
+                views = _decode(cells[-1], size, where)
+                table[cells[0], cells[1]], size = views, views.shape[1]
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"cannot read features {path}: {error}") from error
     return StoredFeatures(table, f"features {path}")
 
 
-def _decode(text: str, size: int, where: str) -> Float32[np.ndarray, "36 d"]:
+def _decode(text: str, size: int | None, where: str) -> Float32[np.ndarray, "36 d"]:
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
         raise FileError(f"{where}: not base64 ({error})") from error
-    if len(data) != VIEWS * size * 4:
+    found, rest = divmod(len(data), VIEWS * np.dtype(np.float32).itemsize)
+    if rest or not found or size not in (None, found):
+        wanted = "the same number for each view" if size is None else f"{VIEWS * size * 4} bytes"
         raise FileError(
-            f"{where}: expected {VIEWS} x {size} float32 ({VIEWS * size * 4} bytes), got {len(data)} bytes; "
-            "give the size of one view"
+            f"{where}: expected {VIEWS} x {size or 'D'} float32 ({wanted}), got {len(data)} bytes"
         )
-    return require_features(np.frombuffer(data, np.float32).reshape(VIEWS, size), size, where)
+    return require_features(np.frombuffer(data, np.float32).reshape(VIEWS, found), size, where)
 
 
 def require_features(values: np.ndarray, size: int | None, where: str) -> Float32[np.ndarray, "36 d"]:
@@ -140,11 +147,19 @@ class Hdf5Features:
             raise FileError(f"features {self._path} have no {key}")
         return require_features(np.asarray(self._file[key]), self.size, f"features {self._path}, {key}")
 
+    def require(self, places: Iterable[tuple[str, str]]) -> None:
+        """Raise FileError when features of one of the (scan, viewpoint) are missing."""
+        for scan, viewpoint in places:
+            if f"{scan}_{viewpoint}" not in self._file:
+                raise FileError(f"features {self._path} have no {scan}_{viewpoint}")
 
-def load_features(path: Path, size: int | None = None, scans: Iterable[str] | None = None) -> ViewFeatures:
-    """Features by the file's ending: .tsv (R2R), .hdf5 or .h5 (HAMT); `size` None for the layout's own."""
+
+def load_features(
+    path: Path, size: int | None = None, scans: Iterable[str] | None = None
+) -> StoredFeatures | Hdf5Features:
+    """Features by the file's ending: .tsv (R2R), .hdf5 or .h5 (HAMT); `size` None for the file's own."""
     if Path(path).suffix == ".tsv":
-        return load_tsv_features(path, 2048 if size is None else size, scans)
+        return load_tsv_features(path, size, scans)
     if Path(path).suffix in (".hdf5", ".h5"):
         return Hdf5Features(path, size)
     raise FileError(f"expected a features file that ends in .tsv, .hdf5 or .h5, got {path}")
