@@ -50,16 +50,55 @@ class _PlainProgress:
 
 
 class _BarProgress:
+    """A bar, and how it goes in a line of its own below."""
+
     def __init__(self, bar: Any, task: Any, describe: Callable[[], str]) -> None:
         self._bar, self._task, self._describe = bar, task, describe
-        self._described = -math.inf
+        self._described, self.said = -math.inf, ""
 
     def advance(self, count: int = 1) -> None:
         """Move the bar by `count` items, and say anew how it goes when the last word is old."""
         self._bar.advance(self._task, count)
-        if time.monotonic() - self._described > DESCRIBED_SECONDS:
+        if time.monotonic() - self._described > DESCRIBED_SECONDS or self._bar.finished:
             self._described = time.monotonic()
-            self._bar.update(self._task, said=self._describe())
+            self.said = self._describe()
+
+
+@contextmanager
+def _show_bar(total: int, label: str, describe: Callable[[], str], transient: bool) -> Iterator[_BarProgress]:
+    """A bar on stderr with the time that is left, for 80 columns; `transient` ones vanish at the end."""
+    from rich.console import Console as RichConsole
+    from rich.console import Group
+    from rich.live import Live
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as RichProgress
+    from rich.table import Column
+    from rich.text import Text
+
+    console = RichConsole(stderr=True)
+    title = Column(no_wrap=True, overflow="ellipsis", max_width=console.width // 2)
+    columns = (
+        TextColumn("{task.description}", table_column=title),
+        BarColumn(None),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    bar = RichProgress(*columns, console=console, expand=True)
+    progress = _BarProgress(bar, bar.add_task(label, total=total), describe)
+
+    def draw() -> Any:
+        return Group(bar.get_renderable(), *([Text(progress.said)] if progress.said else []))
+
+    with Live(get_renderable=draw, console=console, transient=transient):
+        yield progress
 
 
 def format_cell(value: object) -> str:
@@ -128,27 +167,8 @@ class Console:
         if not sys.stderr.isatty():
             yield _PlainProgress(total, label, describe)
             return
-        from rich.console import Console as RichConsole
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-        from rich.progress import Progress as RichProgress
-
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[said]}"),
-        )
-        with RichProgress(*columns, console=RichConsole(stderr=True), transient=self.json) as bar:
-            yield _BarProgress(bar, bar.add_task(label, total=total, said=""), describe)
+        with _show_bar(total, label, describe, transient=self.json) as progress:
+            yield progress
 
     def result(self, values: Mapping[str, Any]) -> None:
         """With --json, print `values` as the command's one JSON document; else nothing.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
 
 from navarena.core.seeding import make_generator
 from navarena.core.suggest import require_name
@@ -102,13 +103,27 @@ def _has_subtasks(rows: Sequence[Row]) -> bool:
     return all("subtasks" in row.metrics for row in rows)
 
 
-def pool_parts(rows: Sequence[Row], name: str) -> Estimate | None:
-    """The mean of a score over the sub-tasks that it speaks for (GOAT-Bench), pooled; None of nothing."""
-    weights = np.array([count_parts(name, row.metric) for row in rows])
+def weigh_parts(rows: Sequence[Row], name: str) -> Float[np.ndarray, "n"]:
+    """(N,) how many sub-tasks of each of `rows` a score speaks for (GOAT-Bench)."""
+    return np.array([count_parts(name, row.metric) for row in rows], np.float64)
+
+
+def pool_parts(
+    rows: Sequence[Row], name: str, values: Float[np.ndarray, "n"] | None = None
+) -> Estimate | None:
+    """The mean of a score over the sub-tasks that it speaks for, pooled; None of nothing.
+
+    Args:
+        rows: N of them.
+        name: of the score.
+        values: (N,) scores of the episodes that are means over training seeds; those of `rows` by default.
+    """
+    weights = weigh_parts(rows, name)
     if not weights.any():
         return None
+    values = metric_values(rows, name) if values is None else values
     generator = make_generator("interval", rows[0].identity, name, "pooled")
-    return estimate_weighted(metric_values(rows, name), weights, [row.scene_id for row in rows], generator)
+    return estimate_weighted(values, weights, [row.scene_id for row in rows], generator)
 
 
 def told_groups(rows: Sequence[Row]) -> list[Group]:

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
 from navarena.evaluation.analyses.estimates import by_label, estimate_part
+from navarena.evaluation.breakdowns import pool_parts, weigh_parts
 from navarena.evaluation.compare import Contestant
 from navarena.metrics.catalog import TOLD
 from navarena.metrics.relative_drop import estimate_relative_drop
-from navarena.metrics.statistics import Estimate, estimate_weighted
-from navarena.metrics.subtasks import LAST_PLACE, MODALITIES, count_parts
+from navarena.metrics.statistics import Estimate
+from navarena.metrics.subtasks import LAST_PLACE, MODALITIES
 
 ALL = "all"
 
@@ -28,7 +28,7 @@ def analyse_modalities(contestants: Sequence[Contestant]) -> Analysis:
         _require_subtasks(one)
         for modality in (*MODALITIES, ALL):
             names = [_name_score(modality, score) for score in ("success", "spl")]
-            parts = _weights(one, names[0])
+            parts = weigh_parts(one.rows[0], names[0])
             if parts.any():
                 pooled = [_pool(one, name) for name in names]
                 share = estimate_part(one, names[0], parts > 0)
@@ -61,7 +61,7 @@ def analyse_subtasks(contestants: Sequence[Contestant]) -> Analysis:
         points: dict[str, dict[float, Estimate]] = {"success": {}, "spl": {}}
         for place in range(1, LAST_PLACE + 1):
             names = {score: f"subtask_{place}_{score}" for score in points}
-            has = _weights(one, names["success"]) > 0
+            has = weigh_parts(one.rows[0], names["success"]) > 0
             values = {score: estimate_part(one, name, has) for score, name in names.items()}
             called = f"{place} and later" if place == LAST_PLACE else str(place)
             if has.any():
@@ -134,13 +134,13 @@ def _describe_noise(label: str, clean: Contestant, noisy: Contestant) -> list[tu
         raise InputError(f"expected the episodes of {clean.folders[0]} in {noisy.folders[0]}, got others")
     noise = str(noisy.records[0].settings["corrupt"])
     rows: list[tuple[Cell, ...]] = []
-    told = [one for one in MODALITIES if _weights(clean, f"{one}_success").any()]
+    told = [one for one in MODALITIES if weigh_parts(clean.rows[0], f"{one}_success").any()]
     for modality in told:
         name = f"{modality}_success"
-        parts = int(_weights(clean, name).sum())
+        parts = int(weigh_parts(clean.rows[0], name).sum())
         drop = _drop(clean, noisy, [modality])
         rows.append((label, noise, TOLD[modality], parts, _pool(clean, name), _pool(noisy, name), drop))
-    total = int(sum(_weights(clean, f"{one}_success").sum() for one in told))
+    total = int(sum(weigh_parts(clean.rows[0], f"{one}_success").sum() for one in told))
     name = _name_score(ALL, "success")
     rows.append(
         (label, noise, "mean drop", total, _pool(clean, name), _pool(noisy, name), _drop(clean, noisy, told))
@@ -153,7 +153,7 @@ def _drop(clean: Contestant, noisy: Contestant, told: Sequence[str]) -> Estimate
     return estimate_relative_drop(
         np.array([clean.values(name) for name in names]),
         np.array([noisy.values(name) for name in names]),
-        np.array([_weights(clean, name) for name in names]),
+        np.array([weigh_parts(clean.rows[0], name) for name in names]),
         [row.scene_id for row in clean.rows[0]],
         make_generator("analysis", clean.identity, "goal-noise", *told),
     )
@@ -168,16 +168,6 @@ def _require_subtasks(one: Contestant) -> None:
         raise InputError(f"expected runs of GOAT-Bench, got {one.identity}, without sub-tasks")
 
 
-def _weights(one: Contestant, name: str) -> Float[np.ndarray, "n"]:
-    """(N,) how many sub-tasks of each episode a score speaks for."""
-    return np.array([count_parts(name, row.metric) for row in one.rows[0]], np.float64)
-
-
 def _pool(one: Contestant, name: str) -> Estimate | None:
     """The mean over sub-tasks of a score; None where there are none."""
-    weights = _weights(one, name)
-    if not weights.any():
-        return None
-    scenes = [row.scene_id for row in one.rows[0]]
-    generator = make_generator("analysis", one.identity, name, "pooled")
-    return estimate_weighted(one.values(name), weights, scenes, generator)
+    return pool_parts(one.rows[0], name, one.values(name))
