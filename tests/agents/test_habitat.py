@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from navarena.agents import Boundary, Start, declare_agent, load_agent, read_action
+from navarena.agents.habitat import read_command
 from navarena.core.errors import ActionError, InputError
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_task
 from tasks.small import AHEAD, EPISODES, SmallPointNav, make_cache
 
 TASK = SmallPointNav()
@@ -160,6 +162,79 @@ def test_answers(answer, index):
 def test_bad_answers(answer, message):
     with pytest.raises(ActionError, match=message):
         read_action(answer, ACTIONS)
+
+
+VELOCITY = ("linear_velocity", "angular_velocity", "camera_pitch_velocity", "velocity_stop")
+WAYPOINT = (
+    "waypoint_x",
+    "waypoint_y",
+    "waypoint_yaw",
+    "max_duration",
+    "delta_camera_pitch",
+    "velocity_stop",
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names", "row"),
+    [
+        (
+            {"angular_velocity": np.array([0.5]), "linear_velocity": [1.0], "velocity_stop": np.array([-1])},
+            VELOCITY,
+            [1, 0.5, 0, -1],
+        ),
+        ({"velocity_stop": 1.0}, VELOCITY, [0, 0, 0, 1]),
+        (
+            {
+                "xyt_waypoint": np.array([0.1, 0.2, 0.3]),
+                "max_duration": np.array([0.5]),
+                "delta_camera_pitch_angle": np.array([-0.25]),
+                "velocity_stop": np.array([-1.0]),
+            },
+            WAYPOINT,
+            [0.1, 0.2, 0.3, 0.5, -0.25, -1],
+        ),
+    ],
+)
+def test_agents_of_the_challenge_of_2023_drive(arguments, names, row):
+    """The answers of that challenge's own random agent, for either controller."""
+    answer = {"action": ("velocity_control", "velocity_stop"), "action_args": arguments}
+    np.testing.assert_allclose(read_command(answer, names), row)
+    np.testing.assert_allclose(read_command(row, names), row)
+    np.testing.assert_allclose(read_command({"action": np.array([row])}, names), row)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (1, r"expected 4 numbers \(linear_velocity, .* or 'action_args', from the agent, got 1"),
+        ({"action": "stop"}, "expected 4 numbers"),
+        ({"action": None, "action_args": {"linear_velocity": 1}}, "expected angular_velocity in the agent's"),
+        ({"action_args": {"lin": 1}}, "unknown argument 'lin'.*known columns: angular_velocity"),
+        ({"action_args": {"linear_velocity": [1, 2]}}, "expected 1 numbers as linear_velocity"),
+    ],
+)
+def test_bad_commands(answer, message):
+    with pytest.raises(ActionError, match=message):
+        read_command(answer, VELOCITY)
+
+
+class Driver:
+    """As the challenge of 2023 shows it."""
+
+    def reset(self):
+        pass
+
+    def act(self, observations):
+        arguments = {"angular_velocity": np.array([0.5]), "linear_velocity": np.array([-1.0])}
+        return {"action": ("velocity_control", "velocity_stop"), "action_args": arguments}
+
+
+def test_continuous_protocols_get_rows():
+    agent = load_agent("agents.test_habitat:Driver", get_task("objectnav-stretch2023-v1"))
+    agent.reset([Start(0, "a", "b")])
+    observations = {name: np.zeros((1, 1)) for name in agent.sensors}
+    np.testing.assert_allclose(agent.act(observations, np.array([True])), [[-1, 0.5, 0, 0]])
 
 
 def test_what_is_no_agent():

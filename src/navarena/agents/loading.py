@@ -60,8 +60,9 @@ def load_agent(name: str, task: Task | GraphTask, seed: int = 0, patience: float
     if isinstance(agent, SingleAgent):
         return wrap(again, sensors=agent.sensors)
     if isinstance(agent, StandardAgent):
-        offered = _sensors_of(name, agent) or _require_task(task).sensors
-        return wrap(adapt(again, task.actions), sensors=our_sensors(offered))
+        in_space = _require_task(task)
+        offered = _sensors_of(name, agent) or in_space.sensors
+        return wrap(adapt(again, in_space.actions, in_space.is_continuous), sensors=our_sensors(offered))
     raise InputError(
         f"expected {name!r} to make an Agent or SingleAgent, got {type(agent).__name__}; derive it from "
         "navarena.Agent or navarena.SingleAgent, or give it the methods reset() and act(observations)"
