@@ -9,7 +9,6 @@ from navarena.corruptions.catalog import join_corruptions
 from navarena.corruptions.corruption import (
     CameraCorruption,
     DepthCorruption,
-    GoalCorruption,
     MotionCorruption,
     PictureCorruption,
     PoseCorruption,
@@ -60,13 +59,7 @@ class Spoiler:
             },
             steps,
         )
-        self._goals = GoalSpoiler(
-            {
-                place: (text, one)
-                for place, (text, one) in enumerate(found.items())
-                if isinstance(one, GoalCorruption)
-            }
-        )
+        self._goals = GoalSpoiler.among(found)
         self._motion = MotionSpoiler(self._draws, steps)
         self.stays_when_blocked = self._motion.stays_when_blocked
         cameras = [one for one in found.values() if isinstance(one, CameraCorruption)]

@@ -43,6 +43,17 @@ class GoalSpoiler:
     def __init__(self, corruptions: Mapping[int, tuple[str, GoalCorruption]]) -> None:
         self._corruptions = corruptions
 
+    @classmethod
+    def among(cls, corruptions: Mapping[str, object]) -> "GoalSpoiler":
+        """The corruptions of goals among those that join_corruptions has found, at their places there."""
+        return cls(
+            {
+                place: (text, one)
+                for place, (text, one) in enumerate(corruptions.items())
+                if isinstance(one, GoalCorruption)
+            }
+        )
+
     def tell(self, episode: Episode, world: World | None) -> Episode:
         """The episode as the agent is told of it: categories and descriptions in other words.
 

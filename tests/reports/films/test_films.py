@@ -1,10 +1,13 @@
 """Which episodes are filmed, and what stands on the frames."""
 
+from dataclasses import replace
+
 import av
 import numpy as np
 import pytest
 
 from navarena.core.errors import InputError, UnknownNameError
+from navarena.episodes.catalog import load_episodes
 from navarena.episodes.episode import Episode, PointGoal
 from navarena.episodes.goals import (
     GoalImage,
@@ -15,11 +18,12 @@ from navarena.episodes.goals import (
     ObjectInstance,
     Subtask,
 )
+from navarena.evaluation.benchmark import TaskSetup
 from navarena.evaluation.journal import Row
 from navarena.metrics.failures import FailureClass
 from navarena.metrics.trajectory import Trajectory
 from navarena.reports.films import KINDS, FilmSettings, choose_films
-from navarena.reports.films.film import add_camera, film_camera
+from navarena.reports.films.film import FilmSetup, add_camera, film_camera, find_sensors
 from navarena.reports.films.frame import GAP, Moment, compose, lay_out
 from navarena.reports.films.goal_words import ToldGoal, current_goal, tell_goals
 from navarena.reports.films.map_panel import BODY, GOAL, HIT, SHORTEST, MapPanel
@@ -253,3 +257,22 @@ def test_a_broken_video_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(InputError, match="even"), open_video(tmp_path / "film.mp4", 63, 48, 10):
         pass
+
+
+def test_spoilt_pictures_are_the_agents_own():
+    setup = TaskSetup("objectnav-hm3d2022-v1", "forward", 0, ("speckle_noise:5",))
+    assert find_sensors(setup) == {"rgb": "rgb", "depth": "film_depth", "semantic": "film_semantic"}
+    assert set(find_sensors(replace(setup, corruptions=())).values()) == {
+        "film_rgb",
+        "film_depth",
+        "film_semantic",
+    }
+    (episode, *_) = load_episodes(setup.protocol, "mini").episodes
+    seen = []
+    for made, sensors in ((setup, ("rgb", "depth")), (FilmSetup(setup, 64), ("rgb", "film_depth"))):
+        batch = made.make_batch(1, sensors, 1)
+        batch.start([0], [episode])
+        for action in (2, 1):
+            batch.step(np.array([action]), np.ones(1, bool))
+        seen.append(batch.observations["rgb"].copy())
+    assert seen[0].std() > 10 and np.array_equal(*seen)

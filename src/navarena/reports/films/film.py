@@ -8,13 +8,14 @@ import numpy as np
 from jaxtyping import UInt8
 
 from navarena.core.errors import InputError
+from navarena.corruptions.catalog import join_corruptions
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark, TaskSetup
 from navarena.evaluation.journal import Row
 from navarena.evaluation.replay import execute_actions
 from navarena.metrics.trajectory import Trajectory
 from navarena.reports.films.frame import Layout, Moment, compose, lay_out
-from navarena.reports.films.goal_words import current_goal, tell_goals
+from navarena.reports.films.goal_words import ToldGoal, current_goal, tell_goals
 from navarena.reports.films.map_panel import MapPanel
 from navarena.reports.films.pictures import paint_classes, paint_depth
 from navarena.reports.films.video_file import encode_jpeg, open_video
@@ -25,6 +26,8 @@ from navarena.simulation.world import open_world
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from navarena.tasks.sensors.lifelong_goal import render_goal_image
+from navarena.tasks.spoilt_goals import GoalSpoiler
+from navarena.tasks.spoilt_pictures import KINDS
 
 CAMERA = "film"
 """Name of the camera that is added to the body: its pictures come as film_rgb, film_depth, film_semantic."""
@@ -113,6 +116,21 @@ def add_camera(body: Embodiment, height_px: int) -> Embodiment:
     return replace(body, cameras=(*body.cameras, film_camera(body, height_px)))
 
 
+def find_sensors(setup: TaskSetup) -> dict[str, str]:
+    """Each of CHANNELS -> the sensor that a film shows: of the agent itself where its pictures are spoilt.
+
+    Such pictures have the size that the agent sees, and every byte of them; others that of the film.
+    """
+    task = get_task(setup.protocol)
+    found = join_corruptions(task.corruptions, setup.corruptions).values()
+    sensors = {channel: f"{CAMERA}_{channel}" for channel in CHANNELS}
+    for channel, kind in KINDS.items():
+        camera = next((one for one in task.embodiment.cameras if channel in one.channels), None)
+        if camera is not None and any(isinstance(one, kind) for one in found):
+            sensors[channel] = f"{camera.name}_{channel}" if camera.name else channel
+    return sensors
+
+
 class _Filming:
     """Draws the poses of one episode as they come."""
 
@@ -126,34 +144,43 @@ class _Filming:
         layout: Layout,
     ) -> None:
         self._benchmark, self._row, self._track, self._layout = benchmark, row, trajectory, layout
-        self._goals = tell_goals(episode)
-        self._goal_pictures = self._take_goals(episode)
+        self._seen_by = find_sensors(_require_task(benchmark))
+        self._goals, self._goal_pictures = self._take_goals(episode)
         self._map = MapPanel(plan, episode, trajectory, *layout.map_size)
         self._headline = (f"{row.scene_id}", f"episode {row.episode_id}")
         self.pose = 0
 
-    def _take_goals(self, episode: Episode) -> list[UInt8[np.ndarray, "_ _ 3"] | None]:
-        """For each goal the picture that tells it."""
-        if not any(goal.image for goal in self._goals):
-            return [None] * len(self._goals)
+    def _take_goals(
+        self, episode: Episode
+    ) -> tuple[tuple[ToldGoal, ...], list[UInt8[np.ndarray, "_ _ 3"] | None]]:
+        """The goals as the agent was told of them, and for each the picture that tells it."""
         setup = _require_task(self._benchmark)
-        world = open_world(episode.scene_id, get_task(setup.protocol).embodiment)
-        return [None if one.image is None else render_goal_image(world, one.image) for one in self._goals]
+        task = get_task(setup.protocol)
+        spoiler = GoalSpoiler.among(join_corruptions(task.corruptions, setup.corruptions))
+        world = open_world(episode.scene_id, task.embodiment)
+        goals = tell_goals(spoiler.tell(episode, world))
+        pictures = [
+            None
+            if one.image is None
+            else spoiler.retouch(episode, number, render_goal_image(world, one.image))
+            for number, one in enumerate(goals)
+        ]
+        return goals, pictures
 
     def draw(self, batch: NavigationBatch) -> UInt8[np.ndarray, "h w 3"]:
         """The frame of the next pose."""
         pose, seen = self.pose, batch.observations
         self.pose += 1
-        farthest = float(np.max(batch.specs[f"{CAMERA}_depth"].high))
-        raw = seen[f"{CAMERA}_depth"][0]
+        farthest = float(np.max(batch.specs[self._seen_by["depth"]].high))
+        raw = seen[self._seen_by["depth"]][0]
         depth = np.asarray(raw.reshape(raw.shape[:2]), np.float64)
         if not np.isfinite(farthest):
             farthest = max(float(depth.max()), 1.0)
         pictures = {
-            "RGB": np.asarray(seen[f"{CAMERA}_rgb"][0]),
+            "RGB": np.asarray(seen[self._seen_by["rgb"]][0]),
             "depth": paint_depth(depth, farthest),
         }
-        if (classes := seen.get(f"{CAMERA}_semantic")) is not None:
+        if (classes := seen.get(self._seen_by["semantic"])) is not None:
             pictures["semantic"] = paint_classes(classes[0].reshape(classes.shape[1:3]))
         number = current_goal(self._track, pose, len(self._goals))
         return compose(
@@ -187,8 +214,8 @@ def make_film(
 ) -> Film:
     """Write the MP4 of one episode to `path` in one step.
 
-    The camera stands where the first of the body that takes colours does; corruptions of sight spoil its
-    pictures, too, with draws of their own.
+    The camera stands where the first of the body that takes colours does. Where corruptions spoil pictures or
+    goals, these are the agent's own, with the draws of its run.
 
     Args:
         path: ends in .mp4.
@@ -221,7 +248,8 @@ def make_film(
             video.write(last)
             on_frame()
 
-        sensors = tuple(f"{CAMERA}_{channel}" for channel in channels)
+        seen_by = find_sensors(setup)
+        sensors = tuple(seen_by[channel] for channel in channels)
         for _ in execute_actions(filmed, [(row, episode)], sensors, watch):
             pass
         for _ in range(round(HOLD_SECONDS * settings.frames_per_second)):
