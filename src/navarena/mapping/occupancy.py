@@ -12,8 +12,14 @@ from navarena.core.geometry import focal_length
 from navarena.core.threads import run_in_shares, thread_count
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy_kernels import carve_pictures
+from navarena.mapping.picture_checks import (
+    chosen_agents,
+    chosen_middles,
+    require_numbers,
+    require_pictures,
+    require_poses,
+)
 from navarena.mapping.storeys import Storeys
-from navarena.mapping.unprojection import require_poses
 from navarena.simulation.body import Camera
 
 UNKNOWN, FREE, OCCUPIED = 0, 1, 2
@@ -132,12 +138,13 @@ class OccupancyMaps:
     ) -> None:
         """Forget the maps of `agents` (K,); new ones are centred on `middles` (K, 2) x and z, metres."""
         rows = np.asarray(agents, np.int64)
+        places = chosen_middles(middles, len(rows))
         self.scores[rows] = 0
         self.boxes[rows] = self._no_box
         self._storeys.reset(rows)
         self.is_outside[rows] = False
         half = self.settings.side * self.settings.cell / 2
-        self.corners[rows] = (np.zeros((len(rows), 2)) if middles is None else middles) - half
+        self.corners[rows] = places - half
 
     @property
     def _no_box(self) -> Int64[np.ndarray, "4"]:
@@ -189,23 +196,21 @@ class OccupancyMaps:
             scale: metres per unit of depth.
             offset: metres at depth 0.
 
-        Raises InputError for poses that are not finite or roll, and for pictures of another size.
+        Raises InputError for poses that are not finite, stretch or roll, and for pictures of another size.
         """
-        chosen = np.ones(self.agents, bool) if active is None else active
-        if depths.shape != (self.agents, camera.height_px, camera.width_px):
-            raise InputError(
-                f"expected depths of shape ({self.agents}, {camera.height_px}, {camera.width_px}), got "
-                f"{depths.shape}"
-            )
+        chosen = chosen_agents(active, self.agents)
         rows = np.flatnonzero(chosen)
-        require_poses(world_from_camera[rows])
+        require_pictures("depths", depths, self.agents, camera)
+        require_poses(world_from_camera, self.agents, rows)
+        require_numbers("heights of the floor under the bodies (metres)", feet, self.agents, rows)
         if (np.abs(world_from_camera[rows, 1, 0]) > LEAST_ROLL).any():
             raise InputError("expected cameras that do not roll, got a right axis that is not level")
-        if not np.isfinite(feet[rows]).all():
-            raise InputError("expected finite heights of the floor under the bodies, got NaN or infinity")
         carved = self._storeys.enter(chosen, feet)
         one = self.settings
-        depths, poses = np.ascontiguousarray(depths), np.ascontiguousarray(world_from_camera, np.float64)
+        depths, poses = (
+            np.ascontiguousarray(depths, np.float32),
+            np.ascontiguousarray(world_from_camera, np.float64),
+        )
         focal = focal_length(camera.width_px, camera.hfov)
         floors = np.where(np.isfinite(feet), feet, 0.0).astype(np.float64)
         on_map = np.zeros(self.agents, bool)

@@ -13,7 +13,7 @@ from navarena.core.geometry import focal_length
 from navarena.core.kernels import kernel
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.oracle_map import WINDOW, crop_oracle
-from navarena.mapping.unprojection import require_poses
+from navarena.mapping.picture_checks import chosen_agents, require_pictures, require_poses
 from navarena.simulation.body import Camera
 
 
@@ -194,9 +194,12 @@ class Uncovered:
             world_from_camera: (N, 4, 4) metres.
             active: (N,) bool.
             stride: every which pixel, across and down, is looked at.
+
+        Raises InputError for poses that are not finite or stretch, and for pictures of another size.
         """
-        rows = np.arange(len(depths)) if active is None else np.flatnonzero(active)
-        require_poses(world_from_camera[rows])
+        rows = np.flatnonzero(chosen_agents(active, len(self.seen)))
+        require_pictures("depths", depths, len(self.seen), camera)
+        require_poses(world_from_camera, len(self.seen), rows)
         one, focal = self.settings, focal_length(camera.width_px, camera.hfov)
         down, right = self.grid.directions
         corner_x, corner_z = float(self.grid.corner[0]), float(self.grid.corner[1])

@@ -9,7 +9,7 @@ from jaxtyping import Float, Float32, Int32, Int64, UInt8
 
 from navarena.core.errors import InputError
 from navarena.core.geometry import focal_length
-from navarena.mapping.unprojection import require_poses
+from navarena.mapping.picture_checks import require_poses
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class SegmentedPicture:
                 f"expected colours and depths for segments of {shape[0]} x {shape[1]} pixels, got "
                 f"{self.rgb.shape} and {self.depth.shape}"
             )
-        require_poses(np.asarray(self.pose)[None])
+        require_poses(np.asarray(self.pose)[None], 1)
         if not 0 < self.hfov < math.pi:
             raise InputError(f"expected an hfov within 0 to pi radians, got {self.hfov}")
 

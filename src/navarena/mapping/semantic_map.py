@@ -18,8 +18,14 @@ from navarena.core.errors import InputError
 from navarena.core.geometry import focal_length
 from navarena.core.kernels import kernel
 from navarena.core.threads import run_in_shares
+from navarena.mapping.picture_checks import (
+    chosen_agents,
+    chosen_middles,
+    require_numbers,
+    require_pictures,
+    require_poses,
+)
 from navarena.mapping.storeys import Storeys
-from navarena.mapping.unprojection import require_poses
 from navarena.simulation.body import Camera
 
 CLASSES = (
@@ -192,11 +198,12 @@ class SemanticMaps:
     ) -> None:
         """Forget the maps of `bodies` (K,); new ones are centred on `middles` (K, 2) x and z, metres."""
         rows = np.asarray(bodies, np.int64)
+        places = chosen_middles(middles, len(rows))
         self.cloud[rows] = -np.inf
         self.labels[rows] = 0
         self.storeys.reset(rows)
         half = self.settings.side * self.settings.column / 2
-        self.corners[rows] = (np.zeros((len(rows), 2)) if middles is None else middles) - half
+        self.corners[rows] = places - half
 
     def update(
         self,
@@ -217,11 +224,17 @@ class SemanticMaps:
             feet: (N,) metres, y of the floor under each body.
             active: (N,) bool.
 
-        Raises InputError for poses that are not finite, and for ids that are no class.
+        Raises InputError for poses that are not finite or stretch, pictures of another size, and ids that are
+        no class.
         """
-        chosen = np.ones(self.bodies, bool) if active is None else active
+        chosen = chosen_agents(active, self.bodies)
         rows = np.flatnonzero(chosen)
-        require_poses(world_from_camera[rows])
+        require_pictures("depths", depths, self.bodies, camera)
+        require_pictures("classes", classes, self.bodies, camera)
+        require_poses(world_from_camera, self.bodies, rows)
+        require_numbers("heights of the floor under the bodies (metres)", feet, self.bodies, rows)
+        if classes.dtype.kind not in "iu":
+            raise InputError(f"expected integer classes, got {classes.dtype}")
         seen = classes[rows]
         if seen.size and (seen.min() < 0 or seen.max() >= len(CLASSES)):
             raise InputError(
@@ -233,7 +246,7 @@ class SemanticMaps:
         poses = np.ascontiguousarray(world_from_camera, np.float64)
         range_ = (float(one.nearest), float(one.farthest), float(one.below), float(one.above))
         only_labelled, column = one.highest == "labelled", float(one.column)
-        depths, classes = np.ascontiguousarray(depths), np.ascontiguousarray(classes)
+        depths, classes = np.ascontiguousarray(depths, np.float32), np.ascontiguousarray(classes, np.int32)
 
         def add(share: int, first: int, last: int) -> None:
             for n in range(first, last):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Float32
 
-from navarena.core.errors import InputError
 from navarena.core.kernels import kernel
+from navarena.mapping.picture_checks import require_poses
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def unproject(
         nearest: metres, exclusive.
         farthest: metres, exclusive.
 
-    Raises InputError for poses that are not finite.
+    Raises InputError for poses that are not finite or stretch.
     """
-    require_poses(world_from_camera)
+    require_poses(world_from_camera, len(depths))
     points = np.zeros((*depths.shape, 3), np.float32)
     valid = np.zeros(depths.shape, bool)
     k = np.asarray(intrinsics, float)
@@ -92,16 +92,6 @@ def unproject(
         valid,
     )
     return PointClouds(points, valid)
-
-
-def require_poses(world_from_camera: Float[np.ndarray, "n 4 4"]) -> None:
-    """Raise InputError unless (N, 4, 4) poses (metres) are finite."""
-    bad = ~np.isfinite(world_from_camera).all((1, 2))
-    if bad.any():
-        raise InputError(
-            f"expected finite camera poses (world_from_camera), got NaN or infinity in row "
-            f"{int(np.flatnonzero(bad)[0])}"
-        )
 
 
 def in_height_band(
