@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from graph_world import r2r_items, write_files
 from navarena.cli.main import main
 
 
@@ -41,6 +42,17 @@ def test_files_of_a_split_give_what_the_split_gives(files, tmp_path, capsys):
         run(capsys, "tours", "coverage", "--most", "1", *words)["curve"] for words in (("mini",), files)
     ]
     assert curves[0] == curves[1]
+
+
+def test_a_test_split_is_walked_and_not_scored(tmp_path, capsys):
+    paths = [item | {"path": item["path"][:1]} for item in r2r_items()]
+    r2r, graphs = write_files(tmp_path, paths)
+    words = ("--r2r", r2r, "--connectivity", graphs)
+    out = tmp_path / "walks.json"
+    told = run(capsys, "tours", "evaluate", "r2r-v1", "--agent", "random", *words, "--out", out)
+    assert told["metrics"] == {} and told["episodes"] == len(json.loads(out.read_bytes())) > 0
+    assert main([*map(str, ("tours", "score", out, *words))]) == 2
+    assert "a test split" in capsys.readouterr().err
 
 
 def test_one_file_without_the_other(files, capsys):

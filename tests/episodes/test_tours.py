@@ -163,6 +163,14 @@ def load_r2r_items(tmp_path, items):
     return load_r2r(write_files(tmp_path, items)[0]).paths
 
 
+def test_a_path_without_goal_among_others_is_named(tmp_path):
+    items = r2r_items()
+    items[1]["path"] = items[1]["path"][:1]
+    r2r, graphs = write_files(tmp_path, items)
+    with pytest.raises(FileError, match=rf"path {items[1]['path_id']}: .*got the start only"):
+        make_tours(load_r2r(r2r), Connectivity(graphs))
+
+
 def test_same_seed_same_bytes(tmp_path):
     file, connectivity, lists = make(tmp_path, seed=3)
     save_tours({"val_seen": lists}, tmp_path / "a.json")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,15 @@ from navarena.agents.agent import Agent
 from navarena.agents.loading import load_agent
 from navarena.cli.console import Console
 from navarena.cli.tours_houses import find_tours
-from navarena.cli.tours_scoring import ScoreOptions, Shown, identify, report_on_graphs, show
+from navarena.cli.tours_scoring import (
+    ScoreOptions,
+    Shown,
+    describe_results,
+    identify,
+    order_tours,
+    report_on_graphs,
+    show,
+)
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.core.protocol_ids import base_protocol
@@ -25,7 +33,6 @@ from navarena.evaluation.graph_runner import GraphTours
 from navarena.evaluation.house_runner import HouseTours
 from navarena.evaluation.house_scores import (
     TITLES,
-    ContinuousScores,
     refer_records,
     require_references,
     score_records,
@@ -111,9 +118,15 @@ class ToursEvaluate:
         agent = load_agent(self.agent, task, self.seed)
         source = GraphTours(task, data.atlas, data.tours, features)
         order = [episode.episode_id for tour in data.tours for episode in tour.episodes]
-        with self._run(console, source, agent, identify(data, order, task.protocol_id)) as walks:
+        identity = identify(data, order, task.protocol_id)
+        with self._run(console, source, agent, identity) as walks:
             save_results(walks.values(), data.atlas, self.out)
         console.text(f"{len(walks)} walks written to {self.out}")
+        if not data.file.has_goals:
+            console.note(f"{data.file.name} hides its goals (a test split): nothing was scored")
+            unscored = {"identity": str(identity), "episodes": len(walks), "metrics": {}}
+            console.result(self._describe(agent) | unscored)
+            return 0
         nodes = {name: walk.nodes for name, walk in walks.items()}
         report_on_graphs(console, data, nodes, self._options("episodes"), self._describe(agent), task)
         return 0
@@ -134,10 +147,11 @@ class ToursEvaluate:
         with self._run(console, HouseTours(task, tours, worlds), agent, identity) as records:
             compared = records if paths is None else refer_records(records, paths)
             scores = score_records(task, tours, compared, options.reading, options.weighting)
-            self._write(str(identity), records, scores)
+            titles = {name: TITLES.get(name, name) for name in scores.means}
+            tour_of = order_tours(tours)
+            shown = Shown(str(identity), scores.episodes, scores.means, titles, scores.tours, tour_of)
+            self._write(shown, records)
         console.text(f"{len(records)} episodes written to {self.out}")
-        titles = {name: TITLES.get(name, name) for name in scores.means}
-        shown = Shown(str(identity), scores.episodes, scores.means, titles, scores.tours)
         drawings = (drawing_in_house(tour, compared, worlds.get(tour.scene_id).navmesh) for tour in tours)
         show(console, shown, options, self._describe(agent), drawings)
         return 0
@@ -183,18 +197,11 @@ class ToursEvaluate:
     def _describe(self, agent: Agent) -> dict[str, Any]:
         return {"agent": self.agent, "privileged": agent.privileged, "results": str(self.out)}
 
-    def _write(self, identity: str, records: Mapping[str, TourRecord], scores: ContinuousScores) -> None:
-        """The results file in houses: what was done and what it scored."""
-        rows = {
-            name: {
-                "tour": record.tour_id,
-                "actions": record.trajectory.actions.tolist(),
-                "metrics": scores.episodes[name],
-            }
-            for name, record in records.items()
-        }
-        tours = [asdict(tour) for tour in scores.tours.tours]
-        document = {"identity": identity, "agent": self.agent, "episodes": rows, "tours": tours}
+    def _write(self, shown: Shown, records: Mapping[str, TourRecord]) -> None:
+        """The results file in houses: what it scored, and what was done."""
+        document = describe_results(shown, self.agent)
+        for name, row in document["episodes"].items():
+            row["actions"] = records[name].trajectory.actions.tolist()
         write_atomic(self.out, msgspec.json.encode(document))
 
 

@@ -60,7 +60,7 @@ def make_tours(
     Returns:
         Scan -> tours -> instruction ids.
 
-    Raises FileError for a path that does not lie in its graph, InputError for a test split.
+    Raises FileError for a path that does not lie in its graph or has no goal, InputError for a test split.
     """
     if not file.has_goals:
         raise InputError(f"expected paths from start to goal in {file.name}, got starts only (a test split)")
@@ -70,6 +70,10 @@ def make_tours(
     by_scan: dict[str, list[R2RPath]] = {}
     for path in file.paths:
         check_path(file, path, connectivity)
+        if len(path.path) < 2:
+            raise FileError(
+                f"{file.name}, path {path.path_id}: expected viewpoints up to the goal, got the start only"
+            )
         by_scan.setdefault(path.scan, []).append(path)
     tours: dict[str, list[list[str]]] = {}
     for scan, paths in by_scan.items():
