@@ -11,6 +11,7 @@ from navarena.cli.main import main
 from navarena.core.errors import FileError, InputError
 from navarena.episodes.graph_data import open_graph_data
 from navarena.evaluation import load_results, score_episodes, score_tours
+from navarena.evaluation.analyses import run_tour_analysis
 
 
 @pytest.fixture
@@ -62,6 +63,11 @@ def test_the_path_agent_is_perfect_in_files_too(folder, capsys):
         assert scored[key] == ran[key]
     assert ran["identity"].startswith("ir2r-v1@r2r/val_seen#")
     assert len(json.loads(details.read_text())["episodes"]) == 12
+    over_seeds = run_tour_analysis("tours", [f"paths={details},{details}"])
+    assert over_seeds.rows[0] == ("paths", "t-nDTW", 2, 3, 12, 1.0, 0.0)
+    by_position = run_tour_analysis("tour-positions", [str(details)])
+    assert by_position.rows[0][:2] == ("path", "1")
+    assert sum(row[2] for row in by_position.rows) == 12 and by_position.rows[0][3].mean == 1.0
     files = sorted(drawings.iterdir())
     assert [file.name for file in files] == [f"tour-{k}-scan1.svg" for k in range(3)]
     picture = tree.fromstring(files[0].read_text())

@@ -19,6 +19,7 @@ from navarena.episodes.graph_data import GraphData, open_graph_data
 from navarena.evaluation.graph_results import load_results
 from navarena.evaluation.graph_scores import OFFICIAL_INSTRUCTIONS, TITLES, mean_scores, score_episodes
 from navarena.evaluation.identity import Identity
+from navarena.evaluation.tour_runner import AnyTour
 from navarena.evaluation.tour_scores import TourScores, score_tours
 from navarena.metrics.instruction import SplReference
 from navarena.metrics.tours import Reading, Weighting
@@ -132,6 +133,7 @@ def report_on_graphs(
         mean_scores(scored),
         TITLES,
         tours,
+        order_tours(data.tours) if data.iterative else {},
     )
     drawings = (drawing_on_graph(tour, walks, data.atlas) for tour in data.tours) if tours else ()
     show(console, shown, options, values, drawings)
@@ -147,6 +149,7 @@ class Shown:
         means: number -> mean over episodes.
         titles: number -> column of the table.
         tours: t-nDTW and its like; None for single episodes.
+        tour_of: episode id -> its tour, in the order of the tours; empty for single episodes.
     """
 
     identity: str
@@ -154,6 +157,12 @@ class Shown:
     means: Mapping[str, float]
     titles: Mapping[str, str]
     tours: TourScores | None
+    tour_of: Mapping[str, str]
+
+
+def order_tours(tours: Iterable[AnyTour]) -> dict[str, str]:
+    """Episode id -> id of its tour, in the order in which the tours have them."""
+    return {one.episode_id: tour.tour_id for tour in tours for one in tour.episodes}
 
 
 def show(
@@ -173,7 +182,8 @@ def show(
         drawings: of the tours, made when they are asked for.
     """
     if options.details is not None:
-        write_details(options.details, shown.episodes, shown.tours)
+        agent = values.get("agent") or Path(values["results"]).stem
+        write_atomic(options.details, msgspec.json.encode(describe_results(shown, agent)))
     if options.drawings is not None:
         for drawing in drawings:
             write_tour_drawing(drawing, options.drawings, options.reading)
@@ -195,7 +205,13 @@ def require_goals(file: R2RFile) -> None:
         raise InputError(f"expected paths up to their goals in {file.name}, got starts only (a test split)")
 
 
-def write_details(path: Path, episodes: Mapping[str, Any], tours: TourScores | None) -> None:
-    """Write the numbers of every episode, and of every tour, as JSON; raises StorageError."""
-    document = {"episodes": episodes, "tours": [] if tours is None else [asdict(t) for t in tours.tours]}
-    write_atomic(path, msgspec.json.encode(document))
+def describe_results(shown: Shown, agent: str) -> dict[str, Any]:
+    """The numbers of every episode and tour as `navarena analyse` reads them: a results file."""
+    names = [name for name in shown.tour_of if name in shown.episodes] or list(shown.episodes)
+    document: dict[str, Any] = {"identity": shown.identity, "agent": agent, "tours": []}
+    if shown.tours is not None:
+        document |= {"weighting": shown.tours.weighting, "tours": [asdict(one) for one in shown.tours.tours]}
+    document["episodes"] = {
+        name: {"tour": shown.tour_of.get(name, ""), "metrics": shown.episodes[name]} for name in names
+    }
+    return document

@@ -1,8 +1,8 @@
 """Analyses of IVLN (Krantz et al. 2023): tables over training seeds, numbers by position in the tour, and how
 much of a tour has been seen.
 
-They read results files of `navarena tours evaluate` in continuous scenes, which hold every episode in the
-order in which its tour had it.
+They read results files of `navarena tours evaluate` in continuous scenes, and the details that it and
+`navarena tours score` write on graphs: both hold every episode in the order in which its tour had it.
 """
 
 import math
@@ -19,7 +19,7 @@ from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
 from navarena.evaluation.tour_coverage import Coverage
 from navarena.metrics.statistics import Estimate, estimate_mean
-from navarena.metrics.tours import mean_over_tours
+from navarena.metrics.tours import Weighting, mean_over_tours
 
 POSITIONS = (1, 2, 3, 4, 5, 10, 20, 30, 50)
 """Positions at which groups begin; the last group has no end."""
@@ -46,12 +46,13 @@ class TourResult(msgspec.Struct, frozen=True):
 
 
 class TourResults(msgspec.Struct, frozen=True):
-    """A results file."""
+    """A results file; `weighting` is that of t-nDTW."""
 
     identity: str
     agent: str
     episodes: dict[str, TourEpisodeResult]
     tours: list[TourResult]
+    weighting: Weighting = "changes"
 
 
 @dataclass(frozen=True)
@@ -88,15 +89,15 @@ def _read(path: Path) -> TourResults:
         return msgspec.json.decode(read_bytes(path, "results of tours"), type=TourResults)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise FileError(
-            f"{path} holds no results of `navarena tours evaluate` in continuous scenes ({error})"
+            f"{path} holds no results of `navarena tours evaluate` ({error}); on graphs, give --details"
         ) from error
 
 
 def analyse_tours(contestants: Sequence[TourContestant]) -> Analysis:
     """Each number as its mean and standard error over training seeds, as the tables of IVLN print them.
 
-    t-nDTW weighs tours by their changes of episode (the continuous reference code), t-SR and t-SPL by their
-    episodes. One seed has no standard error.
+    t-nDTW weighs tours as the results say (by changes of episode in houses, as the continuous reference code
+    does, by episodes on graphs), t-SR and t-SPL by their episodes. One seed has no standard error.
     """
     rows: list[tuple[Cell, ...]] = []
     for one in contestants:
@@ -139,7 +140,7 @@ def _summarize(run: TourResults) -> dict[str, float | None]:
     """Name -> mean of one run, over tours first, then over episodes; None where nothing is finite."""
     lengths = [tour.episodes for tour in run.tours]
     found: dict[str, float | None] = {
-        "t-nDTW": mean_over_tours([tour.ndtw for tour in run.tours], lengths, "changes"),
+        "t-nDTW": mean_over_tours([tour.ndtw for tour in run.tours], lengths, run.weighting),
         "t-SR": mean_over_tours([tour.success for tour in run.tours], lengths),
         "t-SPL": mean_over_tours([tour.spl for tour in run.tours], lengths),
     }
