@@ -186,7 +186,7 @@ def test_a_sure_candidate_is_gone_to_at_once():
 
 def test_a_doubtful_candidate_is_looked_at_and_taken_when_patience_ends():
     things = remember(("sofa", 0, 9), ("sofa", 90, 9))
-    search = search_for(TEXT, [0.5, 0.4], patience=2)
+    search = search_for(TEXT, [0.5, 0.4], patience={"description": 2})
     first = search.choose(things, FAR, False)
     assert first.things == things and not first.is_sure
     assert search.choose(things, NEAR, False).things == [things[1]], "the first was seen from near"
@@ -200,10 +200,21 @@ def test_what_an_old_memory_holds_is_taken_at_once():
     """Both searches doubt; the second begins with a memory that has lasted for long enough."""
     things = remember(("sofa", 0, 9), ("sofa", 90, 9))
     for age, is_sure in ((8, False), (10, True)):
-        search = Search(Scripted([0.5, 0.4]), SearchSettings(settled=10), age)
+        search = Search(Scripted([0.5, 0.4]), SearchSettings(settled={"description": 10}), age)
         search.begin(TEXT)
         assert search.choose(things, FAR, False).is_sure == is_sure
         assert search.age == age + 1
+
+
+def test_a_bad_picture_is_looked_past_for_longer_however_old_the_memory():
+    things = remember(("sofa", 0, 9))
+    shown = GoalQuery("image", "sofa", picture=DARK)
+    search = Search(Scripted([0.2]), SearchSettings(patience={"image": 3}), 10_000)
+    search.begin(shown)
+    assert [search.choose(things, NEAR, False).is_sure for _ in range(4)] == [False, False, False, True]
+    sure = Search(Scripted([0.4]))
+    sure.begin(shown)
+    assert sure.choose(things, FAR, False).is_sure
 
 
 def test_a_search_explores_until_something_is_known_and_gives_up_in_the_end():

@@ -20,9 +20,10 @@ class SearchSettings:
 
     Attributes:
         accept: modality -> score from which on a thing is taken at once.
-        patience: actions of looking on with a doubtful candidate, before the best one is taken.
-        settled: actions that the memory has lasted for, from which on the best one is taken at once: what
-            was seen before this goal was asked for need not be looked for again.
+        patience: modality -> actions of looking on with a doubtful candidate, before the best one is taken;
+            of pictures the wrong thing seldom scores as much as the right one, so that looking on pays.
+        settled: modality -> actions that the memory has lasted for, from which on the best one is taken at
+            once: what was seen before this goal was asked for need not be looked for again.
         nearness: metres within which a doubtful candidate counts as looked at.
         budget: actions of a sub-task before what is best is taken, however bad (paper: 500).
         last: actions after that, after which the body declares wherever it is.
@@ -31,8 +32,12 @@ class SearchSettings:
     accept: Mapping[Modality, float] = field(
         default_factory=lambda: MappingProxyType({"object": 0.0, "description": 0.75, "image": 0.4})
     )
-    patience: int = 25
-    settled: int = 150
+    patience: Mapping[Modality, int] = field(
+        default_factory=lambda: MappingProxyType({"object": 0, "description": 25, "image": 150})
+    )
+    settled: Mapping[Modality, float] = field(
+        default_factory=lambda: MappingProxyType({"object": 0, "description": 150, "image": math.inf})
+    )
     nearness: float = 1.2
     budget: int = 500
     last: int = 150
@@ -109,14 +114,18 @@ class Search:
         if self._goal.modality == "object":
             return Choice(found.things)
         self._doubted += 1
+        told = self._goal.modality
         seen = [k for k, one in enumerate(found.things) if len(one.points)]
         best = max(seen, key=lambda k: (found.scores[k], -k), default=None)
-        one = self._settings
-        is_late = is_explored or self._doubted > one.patience or self._steps > one.budget
-        is_late = is_late or self.age > one.settled
-        if best is not None and (is_late or found.scores[best] >= one.accept[self._goal.modality]):
+        is_late = is_explored or self._is_late(told)
+        if best is not None and (is_late or found.scores[best] >= self._settings.accept[told]):
             return Choice([found.things[best]])
         return self._look_on(found, position)
+
+    def _is_late(self, told: Modality) -> bool:
+        """Whether the best candidate is taken, however doubtful."""
+        one = self._settings
+        return self._doubted > one.patience[told] or self.age > one.settled[told] or self._steps > one.budget
 
     def _look_on(self, found: Candidates, position: Float[np.ndarray, "3"]) -> Choice:
         """Go and see the candidates that were not seen from near; explore when all of them were."""
