@@ -37,6 +37,7 @@ ENDINGS = {"stop", "found", "subtask_stop"}
 FOR_SOME = {
     "frontier": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-adaptive": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
+    "frontier-odometry": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-rgb": ("multion", "expected MultiON with cylinders"),
     "modular-cow": ("goat", "expected goat-v1 or one of its skills"),
     "modular-goat-gt": ("goat", "expected goat-v1 or one of its skills"),

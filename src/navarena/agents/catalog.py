@@ -10,6 +10,7 @@ AGENTS = Registry(
         "forward": "navarena.agents.forward:ForwardAgent",
         "frontier": "navarena.agents.explorers.frontier:FrontierAgent",
         "frontier-adaptive": "navarena.agents.explorers.adaptive:AdaptiveFrontierAgent",
+        "frontier-odometry": "navarena.agents.explorers.odometric:OdometricFrontierAgent",
         "frontier-rgb": "navarena.agents.explorers.frontier:FrontierRgbAgent",
         "modular-cow": "navarena.agents.goat.cow:ModularCowAgent",
         "modular-goat-gt": "navarena.agents.goat.modular:ModularGoatAgent",

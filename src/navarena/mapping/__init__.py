@@ -8,6 +8,7 @@ from navarena.mapping.instance_memory import Instance, InstanceMemory, InstanceS
 from navarena.mapping.instance_views import InstanceView
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyMaps, OccupancySettings
+from navarena.mapping.scan_odometry import ScanOdometry, ScanSettings
 from navarena.mapping.segmented_picture import SegmentedPicture
 from navarena.mapping.steering import SteeringSettings, steer
 from navarena.mapping.terrain import (
@@ -39,6 +40,8 @@ __all__ = [
     "PointClouds",
     "Reach",
     "ReachableFloor",
+    "ScanOdometry",
+    "ScanSettings",
     "SegmentedPicture",
     "SteeringSettings",
     "Terrain",

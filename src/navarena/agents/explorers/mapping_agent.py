@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Float32, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
+from navarena.agents.explorers.pose_sources import PoseSource, ToldPoses
 from navarena.core.errors import InputError
 from navarena.mapping import OccupancyMaps, OccupancySettings, SteeringSettings, TerrainSettings
 from navarena.simulation.bodies import Bodies
@@ -30,7 +31,8 @@ MOVES = {"forward": "move_forward", "left": "turn_left", "right": "turn_right"}
 class MappingAgent(Agent):
     """Keeps an occupancy map for each slot, in the frame of the episode's start.
 
-    It feels its pose by `gps` and `compass` and sees by `depth`. What it goes to, a derived class says.
+    It sees by `depth`, and feels its pose by `gps` and `compass`, where a derived class has no other source.
+    What it goes to, a derived class says.
 
     Args:
         task: the rules.
@@ -38,13 +40,14 @@ class MappingAgent(Agent):
     """
 
     def __init__(self, task: Task, seed: int = 0) -> None:
-        self.sensors: tuple[str, ...] = ("depth", "gps", "compass")
         self.task = task
         self.camera = _first_camera(task.embodiment, "depth")
         self._depth = _depth_sensor(task)
         self._explorer_settings = _explorer_settings(task.embodiment)
         self._indices = {name: index for index, name in enumerate(task.actions)}
         self._map_settings = _map_settings(task.embodiment, self._depth, self.camera)
+        self._pose_source = self.make_pose_source()
+        self.sensors: tuple[str, ...] = ("depth", *self._pose_source.sensors)
         self._maps: OccupancyMaps | None = None
         self._bodies = Bodies(1)
         self._explorers: dict[int, Explorer] = {}
@@ -61,10 +64,12 @@ class MappingAgent(Agent):
     def act(
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
     ) -> Int64[np.ndarray, "n"]:
-        maps, poses = self._feel(observations, active)
+        depths = stretch(observations["depth"][..., 0], self.camera.height_px, self.camera.width_px)
+        if 0 < self._depth.nearest <= self.task.embodiment.radius:
+            depths = forget_nearest(depths, (self._depth.nearest - self.depth_scale[1]) / self.depth_scale[0])
+        maps, poses = self._feel(observations, depths, active)
         rows = np.flatnonzero(active).tolist()
         each = {slot: {name: value[slot] for name, value in observations.items()} for slot in rows}
-        depths = stretch(observations["depth"][..., 0], self.camera.height_px, self.camera.width_px)
         self._carve(maps, depths, poses, active, each)
         actions = np.zeros(len(active), np.int64)
         for slot in rows:
@@ -77,7 +82,12 @@ class MappingAgent(Agent):
             if self._explorers[slot].gives_up:
                 maps.reset([slot])
                 self._explorers[slot].begin_anew()
+        self._pose_source.note(actions)
         return actions
+
+    def make_pose_source(self) -> PoseSource:
+        """What tells where the bodies are."""
+        return ToldPoses()
 
     def settings_in(self, scene_id: str) -> ExplorerSettings:
         """How it explores in a scene: by its body's data sheet, unless it has learned better."""
@@ -132,17 +142,19 @@ class MappingAgent(Agent):
         return self._depth.nearest, self._depth.farthest
 
     def _feel(
-        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+        self,
+        observations: Mapping[str, np.ndarray],
+        depths: Float32[np.ndarray, "n h w"],
+        active: Bool[np.ndarray, "n"],
     ) -> tuple[OccupancyMaps, Float[np.ndarray, "n 4 4"]]:
         """The maps, empty where an episode has just begun, and (N, 4, 4) metres, where the cameras are."""
         if self._maps is None or self._maps.agents != len(active):
             self._maps = OccupancyMaps(len(active), self._map_settings)
             self._bodies = Bodies(len(active))
-        self._maps.reset([start.slot for start in self._starts])
+        begun = [start.slot for start in self._starts]
         self._starts.clear()
-        self._bodies.positions[:, 0] = observations["gps"][:, 1]
-        self._bodies.positions[:, 2] = -observations["gps"][:, 0]
-        self._bodies.yaws[:] = observations["compass"][:, 0]
+        self._maps.reset(begun)
+        self._pose_source.feel(observations, depths, begun, active, self._bodies)
         return self._maps, world_from_camera(self._bodies, self.camera)
 
     def _carve(
@@ -184,6 +196,15 @@ def stretch(depths: Float32[np.ndarray, "n h w"], rows: int, columns: int) -> Fl
         return depths
     nearest = [np.arange(count) * size // count for count, size in ((rows, height), (columns, width))]
     return np.ascontiguousarray(depths[:, nearest[0][:, None], nearest[1]])
+
+
+def forget_nearest(depths: Float32[np.ndarray, "n h w"], nearest: float) -> Float32[np.ndarray, "n h w"]:
+    """Depth pictures (N, H, W) of any unit, NaN where they say `nearest` or less.
+
+    For cameras that tell depths apart from nearer than the body lets anything come: what is clipped to the
+    nearest depth there is no obstacle, but a hole, where a real camera measures nothing and says 0.
+    """
+    return np.where(depths > np.float32(nearest), depths, np.float32(np.nan))
 
 
 def _depth_sensor(task: Task) -> Depth:
