@@ -7,7 +7,7 @@ whatever the order of the points.
 # mypy: disable-error-code="no-untyped-def"
 
 import numpy as np
-from jaxtyping import Float32, Int32, Int64
+from jaxtyping import Float32, Int32, Int64, Shaped
 
 from navarena.core.errors import InputError
 from navarena.core.kernels import kernel
@@ -56,6 +56,15 @@ def scatter_highest(cells, heights, labels, out, tops):
                 out[row, column] = labels[k]
 
 
+def require_one_each(cells: Shaped[np.ndarray, "..."], values: Shaped[np.ndarray, "..."]) -> None:
+    """Raise InputError unless each of `cells` (K, 2) has one of the values (K, ...), of any unit."""
+    if cells.ndim != 2 or cells.shape[1] != 2 or cells.dtype.kind != "i" or len(values) != len(cells):
+        raise InputError(
+            f"expected integer cells (K, 2) and one value for each to bin, got {cells.dtype} {cells.shape} "
+            f"and {values.shape}"
+        )
+
+
 def bin_max(
     cells: Int64[np.ndarray, "k 2"],
     features: Float32[np.ndarray, "k f"],
@@ -73,6 +82,7 @@ def bin_max(
     Returns:
         (R, C, F) float32.
     """
+    require_one_each(cells, features)
     if not np.isfinite(features).all():
         raise InputError("expected finite features to bin, got NaN or infinity; leave such points out")
     out = np.full((*shape, features.shape[1]), empty, np.float32)
@@ -87,6 +97,7 @@ def bin_last(
 
     cells: (K, 2) rows and columns; labels: (K,) int32; shape: (R, C).
     """
+    require_one_each(cells, labels)
     out = np.full(shape, empty, np.int32)
     scatter_last(cells, labels, out)
     return out
@@ -104,6 +115,7 @@ def bin_majority(
     cells: (K, 2) rows and columns; labels: (K,) int32 within 0 to classes - 1; shape: (R, C).
     Raises InputError for a label outside.
     """
+    require_one_each(cells, labels)
     if len(labels) and (labels.min() < 0 or labels.max() >= classes):
         raise InputError(
             f"expected labels within 0..{classes - 1}, got {labels.min()} to {labels.max()}; map them first"
@@ -134,6 +146,8 @@ def bin_highest(
     Returns:
         (R, C) int32 labels, (R, C) float32 metres.
     """
+    require_one_each(cells, heights)
+    require_one_each(cells, labels)
     if not np.isfinite(heights).all():
         raise InputError(
             "expected finite heights (metres) to bin, got NaN or infinity; leave such points out"

@@ -79,8 +79,13 @@ def crop_turned(
     Returns:
         (N, A, B, K) of the dtype of `maps`.
 
-    Raises InputError for centres or turns that are not finite.
+    Raises InputError for centres or turns that are not finite, or not one for each map.
     """
+    if np.shape(centers) != (len(maps), 2) or np.shape(turns) != (len(maps),):
+        raise InputError(
+            f"expected a center and a turn for each of {len(maps)} maps, got {np.shape(centers)} and "
+            f"{np.shape(turns)}"
+        )
     if not (np.isfinite(centers).all() and np.isfinite(turns).all()):
         raise InputError(
             "expected finite centers (cells) and turns (radians) of windows, got NaN or infinity"
@@ -97,10 +102,11 @@ def turn_blended(
     """(N, R, C, K) maps turned about their middles by `turns` (N,) radians, counter-clockwise.
 
     Values are blended from the four nearest cells (bilinear); outside is 0. On square maps this is
-    an affine grid with `align_corners=False` and zero padding of the networks' libraries.
+    an affine grid with `align_corners=False` and zero padding of the networks' libraries. Raises InputError
+    for turns that are not finite, or not one for each map.
     """
-    if not np.isfinite(turns).all():
-        raise InputError("expected finite turns (radians) of maps, got NaN or infinity")
+    if np.shape(turns) != (len(maps),) or not np.isfinite(turns).all():
+        raise InputError(f"expected a finite turn (radians) for each of {len(maps)} maps, got {turns}")
     out = np.zeros_like(maps)
     blend_turned(np.ascontiguousarray(maps), np.ascontiguousarray(turns, np.float64), out)
     return out

@@ -13,7 +13,12 @@ from navarena.core.geometry import focal_length
 from navarena.core.kernels import kernel
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.oracle_map import WINDOW, crop_oracle
-from navarena.mapping.picture_checks import chosen_agents, require_pictures, require_poses
+from navarena.mapping.picture_checks import (
+    chosen_agents,
+    require_numbers,
+    require_pictures,
+    require_poses,
+)
 from navarena.simulation.body import Camera
 
 
@@ -171,11 +176,15 @@ class Uncovered:
     ) -> None:
         """Uncover a plain sector before each body that is `active` (N,) bool.
 
-        positions: (N, 3) metres; yaws: (N,) radians. A body off the map uncovers nothing.
+        positions: (N, 3) metres; yaws: (N,) radians. A body off the map uncovers nothing. Raises InputError
+        for places and directions that are not finite, and for yaws that are not as many as bodies.
         """
+        bodies = len(self.seen)
+        rows = np.flatnonzero(chosen_agents(active, bodies))
+        require_numbers("headings (radians)", yaws, bodies, rows)
         cells, headings = self.grid.cells_of(positions), self.grid.heading_of(yaws)
         one, reach = self.settings, self.settings.reach / self.grid.cell
-        for n in range(len(cells)) if active is None else np.flatnonzero(active).tolist():
+        for n in rows.tolist():
             mark_sector(self.seen[n], cells[n, 0], cells[n, 1], headings[n], one.fov, reach)
 
     def reveal_frames(

@@ -78,9 +78,16 @@ def paint_goals(
         block: cells along a side of what each goal paints: 3 (code) or 1 (paper). Later goals paint over
             earlier ones.
         first: the value of class 0: 1 for oracle maps, 2 for those that are revealed (code).
+
+    Raises InputError for an even block, classes that do not fit into a byte, and positions not finite.
     """
     if block < 1 or block % 2 == 0:
         raise InputError(f"expected an odd number of cells that a goal paints, got {block}")
+    if len(classes) != len(positions) or not all(0 <= one + first <= 255 for one in classes.tolist()):
+        raise InputError(
+            f"expected a class within {-first}..{255 - first} for each of {len(positions)} goals, got "
+            f"{classes.tolist()}"
+        )
     out = np.zeros((grid.rows, grid.columns), np.uint8)
     half = block // 2
     for (row, column), kind in zip(grid.cells_of(positions).tolist(), classes.tolist()):

@@ -48,6 +48,9 @@ class SegmentedPicture:
                 f"{self.rgb.shape} and {self.depth.shape}"
             )
         require_poses(np.asarray(self.pose)[None], 1)
+        nearest, farthest = self.depth_range
+        if not 0 <= nearest < farthest:
+            raise InputError(f"expected 0 <= nearest < farthest (metres), got {nearest} and {farthest}")
         if not 0 < self.hfov < math.pi:
             raise InputError(f"expected an hfov within 0 to pi radians, got {self.hfov}")
 

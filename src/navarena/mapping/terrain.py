@@ -145,9 +145,13 @@ def build_terrain(
         around: (3,) metres, a place to include, such as the body's.
         box: (4,) first row, last row + 1, first column and last column + 1 outside which nothing was seen, as
             of OccupancyMaps; None looks everywhere.
+
+    Raises InputError for a grid of another size, another direction up, or places that are not finite.
     """
     if grid.up != "-z":
         raise InputError(f"expected a map with -z up to plan on, got {grid.up}")
+    if scores.shape != (grid.rows, grid.columns):
+        raise InputError(f"expected scores of {grid.rows} x {grid.columns} cells, got {scores.shape}")
     top, bottom, left, right = known_box(
         scores, np.array([0, grid.rows, 0, grid.columns]) if box is None else box
     )
