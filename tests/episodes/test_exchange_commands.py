@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from navarena.cli.main import main
@@ -171,6 +172,21 @@ def test_objects_are_written_with_their_numbers_and_pass_the_audit(
     for goals in content.get("goals_by_category", {}).values():
         assert goals and all(goal["view_points"] for goal in goals)
     told = printed(capsys, "episodes", "audit", file)
+    assert told["episodes"] == 2 and told["expert"] and not told["findings"]
+
+
+def test_one_object_of_robothor_is_written_with_the_way_to_it(tmp_path, capsys):
+    file = tmp_path / "val.json"
+    scene = "robothor-like-v1/val/00001"
+    made = ("make", "objectnav-robothor2020-v1", "--scene", scene, "--per-scene", "2")
+    assert main(["episodes", *made, "--layout", "robothor-2020", "--out", str(file)]) == 0
+    capsys.readouterr()
+    for row in json.loads(file.read_text()):
+        path = np.array([[spot[axis] for axis in "xyz"] for spot in row["shortest_path"]])
+        length = np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
+        assert length == pytest.approx(row["shortest_path_length"], abs=0.02)
+        assert row["target_position"] and row["scene"] == scene
+    told = printed(capsys, "episodes", "audit", file, "--protocol", "objectnav-robothor2020-v1")
     assert told["episodes"] == 2 and told["expert"] and not told["findings"]
 
 

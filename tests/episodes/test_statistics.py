@@ -90,6 +90,15 @@ def test_hidden_goals_have_no_distance():
     assert numbers.geodesic.spread is None and numbers.ratio.histogram is None and numbers.path_length == 0
 
 
+def test_bare_objects_are_where_the_path_of_the_file_ends():
+    """RoboTHOR 2020 gives an object and a path that ends where it is seen from; distances are to there."""
+    points = GoalPoints()
+    (stage,) = points.stages(ObjectGoal("bed", (BARE,), arrival=(7.0, 0.0, 1.0)))
+    assert stage.tolist() == [[7, 0, 1]]
+    (seen,) = points.stages(ObjectGoal("bed", (NEAR, BARE), arrival=(7.0, 0.0, 1.0)))
+    assert len(seen) == 3
+
+
 def test_points_of_shared_objects_are_made_once():
     points = GoalPoints()
     shared = (NEAR, BARE)

@@ -1,13 +1,14 @@
 """`navarena episodes make` and `navarena episodes info`."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 import tyro
 
 from navarena.cli.console import Console
@@ -26,6 +27,7 @@ from navarena.episodes.exchange import (
     open_episode_file,
     write_document,
 )
+from navarena.episodes.goals import Position
 from navarena.episodes.listed_objects import with_objects
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.statistics import Statistics, compute_statistics
@@ -58,7 +60,8 @@ class EpisodesMake:
     """Another seed, other episodes."""
     layout: str | None = None
     """Write this layout of the community in the place of our own: habitat-pointnav,
-    habitat-objectnav-hm3d or multion."""
+    habitat-objectnav-hm3d, multion, robothor-2020, robothor-2021, robustnav-objectnav or
+    robustnav-pointnav."""
     up: str = "y"
     """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
     scale: float = 1.0
@@ -80,8 +83,14 @@ class EpisodesMake:
         if self.layout is None:
             save_episodes(dataset, self.out)
         else:
-            episodes = self._with_objects(dataset)
-            write_document(make_document(self.layout, episodes, get_recipe(self.protocol).words), self.out)
+            recipe = get_recipe(self.protocol)
+            worlds = WorldCache(
+                recipe.embodiment, lambda scene, body: open_world(scene, body, self.up, self.scale)
+            )
+            episodes: Sequence[Episode] = dataset.episodes
+            if isinstance(recipe, ObjectNavRecipe):  # objects, which ObjectNav leaves to the scene
+                episodes = with_objects(episodes, worlds.get, recipe.view_points)
+            write_document(make_document(self.layout, episodes, recipe.words, _path_finder(worlds)), self.out)
         numbers = compute_statistics(dataset.episodes)
         console.text(f"{numbers.episodes} episodes in {numbers.scenes} scenes written to {self.out}")
         console.text(f"hash {dataset.hash}, {dataset.dropped} unsolvable candidates dropped")
@@ -111,15 +120,15 @@ class EpisodesMake:
                 self.workers,
             )
 
-    def _with_objects(self, dataset: EpisodeDataset) -> Sequence[Episode]:
-        """The episodes, with the objects that ObjectNav leaves to the scene."""
-        recipe = get_recipe(self.protocol)
-        if not isinstance(recipe, ObjectNavRecipe):
-            return dataset.episodes
-        worlds = WorldCache(
-            recipe.embodiment, lambda scene, body: open_world(scene, body, self.up, self.scale)
-        )
-        return with_objects(dataset.episodes, worlds.get, recipe.view_points)
+
+def _path_finder(worlds: WorldCache) -> Callable[[str, Position, Position], list[Position]]:
+    """(scene id, start, end), positions in metres -> corners of the shortest path."""
+
+    def find_path(scene_id: str, start: Position, end: Position) -> list[Position]:
+        corners = worlds.get(scene_id).navmesh.shortest_path(np.array(start), np.array(end))
+        return [(x, y, z) for x, y, z in corners.tolist()]
+
+    return find_path
 
 
 @dataclass(frozen=True)

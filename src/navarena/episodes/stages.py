@@ -33,7 +33,7 @@ class GoalPoints:
 
         A point is one stage of one point, a category one stage of all view points of all instances; several
         objects are as many stages, and so are the sub-tasks of a lifelong goal. An object without view
-        points stands for itself.
+        points stands for itself, unless the file says where its path ends (RoboTHOR).
         """
         if isinstance(goal, MultiGoal):
             return tuple(_points_of((one,)) for one in goal.objects)
@@ -42,6 +42,8 @@ class GoalPoints:
         if isinstance(goal, ImageGoal):
             return (self._shared(goal.instance, (goal.instance,)),)
         if isinstance(goal, ObjectGoal) and goal.instances:
+            if goal.arrival is not None and not any(one.view_points for one in goal.instances):
+                return (np.array([goal.arrival], float),)
             return (self._shared(goal.instances, goal.instances),)
         return (np.array(goal.places, float).reshape(-1, 3),)
 

@@ -10,6 +10,13 @@ from navarena.core.errors import InputError
 from navarena.core.suggest import unknown_name
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.document import Document
+from navarena.episodes.exchange.export_robothor import (
+    FindPath,
+    write_robothor_2020,
+    write_robothor_2021,
+    write_robustnav_objectnav,
+    write_robustnav_pointnav,
+)
 from navarena.episodes.exchange.habitat import Info, ObjectGoalRecord, as_number, make_goal_record
 from navarena.episodes.exchange.habitat_objectnav import (
     GOALS_KEY,
@@ -22,25 +29,40 @@ from navarena.episodes.exchange.multion import MULTION, MultiGoalRecord, MultiON
 from navarena.episodes.exchange.r2r_ce import R2R_CE, InstructionRecord, R2RCERecord
 from navarena.episodes.exchange.r2r_ce import GoalRecord as R2RGoalRecord
 from navarena.episodes.exchange.records import Quaternion
+from navarena.episodes.exchange.robothor import (
+    ROBOTHOR_2020,
+    ROBOTHOR_2021,
+    ROBUSTNAV_OBJECTNAV,
+    ROBUSTNAV_POINTNAV,
+)
 from navarena.episodes.goals import InstructionGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.language.vocabulary import PAD, UNKNOWN, route_vocabulary
 from navarena.episodes.stages import GoalPoints, euclidean_distance
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 
 
-def make_document(layout: str, episodes: Iterable[Episode], categories: Sequence[str] = ()) -> Document:
+def make_document(
+    layout: str,
+    episodes: Iterable[Episode],
+    categories: Sequence[str] = (),
+    find_path: FindPath | None = None,
+) -> Document:
     """A file of our episodes in one of the layouts that `EXPORTS` names.
 
     Args:
-        layout: "habitat-pointnav", "habitat-objectnav-hm3d", "multion" or "r2r-ce".
+        layout: such as "habitat-pointnav", "multion" or "robothor-2021".
         episodes: of that task; ids are written, although readers of ObjectNav and MultiON count anew.
         categories: in the order of the numbers that agents are told; by default sorted by name.
+        find_path: for layouts of RoboTHOR, whose evaluation measures the path in the file; without it no
+            path is written.
 
     Raises UnknownNameError for another layout, InputError for an episode of another task.
     """
-    if layout not in EXPORTS:
-        raise unknown_name("layout to write", layout, EXPORTS)
-    return EXPORTS[layout](list(episodes), categories)
+    if layout in _UNITY:
+        return _UNITY[layout](list(episodes), find_path)
+    if layout in _HABITAT:
+        return _HABITAT[layout](list(episodes), categories)
+    raise unknown_name("layout to write", layout, EXPORTS)
 
 
 def _pointnav(episodes: Sequence[Episode], categories: Sequence[str]) -> Document:
@@ -156,13 +178,20 @@ def _r2r_ce(episodes: Sequence[Episode], categories: Sequence[str]) -> Document:
     return Document(R2R_CE, records, {}, header)
 
 
-EXPORTS: dict[str, Callable[[Sequence[Episode], Sequence[str]], Document]] = {
+_HABITAT: Mapping[str, Callable[[Sequence[Episode], Sequence[str]], Document]] = {
     HABITAT_POINTNAV.name: _pointnav,
     HABITAT_OBJECTNAV_HM3D.name: _objectnav,
     MULTION.name: _multion,
     R2R_CE.name: _r2r_ce,
 }
-"""Layout -> what writes our episodes in it."""
+_UNITY: Mapping[str, Callable[[Sequence[Episode], FindPath | None], Document]] = {
+    ROBOTHOR_2020.name: write_robothor_2020,
+    ROBOTHOR_2021.name: write_robothor_2021,
+    ROBUSTNAV_OBJECTNAV.name: write_robustnav_objectnav,
+    ROBUSTNAV_POINTNAV.name: write_robustnav_pointnav,
+}
+EXPORTS = (*_HABITAT, *_UNITY)
+"""Layouts that our episodes can be written in."""
 
 
 def _common(episode: Episode) -> dict[str, Any]:
