@@ -90,7 +90,7 @@ def test_the_same_words_for_two_objects_are_found(house):
     words = "the  fluffy WHATSIT on the bathtub"
     episodes = [
         ask(0, (pictures[0], words), category="picture"),
-        ask(1, (pictures[1], "The fluffy whatsit, on the bathtub."), category="picture"),
+        ask(1, (pictures[1], "Instruction: Find the fluffy whatsit, on the bathtub."), category="picture"),
         ask(2, (pictures[0], words), category="picture"),
     ]
     (message,) = find_unclear_descriptions(house, episodes)

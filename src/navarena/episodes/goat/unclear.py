@@ -1,5 +1,6 @@
 """Descriptions that do not tell one object of their scene apart, whoever wrote them."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from navarena.episodes.goat.descriptions import Describer, Relation, may_be_call
 from navarena.episodes.goat.names import is_called
 from navarena.episodes.goat.rewording import find_describer
 from navarena.episodes.goat.told_facts import ToldFacts, read_facts
-from navarena.episodes.goat.written import facts_told
+from navarena.episodes.goat.written import facts_told, strip_beginning
 from navarena.episodes.view_points import box_distance
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World
@@ -122,8 +123,8 @@ def _list_goals(episodes: Iterable[Episode]) -> dict[tuple[str, str], _Asked]:
 
 
 def _plain(words: str) -> str:
-    """The words without what makes no difference to a reader: capitals, stops, and spaces between."""
-    return " ".join("".join(one if one.isalnum() else " " for one in words.lower()).split())
+    """The words without what makes no difference to a reader: the order to go there, capitals, and stops."""
+    return " ".join(re.findall(r"\w+", strip_beginning(words).lower()))
 
 
 def _list(users: list[str]) -> str:
