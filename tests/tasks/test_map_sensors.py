@@ -144,6 +144,20 @@ def test_known_maps_are_what_walking_everywhere_makes(make, tmp_path, monkeypatc
     assert len(list(tmp_path.rglob("*-map/*.pack"))) == 1, "it is kept"
 
 
+@pytest.mark.parametrize("name", ["occupancy_map", "semantic_map"])
+def test_lifetimes_have_names(name):
+    """Asked for by name, an iterative map grows over two episodes, and a known one is the same in both."""
+    names = (name, f"{name}_iterative", f"{name}_known")
+    batch, episodes = make_batch(1, names)
+    one = next(episode for episode in episodes if episode.scene_id == "rooms")
+    sizes = np.zeros((2, 3), int)
+    for k, start_yaw in enumerate((0.0, np.pi)):
+        batch.start([0], [replace(one, start_yaw=start_yaw)])
+        sizes[k] = [np.count_nonzero(batch.observations[each][0]) for each in names]
+    assert sizes[0, 0] == sizes[0, 1] and sizes[1, 0] < sizes[1, 1]
+    assert (sizes[:, 2] > 2 * sizes[:, 0]).all()
+
+
 def show(batch, episode, name):
     batch.start([0], [episode])
     return batch.observations[name][0].copy()
