@@ -14,12 +14,13 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from navarena.core.errors import InputError, NavarenaError
+from navarena.core.errors import CheckFailedError, InputError, NavarenaError
 from navarena.core.extras import require_extra
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.chains import Chain
@@ -41,8 +42,11 @@ START_SECONDS = 120.0
 
 ANSWER_SECONDS = 10.0
 
-HEAD_SECONDS = "10"
-"""After which a driver whose cluster has lost its head gives up; Ray's own 60 are long to wait."""
+HEAD_SECONDS = 10.0
+"""After which a driver whose cluster has lost its head gives up. Ray would end the process after 60."""
+
+LOOK_SECONDS = 1.0
+"""Between two looks at the head."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,36 @@ class ClusterWorker:
             self._finished.put(None)
 
 
+class HeadWatch:
+    """Ray's head, looked at from time to time.
+
+    Args:
+        address: HOST:PORT.
+        clock: seconds.
+    """
+
+    def __init__(self, address: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._address, self._clock = address, clock
+        self._seen = self._looked = clock()
+
+    def require_alive(self) -> None:
+        """Raise CheckFailedError when nobody has listened at the address for HEAD_SECONDS."""
+        now = self._clock()
+        if now - self._looked < LOOK_SECONDS:
+            return
+        self._looked = now
+        host, _, port = self._address.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), LOOK_SECONDS).close()
+            self._seen = now
+        except OSError as error:
+            if now - self._seen > HEAD_SECONDS:
+                raise CheckFailedError(
+                    f"Ray's head at {self._address} does not answer any more; finished episodes are kept: run "
+                    "the same command again to go on, with --ray of another cluster or without"
+                ) from error
+
+
 @dataclass
 class _Running:
     """A worker and the share it runs."""
@@ -148,7 +182,6 @@ class ClusterPool:
         slots: int,
         rules: EpisodeRules,
     ) -> None:
-        os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", HEAD_SECONDS)
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else Ray warns of it
         self._ray: Any = require_extra("ray", "cluster")
         self._address, self._folder, self._count = address, folder, workers
@@ -175,8 +208,10 @@ class ClusterPool:
             self._idle = self._start_workers()
             self._give_shares()
             while self._running:
-                ready, _ = self._ray.wait(list(self._running), num_returns=1)
-                self._listen(ready[0], journal, times, on_row)
+                ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=LOOK_SECONDS)
+                self._head.require_alive()
+                for stream in ready:
+                    self._listen(stream, journal, times, on_row)
                 self._give_shares()
         self._queue.require_empty(self._deaths)
         return self._deaths
@@ -197,6 +232,7 @@ class ClusterPool:
                 raise InputError(
                     f"expected at most as many --workers as the cluster has cores, {cores}, got {self._count}"
                 )
+            self._head = HeadWatch(self._ray.get_runtime_context().gcs_address)
             yield
         finally:
             self._ray.shutdown()
@@ -271,8 +307,7 @@ class ClusterPool:
             return
         except self._ray.exceptions.RayActorError as error:
             del self._running[stream]
-            last = str(error).strip().splitlines()[0]
-            self._deaths.append(f"worker on {worker.place}: {last}")
+            self._deaths.append(f"worker on {worker.place}: {describe_death(str(error))}")
             self._queue.give_back(worker.left())
             return
         except self._ray.exceptions.RayError as error:
@@ -281,6 +316,12 @@ class ClusterPool:
         times.append(spent)
         worker.finished.add(row.episode_id)
         on_row()
+
+
+def describe_death(text: str) -> str:
+    """What Ray says of a dead actor, in short."""
+    first = text.strip().splitlines()[0]
+    return "it is out of reach" if "unavailable" in first else first
 
 
 def require_answer(address: str) -> None:
