@@ -140,8 +140,8 @@ class HeadWatch:
         except OSError as error:
             if now - self._seen > HEAD_SECONDS:
                 raise CheckFailedError(
-                    f"Ray's head at {self._address} does not answer any more; finished episodes are kept: run "
-                    "the same command again to go on, with --ray of another cluster or without"
+                    f"Ray's head at {self._address} does not answer any more; finished episodes are kept: "
+                    "run the same command again to go on, with --ray of another cluster or without"
                 ) from error
 
 
