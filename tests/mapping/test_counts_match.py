@@ -7,6 +7,7 @@ import pytest
 
 from navarena.core.errors import InputError
 from navarena.mapping import (
+    InstanceMemory,
     MapGrid,
     SegmentedPicture,
     TerrainSettings,
@@ -74,3 +75,10 @@ def test_the_range_of_a_segmented_picture_grows(depth_range):
     segments, rgb = np.zeros((4, 4), np.int32), np.zeros((4, 4, 3), np.uint8)
     with pytest.raises(InputError, match="0 <= nearest < farthest"):
         SegmentedPicture(segments, {}, rgb, np.ones((4, 4), np.float32), np.eye(4), 1.2, depth_range)
+
+
+def test_numbers_of_segments_are_bounded():
+    segments, rgb = np.full((4, 4), 1 << 24, np.int32), np.zeros((4, 4, 3), np.uint8)
+    picture = SegmentedPicture(segments, {}, rgb, np.ones((4, 4), np.float32), np.eye(4), 1.2, (0.5, 5.0))
+    with pytest.raises(InputError, match="below 16,777,216, got 16,777,216"):
+        InstanceMemory(1).observe(0, picture)

@@ -27,6 +27,9 @@ from navarena.mapping.segmented_picture import SegmentedPicture, look_beyond
 FRESH_POINTS = 64
 """Points of a segment that are read from one picture, evenly chosen."""
 
+MOST_SEGMENTS = 1 << 24
+"""Numbers of segments that can be told apart in one picture: as many as there are colours of three bytes."""
+
 BETTER = 1.2
 """Times the quality of the kept view from the same side, from which on a new one takes its place."""
 
@@ -230,6 +233,8 @@ class InstanceMemory:
         segments = np.ascontiguousarray(picture.segments)
         depths = np.ascontiguousarray(picture.depth)
         size = max(0, int(segments.max(initial=0))) + 1
+        if size > MOST_SEGMENTS:
+            raise InputError(f"expected numbers of segments below {MOST_SEGMENTS:,}, got {size - 1:,}")
         counts, known = np.zeros(size, np.int64), np.zeros(size, np.int64)
         boxes = np.zeros((size, 4), np.int64)
         reading = (
