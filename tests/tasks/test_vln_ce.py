@@ -15,10 +15,13 @@ from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
 from navarena.episodes.exchange.r2r_ce import FollowedGoal
 from navarena.episodes.route_tours import EpisodeTour
 from navarena.evaluation import HouseTours, refer_records, run_tours, score_records
+from navarena.evaluation.house_scores import geodesic_costs
 from navarena.evaluation.tour_coverage import measure_coverage, see_along
 from navarena.metrics.catalog import compute_metrics
+from navarena.metrics.tours import tour_ndtw
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import VLN_CE
+from navarena.simulation.navmesh.distance_table import geodesic_table
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task, get_tour_task
@@ -302,6 +305,31 @@ def test_a_teacher_leads_from_anywhere(worlds):
 def test_stopping_at_once(worlds):
     agent = load_agent("stop", SmallR2RCE())
     assert agent.act({}, np.ones(2, bool)).tolist() == [0, 0]
+
+
+def test_distances_along_the_floor_are_those_of_single_searches(worlds):
+    navmesh = worlds.get("flat").navmesh
+    points, goals = np.array(TO_BED), np.array(TO_KITCHEN[:2])
+    table = geodesic_table(navmesh, points, goals)
+    for column, goal in enumerate(goals):
+        ends = np.repeat(goal[None], len(points), 0)
+        assert table[:, column] == pytest.approx(navmesh.geodesic_distance(points, ends))
+
+
+def test_alignment_along_the_floor_is_never_better_than_straight(worlds):
+    """From the start of each episode to its goal the floor leads around walls."""
+    task = SmallIR2RCE()
+    records = run_tours(load_agent("stop", task), HouseTours(task, [TOUR], worlds))
+    navmesh = worlds.get("flat").navmesh
+    geodesics = {name: geodesic_costs(record, navmesh) for name, record in records.items()}
+    for name, record in records.items():
+        assert (geodesics[name] >= record.trajectory.costs - 0.01).all()
+    straight = score_records(task, [TOUR], records).tours
+    along = score_records(task, [TOUR], records, geodesics=geodesics).tours
+    assert (straight.distance, along.distance) == ("euclidean", "geodesic")
+    assert along.t_ndtw < straight.t_ndtw
+    aligned = [geodesics[one.episode_id] for one in TOUR.episodes]
+    assert along.t_ndtw == pytest.approx(tour_ndtw(aligned)) and along.t_sr == straight.t_sr
 
 
 def test_tours_with_the_interface_of_gymnasium(worlds):

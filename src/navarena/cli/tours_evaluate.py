@@ -1,6 +1,6 @@
 """`navarena tours evaluate`: on navigation graphs, and in houses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -28,11 +28,13 @@ from navarena.core.files import write_atomic
 from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.exchange.r2r_ce import load_tour_places
 from navarena.episodes.graph_data import open_graph_data, require_kind
+from navarena.episodes.route_tours import EpisodeTour
 from navarena.evaluation.graph_results import save_results
 from navarena.evaluation.graph_runner import GraphTours
 from navarena.evaluation.house_runner import HouseTours
 from navarena.evaluation.house_scores import (
     TITLES,
+    geodesic_costs,
     refer_records,
     require_references,
     score_records,
@@ -40,6 +42,8 @@ from navarena.evaluation.house_scores import (
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.tour_journal import TourRun, open_tour_journal
 from navarena.evaluation.tour_runner import RecordT, TourSource, TourT, run_tours
+from navarena.evaluation.tour_scores import Distance
+from navarena.metrics.alignment import Costs
 from navarena.metrics.tours import Reading, Weighting
 from navarena.reports.tour_alignment import drawing_in_house
 from navarena.scenes.graphs.features import load_features
@@ -89,6 +93,9 @@ class ToursEvaluate:
     """Of t-nDTW: code (the reference's window) or paper."""
     weighting: Weighting | None = None
     """Of t-nDTW: tours weigh by episodes (the default on graphs), or by changes of episode (in houses)."""
+    distance: Distance | None = None
+    """Of t-nDTW in houses: euclidean (the default, as the reference code) or geodesic (paper: along the
+    floor). On graphs it is geodesic."""
     drawings: Path | None = None
     """Folder for a drawing of each tour with its alignment."""
     details: Path | None = None
@@ -109,6 +116,8 @@ class ToursEvaluate:
     def _run_on_graphs(self, console: Console) -> int:
         if self.r2r is None or self.connectivity is None:
             raise InputError(f"expected --r2r and --connectivity for {self.protocol}, which runs on graphs")
+        if self.distance == "euclidean":
+            raise InputError(f"expected --distance geodesic for {self.protocol}, which runs on graphs")
         task = get_graph_task(self.protocol)
         data = open_graph_data(self.r2r, self.connectivity, self.tours, self.split, self.vocabulary)
         require_kind(data, task.iterative, self.protocol)
@@ -146,15 +155,30 @@ class ToursEvaluate:
         options = self._options("changes")
         with self._run(console, HouseTours(task, tours, worlds), agent, identity) as records:
             compared = records if paths is None else refer_records(records, paths)
-            scores = score_records(task, tours, compared, options.reading, options.weighting)
+            tables = self._measure_geodesics(compared, tours, worlds)
+            scores = score_records(task, tours, compared, options.reading, options.weighting, tables)
             titles = {name: TITLES.get(name, name) for name in scores.means}
             tour_of = order_tours(tours)
             shown = Shown(str(identity), scores.episodes, scores.means, titles, scores.tours, tour_of)
             self._write(shown, records)
         console.text(f"{len(records)} episodes written to {self.out}")
-        drawings = (drawing_in_house(tour, compared, worlds.get(tour.scene_id).navmesh) for tour in tours)
+        drawings = (
+            drawing_in_house(tour, compared, worlds.get(tour.scene_id).navmesh, tables) for tour in tours
+        )
         show(console, shown, options, self._describe(agent), drawings)
         return 0
+
+    def _measure_geodesics(
+        self, records: Mapping[str, TourRecord], tours: Sequence[EpisodeTour], worlds: WorldCache
+    ) -> dict[str, Costs] | None:
+        """Episode id -> metres along the floor, if t-nDTW is to align by them."""
+        if self.distance != "geodesic":
+            return None
+        return {
+            one.episode_id: geodesic_costs(records[one.episode_id], worlds.get(tour.scene_id).navmesh)
+            for tour in tours
+            for one in tour.episodes
+        }
 
     @contextmanager
     def _run(

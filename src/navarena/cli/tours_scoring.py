@@ -192,8 +192,8 @@ def show(
     values |= {"identity": shown.identity, "episodes": len(shown.episodes), "metrics": dict(shown.means)}
     if shown.tours is not None:
         summary = {**asdict(shown.tours), "tours": len(shown.tours.tours)}
-        columns = ("tours", "t-nDTW", "t-SR", "t-SPL", "reading", "weighting")
-        keys = ("tours", "t_ndtw", "t_sr", "t_spl", "reading", "weighting")
+        columns = ("tours", "t-nDTW", "t-SR", "t-SPL", "reading", "weighting", "distance")
+        keys = ("tours", "t_ndtw", "t_sr", "t_spl", "reading", "weighting", "distance")
         console.table("tours", columns, [tuple(summary[key] for key in keys)])
         values["tours"] = {key: summary[key] for key in keys}
     console.result(values)

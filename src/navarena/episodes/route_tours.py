@@ -10,7 +10,7 @@ from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode, require_instruction
 from navarena.episodes.tour_order import ITERATIONS, Solver, order_paths
 from navarena.episodes.tours import TourLists, lay_tours
-from navarena.simulation.navmesh.goal_fields import GoalFields
+from navarena.simulation.navmesh.distance_table import geodesic_table
 from navarena.simulation.navmesh.navmesh import NavMesh
 
 
@@ -78,12 +78,7 @@ def end_to_start(navmesh: NavMesh, ways: Sequence[Episode]) -> Float[np.ndarray,
     """(P, P) metres along the floor from the end of each way to the start of each; infinite without a way."""
     starts = np.array([way.start_position for way in ways], float)
     ends = np.array([way.goal.places[-1] for way in ways], float)
-    fields, slots = GoalFields(1), np.zeros(len(ways), np.int64)
-    columns = []
-    for start in starts:  # one field for each start, asked from all ends: far cheaper than P * P searches
-        fields.set_goals(0, navmesh, start[None])
-        columns.append(fields.distance(slots, ends))
-    return np.stack(columns, axis=1)
+    return geodesic_table(navmesh, ends, starts)
 
 
 def make_episode_tours(

@@ -1,4 +1,7 @@
-"""Scores of agents over tours in continuous scenes; distances between points are Euclidean, as in IVLN-CE."""
+"""Scores of agents over tours in continuous scenes.
+
+Distances between points are Euclidean, as in IVLN-CE; t-nDTW aligns by those along the floor, too (paper).
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +16,8 @@ from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.followed_path import require_described_path
 from navarena.metrics.navigation import path_length
 from navarena.metrics.tours import Reading, Weighting
+from navarena.simulation.navmesh.distance_table import geodesic_table
+from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.tasks.tour_batch import TourRecord
 from navarena.tasks.vln_ce_tours import IR2RCE
 
@@ -79,6 +84,7 @@ def score_records(
     records: Mapping[str, TourRecord],
     reading: Reading = "code",
     weighting: Weighting = "changes",
+    geodesics: Mapping[str, Float[np.ndarray, "n m"]] | None = None,
 ) -> ContinuousScores:
     """All numbers of a split of tours.
 
@@ -88,11 +94,17 @@ def score_records(
         records: episode id -> record.
         reading: of t-nDTW.
         weighting: of t-nDTW over tours; "changes" is the continuous reference's.
+        geodesics: episode id -> (N, M) metres along the floor, see `geodesic_costs`: t-nDTW aligns by them
+            in the place of straight distances. Metrics of episodes do not.
 
     Raises InputError for a tour without records or without alignment.
     """
     scored = {name: score_record(task, record) for name, record in records.items()}
-    tour_scores = score_tours(tours, scored, reading, weighting)
+    if geodesics is not None:
+        aligned = {name: replace(one, costs=geodesics[name]) for name, one in scored.items()}
+        tour_scores = score_tours(tours, aligned, reading, weighting, "geodesic")
+    else:
+        tour_scores = score_tours(tours, scored, reading, weighting, "euclidean")
     means = {name: float(np.mean([one.metrics[name] for one in scored.values()])) for name in task.metrics}
     return ContinuousScores({name: one.metrics for name, one in scored.items()}, means, tour_scores)
 
@@ -102,6 +114,12 @@ def score_record(task: IR2RCE, record: TourRecord) -> ScoredRecord:
     track = require_described_path(record.trajectory, f"episode {record.episode_id!r}")
     values = compute_metrics(task.metrics, track)
     return ScoredRecord(values, track.costs, path_length(track), track.reference_length)
+
+
+def geodesic_costs(record: TourRecord, navmesh: NavMesh) -> Float[np.ndarray, "n m"]:
+    """(N, M) metres along the floor from walked to described points; infinite where no way leads."""
+    track = require_described_path(record.trajectory, f"episode {record.episode_id!r}")
+    return geodesic_table(navmesh, navmesh.snap_point(track.walked), navmesh.snap_point(track.reference))
 
 
 def refer_records(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -10,6 +10,9 @@ from jaxtyping import Float
 from navarena.core.errors import InputError
 from navarena.evaluation.tour_runner import AnyTour
 from navarena.metrics.tours import Reading, Weighting, mean_over_tours, tour_ndtw, tour_success
+
+Distance = Literal["geodesic", "euclidean"]
+"""Between points of t-nDTW: along edges or floor (paper), or straight (continuous reference code)."""
 
 
 @runtime_checkable
@@ -63,7 +66,7 @@ class TourScores:
 
     Attributes:
         t_ndtw, t_sr, t_spl: weighted means over tours, in [0, 1].
-        reading, weighting: of t_ndtw; t_sr and t_spl always weigh by episodes.
+        reading, weighting, distance: of t_ndtw; t_sr and t_spl always weigh by episodes.
         tours: each one.
     """
 
@@ -72,6 +75,7 @@ class TourScores:
     t_spl: float
     reading: Reading
     weighting: Weighting
+    distance: Distance
     tours: tuple[TourScore, ...]
 
 
@@ -80,6 +84,7 @@ def score_tours(
     scored: Mapping[str, ScoredEpisode],
     reading: Reading = "code",
     weighting: Weighting = "episodes",
+    distance: Distance = "geodesic",
 ) -> TourScores:
     """t-nDTW, t-SR and t-SPL.
 
@@ -88,6 +93,7 @@ def score_tours(
         scored: episode id -> numbers of the episode.
         reading: of t-nDTW.
         weighting: of t-nDTW over tours.
+        distance: that the costs in `scored` are of.
 
     Raises InputError for an episode without score or without alignment.
     """
@@ -99,6 +105,7 @@ def score_tours(
         mean_over_tours([row.spl for row in rows], sizes),
         reading,
         weighting,
+        distance,
         tuple(rows),
     )
 

@@ -16,6 +16,7 @@ from markupsafe import escape
 from navarena.core.files import write_atomic
 from navarena.episodes.graph_episodes import Tour
 from navarena.episodes.route_tours import EpisodeTour
+from navarena.metrics.alignment import Costs
 from navarena.metrics.followed_path import require_described_path
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 from navarena.metrics.tours import Reading, tour_alignment, tour_ndtw
@@ -100,13 +101,19 @@ def drawing_on_graph(tour: Tour, walks: Mapping[str, Int[np.ndarray, "_"]], atla
     return TourDrawing(tour.tour_id, tour.scan, panels, {"edges": _draw_edges(atlas, tour.scan)})
 
 
-def drawing_in_house(tour: EpisodeTour, records: Mapping[str, TourRecord], navmesh: NavMesh) -> TourDrawing:
+def drawing_in_house(
+    tour: EpisodeTour,
+    records: Mapping[str, TourRecord],
+    navmesh: NavMesh,
+    costs: Mapping[str, Costs] | None = None,
+) -> TourDrawing:
     """A tour in a continuous scene, above the walkable floor of the storeys that each episode touches.
 
     Args:
         tour: of the scene.
         records: episode id -> record, with the path that was described.
         navmesh: of the scene, for the body that walked.
+        costs: episode id -> (N, M) metres from walked to described points; None for straight ones.
     """
     panels, floors, names = [], dict[str, str](), dict[bytes, str]()
     for episode in tour.episodes:
@@ -119,7 +126,8 @@ def drawing_in_house(tour: EpisodeTour, records: Mapping[str, TourRecord], navme
             outlines = trace_outlines(navmesh.vertices, navmesh.triangles, navmesh.neighbors, selected)
             floors[floor] = f'<path class="floor" d="{write_outlines(outlines)}"/>'
         walk, path = track.walked[:, [0, 2]], track.reference[:, [0, 2]]
-        panels.append(DrawnEpisode(name, walk, path, track.costs, floor))
+        aligned = track.costs if costs is None else costs[name]
+        panels.append(DrawnEpisode(name, walk, path, aligned, floor))
     return TourDrawing(tour.tour_id, tour.scene_id, panels, floors)
 
 
