@@ -203,6 +203,8 @@ def _up_advice(world: World, up: str) -> str | None:
     from navarena.simulation.navmesh.up_axis import advise_up
 
     mesh, scene = world.navmesh, world.scene
+    if scene.walkable:  # a floor plan, whose floors are known
+        return None
     area = float(mesh.island_areas.max())
     advice = advise_up(scene.vertices, scene.triangles, mesh.settings, up, area)
     return None if advice is None else advice.message

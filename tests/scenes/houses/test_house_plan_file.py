@@ -93,6 +93,21 @@ def test_a_plan_is_opened_like_any_scene(tmp_path, monkeypatch):
     assert load_scene(path).rooms[0].ceiling_height == 2.5
 
 
+def test_polygons_may_be_closed(tmp_path):
+    closed = deepcopy(FLAT)
+    for room in closed["rooms"]:
+        room["polygon"].append(room["polygon"][0])
+    assert read_plan(write(tmp_path, closed)) == read_plan(write(tmp_path, FLAT))
+
+
+def test_a_single_room_needs_a_door_too(tmp_path):
+    hut = {**FLAT, "rooms": [FLAT["rooms"][1]], "doors": [], "windows": [FLAT["windows"][0]]}
+    with pytest.raises(SceneError, match="door or passage to every room, got none to 'den'"):
+        read_plan(write(tmp_path, hut))
+    hut["doors"] = [{"between": ["den", "outside"], "at": [0, 4]}]
+    assert len(read_plan(write(tmp_path, hut)).storeys[0].plan.openings) == 2
+
+
 def with_room(index, **changes):
     plan = deepcopy(FLAT)
     plan["rooms"][index] |= changes

@@ -94,7 +94,9 @@ def changed(entry, **changes):
 
 
 SLANTED = storey(hall=[[0, 4.2], [5, 4.2], [6, 5], [5, 6], [0, 6]])
-NO_STAIRS = changed(storey(), rooms=storey()["rooms"][:1], doors=[])
+NO_STAIRS = changed(
+    storey(), rooms=storey()["rooms"][:1], doors=[{"between": ["hall", "outside"], "at": [5, 5]}]
+)
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,9 @@ def require_category(entry: RoomEntry) -> str:
 
 
 def corners_of(entry: RoomEntry) -> list[tuple[int, int]]:
-    """The corners of a room, millimetres."""
-    return [(round(x * 1000), round(z * 1000)) for x, z in entry.polygon]
+    """The corners of a room, millimetres; a last one that repeats the first (a closed ring) is left out."""
+    corners = [(round(x * 1000), round(z * 1000)) for x, z in entry.polygon]
+    return corners[:-1] if len(corners) > 3 and corners[0] == corners[-1] else corners
 
 
 def require_wide(entry: RoomEntry, polygon: Any, width: int, depth: int) -> None:
@@ -162,7 +163,11 @@ def too_near(where: str, kind: str) -> SceneError:
 
 
 def require_joined(names: Sequence[str], openings: Sequence[Opening | WallOpening]) -> None:
-    """Raise SceneError unless every room can be reached from the first one."""
+    """Raise SceneError unless every room has a door and can be reached from the first one."""
+    ways = [opening for opening in openings if opening.kind != "window"]
+    for k, name in enumerate(names):
+        if not any(k in (opening.room, opening.other) for opening in ways):
+            raise SceneError(f"expected a door or passage to every room, got none to {name!r}")
     reached = {0}
     joins = [{o.room, o.other} for o in openings if o.other is not None]
     for _ in names:
@@ -170,8 +175,5 @@ def require_joined(names: Sequence[str], openings: Sequence[Opening | WallOpenin
             if pair & reached:
                 reached |= {room for room in pair if room is not None}
     for k, name in enumerate(names):
-        if k in reached:
-            continue
-        if not any(k in pair for pair in joins):
-            raise SceneError(f"expected a door or passage to every room, got none to {name!r}")
-        raise SceneError(f"expected a way from {names[0]!r} to every room, got none to {name!r}")
+        if k not in reached:
+            raise SceneError(f"expected a way from {names[0]!r} to every room, got none to {name!r}")
