@@ -81,7 +81,7 @@ def test_there_is_one_way_to_write_a_corruption(text: str, written: str) -> None
         ("grain:3:night:day", InputError, "expected one of day, night, got 'night' and 'day'"),
         ("grain:3:4", UnknownNameError, "unknown word of Grain '4'"),
         ("grain::night", InputError, "got 'grain::night'"),
-        ("plain:3", InputError, "expected no severity of Plain, got 3"),
+        ("plain:3", InputError, "expected no severity of 'plain', got 3; leave it out"),
     ],
 )
 def test_bad_texts_are_answered(text: str, kind: type[Exception], message: str) -> None:

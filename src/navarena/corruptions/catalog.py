@@ -68,10 +68,20 @@ def find_corruption(text: str) -> Corruption:
     if not all(parts):
         raise InputError(f"expected severity or words after each {MARK!r} of a corruption, got {text!r}")
     severity = int(parts.pop(0)) if parts and parts[0].isdecimal() else None
+    if severity is not None and isinstance(kind, type) and issubclass(kind, Corruption):
+        _require_severity(name, kind.severities, severity)
     corruption = kind(severity, *parts)
     if not isinstance(corruption, Corruption):
         raise InputError(f"expected {name!r} to name a Corruption, got {type(corruption).__name__}")
     return corruption
+
+
+def _require_severity(name: str, known: Sequence[int], severity: int) -> None:
+    """Raise InputError, by the name that was typed, for a severity that the corruption does not have."""
+    if not known:
+        raise InputError(f"expected no severity of {name!r}, got {severity}; leave it out")
+    if severity not in known:
+        raise InputError(f"expected for {name!r} a severity among {tuple(known)}, got {severity}")
 
 
 def write_corruption(text: str) -> str:

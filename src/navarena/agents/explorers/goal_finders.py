@@ -287,8 +287,13 @@ def make_goal_finder(task: Task) -> GoalFinder:
         return ClassFinder(task)
     if "pointgoal_with_gps_compass" in task.sensors:
         return PointFinder(task.success_distance)
+    advice = (
+        "use frontier-odometry, which reckons its pose"
+        if "pointgoal" in task.sensors
+        else "of ObjectNav it knows the protocols of Habitat; use another agent"
+    )
     raise InputError(
-        f"expected PointNav, ObjectNav or MultiON for this agent, got {task.protocol_id!r}; use another agent"
+        f"expected PointNav, ObjectNav or MultiON for this agent, got {task.protocol_id!r}; {advice}"
     )
 
 
