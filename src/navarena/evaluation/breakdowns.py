@@ -104,7 +104,7 @@ def _has_subtasks(rows: Sequence[Row]) -> bool:
 
 
 def weigh_parts(rows: Sequence[Row], name: str) -> Float[np.ndarray, "n"]:
-    """(N,) how many sub-tasks of each of `rows` a score speaks for (GOAT-Bench)."""
+    """(N,) number of sub-tasks of each of `rows` that a score speaks for (GOAT-Bench)."""
     return np.array([count_parts(name, row.metric) for row in rows], np.float64)
 
 
