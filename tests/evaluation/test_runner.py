@@ -1,6 +1,7 @@
 """Same numbers for any batch size and any number of workers; resume; bad agents; bad folders."""
 
 import json
+import os
 
 import pytest
 
@@ -235,7 +236,6 @@ def test_doubled_and_foreign_rows_are_refused(tmp_path):
 
 
 def test_a_disk_that_fills_up_keeps_what_is_finished(tmp_path, monkeypatch):
-    import os
 
     real, calls = os.fsync, []
 
@@ -328,3 +328,18 @@ def test_the_default_folder_is_found_again_and_named_after_what_decides():
 def test_an_identity_is_read_as_it_is_written(text):
     assert str(Identity.of(text)) == text
     assert Identity.of(text).is_custom == ("custom" in text)
+
+
+@pytest.mark.parametrize("damage", ["older than the rows", "cut off"])
+def test_a_finished_run_keeps_its_summary_unless_it_must_be_made_anew(tmp_path, damage):
+    whole = evaluate(make_settings(tmp_path), make_benchmark())
+    path = tmp_path / "summary.json"
+    before, written = path.read_bytes(), path.stat().st_mtime_ns
+    again = evaluate(make_settings(tmp_path), make_benchmark())
+    assert again.summary == whole.summary and path.read_bytes() == before
+    path.write_bytes(before.replace(b"40", b"41") if "old" in damage else before[:99])
+    assert path.read_bytes() != before
+    if "old" in damage:
+        os.utime(path, ns=(0, written - 3600 * 10**9))
+    assert evaluate(make_settings(tmp_path), make_benchmark()).summary == whole.summary
+    assert path.read_bytes() == before

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace as replace_fields
 
-from navarena.core.errors import InputError, NavarenaError
+from navarena.core.errors import FileError, InputError, NavarenaError
 from navarena.core.files import raise_storage_error
 from navarena.core.threads import thread_count
 from navarena.evaluation.benchmark import Benchmark, absolute_dataset, open_benchmark
@@ -26,6 +26,7 @@ from navarena.evaluation.lock import FolderLock
 from navarena.evaluation.record import (
     FILE_NAME,
     RunRecord,
+    describe_versions,
     make_record,
     read_record,
     require_same_run,
@@ -36,6 +37,7 @@ from navarena.evaluation.results import (
     SUMMARY_NAME,
     TABLE_NAME,
     Summary,
+    read_summary,
     require_complete,
     summarize,
     write_results,
@@ -128,12 +130,15 @@ class Run:
         rows = read_rows(self.folder)
         identity = str(self._benchmark.identity)
         require_complete(rows, identity, [episode.episode_id for episode in self._benchmark.episodes])
-        summary = summarize(rows, identity, self._record.agent, self._benchmark.metrics)
+        summary = self._find_summary() or summarize(
+            rows, identity, self._record.agent, self._benchmark.metrics
+        )
         write_results(self.folder, rows, summary)
         times = read_times(self.folder)
         write_times_table(self.folder / TIMES_NAME, [row.episode_id for row in rows], times)
-        self._record = replace_fields(self._record, view_points=hash_view_points(self._benchmark))
-        write_record(self.folder, self._record)
+        if self.remaining or self._record.view_points is None:
+            self._record = replace_fields(self._record, view_points=hash_view_points(self._benchmark))
+            write_record(self.folder, self._record)
         return Evaluation(
             self.folder,
             self._benchmark,
@@ -144,6 +149,19 @@ class Run:
             tuple(self.notices),
             sum_times(times),
         )
+
+    def _find_summary(self) -> Summary | None:
+        """What an earlier command has written of these rows with these versions; None to make it anew."""
+        path = self.folder / SUMMARY_NAME
+        is_other = self.remaining or self.notices or self._record.versions != describe_versions()
+        if is_other or not path.exists():
+            return None
+        youngest = max(one.stat().st_mtime_ns for one in journal_paths(self.folder))
+        if path.stat().st_mtime_ns <= youngest:
+            return None
+        with contextlib.suppress(FileError):
+            return read_summary(self.folder)
+        return None
 
     def _execute(self, on_row: Callable[[], object]) -> list[str]:
         settings = self._settings
