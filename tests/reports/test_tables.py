@@ -38,6 +38,7 @@ def test_formats():
     assert format_value(get_metric("num_actions"), 80.25) == "80.2"
     assert format_value(get_metric("distance_to_goal"), math.inf) == "∞"
     assert format_value(get_metric("spl"), None) == "–"
+    assert format_value(get_metric("spl"), -1e-17) == "0.000", "rounding leaves no sign"
     assert format_interval(get_metric("success"), 0.1, 0.25) == "10.0 % to 25.0 %"
     assert format_interval(get_metric("success"), None, None) == "–"
 

@@ -33,16 +33,16 @@ class Table:
 
 
 def format_value(metric: Metric, value: float | None) -> str:
-    """One value for people: rates in per cent, lengths in metres, scores with three digits."""
+    """One value for people: rates in per cent, lengths in metres, scores with three digits; never -0."""
     if value is None:
         return NO_VALUE
     if math.isinf(value):
         return "∞"
     if metric.is_binary:
-        return f"{100 * value:.1f} %"
+        return f"{100 * value:z.1f} %"
     if metric.unit:
-        return f"{value:.2f} {metric.unit}"
-    return f"{value:.3f}" if metric.better == "higher" else f"{value:.1f}"
+        return f"{value:z.2f} {metric.unit}"
+    return f"{value:z.3f}" if metric.better == "higher" else f"{value:z.1f}"
 
 
 def format_interval(metric: Metric, low: float | None, high: float | None) -> str:
