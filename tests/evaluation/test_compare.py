@@ -260,3 +260,10 @@ def test_repeat_from_the_command_line(corridor_command, capsys):
     assert "win / tie / loss" in capsys.readouterr().out
     assert corridor_command(["compare", "runs/seed-0", "--by", "bandd"]) == 2
     assert corridor_command(["compare"]) == 2
+
+
+def test_a_run_has_one_interval_wherever_it_is_shown(tmp_path):
+    summary = evaluate(make_settings(tmp_path), make_benchmark()).summary
+    (estimates,) = compare([read_contestant("A", [tmp_path])]).estimates
+    for name, shown in summary.metrics.items():
+        assert (estimates[name].low, estimates[name].high) == (shown.low, shown.high), name

@@ -219,7 +219,11 @@ def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate:
     if get_metric(name).is_binary and len(one.rows) == 1:
         return estimate_rate(values)
     return estimate_mean(
-        values, scene_labels(one.rows[0]), make_generator("compare", "mean", name), two_levels
+        # the stream of summary.json, so that one run has one interval wherever it is shown
+        values,
+        scene_labels(one.rows[0]),
+        make_generator("interval", one.identity, name),
+        two_levels,
     )
 
 
