@@ -71,3 +71,21 @@ def test_thread_count(monkeypatch: pytest.MonkeyPatch) -> None:
     assert thread_count() == 3
     monkeypatch.delenv("NAVARENA_THREADS")
     assert thread_count() >= 1
+
+
+def test_interrupted_callers_wait_for_the_other_shares() -> None:
+    """Who is interrupted frees the arrays that they write."""
+    began, may_end, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work(share: int, first: int, last: int) -> None:
+        if share == 0:
+            began.wait(10)
+            threading.Timer(0.05, may_end.set).start()
+            raise KeyboardInterrupt
+        began.set()
+        may_end.wait(10)
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_in_shares(work, 2, 2)
+    assert ended.is_set()

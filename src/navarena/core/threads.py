@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 
 import numpy as np
@@ -39,7 +39,10 @@ def run_in_shares(work: Callable[[int, int, int], object], count: int, threads: 
         return
     borders = [count * k // shares for k in range(shares + 1)]
     futures = [_pool(shares).submit(work, k, borders[k], borders[k + 1]) for k in range(1, shares)]
-    work(0, borders[0], borders[1])
+    try:
+        work(0, borders[0], borders[1])
+    finally:
+        wait(futures)  # an interrupted caller must not free arrays that other shares still write
     for future in futures:
         future.result()
 
