@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float32
 
 from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
-from navarena.episodes.goat.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, Reading, read_text
 from navarena.core.errors import InputError
+from navarena.episodes.goat.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, Reading, read_text
 
 
 @dataclass(frozen=True)
