@@ -192,7 +192,7 @@ def test_options_make_the_id_custom():
     ("text", "kind", "message"),
     [
         ("multion-3on-v1+found_buget=5", UnknownNameError, "Did you mean 'found_budget'"),
-        ("multion-3on-v1+found_budget=many", InputError, "Expected `int`"),
+        ("multion-3on-v1+found_budget=many", InputError, "expected a whole number, got .many."),
         ("multion-3on-v1+found_budget=-1", InputError, "expected found_budget of at least 0"),
         ("multion-3on-v1+goal", InputError, r"expected options as multion-3on-v1\+name=value"),
         ("multion-3on-v1+goal=id+goal=id", InputError, "each once"),
