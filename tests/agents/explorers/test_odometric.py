@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.explorers.mapping_agent import forget_nearest
+from navarena.agents.explorers.depth_pictures import forget_nearest
 from navarena.agents.loading import load_agent
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
@@ -43,7 +43,7 @@ def test_a_point_is_reached_by_reckoning_under_noise_of_motion():
 def test_protocols_without_a_pose_name_the_agent_that_needs_none():
     with pytest.raises(InputError, match="use frontier-odometry"):
         load_agent("frontier", get_task("pointnav-habitat2020-v1"), 0)
-    with pytest.raises(InputError, match="knows the protocols of Habitat"):
+    with pytest.raises(InputError, match="which knows how far its camera is tilted"):
         load_agent("frontier-odometry", get_task("objectnav-robothor2021-v1"), 0)
 
 

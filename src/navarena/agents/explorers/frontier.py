@@ -10,7 +10,9 @@ from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.goal_finders import GoalFinder, make_cylinder_finder, make_goal_finder
 from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.explorers.sightings import View
+from navarena.agents.explorers.visible_goals import VisibleFinder
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
 
 
@@ -32,7 +34,7 @@ class FrontierAgent(MappingAgent):
 
     def make_finder(self, task: Task) -> GoalFinder:
         """What tells the agent where its goal is."""
-        return make_goal_finder(task)
+        return VisibleFinder(task) if isinstance(task, ObjectNavRobothor) else make_goal_finder(task)
 
     def attach(self, batch: NavigationBatch) -> None:
         """Keep the batch, to read the names of the categories in its scenes."""
@@ -52,6 +54,15 @@ class FrontierAgent(MappingAgent):
         self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
     ) -> Aim | None:
         return self._finder.aim(slot, observations, pose)
+
+    def is_reached(self, slot: int) -> bool:
+        return self._finder.is_reached(slot)
+
+    def elevation(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> float:
+        return self._finder.elevation(slot, pose)
+
+    def arrive(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> str:
+        return self._finder.arrive(slot, pose)
 
 
 class FrontierRgbAgent(FrontierAgent):

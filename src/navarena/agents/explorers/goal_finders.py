@@ -19,7 +19,9 @@ from navarena.simulation.body import Embodiment
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.goal_objects import CYLINDER_GOALS, SEMANTIC_OFFSET
 from navarena.tasks.multi_on import MultiOn
+from navarena.tasks.object_goal_task import ObjectGoalTask
 from navarena.tasks.object_nav import ObjectNav
+from navarena.tasks.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
 
 OBJECT_REACH = 0.8
@@ -69,6 +71,18 @@ class GoalFinder(ABC):
     ) -> Aim | None:
         """What to go to now; None when it is not known. pose: (4, 4) metres, in the frame of the map."""
 
+    def is_reached(self, slot: int) -> bool:
+        """Whether what was just looked at fulfils the goal, wherever the body was going to."""
+        return False
+
+    def elevation(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> float:
+        """Radians upwards at which a camera that tilts should look; pose: its (4, 4), metres."""
+        return 0.0
+
+    def arrive(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> str:
+        """The move at the aim: "arrived" declares it, "left" and "right" look on; pose: (4, 4), metres."""
+        return "arrived"
+
 
 class PointFinder(GoalFinder):
     """PointNav: the goal's distance and bearing are told at every step."""
@@ -114,6 +128,7 @@ class SeenFinder(GoalFinder):
         must_see: whether the thing must be in the picture from where the body stands.
         passable: whether bodies pass through the thing.
         fallbacks: (reach, spare) to make do with, as of Aim.
+        slope: metres up or down for each metre away that the camera sees; None for a level one's.
     """
 
     def __init__(
@@ -124,7 +139,11 @@ class SeenFinder(GoalFinder):
         must_see: bool,
         passable: bool,
         fallbacks: tuple[tuple[float, float], ...] = (),
+        slope: float | None = None,
     ) -> None:
+        camera = body.cameras[0]
+        level = camera.height_px / camera.width_px * math.tan(camera.hfov / 2)
+        self._slope = level if slope is None else slope
         self._body, self._reach, self._spare, self._must_see = body, reach, spare, must_see
         self._passable, self._fallbacks = passable, fallbacks
         self._memories: dict[int, dict[int, _Memory]] = {}
@@ -167,9 +186,8 @@ class SeenFinder(GoalFinder):
             return None
         if len(memory.points):
             camera = self._body.cameras[0]
-            half = camera.height_px / camera.width_px * math.tan(camera.hfov / 2)
             rise = np.abs(memory.points[:, 1] - camera.mount[1])
-            least = np.maximum(rise / half, 0.0) if self._must_see else np.zeros(len(memory.points))
+            least = np.maximum(rise / self._slope, 0.0) if self._must_see else np.zeros(len(memory.points))
             near = least <= self._reach
             if not near.any():
                 near[np.argmin(least)] = True
@@ -181,12 +199,19 @@ class SeenFinder(GoalFinder):
 
 
 class ObjectFinder(SeenFinder):
-    """ObjectNav: the goal is a category of the scene's objects."""
+    """ObjectNav: the goal is a category of the scene's objects; the rest as of SeenFinder."""
 
     sensors = ("objectgoal", "semantic")
 
-    def __init__(self, task: ObjectNav) -> None:
-        super().__init__(task.embodiment, OBJECT_REACH, 0.25, True, False, OBJECT_FALLBACKS)
+    def __init__(
+        self,
+        task: ObjectGoalTask,
+        reach: float = OBJECT_REACH,
+        spare: float = 0.25,
+        fallbacks: tuple[tuple[float, float], ...] = OBJECT_FALLBACKS,
+        slope: float | None = None,
+    ) -> None:
+        super().__init__(task.embodiment, reach, spare, True, False, fallbacks, slope)
         self._categories = task.categories
         self._batch: NavigationBatch | None = None
         self._shown: dict[int, tuple[int, ...]] = {}
@@ -287,11 +312,11 @@ def make_goal_finder(task: Task) -> GoalFinder:
         return ClassFinder(task)
     if "pointgoal_with_gps_compass" in task.sensors:
         return PointFinder(task.success_distance)
-    advice = (
-        "use frontier-odometry, which reckons its pose"
-        if "pointgoal" in task.sensors
-        else "of ObjectNav it knows the protocols of Habitat; use another agent"
-    )
+    advice = "it does not know how this protocol tells its goals; use another agent"
+    if "pointgoal" in task.sensors:
+        advice = "use frontier-odometry, which reckons its pose"
+    elif isinstance(task, ObjectNavRobothor):
+        advice = "use frontier, which knows how far its camera is tilted"
     raise InputError(
         f"expected PointNav, ObjectNav or MultiON for this agent, got {task.protocol_id!r}; {advice}"
     )

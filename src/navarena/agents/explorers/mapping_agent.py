@@ -7,7 +7,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start
+from navarena.agents.explorers.depth_pictures import forget_edges, forget_nearest, stretch
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
+from navarena.agents.explorers.neck import Neck
 from navarena.agents.explorers.pose_sources import PoseSource, ToldPoses
 from navarena.core.errors import InputError
 from navarena.mapping import OccupancyMaps, OccupancySettings, SteeringSettings, TerrainSettings
@@ -16,6 +18,7 @@ from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.sensors.pictures import Depth
 from navarena.simulation.sensors.resized import FARTHEST, ResizedDepth
+from navarena.tasks.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
 
 MOST_PIXELS = 80_000
@@ -43,9 +46,11 @@ class MappingAgent(Agent):
         self.task = task
         self.camera = _first_camera(task.embodiment, "depth")
         self._depth = _depth_sensor(task)
+        self._is_resized = isinstance(task.make_sensor("depth"), ResizedDepth)
         self._explorer_settings = _explorer_settings(task.embodiment)
         self._indices = {name: index for index, name in enumerate(task.actions)}
         self._map_settings = _map_settings(task.embodiment, self._depth, self.camera)
+        self._neck = Neck(task.embodiment) if isinstance(task, ObjectNavRobothor) else None
         self._pose_source = self.make_pose_source()
         self.sensors: tuple[str, ...] = ("depth", *self._pose_source.sensors)
         self._maps: OccupancyMaps | None = None
@@ -59,26 +64,32 @@ class MappingAgent(Agent):
                 settings = self.settings_in(start.scene_id)
                 self._explorers[start.slot] = Explorer(settings, start.generator(type(self).__name__))
                 self._starts.append(start)
+                if self._neck is not None:
+                    self._neck.begin(start.slot)
             self.begin(start)
 
     def act(
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
     ) -> Int64[np.ndarray, "n"]:
-        depths = stretch(observations["depth"][..., 0], self.camera.height_px, self.camera.width_px)
+        depths = observations["depth"][..., 0]
+        if self._is_resized:
+            depths = stretch(forget_edges(depths), self.camera.height_px, self.camera.width_px)
+            observations = {**observations, "depth": depths[..., None]}
         if 0 < self._depth.nearest <= self.task.embodiment.radius:
             depths = forget_nearest(depths, (self._depth.nearest - self.depth_scale[1]) / self.depth_scale[0])
         maps, poses = self._feel(observations, depths, active)
         rows = np.flatnonzero(active).tolist()
         each = {slot: {name: value[slot] for name, value in observations.items()} for slot in rows}
-        self._carve(maps, depths, poses, active, each)
+        known = active.copy()
+        if self._neck is not None:
+            known[rows] = [self._neck.knows(slot) for slot in rows]
+        self._carve(maps, depths, poses, known, {slot: each[slot] for slot in rows if known[slot]})
         actions = np.zeros(len(active), np.int64)
         for slot in rows:
-            aim = self.find_aim(slot, each[slot], poses[slot])
-            position, yaw = self._bodies.positions[slot], float(self._bodies.yaws[slot])
-            scores, box = maps.scores[slot, maps.layer[slot]], maps.boxes[slot, maps.layer[slot]]
-            move = self._explorers[slot].act(scores, maps.grid(slot), position, yaw, aim, box)
-            name = self.task.declaration if move == "arrived" else MOVES[move]
+            name = self._choose(slot, maps, each[slot], poses[slot])
             actions[slot] = self._indices[name]
+            if self._neck is not None:
+                self._neck.note(slot, name)
             if self._explorers[slot].gives_up:
                 maps.reset([slot])
                 self._explorers[slot].begin_anew()
@@ -126,6 +137,18 @@ class MappingAgent(Agent):
             pose: (4, 4) of the depth camera, metres, in the frame of the map.
         """
 
+    def is_reached(self, slot: int) -> bool:
+        """Whether the body in `slot` should declare its goal by what it sees, wherever it was going to."""
+        return False
+
+    def elevation(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> float:
+        """Radians upwards at which a camera that tilts should look; pose: its (4, 4), metres."""
+        return 0.0
+
+    def arrive(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> str:
+        """The move at the aim: "arrived" declares the goal; pose: of the camera, (4, 4), metres."""
+        return "arrived"
+
     def metric_depth(self, observation: Float[np.ndarray, "h w 1"]) -> Float[np.ndarray, "h w"]:
         """(H, W) metres from one depth observation (H, W, 1)."""
         scale, offset = self.depth_scale
@@ -141,6 +164,28 @@ class MappingAgent(Agent):
         """(nearest, farthest) metres between which depths are told apart."""
         return self._depth.nearest, self._depth.farthest
 
+    def _choose(
+        self,
+        slot: int,
+        maps: OccupancyMaps,
+        observations: Mapping[str, np.ndarray],
+        pose: Float[np.ndarray, "4 4"],
+    ) -> str:
+        """The name of the next action of the body in `slot`; observations and pose as of `find_aim`."""
+        if self._neck is not None:
+            if self._neck.knows(slot) and self.is_reached(slot):
+                return self.task.declaration
+            look = self._neck.look_towards(slot, self.elevation(slot, pose))
+            if look is not None:
+                return look
+        aim = self.find_aim(slot, observations, pose)
+        position, yaw = self._bodies.positions[slot], float(self._bodies.yaws[slot])
+        scores, box = maps.scores[slot, maps.layer[slot]], maps.boxes[slot, maps.layer[slot]]
+        move = self._explorers[slot].act(scores, maps.grid(slot), position, yaw, aim, box)
+        if move == "arrived":
+            move = self.arrive(slot, pose)
+        return self.task.declaration if move == "arrived" else MOVES[move]
+
     def _feel(
         self,
         observations: Mapping[str, np.ndarray],
@@ -155,6 +200,9 @@ class MappingAgent(Agent):
         self._starts.clear()
         self._maps.reset(begun)
         self._pose_source.feel(observations, depths, begun, active, self._bodies)
+        if self._neck is not None:
+            rows = np.flatnonzero(active)
+            self._bodies.tilts[rows] = [self._neck.tilt(slot) for slot in rows.tolist()]
         return self._maps, world_from_camera(self._bodies, self.camera)
 
     def _carve(
@@ -184,27 +232,6 @@ def _first_camera(embodiment: Embodiment, channel: str) -> Camera:
     raise InputError(
         f"expected a camera without a name that takes {channel!r} on {embodiment.name!r}, got none"
     )
-
-
-def stretch(depths: Float32[np.ndarray, "n h w"], rows: int, columns: int) -> Float32[np.ndarray, "n r c"]:
-    """Depth pictures (N, H, W) of any unit at the size in which the camera took them, by the nearest pixels.
-
-    Protocols for networks resize pictures without keeping their aspect; a map needs the camera's own rays.
-    """
-    height, width = depths.shape[1:]
-    if (height, width) == (rows, columns):
-        return depths
-    nearest = [np.arange(count) * size // count for count, size in ((rows, height), (columns, width))]
-    return np.ascontiguousarray(depths[:, nearest[0][:, None], nearest[1]])
-
-
-def forget_nearest(depths: Float32[np.ndarray, "n h w"], nearest: float) -> Float32[np.ndarray, "n h w"]:
-    """Depth pictures (N, H, W) of any unit, NaN where they say `nearest` or less.
-
-    For cameras that tell depths apart from nearer than the body lets anything come: what is clipped to the
-    nearest depth there is no obstacle, but a hole, where a real camera measures nothing and says 0.
-    """
-    return np.where(depths > np.float32(nearest), depths, np.float32(np.nan))
 
 
 def _depth_sensor(task: Task) -> Depth:

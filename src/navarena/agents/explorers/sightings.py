@@ -47,7 +47,7 @@ class Sighting:
 
 
 def locate(mask: Bool[np.ndarray, "h w"], view: View, most: int = 200) -> Sighting:
-    """Where the marked pixels lie.
+    """Where the marked pixels lie; those whose depth is NaN are left out.
 
     Args:
         mask: (H, W) bool, pixels of the thing.
@@ -57,6 +57,8 @@ def locate(mask: Bool[np.ndarray, "h w"], view: View, most: int = 200) -> Sighti
     marked = np.flatnonzero(mask)
     rows, columns = np.divmod(marked[:: max(1, len(marked) // most)], mask.shape[1])
     metres = view.metres(view.depth[rows, columns])
+    measured = ~np.isnan(metres)
+    rows, columns, metres = rows[measured], columns[measured], metres[measured]
     nearest, farthest = view.depth_range
     known = (metres > nearest) & (metres < farthest)
     points = _points(rows[known], columns[known], metres[known], view)

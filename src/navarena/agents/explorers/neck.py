@@ -1,0 +1,65 @@
+"""Cameras that begin an episode tilted: how an agent learns by how much, and how it tilts them."""
+
+import math
+
+from navarena.simulation.body import Embodiment
+
+SHARE = 0.75
+"""Of half the camera's vertical view: what lies within it needs no tilt of the camera."""
+
+
+class Neck:
+    """Knows the tilts of the first cameras of bodies that nothing tells.
+
+    An episode may begin at any tilt. The body first looks up until the camera must be as high as it goes;
+    from there on every look is counted.
+
+    Args:
+        body: whose `tilt_range` has bounds.
+    """
+
+    def __init__(self, body: Embodiment) -> None:
+        self._step, (self._low, self._high) = body.tilt_angle, body.tilt_range
+        self._tolerance = SHARE * half_view(body)
+        self._looks: dict[int, int] = {}
+        self._tilts: dict[int, float] = {}
+
+    def begin(self, slot: int) -> None:
+        """An episode begins in `slot`: its tilt is not known."""
+        self._looks[slot] = math.ceil((self._high - self._low) / self._step - 1e-6)
+        self._tilts[slot] = self._high
+
+    def knows(self, slot: int) -> bool:
+        """Whether the tilt in `slot` is known."""
+        return self._looks[slot] == 0
+
+    def tilt(self, slot: int) -> float:
+        """Radians, upwards; the highest that there is while it is not known."""
+        return self._tilts[slot]
+
+    def look_towards(self, slot: int, elevation: float) -> str | None:
+        """The look ("look_up", "look_down") that brings what lies at `elevation` (radians, upwards, seen from
+        the camera) into the picture; None where it is there, or as near as the camera tilts.
+        """
+        if not self.knows(slot):
+            return "look_up"
+        missing = min(max(elevation, self._low), self._high) - self._tilts[slot]
+        if abs(missing) <= self._tolerance:
+            return None
+        return "look_up" if missing > 0 else "look_down"
+
+    def note(self, slot: int, action: str) -> None:
+        """What the body in `slot` does next."""
+        if action not in ("look_up", "look_down"):
+            return
+        if not self.knows(slot):
+            self._looks[slot] -= 1
+            return
+        step = self._step if action == "look_up" else -self._step
+        self._tilts[slot] = min(max(self._tilts[slot] + step, self._low), self._high)
+
+
+def half_view(body: Embodiment) -> float:
+    """Radians from the middle of the first camera's picture to its upper edge."""
+    camera = body.cameras[0]
+    return math.atan(camera.height_px / camera.width_px * math.tan(camera.hfov / 2))
