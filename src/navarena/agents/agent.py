@@ -72,6 +72,11 @@ class Agent(ABC):
     calibration_sensors: tuple[str, ...] | None = None
     worker_episodes: int | None = None
 
+    @classmethod
+    def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
+        """Further privileged inputs in `task`, such as the pose where no observation of it tells that."""
+        return ()
+
     def adapt(self, env: CalibrationEnv) -> None:
         """Called once before `attach`, when a calibration was asked for: learn from `env`, without rewards.
 

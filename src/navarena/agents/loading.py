@@ -81,8 +81,12 @@ def declare_agent(name: str, task: Task | None = None) -> Declaration:
         return inner.looking_at(*OracleStopAgent.privileged_inputs)
     if name.startswith(REMOTE):
         return UNDECLARED if task is None else declare_remote(name, task)
-    name = name.removeprefix(PROCESS)
-    return read_declaration(find_agent(name))
+    target = find_agent(name.removeprefix(PROCESS))
+    declared = read_declaration(target)
+    if task is None or not (isinstance(target, type) and issubclass(target, Agent)):
+        return declared
+    beyond = target.inputs_beyond(task)
+    return declared.looking_at(*beyond) if beyond else declared
 
 
 def find_agent(name: str, agents: Registry = AGENTS) -> Callable[..., Any]:

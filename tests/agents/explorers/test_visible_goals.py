@@ -11,7 +11,7 @@ from navarena.agents.explorers.depth_pictures import forget_edges
 from navarena.agents.explorers.neck import Neck, half_view
 from navarena.agents.explorers.sightings import View, locate
 from navarena.agents.explorers.visible_goals import VisibleFinder
-from navarena.agents.loading import load_agent
+from navarena.agents.loading import declare_agent, load_agent
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectGoal
 from navarena.metrics import compute_metrics
@@ -160,3 +160,20 @@ def test_near_pixels_are_counted_as_the_protocol_measures():
     pose[1, 3] = 1.5  # the upper row, 0.5 m higher at 0.75 m, is above 1.86 m
     view = View(np.full((3, 3), 0.75, np.float32), 1.0, 0.0, (0.0, 10.0), camera, pose)
     assert finder._count_near(np.ones((3, 3), bool), view) == 9 - 3
+
+
+@pytest.mark.parametrize(
+    ("protocol", "agent", "is_told"),
+    [
+        ("robustnav-objectnav-v1", "frontier", False),
+        ("objectnav-robothor2021-v1", "explore-only", False),
+        ("objectnav-habitat2020-v1", "explore-only", True),
+        ("robustnav-pointnav-v1", "explore-only", True),
+        ("pointnav-habitat2020-v1", "frontier-odometry", True),
+    ],
+)
+def test_poses_that_no_observation_tells_are_a_privilege(protocol, agent, is_told):
+    task = get_task(protocol)
+    for declared in (declare_agent(agent, task), load_agent(agent, task)):
+        assert ("pose" not in declared.privileged_inputs) == is_told
+        assert declared.privileged or is_told

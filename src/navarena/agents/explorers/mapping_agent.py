@@ -27,6 +27,9 @@ MOST_PIXELS = 80_000
 LOW = 0.1
 """Metres; lower than a step of stairs, which these agents do not climb: they do not feel their height."""
 
+POSE_TELLERS = frozenset(("gps", "pointgoal_with_gps_compass"))
+"""Observations of protocols that let agents know where they are; elsewhere being told is a privilege."""
+
 MOVES = {"forward": "move_forward", "left": "turn_left", "right": "turn_right"}
 """Moves of an explorer -> names of actions."""
 
@@ -53,10 +56,17 @@ class MappingAgent(Agent):
         self._neck = Neck(task.embodiment) if isinstance(task, ObjectNavRobothor) else None
         self._pose_source = self.make_pose_source()
         self.sensors: tuple[str, ...] = ("depth", *self._pose_source.sensors)
+        if beyond := self.inputs_beyond(task):
+            self.privileged, self.privileged_inputs = True, (*self.privileged_inputs, *beyond)
         self._maps: OccupancyMaps | None = None
         self._bodies = Bodies(1)
         self._explorers: dict[int, Explorer] = {}
         self._starts: list[Start] = []
+
+    @classmethod
+    def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
+        """The pose, where no observation of the protocol tells it."""
+        return () if POSE_TELLERS & set(task.sensors) else ("pose",)
 
     def reset(self, starts: Sequence[Start]) -> None:
         for start in starts:

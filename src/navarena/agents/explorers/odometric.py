@@ -32,6 +32,11 @@ class OdometricFrontierAgent(FrontierAgent):
     way; it does not feel stairs.
     """
 
+    @classmethod
+    def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
+        """None: it is not told where it is."""
+        return ()
+
     def make_pose_source(self) -> PoseSource:
         """Of what actions should do by the body's data sheet, and of depth."""
         body = self.task.embodiment
