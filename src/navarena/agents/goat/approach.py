@@ -9,7 +9,7 @@ from jaxtyping import Float
 from navarena.agents.explorers.explorer import Aim
 from navarena.mapping import Instance
 
-MOST_REACH, LEAST_REACH = 0.9, 0.45
+MOST_REACH, LEAST_REACH = 0.85, 0.45
 """Metres from the seen surface of a thing to stand at: view points lie at most 1 m from its box, and ways end
 up to 0.2 m short of where they lead."""
 

@@ -33,7 +33,7 @@ def measure(quick: bool) -> list[Measurement]:
         quick: fewer episodes, so that the start of the processes counts.
     """
     count = QUICK_EPISODES if quick else EPISODES
-    time_evaluation(1, QUICK_EPISODES)  # scenes are compiled, kernels are there
+    time_evaluation(WORKERS, count)  # every scene is compiled before either is measured
     one, two = (time_evaluation(workers, count) for workers in (1, WORKERS))
     name = f"evaluate {PROTOCOL} --agent {AGENT}, {count} episodes, {WORKERS} workers against one"
     note = (
