@@ -12,8 +12,8 @@ from navarena.cli.benchmarks.measurement import Measurement
 from navarena.core.threads import THREADS_VARIABLE
 
 PROTOCOL, AGENT = "objectnav-hm3d2022-v1", "frontier"
-EPISODES, QUICK_EPISODES = 400, 40
-"""Of val: more than a minute of work on one core, where the start of a process does not count any more."""
+EPISODES, QUICK_EPISODES = 800, 40
+"""Of val: minutes of work on one core, where the start of a process hardly counts any more."""
 
 WORKERS = 2
 
