@@ -4,13 +4,13 @@ Gymnasium imports it by itself when the id says so:
 
     gymnasium.make("navarena.gym:navarena/PointNav-v1", split="mini")
     gymnasium.make_vec("navarena.gym:navarena/PointNav-v1", num_envs=8, split="mini")
-    gymnasium.make("navarena.gym:navarena/IR2R-v1", r2r=..., connectivity=..., tours=...)
+    gymnasium.make("navarena.gym:navarena/IR2R-v1", dataset=R2R, sources=Sources(scenes=..., tours=...))
     gymnasium.make("navarena.gym:navarena/IR2RCE-v1", split="mini")
 """
 
 import gymnasium
 
-from navarena.tasks.catalog import GRAPH_TASKS, TASKS, TOUR_TASKS
+from navarena.tasks.catalog import TASKS
 
 NAMESPACE = "navarena"
 
@@ -26,26 +26,16 @@ def gymnasium_id(protocol_id: str, target: str) -> str:
 
 def register_protocols() -> list[str]:
     """Register all protocols that are not registered yet; returns the ids of all."""
-    kinds = (
-        (TASKS, "navarena.tasks.env:NavigationEnv", "navarena.tasks.vector_env:NavigationVectorEnv"),
-        (
-            GRAPH_TASKS,
-            "navarena.tasks.vln_graph_env:GraphEnv",
-            "navarena.tasks.vln_graph_vector_env:GraphVectorEnv",
-        ),
-        (TOUR_TASKS, "navarena.tasks.tour_env:TourEnv", "navarena.tasks.tour_vector_env:TourVectorEnv"),
-    )
     found = []
-    for registry, single, vector in kinds:
-        for protocol_id, target in registry.targets().items():
-            found.append(gymnasium_id(protocol_id, target))
-            if found[-1] not in gymnasium.registry:
-                gymnasium.register(
-                    found[-1],
-                    entry_point=single,
-                    vector_entry_point=vector,
-                    kwargs={"task": protocol_id},
-                )
+    for protocol_id, target in TASKS.targets().items():
+        found.append(gymnasium_id(protocol_id, target))
+        if found[-1] not in gymnasium.registry:
+            gymnasium.register(
+                found[-1],
+                entry_point="navarena.tasks.env:NavigationEnv",
+                vector_entry_point="navarena.tasks.vector_env:NavigationVectorEnv",
+                kwargs={"task": protocol_id},
+            )
     return found
 
 

@@ -20,7 +20,7 @@ from navarena.agents.declaration import Declaration
 from navarena.agents.loading import declare_agent
 from navarena.core.errors import ActionError, AgentUnreachableError, CheckFailedError, InputError
 from navarena.evaluation import evaluate, replay_run
-from navarena.evaluation.chains import make_chains, shuffle_chains
+from navarena.evaluation.memory_groups import make_groups, shuffle_groups
 from navarena.evaluation.journal import journal_path, journal_paths
 from navarena.evaluation.order_check import SAMPLE, check_order
 from navarena.evaluation.settings import EpisodeRules, EvaluationSettings
@@ -195,9 +195,9 @@ def test_a_shuffled_run_comes_out_the_same(tmp_path):
     lines = journal_path(tmp_path / "shuffled", 0).read_text().splitlines()
     order = [line.split('"episode_id":"')[1][:4] for line in lines]
     assert order != sorted(order)
-    chains = make_chains(make_benchmark().episodes, set(), "episode")
-    assert shuffle_chains(chains, 1) != shuffle_chains(chains, 2)
-    assert shuffle_chains(chains, 1) == shuffle_chains(chains, 1)
+    groups = make_groups(make_benchmark().episodes, set(), "episode")
+    assert shuffle_groups(groups, 1) != shuffle_groups(groups, 2)
+    assert shuffle_groups(groups, 1) == shuffle_groups(groups, 1)
 
 
 def test_check_order():
@@ -249,36 +249,36 @@ def test_boundaries_of_subtasks(tmp_path):
 
 def test_chains_and_shares():
     episodes = make_benchmark().episodes
-    whole = make_chains(episodes, {"e000", "e005"}, "never")
-    assert [len(chain.episodes) for chain in whole] == [4] * 10
+    whole = make_groups(episodes, {"e000", "e005"}, "never")
+    assert [len(group.episodes) for group in whole] == [4] * 10
     assert [one.episode_id for one in whole[0].left] == ["e001", "e002", "e003"]
-    assert len(make_chains(episodes, {f"e{k:03}" for k in range(4)}, "never")) == 9
-    assert len(make_chains(episodes, {"e000"}, "episode")) == 39
+    assert len(make_groups(episodes, {f"e{k:03}" for k in range(4)}, "never")) == 9
+    assert len(make_groups(episodes, {"e000"}, "episode")) == 39
 
 
 def take_all(queue):
     shares = []
     while queue:
-        shares.append([chain.episodes[0].episode_id for chain in queue.take()])
+        shares.append([group.episodes[0].episode_id for group in queue.take()])
     return shares
 
 
 def test_shares_are_of_one_scene_and_shrink():
     episodes = make_benchmark().episodes  # 10 scenes of 4
-    queue = ShareQueue(make_chains(episodes, set(), "episode"), 1)
+    queue = ShareQueue(make_groups(episodes, set(), "episode"), 1)
     shares = take_all(queue)
     assert [len(share) for share in shares] == [4] * 7 + [3, 1, 2, 2] + [1] * 4
-    assert list(chain.from_iterable(shares)) == [one.episode_id for one in episodes]
-    assert [len(share) for share in take_all(ShareQueue(make_chains(episodes, set(), "episode"), 2, 4))] == (
+    assert list(group.from_iterable(shares)) == [one.episode_id for one in episodes]
+    assert [len(share) for share in take_all(ShareQueue(make_groups(episodes, set(), "episode"), 2, 4))] == (
         [4] * 10
     )
-    whole = take_all(ShareQueue(make_chains(episodes, {"e000"}, "never"), 2))
+    whole = take_all(ShareQueue(make_groups(episodes, {"e000"}, "never"), 2))
     assert [len(share) for share in whole] == [1] * 10  # a memory of a scene is never split
 
 
 def test_what_a_dead_worker_leaves_is_given_out_again():
-    chains = make_chains(make_benchmark().episodes[:6], set(), "episode")
-    queue = ShareQueue(chains, 1)
+    groups = make_groups(make_benchmark().episodes[:6], set(), "episode")
+    queue = ShareQueue(groups, 1)
     first = queue.take()
     assert [len(first), len(take_all(queue))] == [2, 4]
     queue.require_empty([])
@@ -289,10 +289,10 @@ def test_what_a_dead_worker_leaves_is_given_out_again():
 
 
 @pytest.mark.parametrize(
-    ("chains", "workers", "slots"), [(40, 1, 32), (7, 1, 7), (40, 2, 10), (1, 1, 1), (3, 2, 1), (1000, 2, 32)]
+    ("groups", "workers", "slots"), [(40, 1, 32), (7, 1, 7), (40, 2, 10), (1, 1, 1), (3, 2, 1), (1000, 2, 32)]
 )
-def test_workers_leave_something_to_share(chains, workers, slots):
-    assert count_slots(chains, workers, 32) == slots
+def test_workers_leave_something_to_share(groups, workers, slots):
+    assert count_slots(groups, workers, 32) == slots
 
 
 @pytest.mark.parametrize(("episodes", "workers"), [(0, 1), (49, 1), (99, 1), (100, 2), (10_000, 4)])

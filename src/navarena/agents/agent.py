@@ -4,15 +4,15 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator, scene_name
-from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.calibration_env import CalibrationEnv
-from navarena.tasks.task import Actions, Task
+from navarena.tasks.task import Actions, Task, TaskRules
 
 
 class Boundary(enum.IntEnum):
@@ -63,6 +63,9 @@ class Agent(ABC):
         calibration_sensors: what it observes while it adapts; None for `sensors`.
         worker_episodes: an evaluation that is not told how many processes to use starts one for so many
             episodes, each with a copy of the agent; None for one process, as a large model wants it.
+        in_scenes: whether it runs with bodies in scenes.
+        on_graphs: whether it runs on navigation graphs; the "module:Class" of its form for graphs where it
+            has another one.
     """
 
     sensors: tuple[str, ...] = ()
@@ -71,6 +74,8 @@ class Agent(ABC):
     trained_with: tuple[str, ...] = ()
     calibration_sensors: tuple[str, ...] | None = None
     worker_episodes: int | None = None
+    in_scenes: ClassVar[bool] = True
+    on_graphs: ClassVar[bool | str] = True
 
     @classmethod
     def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
@@ -87,8 +92,11 @@ class Agent(ABC):
             "evaluate it without calibration"
         )
 
-    def attach(self, batch: NavigationBatch) -> None:  # noqa: B027 - a hook: most agents need none
-        """Called once before the first reset; a privileged agent keeps `batch` to look into the world."""
+    def attach(self, batch: Any) -> None:  # noqa: B027 - a hook: most agents need none
+        """Called once before the first reset; a privileged agent keeps `batch` to look into the world.
+
+        It is a NavigationBatch, or a GraphBatch on navigation graphs.
+        """
 
     @abstractmethod
     def reset(self, starts: Sequence[Start]) -> None:
@@ -109,7 +117,7 @@ class Agent(ABC):
         """
 
 
-def require_discrete(task: Task, agent: str) -> None:
+def require_discrete(task: TaskRules, agent: str) -> None:
     """Raise InputError when the actions of `task` are continuous, for an agent that knows only others."""
     if task.is_continuous:
         raise InputError(

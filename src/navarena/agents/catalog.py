@@ -7,6 +7,7 @@ AGENTS = Registry(
     {
         "expert": "navarena.agents.expert:ExpertAgent",
         "explore-only": "navarena.agents.explorers.frontier:ExploreOnlyAgent",
+        "explorer": "navarena.agents.graphs:GraphExplorerAgent",
         "forward": "navarena.agents.forward:ForwardAgent",
         "frontier": "navarena.agents.explorers.frontier:FrontierAgent",
         "frontier-adaptive": "navarena.agents.explorers.adaptive:AdaptiveFrontierAgent",
@@ -14,6 +15,7 @@ AGENTS = Registry(
         "frontier-rgb": "navarena.agents.explorers.frontier:FrontierRgbAgent",
         "modular-cow": "navarena.agents.goat.cow:ModularCowAgent",
         "modular-goat-gt": "navarena.agents.goat.modular:ModularGoatAgent",
+        "path": "navarena.agents.graphs:GraphPathAgent",
         "random": "navarena.agents.random:RandomAgent",
         "random-oracle-found": "navarena.agents.oracle_found:RandomOracleFoundAgent",
         "stop": "navarena.agents.stop:StopAgent",
@@ -21,17 +23,3 @@ AGENTS = Registry(
     "navarena.agents",
 )
 """Name -> class, called as Class(task, seed) or Class(). Packages add theirs in the entry-point group."""
-
-GRAPH_AGENTS = Registry(
-    "graph agent",
-    {
-        "expert": "navarena.agents.graph_expert:GraphExpertAgent",
-        "explorer": "navarena.agents.graph_explorer:GraphExplorerAgent",
-        "forward": "navarena.agents.graph_simple:GraphForwardAgent",
-        "path": "navarena.agents.graph_expert:GraphPathAgent",
-        "random": "navarena.agents.graph_simple:GraphRandomAgent",
-        "stop": "navarena.agents.graph_simple:GraphStopAgent",
-    },
-    "navarena.graph_agents",
-)
-"""The same for the protocols on navigation graphs."""

@@ -29,6 +29,7 @@ class ExpertAgent(Agent):
 
     privileged = True
     privileged_inputs = ("pose", "goal", "navmesh")
+    on_graphs = "navarena.agents.graphs:GraphExpertAgent"
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         self._task = task

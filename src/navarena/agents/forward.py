@@ -12,6 +12,8 @@ from navarena.tasks.task import Task
 class ForwardAgent(Agent):
     """Moves forward in every step, and never stops; discrete actions only."""
 
+    on_graphs = "navarena.agents.graphs:GraphForwardAgent"
+
     def __init__(self, task: Task, seed: int = 0) -> None:
         require_discrete(task, "forward")
         self._forward = task.actions.index("move_forward")

@@ -15,22 +15,23 @@ from collections.abc import Callable
 from typing import Any
 
 from navarena.agents.agent import Agent, SingleAgent, wrap
-from navarena.agents.catalog import AGENTS, GRAPH_AGENTS
+from navarena.agents.catalog import AGENTS
 from navarena.agents.declaration import UNDECLARED, Declaration, read_declaration
 from navarena.agents.habitat import StandardAgent, adapt, our_sensors
 from navarena.agents.oracle_stop import OracleStopAgent
 from navarena.agents.process import ProcessAgent
 from navarena.agents.remote import REMOTE, Connection, RemoteAgent, declare_remote
 from navarena.core.errors import InputError
-from navarena.core.registry import Registry, load_target
-from navarena.tasks.task import Task
-from navarena.tasks.vln_graph import GraphTask
+from navarena.core.registry import load_target
+from navarena.tasks.catalog import require_body_task
+from navarena.tasks.graphs.task import GraphTask
+from navarena.tasks.task import Task, TaskRules
 
 HABITAT, ORACLE_STOP, PROCESS = "habitat:", "oracle-stop:", "process:"
 _SENSORS_MARK = "?sensors="
 
 
-def load_agent(name: str, task: Task | GraphTask, seed: int = 0, patience: float | None = None) -> Agent:
+def load_agent(name: str, task: TaskRules, seed: int = 0, patience: float | None = None) -> Agent:
     """The agent that `name` names (see the module's head), made for `task`.
 
     A class that takes two arguments is called as Class(task, seed), one that takes none as
@@ -42,14 +43,14 @@ def load_agent(name: str, task: Task | GraphTask, seed: int = 0, patience: float
     """
     if name.startswith(ORACLE_STOP):
         inner = load_agent(name.removeprefix(ORACLE_STOP), task, seed, patience)
-        return OracleStopAgent(inner, _require_task(task))
+        return OracleStopAgent(inner, require_body_task(task))
     if name.startswith(REMOTE):
-        return RemoteAgent(Connection(name, patience), _require_task(task), seed)
+        return RemoteAgent(Connection(name, patience), require_body_task(task), seed)
     if name.startswith(PROCESS):
         bare = name.removeprefix(PROCESS)
         _require_unprivileged(bare, declare_agent(bare))
-        return ProcessAgent(bare, _require_task(task), seed, patience)
-    target = find_agent(name, GRAPH_AGENTS if isinstance(task, GraphTask) else AGENTS)
+        return ProcessAgent(bare, require_body_task(task), seed, patience)
+    target = find_agent(name, task)
     make = _bind(name, target, task, seed)
     if isinstance(target, type) and issubclass(target, SingleAgent):
         return wrap(make, sensors=target.sensors)
@@ -60,7 +61,7 @@ def load_agent(name: str, task: Task | GraphTask, seed: int = 0, patience: float
     if isinstance(agent, SingleAgent):
         return wrap(again, sensors=agent.sensors)
     if isinstance(agent, StandardAgent):
-        in_space = _require_task(task)
+        in_space = require_body_task(task)
         offered = _sensors_of(name, agent) or in_space.sensors
         return wrap(adapt(again, in_space.actions, in_space.is_continuous), sensors=our_sensors(offered))
     raise InputError(
@@ -69,7 +70,7 @@ def load_agent(name: str, task: Task | GraphTask, seed: int = 0, patience: float
     )
 
 
-def declare_agent(name: str, task: Task | None = None) -> Declaration:
+def declare_agent(name: str, task: TaskRules | None = None) -> Declaration:
     """What the agent `name` declares of itself; nothing is made yet.
 
     Agents at an address are asked when they know the `task`, else they have declared nothing.
@@ -80,28 +81,48 @@ def declare_agent(name: str, task: Task | None = None) -> Declaration:
         inner = declare_agent(name.removeprefix(ORACLE_STOP), task)
         return inner.looking_at(*OracleStopAgent.privileged_inputs)
     if name.startswith(REMOTE):
-        return UNDECLARED if task is None else declare_remote(name, task)
-    target = find_agent(name.removeprefix(PROCESS))
+        return UNDECLARED if task is None else declare_remote(name, require_body_task(task))
+    target = find_agent(name.removeprefix(PROCESS), task)
     declared = read_declaration(target)
-    if task is None or not (isinstance(target, type) and issubclass(target, Agent)):
+    if not isinstance(task, Task) or not (isinstance(target, type) and issubclass(target, Agent)):
         return declared
     beyond = target.inputs_beyond(task)
     return declared.looking_at(*beyond) if beyond else declared
 
 
-def find_agent(name: str, agents: Registry = AGENTS) -> Callable[..., Any]:
+def find_agent(name: str, task: TaskRules | None = None) -> Callable[..., Any]:
     """What makes the agent `name`: a class, or a function that returns an agent. Nothing is made yet.
 
-    Raises UnknownNameError for an unknown name, InputError for what cannot make an agent.
+    Of agents that come in two forms, the one that fits `task`: for bodies in scenes, or on navigation graphs.
+
+    Raises UnknownNameError for an unknown name, InputError for what cannot make an agent for the task.
     """
     bare = name.removeprefix(HABITAT).partition("?")[0]
-    target = load_target(bare) if ":" in bare else agents.get(bare)
+    target = load_target(bare) if ":" in bare else AGENTS.get(bare)
     if not callable(target):
         raise InputError(f"expected {name!r} to be an Agent or SingleAgent class, got {target!r}")
+    if task is None:
+        return target
+    on_graphs = getattr(target, "on_graphs", True)
+    if isinstance(task, GraphTask) and isinstance(on_graphs, str):
+        return load_target(on_graphs)  # type: ignore[no-any-return]
+    if not _fits(target, task):
+        runs = "navigation graphs" if isinstance(task, GraphTask) else "bodies in scenes"
+        fitting = [one for one in AGENTS.names() if _fits(AGENTS.get(one), task)]
+        raise InputError(
+            f"expected an agent for {runs} on {task.protocol_id}, got {name!r}; choose of "
+            f"{', '.join(fitting)}"
+        )
     return target
 
 
-def _bind(name: str, target: Callable[..., Any], task: Task | GraphTask, seed: int) -> Callable[[], Any]:
+def _fits(target: object, task: TaskRules) -> bool:
+    """Whether an agent runs where the task does; one of the user's own may run anywhere."""
+    kind = "on_graphs" if isinstance(task, GraphTask) else "in_scenes"
+    return bool(getattr(target, kind, True))
+
+
+def _bind(name: str, target: Callable[..., Any], task: TaskRules, seed: int) -> Callable[[], Any]:
     """A call of `target` with the arguments it takes."""
     try:
         signature = inspect.signature(target)
@@ -141,11 +162,3 @@ def _require_unprivileged(name: str, declaration: Declaration) -> None:
             f"expected an agent that only observes in a process of its own, got the privileged {name!r}; "
             "leave the prefix out"
         )
-
-
-def _require_task(task: Task | GraphTask) -> Task:
-    if isinstance(task, GraphTask):
-        raise InputError(
-            f"expected a protocol with bodies for this agent, got {task.protocol_id!r} on navigation graphs"
-        )
-    return task

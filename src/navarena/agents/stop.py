@@ -6,13 +6,13 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Agent, Start, require_discrete
-from navarena.tasks.task import Task
+from navarena.tasks.task import TaskRules
 
 
 class StopAgent(Agent):
     """Declares at once that it has arrived: its scores are those of standing still; discrete actions only."""
 
-    def __init__(self, task: Task, seed: int = 0) -> None:
+    def __init__(self, task: TaskRules, seed: int = 0) -> None:
         require_discrete(task, "stop")
         self._declare = task.actions.index(task.declaration)
 

@@ -11,11 +11,9 @@ from navarena.cli.console import Console
 from navarena.core.suggest import require_name
 from navarena.evaluation.analyses import (
     ANALYSES,
-    TOUR_ANALYSES,
     Analysis,
     read_labelled,
     run_analysis,
-    run_tour_analysis,
     save_analysis,
 )
 
@@ -25,8 +23,8 @@ class Analyse:
     """Make a table of a paper of finished runs: NAME is one of
 
     MultiON: backtracking, found-budgets, generalization, distance, goal-counts, lengths; GOAT-Bench:
-    modalities, subtasks, goal-noise; RobustNav: degradation, severities; of any protocol: seeds; IVLN, from
-    the results files of `navarena tours evaluate`: tours, tour-positions. docs/analyses.md describes each.
+    modalities, subtasks, goal-noise; RobustNav: degradation, severities; IVLN: tours, tour-positions;
+    of any protocol: seeds. docs/analyses.md describes each.
     The table is kept below the first run, whose report shows it from then on. Exit code 0, whatever the
     result. The keys of --json stand in docs/cli.md.
     """
@@ -41,10 +39,7 @@ class Analyse:
 
     def run(self, console: Console) -> int:
         """Analyse, keep and print; the exit code is 0."""
-        require_name("analysis", self.name, (*ANALYSES, *TOUR_ANALYSES))
-        if self.name in TOUR_ANALYSES:
-            analysis = run_tour_analysis(self.name, self.runs)
-            return self._show(console, analysis, Path(self.runs[0].rpartition("=")[2].split(",")[0]).parent)
+        require_name("analysis", self.name, ANALYSES)
         kind = ANALYSES[self.name]
         contestants = read_labelled(self.runs, kind.groups)
         total = sum(len(rows) for one in contestants for rows in one.rows) if kind.replays else 0

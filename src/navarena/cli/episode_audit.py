@@ -19,7 +19,7 @@ from navarena.episodes.scene_places import place_scenes
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import get_body
 from navarena.simulation.world import WorldCache
-from navarena.tasks.catalog import TASKS, get_task
+from navarena.tasks.catalog import TASKS, get_body_task
 from navarena.tasks.task import Task
 
 LISTED_FINDINGS = 50
@@ -101,7 +101,7 @@ class EpisodesAudit:
             return None, get_body(self.body)
         if self.protocol is None and protocol not in TASKS:
             return None, get_body(usual_body)
-        task = get_task(protocol)
+        task = get_body_task(protocol)
         return task, task.embodiment
 
     def _with_expert(

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,102 +17,49 @@ from navarena.evaluation.order_check import check_order
 from navarena.evaluation.repeats import repeat_settings, split_runs
 from navarena.evaluation.runner import REPORT_NAME
 from navarena.metrics.variance import VarianceSplit
-from navarena.reports import metric_table, open_plans, write_report
+from navarena.reports import metric_table, open_plans, tour_table, write_report
 from navarena.reports.comparison import variance_table
 from navarena.reports.page import is_current
 
 
 @dataclass(frozen=True)
-class Evaluate:
-    """Run an agent over the episodes of a benchmark and write numbers, tables and a report.
+class Evaluate(EvaluationSettings):
+    """Run an agent over the episodes of a protocol and write numbers, tables and a report.
 
     A run that was interrupted goes on when the same command is given again. With --json, one
     document is printed with the keys identity, agent, episodes, scenes, statuses, confidence,
-    metrics (for each: title, unit, better, mean, low, high, n, infinite, method), resumed,
-    seconds, notices, out, report, times (simulator, agent, output: seconds), repeats (folders) and
+    metrics (for each: title, unit, better, mean, low, high, n, infinite, method), tours (null, or tours,
+    reading, weighting, metrics), resumed, seconds, notices, out, report, times (simulator, agent, output:
+    seconds), repeats (folders) and
     variance (for each metric: mean, episode, agent, agent_share, standard_error, single_error, spread, n,
     repeats); with --repeat the first run's, and the last two of all runs.
     """
 
     protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
-    """Protocol id, such as pointnav-v1; `navarena list protocols` names them."""
-    agent: str = "random"
-    """Registered name (`navarena list agents`), or module:Class of your own."""
-    split: str = "mini"
-    """Split of the dataset: mini takes seconds; val and test are for results."""
-    dataset: str | None = None
-    """Other episodes than the protocol's own: a dataset's name, an episode file (or folder of them), or
-    a mesh file (scan.ply, scan.ply?up=z&scale=0.01) or scene id in which episodes are generated."""
-    episodes: int | None = None
-    """Only so many episodes (of a split, the first ones); the result then shows as custom."""
     corrupt: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """What spoils sight, motion or knowledge of the pose (`navarena list corruptions`), as name:severity;
-    may be given several times, for one after the other. The result then shows as custom."""
+    workers: int | None = None
     suite: str | None = None
     """Run every row of a suite of corruptions (all, severity-5, severity-3, severities), each in a folder of
     its own below --out, and report what they cost as `navarena robustness` does, with its keys of --json."""
-    calibrate: int | None = None
-    """First let the agent adapt for so many steps in other episodes of the same scenes, under the same
-    corruptions and without rewards (RobustNav: 166000). The result then shows as custom."""
-    calibration: str | None = None
-    """In which it adapts, with --calibrate: a split of the data set, such as RobustNav's "calibration", or
-    an episode file or folder; by default episodes are generated in the evaluated scenes."""
-    workers: int | None = None
-    """Worker processes; the numbers do not depend on it. By default one, or several where the agent says that
-    copies of it cost nothing and the run is long."""
-    ray: str | None = None
-    """Run the workers in a Ray cluster: its address (auto, 10.0.0.1:6379), or local for one of this machine;
-    needs navarena[cluster]. The numbers do not depend on it."""
-    batch_size: int = 32
-    """Episodes that each worker runs side by side; the numbers do not depend on it."""
-    seed: int = 0
-    """Seed of the agent's random streams; the episodes do not depend on it."""
-    episode_steps: int | None = None
-    """Cut episodes off after so many actions; the result then shows as custom."""
-    episode_seconds: float | None = None
-    """Wall-clock seconds that the agent may take for an episode; one that takes longer is a failure."""
-    forget: str | None = None
-    """When the agent is told to forget: subtask, episode (the protocols' own way), or never within a scene,
-    whose episodes then run one after the other. A departure shows as custom."""
-    shuffle: bool = False
-    """Run the episodes in a random order, drawn by --seed; the numbers do not depend on it."""
     check_order: bool = False
     """First run a sample of episodes in two orders, and fail (exit code 1) if any comes out otherwise."""
     repeat: int = 1
     """So many runs with the agent's seeds from --seed on; the variance is split into an episode and an
     agent part."""
-    out: Path | None = None
-    """Folder of the run; by default one under ./navarena-runs that the same command finds again."""
-    fresh: bool = False
-    """Throw away what the folder holds of an earlier run."""
     quiet: bool = False
     """Show no progress."""
     json: bool = False
     """Print one JSON document instead of tables."""
 
+    @property
+    def settings(self) -> EvaluationSettings:
+        """The evaluation that the flags describe."""
+        return EvaluationSettings(**{one.name: getattr(self, one.name) for one in fields(EvaluationSettings)})
+
     def run(self, console: Console) -> int:
         """Evaluate and report; the exit code is 0."""
         began = time.monotonic()
-        settings = EvaluationSettings(
-            protocol=self.protocol,
-            agent=self.agent,
-            split=self.split,
-            dataset=self.dataset,
-            episodes=self.episodes,
-            seed=self.seed,
-            corrupt=",".join(self.corrupt) or None,
-            calibrate=self.calibrate,
-            calibration=self.calibration,
-            forget=self.forget,
-            episode_steps=self.episode_steps,
-            episode_seconds=self.episode_seconds,
-            shuffle=self.shuffle,
-            workers=self.workers,
-            ray=self.ray,
-            batch_size=self.batch_size,
-            out=self.out,
-            fresh=self.fresh,
-        )
+        settings = self.settings
         _allow_modules_here()
         if self.check_order:
             count = check_order(open_benchmark(settings), settings.rules)
@@ -167,6 +114,10 @@ def _print_tables(console: Console, evaluation: Evaluation) -> None:
     broken = {status: count for status, count in summary.statuses.items() if status in BROKEN}
     table = metric_table(summary)
     console.table(f"{summary.agent} on {summary.identity}", table.columns, table.rows)
+    if summary.tours is not None:
+        tours = summary.tours
+        over = tour_table(tours)
+        console.table(f"{tours.tours} tours ({tours.reading}, by {tours.weighting})", over.columns, over.rows)
     scenes = "1 scene" if summary.scenes == 1 else f"{summary.scenes} scenes"
     console.text(f"{summary.episodes} episodes in {scenes}, one row each in {evaluation.folder}")
     total = sum(evaluation.times.values())

@@ -11,9 +11,7 @@ from navarena.cli.console import Console
 from navarena.core.errors import NavarenaError
 from navarena.core.registry import Registry
 
-Kind = Literal[
-    "protocols", "agents", "graph-agents", "sensors", "scenes", "metrics", "corruptions", "augmentations"
-]
+Kind = Literal["protocols", "agents", "sensors", "scenes", "metrics", "corruptions", "augmentations"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,6 @@ def list_items(kind: Kind) -> list[dict[str, Any]]:
     listers: dict[Kind, Callable[[], list[dict[str, Any]]]] = {
         "protocols": _list_protocols,
         "agents": _list_agents,
-        "graph-agents": _list_graph_agents,
         "sensors": _list_sensors,
         "scenes": _list_scenes,
         "metrics": _list_metrics,
@@ -77,19 +74,11 @@ def first_line(thing: object) -> str:
 
 
 def _list_protocols() -> list[dict[str, Any]]:
-    from navarena.tasks.catalog import (
-        GRAPH_TASKS,
-        TASKS,
-        TOUR_TASKS,
-        get_graph_task,
-        get_task,
-        get_tour_task,
-    )
+    from navarena.tasks.catalog import TASKS, get_task
 
-    finders = ((TASKS, get_task), (TOUR_TASKS, get_tour_task), (GRAPH_TASKS, get_graph_task))
-    found = [(row, find) for registry, find in finders for row in _describe(registry)]
-    for row, find in found:
-        task = find(row["name"])
+    found = _describe(TASKS)
+    for row in found:
+        task = get_task(row["name"])
         row.update(
             dataset=task.default_dataset,
             max_steps=task.max_steps,
@@ -97,19 +86,13 @@ def _list_protocols() -> list[dict[str, Any]]:
             sensors=list(task.sensors),
             metrics=list(task.metrics),
         )
-    return [row for row, _ in found]
+    return found
 
 
 def _list_agents() -> list[dict[str, Any]]:
     from navarena.agents.catalog import AGENTS
 
     return _describe(AGENTS)
-
-
-def _list_graph_agents() -> list[dict[str, Any]]:
-    from navarena.agents.catalog import GRAPH_AGENTS
-
-    return _describe(GRAPH_AGENTS)
 
 
 def _list_sensors() -> list[dict[str, Any]]:

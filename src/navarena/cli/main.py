@@ -60,9 +60,7 @@ COMMANDS: Mapping[str, Entry] = {
     "episodes stats": Entry("navarena.cli.episode_stats:EpisodesStats", "count and measure episodes"),
     "episodes audit": Entry("navarena.cli.episode_audit:EpisodesAudit", "check episodes in their scenes"),
     "tours make": Entry("navarena.cli.tours:ToursMake", "order the paths of an R2R split into tours"),
-    "tours evaluate": Entry(
-        "navarena.cli.tours_evaluate:ToursEvaluate", "run an agent over tours, on graphs or in houses"
-    ),
+    "tours draw": Entry("navarena.cli.tours_scoring:ToursDraw", "draw the tours of a run from above"),
     "tours houses": Entry("navarena.cli.tours_houses:ToursHouses", "write instructions and tours of houses"),
     "tours coverage": Entry("navarena.cli.tours_houses:ToursCoverage", "say what tours have seen so far"),
     "tours score": Entry("navarena.cli.tours_scoring:ToursScore", "score a results file of R2R or IR2R"),

@@ -57,7 +57,7 @@ class ToursMake:
         if not lists:
             raise InputError(f"expected a scan with two paths in {self.r2r}, got none: no tour can be made")
         save_tours({file.split: lists}, self.out)
-        tours = build_tours(lists, list_episodes(file), str(self.out))
+        tours = build_tours(lists, list_episodes(file, connectivity), str(self.out))
         values = {"file": str(self.out), "split": file.split, **asdict(count_tours(lists))}
         values["gaps"] = asdict(measure_gaps(tours, connectivity))
         console.text(f"{values['tours']} tours written to {self.out}")
@@ -95,8 +95,9 @@ class ToursStats:
         if self.r2r is not None and self.connectivity is not None:
             file = load_r2r(self.r2r, self.split)
             name, lists = pick_split(splits, file.split, self.file)
-            tours = build_tours(lists, list_episodes(file), str(self.file))
-            gaps = asdict(measure_gaps(tours, Connectivity(self.connectivity)))
+            connectivity = Connectivity(self.connectivity)
+            tours = build_tours(lists, list_episodes(file, connectivity), str(self.file))
+            gaps = asdict(measure_gaps(tours, connectivity))
             next(row for row in described if row["split"] == name)["gaps"] = gaps
         _print(console, described)
         console.result({"file": str(self.file), "splits": {row.pop("split"): row for row in described}})

@@ -8,13 +8,13 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
+from navarena.episodes.catalog import load_episodes
 from navarena.episodes.dataset import EpisodeDataset
-from navarena.episodes.episode import require_instruction
+from navarena.episodes.episode import Episode, require_instruction
 from navarena.episodes.exchange import make_document, write_document
 from navarena.episodes.exchange.r2r_ce import R2R_CE
+from navarena.episodes.house_tours import group_tours, list_tours, make_episode_tours, read_file_tours
 from navarena.episodes.route_sets import ROUTE_SPLITS, find_route_split, load_routes
-from navarena.episodes.route_tours import EpisodeTour, build_episode_tours, make_episode_tours
-from navarena.episodes.tour_sets import load_file_tours
 from navarena.episodes.tours import TourLists, count_tours, save_tours
 from navarena.evaluation.analyses import save_analysis, tabulate_coverage
 from navarena.evaluation.tour_coverage import measure_coverage
@@ -73,7 +73,7 @@ class ToursCoverage:
     """Episode file of VLN-CE in the place of r2r-houses-v1; its scenes must be at hand."""
     tours: Path | None = None
     """Tour file of IVLN-CE, beside --episodes."""
-    most: int = 30
+    limit: int = 30
     """Episodes up to which the curves run."""
     copies: bool = False
     """Measure all three tours of each order of paths; they follow the same paths."""
@@ -84,15 +84,15 @@ class ToursCoverage:
 
     def run(self, console: Console) -> int:
         """Walk every tour with an oracle, count and print; the exit code is 0."""
-        if self.most < 1:
-            raise InputError(f"expected --most of at least 1, got {self.most}")
+        if self.limit < 1:
+            raise InputError(f"expected --limit of at least 1, got {self.limit}")
         worlds = WorldCache(VLN_CE)
         dataset, split, tours = find_tours(console, worlds, self.split, self.episodes, self.tours)
         if not self.copies:
             paths = {tuple(_paths(tour)): tour for tour in reversed(tours)}
-            tours = tuple(reversed(paths.values()))
+            tours = list(reversed(paths.values()))
         with console.progress(len(tours), "tours") as progress:
-            coverage = measure_coverage(tours, worlds, self.most, progress.advance)
+            coverage = measure_coverage(tours, worlds, self.limit, progress.advance)
         rows = list(zip(coverage.next_path.tolist(), coverage.whole_tour.tolist(), coverage.tours.tolist()))
         console.table(
             f"{dataset.name}/{split}: seen after n episodes",
@@ -133,7 +133,7 @@ def order_split(console: Console, dataset: EpisodeDataset, worlds: WorldCache, s
 
 def find_tours(
     console: Console, worlds: WorldCache, split: str | None, episodes: Path | None, tours: Path | None
-) -> tuple[EpisodeDataset, str, tuple[EpisodeTour, ...]]:
+) -> tuple[EpisodeDataset, str, list[tuple[Episode, ...]]]:
     """Episodes, split and tours: of r2r-houses-v1 (val_unseen by default), or of files of VLN-CE and IVLN-CE.
 
     Raises InputError for one file without the other.
@@ -144,12 +144,14 @@ def find_tours(
             "IVLN-CE's tours.json"
         )
     if episodes is not None and tours is not None:
-        return load_file_tours(episodes, tours, split)
+        dataset = read_file_tours(load_episodes("r2r-ce-v1", dataset=episodes), tours, split)
+        return dataset, dataset.split, group_tours(dataset.episodes)
     name = split or "val_unseen"
     dataset = load_split(console, name)
-    return dataset, name, build_episode_tours(order_split(console, dataset, worlds), dataset.episodes, name)
+    ordered = list_tours(order_split(console, dataset, worlds), dataset.episodes, name)
+    return dataset, name, group_tours(ordered)
 
 
-def _paths(tour: EpisodeTour) -> list[str]:
+def _paths(tour: tuple[Episode, ...]) -> list[str]:
     """What names the path of each episode."""
-    return [require_instruction(episode).path_id for episode in tour.episodes]
+    return [require_instruction(episode).path_id for episode in tour]

@@ -1,6 +1,6 @@
-"""`navarena tours score`, and what it shares with `navarena tours evaluate`: scores, tables, files."""
+"""`navarena tours score` and `navarena tours draw`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,43 +8,29 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 import tyro
-from jaxtyping import Int
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.core.protocol_ids import join_protocol, split_protocol
-from navarena.episodes.exchange.r2r import R2RFile
-from navarena.episodes.graph_data import GraphData, open_graph_data
-from navarena.evaluation.graph_results import load_results
-from navarena.evaluation.graph_scores import OFFICIAL_INSTRUCTIONS, TITLES, mean_scores, score_episodes
+from navarena.episodes.graph_episodes import open_graph_split
+from navarena.episodes.tours import build_tours, load_tours, pick_split
 from navarena.evaluation.identity import Identity
-from navarena.evaluation.tour_runner import AnyTour
-from navarena.evaluation.tour_scores import TourScores, score_tours
+from navarena.evaluation.journal import Row, read_rows
+from navarena.evaluation.r2r_results import OFFICIAL_INSTRUCTIONS, TITLES, load_results, score_answers
+from navarena.evaluation.record import read_record
+from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.results import require_complete, summarize_tours
+from navarena.evaluation.tour_scores import group_tours, score_tours
 from navarena.metrics.instruction import SplReference
-from navarena.metrics.tours import Reading, Weighting
-from navarena.reports.tour_alignment import TourDrawing, drawing_on_graph, write_tour_drawing
-from navarena.scenes.packs import content_hash
-from navarena.tasks.catalog import get_graph_task
-from navarena.tasks.vln_graph import GraphTask
-
-
-@dataclass(frozen=True)
-class ScoreOptions:
-    """Readings of the numbers, where paper and code differ.
-
-    Attributes:
-        reading, weighting: of t-nDTW.
-        spl: reading of SPL; None for the protocol's.
-        drawings: folder for a drawing of each tour.
-        details: JSON file for the numbers of each episode and tour.
-    """
-
-    reading: Reading = "code"
-    weighting: Weighting = "episodes"
-    spl: SplReference | None = None
-    drawings: Path | None = None
-    details: Path | None = None
+from navarena.metrics.tours import Reading, TourScoring, Weighting
+from navarena.metrics.trajectory import Trajectory
+from navarena.reports.tour_alignment import drawing_in_house, drawing_on_graph, write_tour_drawing
+from navarena.scenes.graphs.atlas import GraphAtlas
+from navarena.simulation.world import WorldCache
+from navarena.tasks.catalog import get_task
+from navarena.tasks.graphs.task import GraphTask
+from navarena.tasks.task import Task
 
 
 @dataclass(frozen=True)
@@ -68,7 +54,8 @@ class ToursScore:
     weighting: Weighting = "episodes"
     """Of t-nDTW: tours weigh by episodes, or by changes of episode (continuous reference code)."""
     spl: SplReference | None = None
-    """SPL relative to the shortest way (official R2R) or the path (IVLN); the protocol's by default."""
+    """SPL relative to the shortest path (official R2R) or the described one (IVLN); the protocol's reading by
+    default."""
     drawings: Path | None = None
     """Folder for a drawing of each tour with its alignment."""
     details: Path | None = None
@@ -78,140 +65,132 @@ class ToursScore:
 
     def run(self, console: Console) -> int:
         """Check, score and print; the exit code is 0."""
-        data = open_graph_data(self.r2r, self.connectivity, self.tours, self.split)
-        expected = list(expected_ids(data, None if self.all_instructions else OFFICIAL_INSTRUCTIONS))
+        data = open_graph_split(self.r2r, self.connectivity, self.split)
+        task = get_task("r2r-v1" if self.tours is None else "ir2r-v1")
+        if not isinstance(task, GraphTask):
+            raise InputError(f"expected {task.protocol_id} to run on navigation graphs")
+        episodes = list(data.episodes.values())
+        if self.tours is not None:
+            _, lists = pick_split(load_tours(self.tours), data.file.split, self.tours)
+            episodes = list(build_tours(lists, data.episodes, str(self.tours)))
+        elif not self.all_instructions:
+            kept = set(data.file.instruction_ids(OFFICIAL_INSTRUCTIONS))
+            episodes = [one for one in episodes if one.episode_id in kept]
+        expected = [one.episode_id for one in episodes]
         answers = load_results(self.results, expected, data.episodes, data.atlas)
         if answers.ignored:
             console.note(f"{answers.ignored} answers to instructions outside this evaluation were ignored")
-        options = ScoreOptions(self.reading, self.weighting, self.spl, self.drawings, self.details)
-        values = {"results": str(self.results), "ignored": answers.ignored}
-        report_on_graphs(console, data, answers.walks, options, values)
+        if not data.file.has_goals:
+            raise InputError(
+                f"expected paths up to their goals in {data.file.name}, got starts only (a test split)"
+            )
+        base, departures = split_protocol(task.protocol_id)
+        if self.spl not in (None, task.spl_reference):
+            departures["spl"] = str(self.spl)
+        digest = data.dataset(base, tuple(episodes)).hash
+        identity = str(Identity(join_protocol(base, departures), "r2r", data.file.split, digest))
+        scored = score_answers(answers.nodes, episodes, data.atlas, task, identity, self.spl)
+        rows = [row for row, _ in scored]
+        if self.drawings is not None and self.tours is not None:
+            tracks = {row.episode_id: track for row, track in scored}
+            draw_rows(rows, tracks, self.drawings, self.reading, data.atlas)
+        scoring = None if self.tours is None else TourScoring(self.reading, self.weighting)
+        values = {"results": str(self.results), "ignored": answers.ignored, "identity": identity}
+        show_scores(console, values, rows, list(task.metrics), scoring)
+        if self.details is not None:
+            write_atomic(self.details, msgspec.json.encode(describe_scores(identity, rows, scoring)))
         return 0
 
 
-def expected_ids(data: GraphData, most: int | None) -> Iterable[str]:
-    """Ids that must be answered: those in the tours, or the first `most` instructions of each path."""
-    if data.iterative:
-        return [episode.episode_id for tour in data.tours for episode in tour.episodes]
-    return data.file.instruction_ids(most)
-
-
-def identify(data: GraphData, ids: Iterable[str], protocol_id: str) -> Identity:
-    """What the numbers are numbers of."""
-    paths = [f"{path.path_id} {path.scan} {' '.join(path.path)}" for path in data.file.paths]
-    return Identity(protocol_id, "r2r", data.split, content_hash(*paths, *ids)[:16])
-
-
-def report_on_graphs(
-    console: Console,
-    data: GraphData,
-    walks: Mapping[str, Int[np.ndarray, "_"]],
-    options: ScoreOptions,
-    values: dict[str, Any],
-    task: GraphTask | None = None,
-) -> None:
-    """Score walks on graphs, print tables or JSON, write details and drawings.
-
-    Args:
-        console: to print on.
-        data: the split.
-        walks: instruction id -> (K,) node indices.
-        options: readings and files.
-        values: further members of the JSON document, printed first.
-        task: whose rules the walks obeyed; None for the protocol of the data.
-    """
-    require_goals(data.file)
-    rules = task or get_graph_task("ir2r-v1" if data.iterative else "r2r-v1")
-    scored = score_episodes(walks, data.episodes, data.atlas, options.spl or rules.spl_reference)
-    base, departures = split_protocol(rules.protocol_id)
-    if options.spl not in (None, rules.spl_reference):
-        departures["spl"] = str(options.spl)
-    tours = score_tours(data.tours, scored, options.reading, options.weighting) if data.iterative else None
-    shown = Shown(
-        str(identify(data, walks, join_protocol(base, departures))),
-        {name: asdict(one.scores) for name, one in scored.items()},
-        mean_scores(scored),
-        TITLES,
-        tours,
-        order_tours(data.tours) if data.iterative else {},
-    )
-    drawings = (drawing_on_graph(tour, walks, data.atlas) for tour in data.tours) if tours else ()
-    show(console, shown, options, values, drawings)
-
-
 @dataclass(frozen=True)
-class Shown:
-    """What the commands show of scores.
+class ToursDraw:
+    """Draw each tour of a finished run from above: described path, walked path, and their alignment."""
 
-    Attributes:
-        identity: `protocol@dataset/split#hash`.
-        episodes: episode id -> number -> value.
-        means: number -> mean over episodes.
-        titles: number -> column of the table.
-        tours: t-nDTW and its like; None for single episodes.
-        tour_of: episode id -> its tour, in the order of the tours; empty for single episodes.
-    """
+    run_folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
+    """Folder of the run, as `navarena evaluate` printed it."""
+    out: Path
+    """Folder for the drawings, tour-ID-SCENE.svg."""
+    reading: Reading = "code"
+    """Of the alignment: code (the reference's window) or paper."""
+    json: bool = False
+    """Print one JSON document instead of text."""
 
-    identity: str
-    episodes: Mapping[str, Mapping[str, float]]
-    means: Mapping[str, float]
-    titles: Mapping[str, str]
-    tours: TourScores | None
-    tour_of: Mapping[str, str]
+    def run(self, console: Console) -> int:
+        """Replay the run, draw and say where; the exit code is 0."""
+        record, rows = read_record(self.run_folder), read_rows(self.run_folder)
+        benchmark = open_recorded_benchmark(record)
+        require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
+        by_id = {one.episode_id: one for one in benchmark.episodes}
+        tracks = {}
+        with console.progress(len(rows), "replaying") as progress:
+            for row, _, outcome in execute_actions(benchmark, [(row, by_id[row.episode_id]) for row in rows]):
+                tracks[row.episode_id] = outcome.trajectory
+                progress.advance()
+        task = get_task(str(record.settings["protocol"]))
+        atlas = None
+        if isinstance(task, GraphTask):
+            atlas = benchmark.setup.make_batch(1, (), None).atlas  # type: ignore[attr-defined]
+        worlds = WorldCache(task.embodiment) if isinstance(task, Task) else None
+        files = draw_rows(rows, tracks, self.out, self.reading, atlas, worlds)
+        console.text(f"{len(files)} tours drawn into {self.out}")
+        console.result({"folder": str(self.out), "files": [str(file) for file in files]})
+        return 0
 
 
-def order_tours(tours: Iterable[AnyTour]) -> dict[str, str]:
-    """Episode id -> id of its tour, in the order in which the tours have them."""
-    return {one.episode_id: tour.tour_id for tour in tours for one in tour.episodes}
+def draw_rows(
+    rows: list[Row],
+    tracks: dict[str, Trajectory],
+    folder: Path,
+    reading: Reading,
+    atlas: GraphAtlas | None = None,
+    worlds: WorldCache | None = None,
+) -> list[Path]:
+    """Write a drawing of each tour of `rows`, above the graphs of `atlas` or the floors of `worlds`."""
+    files = []
+    for own in group_tours(rows):
+        records = [(row.episode_id, tracks[row.episode_id]) for row in own]
+        tour_id, scene = score_tours(own)[0].tour_id, own[0].scene_id
+        if atlas is not None:
+            drawing = drawing_on_graph(tour_id, scene, records, atlas)
+        elif worlds is not None:
+            drawing = drawing_in_house(tour_id, scene, records, worlds.get(scene).navmesh)
+        else:
+            raise InputError("expected graphs or scenes to draw tours above, got neither")
+        files.append(write_tour_drawing(drawing, folder, reading))
+    return files
 
 
-def show(
+def show_scores(
     console: Console,
-    shown: Shown,
-    options: ScoreOptions,
     values: dict[str, Any],
-    drawings: Iterable[TourDrawing] = (),
+    rows: list[Row],
+    names: Iterable[str],
+    scoring: TourScoring | None,
 ) -> None:
-    """Print tables or JSON, write details and drawings where `options` names files for them.
-
-    Args:
-        console: to print on.
-        shown: the scores.
-        options: readings and files.
-        values: further members of the JSON document, printed first.
-        drawings: of the tours, made when they are asked for.
-    """
-    if options.details is not None:
-        agent = values.get("agent") or Path(values["results"]).stem
-        write_atomic(options.details, msgspec.json.encode(describe_results(shown, agent)))
-    if options.drawings is not None:
-        for drawing in drawings:
-            write_tour_drawing(drawing, options.drawings, options.reading)
-    columns = ("episodes", *(shown.titles[name] for name in shown.means))
-    console.table(shown.identity, columns, [(len(shown.episodes), *shown.means.values())])
-    values |= {"identity": shown.identity, "episodes": len(shown.episodes), "metrics": dict(shown.means)}
-    if shown.tours is not None:
-        summary = {**asdict(shown.tours), "tours": len(shown.tours.tours)}
-        columns = ("tours", "t-nDTW", "t-SR", "t-SPL", "reading", "weighting", "distance")
-        keys = ("tours", "t_ndtw", "t_sr", "t_spl", "reading", "weighting", "distance")
-        console.table("tours", columns, [tuple(summary[key] for key in keys)])
-        values["tours"] = {key: summary[key] for key in keys}
+    """Print the means over episodes, and the numbers of tours, as tables or JSON."""
+    means = {name: float(np.mean([row.metric(name) for row in rows])) for name in names}
+    columns = ("episodes", *(TITLES[name] for name in means))
+    console.table(values["identity"], columns, [(len(rows), *means.values())])
+    values |= {"episodes": len(rows), "metrics": means}
+    if scoring is not None:
+        tours = summarize_tours(rows, scoring)
+        summary = {name: one.mean for name, one in tours.metrics.items()}
+        known = {"tours": tours.tours, **summary, "reading": tours.reading, "weighting": tours.weighting}
+        console.table(
+            "tours", ("tours", "t-nDTW", "t-SR", "t-SPL", "reading", "weighting"), [tuple(known.values())]
+        )
+        values["tours"] = known
     console.result(values)
 
 
-def require_goals(file: R2RFile) -> None:
-    """Raise InputError for a test split, which nobody can score."""
-    if not file.has_goals:
-        raise InputError(f"expected paths up to their goals in {file.name}, got starts only (a test split)")
-
-
-def describe_results(shown: Shown, agent: str) -> dict[str, Any]:
-    """The numbers of every episode and tour as `navarena analyse` reads them: a results file."""
-    names = [name for name in shown.tour_of if name in shown.episodes] or list(shown.episodes)
-    document: dict[str, Any] = {"identity": shown.identity, "agent": agent, "tours": []}
-    if shown.tours is not None:
-        document |= {"weighting": shown.tours.weighting, "tours": [asdict(one) for one in shown.tours.tours]}
-    document["episodes"] = {
-        name: {"tour": shown.tour_of.get(name, ""), "metrics": shown.episodes[name]} for name in names
+def describe_scores(identity: str, rows: list[Row], scoring: TourScoring | None) -> dict[str, Any]:
+    """The numbers of every episode and tour."""
+    tours = [] if scoring is None else [asdict(one) for one in score_tours(rows, scoring.reading)]
+    return {
+        "identity": identity,
+        "tours": tours,
+        "episodes": {
+            row.episode_id: {"tour": "" if row.tour is None else row.tour.tour_id, "metrics": row.metrics}
+            for row in rows
+        },
     }
-    return document

@@ -14,13 +14,12 @@ from navarena.episodes.goals import (
     PointGoal,
     ViewPoint,
 )
-from navarena.episodes.graph_data import GraphData, open_graph_data
 from navarena.episodes.graph_episodes import (
-    GraphEpisode,
-    Tour,
+    GraphGoal,
+    GraphSplit,
     list_episodes,
     open_atlas,
-    single_tours,
+    open_graph_split,
 )
 from navarena.episodes.tours import build_tours, count_tours, load_tours, make_tours, save_tours
 
@@ -30,14 +29,13 @@ __all__ = [
     "FloorGraphSettings",
     "Goal",
     "GoalImage",
-    "GraphData",
-    "GraphEpisode",
+    "GraphGoal",
+    "GraphSplit",
     "ImageGoal",
     "MultiGoal",
     "ObjectGoal",
     "ObjectInstance",
     "PointGoal",
-    "Tour",
     "ViewPoint",
     "build_floor_graph",
     "build_tours",
@@ -49,8 +47,7 @@ __all__ = [
     "make_episodes",
     "make_tours",
     "open_atlas",
-    "open_graph_data",
+    "open_graph_split",
     "save_episodes",
     "save_tours",
-    "single_tours",
 ]

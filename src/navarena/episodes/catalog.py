@@ -15,10 +15,11 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.episode_file import open_episode_file
 from navarena.episodes.exchange.json_files import read_json_bytes
 from navarena.episodes.exchange.r2r_ce import R2R_CE, FollowedEpisodes, expert_file
+from navarena.episodes.house_tours import order_dataset, read_file_tours
 from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import EpisodeRecipe, SplitSize, Stream
 from navarena.episodes.route_sets import load_routes
-from navarena.episodes.routes import ROUTE_SET, RouteRecipe
+from navarena.episodes.routes import ROUTE_SET, RouteRecipe, TourRecipe
 from navarena.episodes.strata import choose_stratified
 from navarena.episodes.twins import to_twins
 from navarena.scenes.apartments.splits import SET_NAME, TWIN_NAME
@@ -32,6 +33,7 @@ RECIPES = Registry(
         "goat-v1": "navarena.episodes.goat.recipe:GOAT_V1",
         "instance-imagenav-v1": "navarena.episodes.goat.recipe:INSTANCE_IMAGENAV_V1",
         "languagenav-v1": "navarena.episodes.goat.recipe:LANGUAGENAV_V1",
+        "ir2r-ce-v1": "navarena.episodes.routes:IR2R_CE_V1",
         "multion-1on-v1": "navarena.episodes.multi_on:MULTION_1ON_V1",
         "multion-2on-v1": "navarena.episodes.multi_on:MULTION_2ON_V1",
         "multion-3on-v1": "navarena.episodes.multi_on:MULTION_3ON_V1",
@@ -100,15 +102,19 @@ class HasProtocol(Protocol):
 
 
 def load_episodes(
-    task: str | HasProtocol, split: str = "val", dataset: str | Path | None = None
+    task: str | HasProtocol,
+    split: str = "val",
+    dataset: str | Path | None = None,
+    tours: str | Path | None = None,
 ) -> EpisodeDataset:
-    """The episodes of a protocol.
+    """The episodes of a protocol; those of protocols with tours come tour by tour.
 
     Args:
         task: a protocol id, or a task.
         split: of the data set; of a file, which holds one split, it is ignored.
         dataset: name of a set of scenes such as "houses-v1", or an episode file: ours, or one in a format
             of the community (a folder with one file for each scene, too). None for the protocol's own.
+        tours: tour file (tours.json of IVLN-CE) of an episode file; None for tours that are made here.
 
     With the option path_actions (`multion-3on-v1+path_actions=750`) they are drawn anew, so that the planner
     solves each in at most so many actions, and with `multion-3on-v1+objects=5` with five goals. Episodes of
@@ -124,6 +130,18 @@ def load_episodes(
     recipe = get_recipe(named_id)
     is_own = recipe == get_recipe(protocol_id)
     name = recipe.default_dataset if dataset is None else str(dataset)
+    if tours is not None and not (isinstance(recipe, TourRecipe) and _is_file(name)):
+        raise InputError(
+            f"expected an episode file and a protocol with tours for the tour file {tours}, got {name!r} for "
+            f"{named_id}"
+        )
+    if isinstance(recipe, TourRecipe):
+        single = load_episodes(recipe.protocol_id, split, dataset)
+        if tours is not None:
+            return replace(read_file_tours(single, Path(tours)), protocol_id=protocol_id)
+        if name == ROUTE_SET:
+            single = load_routes(split, whole=True)
+        return replace(order_dataset(single, recipe.embodiment), protocol_id=protocol_id)
     if name not in SCENE_SETS and not is_own:
         raise InputError(
             f"expected a set of scenes to draw episodes in for {named_id!r}, got {name!r}; leave out "
@@ -229,9 +247,11 @@ def make_episodes(
             f"{per_scene} episodes and {workers} workers"
         )
     named = [join_reference(scene, up_axis, scale) if is_file_path(scene) else scene for scene in scenes]
-    lazy = SceneEpisodes(get_recipe(protocol_id), named, per_scene, Stream(name, split, seed))
+    recipe = get_recipe(protocol_id)
+    lazy = SceneEpisodes(recipe, named, per_scene, Stream(name, split, seed))
     lazy.make_all(workers, progress)
-    return EpisodeDataset(base_protocol(protocol_id), name, split, tuple(lazy), seed, lazy.dropped)
+    made = EpisodeDataset(base_protocol(protocol_id), name, split, tuple(lazy), seed, lazy.dropped)
+    return order_dataset(made, recipe.embodiment) if isinstance(recipe, TourRecipe) else made
 
 
 def get_recipe(protocol_id: str) -> EpisodeRecipe:

@@ -50,6 +50,8 @@ class Episode:
             for objects, along all of them for several; None where a file hides it (test splits).
         start_tilt: radians, of the camera, upwards.
         difficulty: the label that its file gives it, such as "easy"; empty where there is none.
+        tour_id: of the tour that it belongs to; the episodes of a tour are of one scene, follow each other
+            in a data set, and share the agent's memory. Empty outside tours.
     """
 
     episode_id: str
@@ -60,9 +62,10 @@ class Episode:
     geodesic_distance: float | None
     start_tilt: float = 0.0
     difficulty: str = ""
+    tour_id: str = ""
 
 
-LATER_FIELDS = {"start_tilt": 0.0, "difficulty": ""}
+LATER_FIELDS = {"start_tilt": 0.0, "difficulty": "", "tour_id": ""}
 """Fields of Episode that lists of the first version did not have, and what they then were."""
 
 

@@ -1,110 +1,78 @@
-"""Episodes on navigation graphs: an instruction, a start and a path, one by one or in tours."""
+"""Episodes on navigation graphs: an instruction, a start and a path of viewpoints, single or in tours."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError, InputError
 from navarena.core.suggest import unknown_name
-from navarena.episodes.exchange.r2r import R2RFile, R2RPath
+from navarena.episodes.dataset import EpisodeDataset
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.r2r import R2RFile, R2RPath, load_r2r
+from navarena.episodes.exchange.vocabulary import load_vocabulary
+from navarena.episodes.goals import InstructionGoal
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.graph import NavGraph
 from navarena.scenes.graphs.matterport import Connectivity
+from navarena.scenes.packs import content_hash
 
 
 @dataclass(frozen=True)
-class GraphEpisode:
-    """One instruction to be followed.
+class GraphGoal(InstructionGoal):
+    """The end of a path on a navigation graph that is described in words.
 
     Attributes:
-        episode_id: of the instruction, "{path_id}_{index}".
-        scan: id of the scan.
-        path: ids of the viewpoints of the described path; of test splits only the start.
-        heading: radians at the start, clockwise from -z.
-        instruction: the text.
-        tokens: its encoding; empty where there is none.
+        viewpoints: ids of the described path; of test splits only the start.
     """
 
-    episode_id: str
-    scan: str
-    path: tuple[str, ...]
-    heading: float
-    instruction: str
-    tokens: tuple[int, ...] = ()
+    viewpoints: tuple[str, ...] = ()
 
     @property
-    def has_goal(self) -> bool:
+    def is_known(self) -> bool:
         """Whether the path is known beyond its start."""
-        return len(self.path) > 1
-
-    @property
-    def scene_id(self) -> str:
-        """The scan, by the name that scenes have elsewhere."""
-        return self.scan
+        return len(self.viewpoints) > 1
 
 
-@dataclass(frozen=True)
-class Tour:
-    """Episodes of one scan in the order in which they are run, memory kept between them.
-
-    Attributes:
-        tour_id: unique within its split.
-        scan: id of the scan.
-        episodes: at least one; a tour of one is an episode of the episodic protocol.
-    """
-
-    tour_id: str
-    scan: str
-    episodes: tuple[GraphEpisode, ...]
-
-    def __post_init__(self) -> None:
-        if not self.episodes or any(episode.scan != self.scan for episode in self.episodes):
-            raise InputError(
-                f"expected a tour {self.tour_id!r} of at least one episode, all in scan {self.scan!r}, "
-                f"got {[(e.episode_id, e.scan) for e in self.episodes][:5]}"
-            )
-
-    @property
-    def scene_id(self) -> str:
-        """The scan, by the name that scenes have elsewhere."""
-        return self.scan
+def require_graph_goal(episode: Episode) -> GraphGoal:
+    """The goal of an episode on a navigation graph; raises InputError for another kind."""
+    if not isinstance(episode.goal, GraphGoal):
+        raise InputError(
+            f"expected a path of viewpoints as the goal of episode {episode.episode_id!r}, got "
+            f"{type(episode.goal).__name__}; choose an R2R file"
+        )
+    return episode.goal
 
 
-def make_episode(path: R2RPath, index: int) -> GraphEpisode:
-    """The episode of the instruction `index` of a path."""
-    return GraphEpisode(
-        path.instruction_id(index),
-        path.scan,
-        path.path,
-        path.heading,
-        path.instructions[index],
-        path.encodings[index] if path.encodings else (),
-    )
+def make_episode(path: R2RPath, index: int, graph: NavGraph) -> Episode:
+    """The episode of the instruction `index` of a path in `graph`."""
+    rows = graph.indices(path.path)
+    points = tuple((float(x), float(y), float(z)) for x, y, z in graph.positions[rows])
+    tokens = path.encodings[index] if path.encodings else ()
+    goal = GraphGoal(path.instructions[index], points, str(path.path_id), tokens, viewpoints=path.path)
+    distance = float(graph.distances[rows[0], rows[-1]]) if goal.is_known else None
+    return Episode(path.instruction_id(index), path.scan, points[0], -path.heading, goal, distance)
 
 
-def list_episodes(file: R2RFile, most: int | None = None) -> dict[str, GraphEpisode]:
-    """Id -> episode of every instruction, or of the first `most` of each path, in the file's order."""
-    return {
-        path.instruction_id(index): make_episode(path, index)
-        for path in file.paths
-        for index in range(len(path.instructions[:most]))
-    }
-
-
-def single_tours(episodes: Mapping[str, GraphEpisode]) -> tuple[Tour, ...]:
-    """Each episode as a tour of its own: the episodic protocol."""
-    return tuple(Tour(name, episode.scan, (episode,)) for name, episode in episodes.items())
-
-
-def open_atlas(file: R2RFile, connectivity: Connectivity) -> GraphAtlas:
-    """The graphs that a file's paths need, after checking every path against its graph.
+def list_episodes(file: R2RFile, connectivity: Connectivity, limit: int | None = None) -> dict[str, Episode]:
+    """Id -> episode of every instruction, or of the first `limit` of each path, in the file's order.
 
     Raises FileError naming file, path and reason: a scan without a graph, a viewpoint that is not in
     the graph, two consecutive viewpoints that no edge joins.
     """
+    graphs = {path.path_id: check_path(file, path, connectivity) for path in file.paths}
+    return {
+        path.instruction_id(index): make_episode(path, index, graphs[path.path_id])
+        for path in file.paths
+        for index in range(len(path.instructions[:limit]))
+    }
+
+
+def open_atlas(file: R2RFile, connectivity: Connectivity) -> GraphAtlas:
+    """The graphs that a file's paths need, after checking every path (see list_episodes)."""
     for path in file.paths:
         check_path(file, path, connectivity)
     return GraphAtlas(connectivity.graph(scan) for scan in file.scans)
@@ -136,3 +104,46 @@ def end_to_start(graph: NavGraph, paths: list[R2RPath]) -> Float[np.ndarray, "p 
     starts = graph.indices([path.path[0] for path in paths])
     ends = graph.indices([path.path[-1] for path in paths])
     return np.ascontiguousarray(graph.distances[np.ix_(ends, starts)])
+
+
+@dataclass(frozen=True)
+class GraphSplit:
+    """A split of R2R with its graphs, checked against each other.
+
+    Attributes:
+        file: paths and instructions.
+        atlas: graphs of the scans that the file names.
+        episodes: by instruction id, in the file's order.
+    """
+
+    file: R2RFile
+    atlas: GraphAtlas
+    episodes: Mapping[str, Episode]
+
+    def dataset(self, protocol_id: str, tours: tuple[Episode, ...] | None = None) -> EpisodeDataset:
+        """The episodes as a data set, or those of `tours` in their order."""
+        chosen = tuple(self.episodes.values()) if tours is None else tours
+        paths = [f"{path.path_id} {path.scan} {' '.join(path.path)}" for path in self.file.paths]
+        digest = content_hash(*paths, *(f"{one.tour_id} {one.episode_id}" for one in chosen))[:16]
+        return EpisodeDataset(protocol_id, "r2r", self.file.split, chosen, recipe_hash=digest)
+
+
+def open_graph_split(
+    r2r: Path, connectivity: Path, split: str | None = None, vocabulary: Path | None = None
+) -> GraphSplit:
+    """Read and check a split.
+
+    Args:
+        r2r: R2R file, .json or .json.gz, raw or encoded.
+        connectivity: folder or tarball of connectivity files.
+        split: None for the one in the R2R file's name.
+        vocabulary: file of words by which instructions without encodings are encoded.
+
+    Raises FileError naming file, id and reason.
+    """
+    file = load_r2r(Path(r2r), split)
+    if vocabulary is not None:
+        file = replace(file, paths=load_vocabulary(Path(vocabulary)).encode_paths(file.paths))
+    graphs = Connectivity(Path(connectivity))
+    episodes = list_episodes(file, graphs)
+    return GraphSplit(file, GraphAtlas(graphs.graph(scan) for scan in file.scans), episodes)

@@ -194,3 +194,11 @@ class RouteRecipe(EpisodeRecipe):
 
 
 R2R_CE_V1 = RouteRecipe("r2r-ce-v1", VLN_CE)
+
+
+@dataclass(frozen=True)
+class TourRecipe(RouteRecipe):
+    """The same paths and instructions, ordered into tours (see house_tours)."""
+
+
+IR2R_CE_V1 = TourRecipe("r2r-ce-v1", VLN_CE)

@@ -6,7 +6,8 @@ The layout is JSON, {split: {scan: [[instruction id, ...], ...]}}, as `tours_iVL
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -15,8 +16,9 @@ import numpy as np
 from navarena.core.errors import FileError, InputError
 from navarena.core.files import read_bytes, write_atomic
 from navarena.core.suggest import unknown_name
+from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath
-from navarena.episodes.graph_episodes import GraphEpisode, Tour, check_path, end_to_start
+from navarena.episodes.graph_episodes import check_path, end_to_start, require_graph_goal
 from navarena.episodes.tour_order import ITERATIONS, Solver, order_paths
 from navarena.scenes.graphs.matterport import Connectivity
 
@@ -159,8 +161,8 @@ def pick_split(splits: Mapping[str, TourLists], split: str | None, path: Path) -
     return split, splits[split]
 
 
-def build_tours(lists: TourLists, episodes: Mapping[str, GraphEpisode], name: str) -> tuple[Tour, ...]:
-    """Tours of episodes from lists of ids; tour ids count the tours of all scans in the file's order.
+def build_tours(lists: TourLists, episodes: Mapping[str, Episode], name: str) -> tuple[Episode, ...]:
+    """The episodes of tours on graphs in their order; tour ids count the tours of all scans.
 
     Args:
         lists: scan -> tours -> instruction ids.
@@ -169,7 +171,8 @@ def build_tours(lists: TourLists, episodes: Mapping[str, GraphEpisode], name: st
 
     Raises FileError for an id without episode, and for an episode of another scan.
     """
-    tours: list[Tour] = []
+    ordered: list[Episode] = []
+    number = 0
     for scan, members in lists.items():
         for ids in members:
             for one in ids:
@@ -178,13 +181,14 @@ def build_tours(lists: TourLists, episodes: Mapping[str, GraphEpisode], name: st
                         f"{KIND} {name}: instruction {one!r} of scan {scan} is not in the R2R file; "
                         "give the file of the same split"
                     )
-                if episodes[one].scan != scan:
+                if episodes[one].scene_id != scan:
                     raise FileError(
                         f"{KIND} {name}: expected instruction {one!r} to be of scan {scan}, got scan "
-                        f"{episodes[one].scan} in the R2R file"
+                        f"{episodes[one].scene_id} in the R2R file"
                     )
-            tours.append(Tour(str(len(tours)), scan, tuple(episodes[one] for one in ids)))
-    return tuple(tours)
+            ordered += [replace(episodes[one], tour_id=str(number)) for one in ids]
+            number += 1
+    return tuple(ordered)
 
 
 @dataclass(frozen=True)
@@ -240,13 +244,14 @@ class GapStatistics:
     within_3m: float
 
 
-def measure_gaps(tours: Sequence[Tour], connectivity: Connectivity) -> GapStatistics:
-    """Gaps between consecutive episodes; raises InputError when no tour has two."""
+def measure_gaps(episodes: Sequence[Episode], connectivity: Connectivity) -> GapStatistics:
+    """Gaps between consecutive episodes of tours; raises InputError when no tour has two."""
     gaps: list[float] = []
-    for tour in tours:
-        graph = connectivity.graph(tour.scan)
-        for before, after in zip(tour.episodes[:-1], tour.episodes[1:]):
-            gaps.append(float(graph.distances[graph.index(before.path[-1]), graph.index(after.path[0])]))
+    for before, after in pairwise(episodes):
+        if before.tour_id == after.tour_id:
+            graph = connectivity.graph(before.scene_id)
+            end, start = require_graph_goal(before).viewpoints[-1], require_graph_goal(after).viewpoints[0]
+            gaps.append(float(graph.distances[graph.index(end), graph.index(start)]))
     if not gaps:
         raise InputError("expected a tour of at least two episodes, got none")
     array = np.array(gaps)

@@ -7,6 +7,7 @@ another Setup.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,15 +23,19 @@ from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.evaluation.calibration import Calibration, plan_calibration
 from navarena.evaluation.identity import Identity
+from navarena.evaluation.memory_groups import is_own_way
 from navarena.evaluation.settings import EvaluationSettings
-from navarena.metrics.catalog import COMMON_METRICS
+from navarena.metrics.catalog import get_metric
+from navarena.metrics.tours import TourScoring
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.catalog import is_file_path, scene_corruptions
 from navarena.scenes.mesh_reference import MARK
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import get_task
-from navarena.tasks.corruption_checks import leave_out_idle, require_sense
-from navarena.tasks.task import StepResult, Task
+from navarena.tasks.catalog import get_task, require_body_task
+from navarena.tasks.corruption_checks import leave_out_idle, require_applicable
+from navarena.tasks.graphs.task import GraphTask
+from navarena.tasks.sources import NO_SOURCES, Sources, load_task_episodes, make_batch
+from navarena.tasks.task import StepResult, Task, TaskRules, find_metrics
 
 SCENE_EPISODES = 100
 """Episodes generated in a scene that is given in the place of a dataset, unless a number is asked for."""
@@ -47,6 +52,17 @@ class Batch(Protocol):
 
     def start(self, slots: Sequence[int], episodes: Sequence[Episode]) -> object:
         """Begin `episodes` in `slots`; the other slots go on."""
+        ...
+
+    def follow(self, slots: Sequence[int], episodes: Sequence[Episode]) -> np.ndarray:
+        """Go on to the next `episodes` of tours in `slots` (K); (K,) bool, which begin at once.
+
+        In the others an oracle leads the bodies there by further steps, until `StepResult.arrived`.
+        """
+        ...
+
+    def oracle_steps(self, slot: int) -> tuple[int, int]:
+        """Steps of the oracle before the current episode of `slot`: to the last goal, to the start."""
         ...
 
     def step(self, actions: np.ndarray, active: np.ndarray) -> StepResult:
@@ -102,6 +118,7 @@ class Benchmark:
         setup: makes batches and agents, in this process or another.
         declaration: what the agent says of itself.
         is_continuous: whether an action is a number within [-1, 1] for each of `actions`.
+        tour_scoring: how tours are scored; None where episodes come without tours.
     """
 
     identity: Identity
@@ -111,6 +128,16 @@ class Benchmark:
     setup: Setup
     declaration: Declaration = UNDECLARED
     is_continuous: bool = False
+    tour_scoring: TourScoring | None = None
+
+    @cached_property
+    def tour_ends(self) -> frozenset[str]:
+        """Ids of the episodes that end a tour."""
+        return frozenset({(one.scene_id, one.tour_id): one.episode_id for one in self.episodes}.values())
+
+    def idle_actions(self, slots: int) -> np.ndarray:
+        """(N,) int64 zeros, or (N, K) float64 of continuous actions: what is sent where no agent acts."""
+        return np.zeros((slots, len(self.actions))) if self.is_continuous else np.zeros(slots, np.int64)
 
 
 @dataclass(frozen=True)
@@ -124,6 +151,8 @@ class TaskSetup:
         corruptions: what spoils the agent's sight, motion and pose, each as "name:severity".
         patience: seconds that an agent elsewhere may take to answer; None for as long as it likes.
         calibration: in which the agent adapts first, in each process alike; None for none.
+        sources: the user's files beside the episodes.
+        scans: of the episodes, on navigation graphs; None elsewhere.
     """
 
     protocol: str
@@ -132,21 +161,25 @@ class TaskSetup:
     corruptions: tuple[str, ...] = ()
     patience: float | None = None
     calibration: Calibration | None = None
+    sources: Sources = NO_SOURCES
+    scans: tuple[str, ...] | None = None
 
     def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
-        """A NavigationBatch of the protocol's task."""
-        task = get_task(self.protocol)
-        return NavigationBatch(task, slots, threads, sensors, corruptions=self.corruptions)
+        """The batch of the protocol's task."""
+        task, corruptions = get_task(self.protocol), self.corruptions
+        return make_batch(task, slots, threads, sensors, None, corruptions, self.sources, self.scans)
 
     def make_agent(self) -> BatchAgent:
         """The agent as `navarena.agents.load_agent` makes it, adapted when there is a calibration."""
         task = get_task(self.protocol)
         agent = load_agent(self.agent, task, self.seed, self.patience)
         if self.calibration is not None:
-            corruptions = self.corruptions
+            corruptions, body_task = self.corruptions, require_body_task(task)
             self.calibration.adapt(
                 agent,
-                lambda slots, sensors: NavigationBatch(task, slots, sensors=sensors, corruptions=corruptions),
+                lambda slots, sensors: NavigationBatch(
+                    body_task, slots, sensors=sensors, corruptions=corruptions
+                ),
             )
         return agent
 
@@ -163,6 +196,9 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     task = get_task(settings.protocol)
     # an agent that does not exist is noticed here, before anything is computed or written
     declaration = declare_agent(settings.agent, task) if needs_agent else UNDECLARED
+    chosen = [one for text in settings.corrupt for one in text.split(",")]
+    if needs_agent:
+        require_applicable(task, chosen, declaration.sensors)
     dataset = _load_dataset(task, settings)
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
     if settings.episodes is None and dataset.is_stream:
@@ -172,34 +208,55 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     episodes = tuple(dataset.episodes[: settings.episodes])
     if len(episodes) < len(dataset.episodes):
         identity = identity.first(len(episodes))
-    chosen = settings.corrupt.split(",") if settings.corrupt else []
-    if needs_agent:
-        require_sense(task, chosen, declaration.sensors)
     corruptions = tuple(write_corruption(text) for text in chosen)
     if corruptions:
         identity = identity.departing("corrupt", ",".join(corruptions))
-    # what a robot suffers in a set of scenes is part of the set, and so no departure
-    suffered = leave_out_idle(
-        task, scene_corruptions({episode.scene_id for episode in episodes}), declaration.sensors
-    )
-    corruptions = tuple(join_corruptions(suffered, corruptions))
+    if isinstance(task, Task):
+        # what a robot suffers in a set of scenes is part of the set, and so no departure
+        suffered = leave_out_idle(
+            task, scene_corruptions({episode.scene_id for episode in episodes}), declaration.sensors
+        )
+        corruptions = tuple(join_corruptions(suffered, corruptions))
+        if settings.sources.scenes is not None:
+            identity = identity.departing("scenes", Path(settings.sources.scenes).name)
     rules = settings.rules
-    if rules.forget != "episode":
+    if not is_own_way(rules.forget, episodes):
         identity = identity.departing("forget", rules.forget)
     if rules.steps is not None and rules.steps < task.max_steps:
         identity = identity.departing("episode_steps", str(rules.steps))
     calibration = None
-    if settings.calibrate is not None:
-        identity = identity.departing("calibrate", str(settings.calibrate))
+    if settings.calibration_steps is not None:
+        identity = identity.departing("calibration_steps", str(settings.calibration_steps))
         given = _load_calibration(task, settings)
         if given is not None:
-            identity = identity.departing("calibration", given.hash)
-        calibration = plan_calibration(task, episodes, settings.calibrate, given) if needs_agent else None
+            identity = identity.departing("calibration_episodes", given.hash)
+        if needs_agent:
+            calibration = plan_calibration(
+                require_body_task(task), episodes, settings.calibration_steps, given
+            )
     setup = TaskSetup(
-        task.protocol_id, settings.agent, settings.seed, corruptions, settings.episode_seconds, calibration
+        task.protocol_id,
+        settings.agent,
+        settings.seed,
+        corruptions,
+        settings.episode_seconds,
+        calibration,
+        settings.sources,
+        tuple(dict.fromkeys(one.scene_id for one in episodes)) if isinstance(task, GraphTask) else None,
     )
-    metrics = tuple(dict.fromkeys((*task.metrics, *COMMON_METRICS)))
-    return Benchmark(identity, episodes, task.actions, metrics, setup, declaration, task.is_continuous)
+    own = find_metrics(task, episodes[0]) if episodes else task.metrics
+    extra = tuple(get_metric(name).name for name in (settings.metrics or "").split(",") if name)
+    metrics = tuple(dict.fromkeys((*own, *task.common_metrics, *extra)))
+    return Benchmark(
+        identity,
+        episodes,
+        task.actions,
+        metrics,
+        setup,
+        declaration,
+        task.is_continuous,
+        task.tour_scoring if any(one.tour_id for one in episodes) and own == task.metrics else None,
+    )
 
 
 def is_scene(dataset: str) -> bool:
@@ -209,25 +266,25 @@ def is_scene(dataset: str) -> bool:
     return is_file_path(dataset) or "/" in dataset
 
 
-def _load_dataset(task: Task, settings: EvaluationSettings) -> EpisodeDataset:
+def _load_dataset(task: TaskRules, settings: EvaluationSettings) -> EpisodeDataset:
     """The named list of episodes, or generated ones in the named scene."""
     dataset = settings.dataset
-    if dataset is None or not is_scene(dataset):
-        return load_episodes(task, settings.split, dataset)
+    if isinstance(task, GraphTask) or dataset is None or not is_scene(dataset):
+        return load_task_episodes(task, settings.split, dataset, settings.sources)
     count = settings.episodes or SCENE_EPISODES
     name = Path(dataset).stem if is_file_path(dataset) else dataset.replace("/", "-")
     return make_episodes(task.protocol_id, [dataset], count, name=name, split=f"custom-{count}")
 
 
-def _load_calibration(task: Task, settings: EvaluationSettings) -> EpisodeDataset | None:
+def _load_calibration(task: TaskRules, settings: EvaluationSettings) -> EpisodeDataset | None:
     """The named split of the data set, or the episodes of a file; None for generated ones."""
-    if settings.calibration is None:
+    if settings.calibration_episodes is None:
         return None
     dataset, recipe = settings.dataset, get_recipe(task.protocol_id)
     is_set = dataset is None or not is_scene(dataset)
-    if is_set and settings.calibration in split_sizes(dataset or recipe.default_dataset, recipe):
-        return load_episodes(task, settings.calibration, dataset)
-    return load_episodes(task, "val", settings.calibration)
+    if is_set and settings.calibration_episodes in split_sizes(dataset or recipe.default_dataset, recipe):
+        return load_episodes(task, settings.calibration_episodes, dataset)
+    return load_episodes(task, "val", settings.calibration_episodes)
 
 
 def absolute_dataset(dataset: str | None) -> str | None:

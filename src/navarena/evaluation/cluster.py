@@ -23,9 +23,9 @@ from typing import Any
 from navarena.core.errors import CheckFailedError, InputError, NavarenaError
 from navarena.core.extras import require_extra
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.chains import Chain
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.journal import JournalWriter, Row, journal_path, open_journal
+from navarena.evaluation.memory_groups import MemoryGroup
 from navarena.evaluation.record import describe_versions
 from navarena.evaluation.settings import EpisodeRules
 from navarena.evaluation.shares import ShareQueue
@@ -94,8 +94,8 @@ class ClusterWorker:
     def _hand_over(self, row: Row) -> None:
         self._finished.put((row, self._times.pop(row.episode_id)))
 
-    def run(self, share: list[Chain]) -> Iterator[tuple[Row, EpisodeTimes]]:
-        """Run the chains of a share and give each row when its episode ends; raises what the loop raises."""
+    def run(self, share: list[MemoryGroup]) -> Iterator[tuple[Row, EpisodeTimes]]:
+        """Run the groups of a share and give each row when its episode ends; raises what the loop raises."""
         thread = threading.Thread(target=self._run, args=(share,), daemon=True)
         thread.start()
         while (item := self._finished.get()) is not None:
@@ -104,7 +104,7 @@ class ClusterWorker:
             yield item
         thread.join()
 
-    def _run(self, share: list[Chain]) -> None:
+    def _run(self, share: list[MemoryGroup]) -> None:
         try:
             if self._loop is None:
                 raise RuntimeError("a share came before the order")
@@ -151,12 +151,12 @@ class _Running:
 
     actor: Any
     place: str
-    share: list[Chain] = field(default_factory=list)
+    share: list[MemoryGroup] = field(default_factory=list)
     finished: set[str] = field(default_factory=set)
 
-    def left(self) -> list[Chain]:
+    def left(self) -> list[MemoryGroup]:
         """What of the share is not journaled."""
-        return [chain.after(self.finished) for chain in self.share]
+        return [group.after(self.finished) for group in self.share]
 
 
 class ClusterPool:
@@ -191,15 +191,15 @@ class ClusterPool:
         self._idle: list[_Running] = []
         self._deaths: list[str] = []
 
-    def run(self, chains: Sequence[Chain], on_row: Callable[[], object]) -> list[str]:
-        """Run all of `chains`; `on_row` is called for each row that is in the journal.
+    def run(self, groups: Sequence[MemoryGroup], on_row: Callable[[], object]) -> list[str]:
+        """Run all of `groups`; `on_row` is called for each row that is in the journal.
 
         Returns a notice for each worker that died while others finished its work. Raises InputError for a
         cluster that cannot be reached, has no room, or has another version of navarena on some machine;
         what a worker raised on purpose, with the machine's name; RuntimeError for its defects; and
         CheckFailedError when no worker is left.
         """
-        self._queue = ShareQueue(chains, self._count, self._order.slots)  # a share fills the slots
+        self._queue = ShareQueue(groups, self._count, self._order.slots)  # a share fills the slots
         with (
             self._connect(),
             open_journal(journal_path(self._folder, 0)) as journal,

@@ -1,10 +1,10 @@
 """Runs episodes through one batch with one agent, and journals each as it ends.
 
 Every episode is a fresh start for the agent (Boundary.SCENE ends all memory), so that its outcome
-depends neither on what ran before it nor on what runs beside it; memory that shall last runs the episodes
-of a scene one after the other in one slot (see chains). When the agent raises while several episodes are
-in flight, nobody knows whose fault it was: each of them is run again, alone and with a fresh agent, and
-only those that raise again are failures.
+depends neither on what ran before it nor on what runs beside it; where memory lasts, the episodes of a
+tour or a scene run one after the other in one slot (see memory_groups). When the agent raises while several
+episodes are in flight, nobody knows whose fault it was: each of them is run again, alone and with a fresh
+agent, and only those that raise again are failures.
 """
 
 import time
@@ -15,16 +15,18 @@ from itertools import islice
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from jaxtyping import Bool
 
 from navarena.agents.agent import Boundary, Start
 from navarena.core.errors import ActionError, AgentTimeoutError, AgentUnreachableError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.chains import Chain, start_boundary, subtask_boundary
 from navarena.evaluation.journal import Row, Status
+from navarena.evaluation.memory_groups import MemoryGroup, start_boundary, subtask_boundary
 from navarena.evaluation.rows import (
     describe_legal,
     find_legal,
+    find_tour_place,
     format_traceback,
     make_row,
     require_actions,
@@ -45,19 +47,25 @@ class RowSink(Protocol):
 
 @dataclass
 class _Slot:
-    """What runs in one slot: the place in its chain, and which of its episodes are journaled.
+    """What runs in one slot: the place in its group, and which of its episodes are journaled.
 
-    `is_fresh` says that the agent has seen nothing yet of what comes next in the chain's memory.
+    `is_fresh` says that the agent has seen nothing yet of what comes next in the group's memory.
     """
 
-    chain: Chain
+    group: MemoryGroup
     place: int = 0
     is_fresh: bool = True
     finished: set[str] = field(default_factory=set)
 
     @property
     def episode(self) -> Episode:
-        return self.chain.episodes[self.place]
+        return self.group.episodes[self.place]
+
+    @property
+    def is_within_tour(self) -> bool:
+        """Whether the next episode goes on with the tour of the last one."""
+        last = self.group.episodes[self.place - 1] if self.place else None
+        return bool(self.episode.tour_id) and last is not None and last.tour_id == self.episode.tour_id
 
     @property
     def is_new(self) -> bool:
@@ -97,20 +105,21 @@ class EpisodeLoop:
         self._batch = benchmark.setup.make_batch(slots, tuple(self._agent.sensors), threads)
         self._agent.attach(self._batch)
         self._active = np.zeros(slots, bool)
+        self._led = np.zeros(slots, bool)
         self._steps = np.zeros(slots, np.int64)
         self._slots: dict[int, _Slot] = {}
-        self._suspects: deque[Chain] = deque()
+        self._suspects: deque[MemoryGroup] = deque()
 
-    def run(self, chains: Iterator[Chain]) -> None:
-        """Run everything that `chains` yields; it is asked whenever slots are free."""
+    def run(self, groups: Iterator[MemoryGroup]) -> None:
+        """Run everything that `groups` yields; it is asked whenever slots are free."""
         while True:
-            self._fill(chains)
+            self._fill(groups)
             if not self._active.any():
                 return
             self._before_step()
             self._step()
 
-    def _fill(self, chains: Iterator[Chain]) -> None:
+    def _fill(self, groups: Iterator[MemoryGroup]) -> None:
         """Start episodes in the free slots until something runs or nothing is left."""
         while True:
             going_on = [slot for slot in self._slots if not self._active[slot]]
@@ -118,50 +127,62 @@ class EpisodeLoop:
                 if self._slots:
                     chosen = {}
                 else:
-                    chosen = {0: _Slot(chain := self._suspects.popleft(), finished=set(chain.finished))}
+                    chosen = {0: _Slot(group := self._suspects.popleft(), finished=set(group.finished))}
             else:
                 free = [slot for slot in range(len(self._active)) if slot not in self._slots]
-                taken = zip(free, list(islice(chains, len(free))))
-                chosen = {slot: _Slot(chain, finished=set(chain.finished)) for slot, chain in taken}
+                taken = zip(free, list(islice(groups, len(free))))
+                chosen = {slot: _Slot(group, finished=set(group.finished)) for slot, group in taken}
             self._slots.update(chosen)
-            starting = sorted([*going_on, *chosen])
-            if not starting:
+            if not going_on and not chosen:
                 return
-            self._start(starting)
+            follow = [slot for slot in going_on if self._slots[slot].is_within_tour]
+            self._start(sorted([*chosen, *(slot for slot in going_on if slot not in follow)]), follow)
             if self._active.any():
                 return
 
-    def _start(self, slots: list[int]) -> None:
-        """Begin the episode that is next in each of `slots`."""
-        episodes = [self._slots[slot].episode for slot in slots]
+    def _start(self, fresh: list[int], going_on: list[int]) -> None:
+        """Begin the next episodes of `fresh` slots; those of `going_on` slots follow along their tours."""
+        slots = sorted([*fresh, *going_on])
         self._watch.reset(slots)
         self._steps[slots] = 0
         self._active[slots] = True
-        started = np.zeros_like(self._active)
-        started[slots] = True
-        with self._watch.measure(self._watch.simulator, started):
-            self._batch.start(slots, episodes)
+        with self._watch.measure(self._watch.simulator, self._mask(slots)):
+            self._batch.start(fresh, [self._slots[slot].episode for slot in fresh])
+            begun = self._batch.follow(going_on, [self._slots[slot].episode for slot in going_on])
+        led = [slot for slot, has_begun in zip(going_on, begun) if not has_begun]
+        self._led[led] = True
+        self._announce([slot for slot in slots if slot not in led])
+
+    def _announce(self, slots: list[int]) -> None:
+        """Tell the agent that the current episodes of `slots` begin."""
         starts = []
         for slot in slots:
-            starts.append(self._describe(slot, start_boundary(self._slots[slot].is_fresh)))
-            self._slots[slot].is_fresh = False
-        self._tell(starts)
+            state = self._slots[slot]
+            boundary = start_boundary(state.group, state.place, state.is_fresh, self._rules.forget)
+            starts.append(self._describe(slot, boundary))
+            state.is_fresh = False
+        self._reset_agent(starts)
+
+    def _mask(self, slots: list[int]) -> Bool[np.ndarray, "n"]:
+        mask = np.zeros_like(self._active)
+        mask[slots] = True
+        return mask
 
     def _describe(self, slot: int, boundary: Boundary) -> Start:
         episode = self._slots[slot].episode
         return Start(slot, episode.episode_id, episode.scene_id, boundary, self._rules.seed)
 
-    def _tell(self, starts: list[Start]) -> None:
+    def _reset_agent(self, starts: list[Start]) -> None:
         """Let the agent know what began."""
-        told = np.zeros_like(self._active)
-        told[[start.slot for start in starts]] = True
+        if not starts:
+            return
         try:
-            with self._watch.measure(self._watch.agent, told):
+            with self._watch.measure(self._watch.agent, self._mask([start.slot for start in starts])):
                 self._agent.reset(starts)
         except AgentUnreachableError:
             raise
         except Exception as error:
-            self._blame(error)
+            self._handle_agent_error(error)
 
     def _step(self) -> None:
         """One action in every running slot."""
@@ -173,56 +194,75 @@ class EpisodeLoop:
         except AgentUnreachableError:
             raise
         except Exception as error:
-            self._blame(error)
+            self._handle_agent_error(error)
             return
         actions = require_actions(chosen, len(self._active), self._benchmark)
-        self._dismiss(actions)
+        self._end_illegal(actions)
         if not self._active.any():
             return
-        actions[~self._active] = 0
+        actions[~self._active | self._led] = 0
         with self._watch.measure(self._watch.simulator, self._active):
             result = self._batch.step(actions, self._active.copy())
-        self._steps += self._active
+        acting = self._active & ~self._led
+        self._steps += acting
         for slot in np.flatnonzero(self._active & (result.terminated | result.truncated)):
             self._finish(int(slot), "ok")
         if self._rules.steps is not None:
-            for slot in np.flatnonzero(self._active & (self._steps >= self._rules.steps)):
+            for slot in np.flatnonzero(self._active & acting & (self._steps >= self._rules.steps)):
                 self._finish(int(slot), "step_limit")
         if result.began is not None and (self._active & result.began).any():
             boundary = subtask_boundary(self._rules.forget)
             began = np.flatnonzero(self._active & result.began).tolist()
-            self._tell([self._describe(slot, boundary) for slot in began])
+            self._reset_agent([self._describe(slot, boundary) for slot in began])
+        if result.arrived is not None and (self._led & result.arrived).any():
+            arrived = np.flatnonzero(self._led & result.arrived).tolist()
+            self._led[arrived] = False
+            self._watch.reset(arrived)
+            self._announce(arrived)
 
-    def _dismiss(self, actions: Actions) -> None:
+    def _end_illegal(self, actions: Actions) -> None:
         """End the episodes whose agent chose what does not exist, or took too long to choose."""
-        for slot in np.flatnonzero(self._active & ~find_legal(actions, self._benchmark)):
+        acting = self._active & ~self._led
+        for slot in np.flatnonzero(acting & ~find_legal(actions, self._benchmark)):
             legal = describe_legal(self._benchmark)
             self._finish(int(slot), "illegal_action", f"expected {legal}, got {actions[slot]}")
         limit = self._rules.seconds
         if limit is not None:
-            for slot in np.flatnonzero(self._active & (self._watch.agent > limit)):
+            for slot in np.flatnonzero(self._active & acting & (self._watch.agent > limit)):
                 taken = f"{self._watch.agent[slot]:.3f} s for {int(self._steps[slot]) + 1} actions"
                 self._finish(int(slot), "timed_out", f"expected at most {limit:g} s, the agent took {taken}")
 
-    def _blame(self, error: Exception) -> None:
+    def _handle_agent_error(self, error: Exception) -> None:
         """Find out whose fault an exception of the agent is; the agent is replaced by a fresh one."""
         if len(self._slots) == 1:
             (number, slot), *_ = self._slots.items()
             slot.is_fresh = True
+            if self._led[number]:  # it broke on the way to its episode, and so fails at the start of it
+                self._finish_leading(number)
             self._finish(number, _status_of(error), format_traceback(error))
         else:
-            self._suspects.extend(slot.chain.after(slot.finished) for slot in self._slots.values())
+            self._suspects.extend(slot.group.after(slot.finished) for slot in self._slots.values())
             self._slots.clear()
-            self._active[:] = False
+            self._active[:] = self._led[:] = False
         self._agent = self._benchmark.setup.make_agent()
         self._agent.attach(self._batch)
 
+    def _finish_leading(self, number: int) -> None:
+        """Let the oracle lead the body in a slot to its next episode while no agent looks."""
+        alone = self._mask([number])
+        actions = self._benchmark.idle_actions(len(alone))
+        while self._led[number]:
+            arrived = self._batch.step(actions, alone).arrived
+            self._led[number] = arrived is None or not arrived[number]
+
     def _finish(self, number: int, status: Status, problem: str | None = None) -> None:
-        """Journal the episode in a slot, and let the slot go on with its chain, or free it."""
+        """Journal the episode in a slot, and let the slot go on with its group, or free it."""
         slot = self._slots[number]
         self._active[number] = False
         if slot.is_new:
-            row = make_row(self._benchmark, slot.episode, self._batch.trajectory(number), status, problem)
+            place = find_tour_place(slot.group, slot.place, self._batch.oracle_steps(number))
+            track = self._batch.trajectory(number)
+            row = make_row(self._benchmark, slot.episode, track, status, problem, place)
             began = time.perf_counter()
             self._journal.append(row)
             output = time.perf_counter() - began
@@ -233,7 +273,7 @@ class EpisodeLoop:
             )
             self._on_row(row)
         slot.place += 1
-        if slot.place == len(slot.chain.episodes):
+        if slot.place == len(slot.group.episodes):
             del self._slots[number]
 
 

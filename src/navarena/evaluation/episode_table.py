@@ -3,7 +3,8 @@
 Columns: episode_id, scene_id, identity, status, steps, start_distance (metres, infinite when
 unreachable), one column of text per trait that any episode has (trait_category, ...), one float64
 column per metric (infinite when unreachable), for episodes with several goals legs, found_after and
-walked (lists), actions (list of int32), error (last line of the traceback, or null).
+walked (lists), for episodes of tours tour_id, position, oracle_goal and oracle_start (counts), actions
+(list of int32), error (last line of the traceback, or null).
 """
 
 import math
@@ -44,6 +45,9 @@ def write_table(path: Path, rows: Sequence[Row], metrics: Sequence[str]) -> None
         for name, kind in kinds.items():
             lists = [None if row.goals is None else getattr(row.goals, name) for row in rows]
             columns[name] = pa.array(lists, pa.list_(kind))
+    if any(row.tour is not None for row in rows):
+        for name in ("tour_id", "position", "oracle_goal", "oracle_start"):
+            columns[name] = pa.array([None if row.tour is None else getattr(row.tour, name) for row in rows])
     is_continuous = any(isinstance(action, list) for row in rows for action in row.actions[:1])
     if is_continuous:
         columns["actions"] = pa.array([row.actions for row in rows], pa.list_(pa.list_(pa.float64())))

@@ -51,6 +51,32 @@ class GoalsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     walked: list[float]
 
 
+class TourRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an episode of a tour leaves behind beside its metrics; the numbers of tours follow from these.
+
+    Attributes:
+        tour_id: of the tour.
+        position: of the episode in it, from 0.
+        oracle_goal, oracle_start: steps of the oracle before the episode: to the last goal, to the start.
+        start: x, y, z (metres, world frame) and yaw (radians) where the oracle left the body.
+        length, reference_length: metres walked, and along the described path; None where they are infinite.
+        reference_points: of the described path.
+        dtw: metres, cost of the alignment of both in the "paper" reading; None where it is infinite.
+        dtw_code: the same in the "code" reading; None where it is infinite, or no alignment obeys it.
+    """
+
+    tour_id: str
+    position: int
+    oracle_goal: int = 0
+    oracle_start: int = 0
+    start: list[float]
+    length: float | None
+    reference_length: float | None
+    reference_points: int
+    dtw: float | None
+    dtw_code: float | None
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One finished episode.
 
@@ -65,6 +91,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         traceback: what the agent raised or did wrong; None when all went well.
         traits: what kind of episode it is, such as {"category": "chair"} (see evaluation.traits).
         goals: of episodes with several goals.
+        tour: of episodes of tours.
     """
 
     identity: str
@@ -78,6 +105,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     traceback: str | None = None
     traits: dict[str, str] = {}
     goals: GoalsRecord | None = None
+    tour: TourRecord | None = None
 
     @property
     def failed(self) -> bool:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from navarena.core.errors import CheckFailedError
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.chains import Chain, make_chains
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.journal import Row
+from navarena.evaluation.memory_groups import MemoryGroup, make_groups
 from navarena.evaluation.settings import EpisodeRules
 
 SAMPLE = 16
@@ -43,9 +43,9 @@ def check_order(
 
     Raises CheckFailedError naming the episodes whose actions, status or metrics differ.
     """
-    chains = list(_spread(make_chains(benchmark.episodes, set(), rules.forget)))
-    there = _run(benchmark, rules, chains, on_episode)
-    back = _run(benchmark, rules, chains[::-1], on_episode)
+    groups = list(_spread(make_groups(benchmark.episodes, set(), rules.forget)))
+    there = _run(benchmark, rules, groups, on_episode)
+    back = _run(benchmark, rules, groups[::-1], on_episode)
     changed = [name for name, row in there.items() if back[name] != row]
     if changed:
         listed = ", ".join(changed[:_LISTED]) + (", ..." if len(changed) > _LISTED else "")
@@ -57,20 +57,20 @@ def check_order(
     return len(there)
 
 
-def _spread(chains: Sequence[Chain]) -> Iterator[Chain]:
-    """At most SAMPLE episodes' worth of chains from everywhere in the list, at least two chains."""
-    longest = max(len(chain.episodes) for chain in chains)
-    count = min(len(chains), max(2, SAMPLE // longest))
+def _spread(groups: Sequence[MemoryGroup]) -> Iterator[MemoryGroup]:
+    """At most SAMPLE episodes' worth of groups from everywhere in the list, at least two groups."""
+    longest = max(len(group.episodes) for group in groups)
+    count = min(len(groups), max(2, SAMPLE // longest))
     for place in range(count):
-        yield chains[place * len(chains) // count]
+        yield groups[place * len(groups) // count]
 
 
 def _run(
     benchmark: Benchmark,
     rules: EpisodeRules,
-    chains: Sequence[Chain],
+    groups: Sequence[MemoryGroup],
     on_episode: Callable[[], object],
 ) -> dict[str, Row]:
     memory = _Memory()
-    EpisodeLoop(benchmark, 1, rules, memory, lambda row: on_episode()).run(iter(chains))
+    EpisodeLoop(benchmark, 1, rules, memory, lambda row: on_episode()).run(iter(groups))
     return memory.rows

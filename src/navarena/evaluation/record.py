@@ -15,7 +15,7 @@ import navarena
 from navarena.core.errors import FileError, InputError
 from navarena.core.files import read_bytes, write_atomic
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.settings import EvaluationSettings
+from navarena.evaluation.settings import EvaluationSettings, Setting
 
 FORMAT = "navarena-run-v1"
 FILE_NAME = "run.json"
@@ -47,7 +47,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     format: str = FORMAT
     identity: str
-    settings: dict[str, str | int | float | None]
+    settings: dict[str, Setting]
     privileged: bool
     privileged_inputs: tuple[str, ...] = ()
     trained_with: tuple[str, ...] = ()
@@ -66,6 +66,12 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def agent(self) -> str:
         """The agent's name."""
         return str(self.settings["agent"])
+
+    @property
+    def corruptions(self) -> str:
+        """The corruptions that were chosen, separated by commas; empty for a clean run."""
+        chosen = self.settings.get("corrupt") or ()
+        return chosen if isinstance(chosen, str) else ",".join(str(one) for one in tuple(chosen))  # type: ignore[arg-type]
 
     @property
     def platform(self) -> tuple[str, ...]:

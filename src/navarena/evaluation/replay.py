@@ -7,7 +7,7 @@ be equal; elsewhere whole numbers must be equal and distances within TOLERANCE.
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +15,20 @@ import numpy as np
 from navarena.core.errors import CheckFailedError, FileError, InputError
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Batch, Benchmark, open_benchmark
-from navarena.evaluation.journal import GoalsRecord, Row, journal_paths, read_journal, sort_rows
+from navarena.evaluation.journal import (
+    GoalsRecord,
+    Row,
+    TourRecord,
+    journal_paths,
+    read_journal,
+    sort_rows,
+)
 from navarena.evaluation.record import IMPORTED, RunRecord, describe_hardware, describe_versions, read_record
 from navarena.evaluation.results import SUMMARY_NAME, encode_summary, require_complete, summarize
-from navarena.evaluation.rows import describe_legal, find_legal, make_row
+from navarena.evaluation.rows import TourPlace, describe_legal, find_legal, make_row
 from navarena.evaluation.settings import EvaluationSettings
+from navarena.evaluation.tour_scores import require_tour
+from navarena.metrics.tours import TourScoring
 from navarena.metrics.trajectory import Trajectory
 from navarena.tasks.task import Actions
 
@@ -144,7 +153,7 @@ def replay_run(
         differences.extend(compare_row(benchmark, row, episode, outcome, exact))
         on_episode()
     if exact:
-        differences.extend(_compare_summary(folder, record, rows))
+        differences.extend(_compare_summary(folder, record, rows, benchmark.tour_scoring))
     return Replay(folder, record, len(rows), exact, tuple(differences))
 
 
@@ -163,11 +172,13 @@ class Outcome:
         trajectory: up to the end of the episode or of the actions.
         ended: whether the rules ended the episode.
         unused: logged actions that came after the end.
+        oracle_steps: of the oracle before the episode: to the last goal, to the start.
     """
 
     trajectory: Trajectory
     ended: bool
     unused: int
+    oracle_steps: tuple[int, int] = (0, 0)
 
 
 Watch = Callable[[Batch, Mapping[int, Row]], object]
@@ -176,16 +187,30 @@ Watch = Callable[[Batch, Mapping[int, Row]], object]
 
 @dataclass
 class _Cursor:
-    """How far the actions of a row have been re-executed."""
+    """How far the rows of one slot have been re-executed: those of a tour, or a single one."""
 
-    row: Row
-    episode: Episode
+    pairs: Sequence[tuple[Row, Episode]]
+    place: int = 0
     taken: int = 0
     ended: bool = False
+    led: bool = False
+
+    @property
+    def row(self) -> Row:
+        return self.pairs[self.place][0]
+
+    @property
+    def episode(self) -> Episode:
+        return self.pairs[self.place][1]
 
     @property
     def done(self) -> bool:
-        return self.ended or self.taken == len(self.row.actions)
+        """Whether the current episode has come to its end or to that of its actions."""
+        return not self.led and (self.ended or self.taken == len(self.row.actions))
+
+    def next_episode(self) -> None:
+        """Go on to the next row."""
+        self.place, self.taken, self.ended = self.place + 1, 0, False
 
 
 def execute_actions(
@@ -195,6 +220,9 @@ def execute_actions(
     watch: Watch = lambda batch, rows: None,
 ) -> Iterator[tuple[Row, Episode, Outcome]]:
     """Re-execute the actions of each (row, episode) and yield what they led to, as they end.
+
+    Rows of a tour whose predecessors are among `pairs` are re-executed after them, oracle phases included;
+    any other begins where its row says that it began.
 
     Args:
         benchmark: what the rows were made on.
@@ -206,34 +234,75 @@ def execute_actions(
     """
     if not pairs:
         return
-    slots = min(SLOTS, len(pairs))
+    waiting = deque(_group_pairs(pairs))
+    slots = min(SLOTS, len(waiting))
     batch = benchmark.setup.make_batch(slots, sensors, None)
-    waiting = deque(pairs)
     cursors: dict[int, _Cursor] = {}
     while waiting or cursors:
         free = [slot for slot in range(slots) if slot not in cursors][: len(waiting)]
         for slot in free:
-            cursors[slot] = _Cursor(*waiting.popleft())
+            cursors[slot] = _Cursor(waiting.popleft())
         if free:
-            batch.start(free, [cursors[slot].episode for slot in free])
+            batch.start(free, [_start_of(*cursors[slot].pairs[0]) for slot in free])
             watch(batch, {slot: cursors[slot].row for slot in free})
         for slot in [slot for slot, cursor in cursors.items() if cursor.done]:
-            cursor = cursors.pop(slot)
+            cursor = cursors[slot]
             unused = len(cursor.row.actions) - cursor.taken
-            yield cursor.row, cursor.episode, Outcome(batch.trajectory(slot), cursor.ended, unused)
-        moved = {slot: cursor.row for slot, cursor in cursors.items() if not cursor.done}
-        if moved:
-            _step_logged(benchmark, batch, cursors, slots)
-            watch(batch, moved)
+            steps = batch.oracle_steps(slot)
+            yield cursor.row, cursor.episode, Outcome(batch.trajectory(slot), cursor.ended, unused, steps)
+            if cursor.place + 1 == len(cursor.pairs):
+                del cursors[slot]
+            else:
+                cursor.next_episode()
+                cursor.led = not batch.follow([slot], [cursor.episode])[0]
+                if not cursor.led:
+                    watch(batch, {slot: cursor.row})
+        if any(not cursor.done for cursor in cursors.values()):
+            watch(batch, _step_logged(benchmark, batch, cursors, slots))
 
 
-def _step_logged(benchmark: Benchmark, batch: Batch, cursors: dict[int, _Cursor], slots: int) -> None:
-    """Take the next logged action in every slot that has one."""
-    columns = len(benchmark.actions)
-    actions: Actions = np.zeros((slots, columns)) if benchmark.is_continuous else np.zeros(slots, np.int64)
+def _group_pairs(pairs: Sequence[tuple[Row, Episode]]) -> list[list[tuple[Row, Episode]]]:
+    """`pairs` in runs of consecutive episodes of a tour, the others one by one."""
+    groups: list[list[tuple[Row, Episode]]] = []
+    tours = sorted(
+        (pair for pair in pairs if pair[0].tour is not None),
+        key=lambda pair: (pair[0].scene_id, require_tour(pair[0]).tour_id, require_tour(pair[0]).position),
+    )
+    for pair in tours:
+        tour, last = require_tour(pair[0]), groups[-1][-1][0] if groups else None
+        follows = (
+            last is not None
+            and last.scene_id == pair[0].scene_id
+            and require_tour(last).tour_id == tour.tour_id
+            and require_tour(last).position + 1 == tour.position
+        )
+        if follows:
+            groups[-1].append(pair)
+        else:
+            groups.append([pair])
+    return [*([pair] for pair in pairs if pair[0].tour is None), *groups]
+
+
+def _start_of(row: Row, episode: Episode) -> Episode:
+    """The episode as it began, for one whose predecessors in its tour are not re-executed."""
+    if row.tour is None or not row.tour.position:
+        return episode
+    x, y, z, yaw = row.tour.start
+    return replace(episode, start_position=(x, y, z), start_yaw=yaw)
+
+
+def _step_logged(
+    benchmark: Benchmark, batch: Batch, cursors: dict[int, _Cursor], slots: int
+) -> dict[int, Row]:
+    """Take the next logged action in every slot that has one; the slots and rows that moved by it."""
+    actions: Actions = benchmark.idle_actions(slots)
     active = np.zeros(slots, bool)
+    moved: dict[int, Row] = {}
     for slot, cursor in cursors.items():
         if cursor.done:
+            continue
+        active[slot] = True
+        if cursor.led:
             continue
         action = cursor.row.actions[cursor.taken]
         fits = isinstance(action, list) == benchmark.is_continuous and np.size(action) == actions[slot].size
@@ -242,19 +311,28 @@ def _step_logged(benchmark: Benchmark, batch: Batch, cursors: dict[int, _Cursor]
                 f"episode {cursor.row.episode_id}: expected logged actions to be "
                 f"{describe_legal(benchmark)}, got {action} at step {cursor.taken}; the journal was edited"
             )
-        actions[slot], active[slot] = action, True
+        actions[slot] = action
         cursor.taken += 1
-    if active.any():
-        result = batch.step(actions, active)
-        for over in np.flatnonzero(active & (result.terminated | result.truncated)):
-            cursors[int(over)].ended = True
+        moved[slot] = cursor.row
+    result = batch.step(actions, active)
+    for over in np.flatnonzero(active & (result.terminated | result.truncated)):
+        cursors[int(over)].ended = True
+    if result.arrived is not None:
+        for slot in np.flatnonzero(result.arrived).tolist():
+            cursors[slot].led = False
+            moved[slot] = cursors[slot].row
+    return moved
 
 
 def compare_row(
     benchmark: Benchmark, row: Row, episode: Episode, outcome: Outcome, exact: bool
 ) -> list[Difference]:
     """Every number of `row` that re-executing its actions does not give again."""
-    again = make_row(benchmark, episode, outcome.trajectory, row.status, row.traceback)
+    place = None
+    if row.tour is not None:
+        is_last = row.episode_id in benchmark.tour_ends
+        place = TourPlace(row.tour.tour_id, row.tour.position, is_last, *outcome.oracle_steps)
+    again = make_row(benchmark, episode, outcome.trajectory, row.status, row.traceback, place)
     found = []
 
     def expect(name: str, logged: object, replayed: object) -> None:
@@ -282,6 +360,9 @@ def compare_row(
         expect(name, row.traits.get(name, "missing"), again.traits.get(name, "missing"))
     for name, logged, replayed in _paired_goals(row.goals, again.goals):
         expect(name, logged, replayed)
+    if row.tour is not None and again.tour is not None:
+        for name in TourRecord.__struct_fields__:
+            expect(f"tour {name}", getattr(row.tour, name), getattr(again.tour, name))
     return found
 
 
@@ -308,12 +389,14 @@ def _show(value: object) -> str:
     return "infinite" if value is None else str(value)
 
 
-def _compare_summary(folder: Path, record: RunRecord, rows: Sequence[Row]) -> list[Difference]:
+def _compare_summary(
+    folder: Path, record: RunRecord, rows: Sequence[Row], scoring: TourScoring | None
+) -> list[Difference]:
     """Whether summary.json is what the journals give."""
     path = folder / SUMMARY_NAME
     if not path.exists():
         return []
-    derived = encode_summary(summarize(rows, record.identity, record.agent, record.metrics))
+    derived = encode_summary(summarize(rows, record.identity, record.agent, record.metrics, scoring))
     if path.read_bytes() == derived:
         return []
     return [Difference("", SUMMARY_NAME, "changed", "what the journals give")]

@@ -14,8 +14,10 @@ from navarena.core.files import read_bytes, write_atomic
 from navarena.core.seeding import make_generator
 from navarena.evaluation.episode_table import metric_columns, write_table
 from navarena.evaluation.journal import Row
+from navarena.evaluation.tour_scores import TITLES, estimate_tours, group_tours
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.statistics import CONFIDENCE, Estimate, estimate_mean, estimate_rate
+from navarena.metrics.tours import Reading, TourScoring, Weighting
 
 FORMAT = "navarena-summary-v1"
 SUMMARY_NAME = "summary.json"
@@ -48,6 +50,21 @@ class MetricSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     method: str
 
 
+class TourSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The numbers of a run over its tours.
+
+    Attributes:
+        tours: how many.
+        reading, weighting: of t-nDTW (see metrics.tours).
+        metrics: "t_ndtw", "t_sr", "t_spl" -> summary; n counts tours.
+    """
+
+    tours: int
+    reading: Reading
+    weighting: Weighting
+    metrics: dict[str, MetricSummary]
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The numbers of a run.
 
@@ -59,6 +76,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         statuses: status -> how many episodes ended so.
         confidence: of the intervals.
         metrics: name -> summary.
+        tours: over tours; None where episodes come without.
     """
 
     format: str = FORMAT
@@ -69,6 +87,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     statuses: dict[str, int]
     confidence: float
     metrics: dict[str, MetricSummary]
+    tours: TourSummary | None = None
 
 
 def require_complete(rows: Sequence[Row], identity: str, episode_ids: Sequence[str]) -> None:
@@ -131,23 +150,28 @@ def _estimate(
     return estimate_mean(values, labels, make_generator("interval", rows[0].identity, name, *stream))
 
 
-def summarize(rows: Sequence[Row], identity: str, agent: str, metrics: Sequence[str]) -> Summary:
-    """The Summary of complete `rows`, which must be sorted (see journal.sort_rows)."""
-    summaries = {}
+def summarize(
+    rows: Sequence[Row],
+    identity: str,
+    agent: str,
+    metrics: Sequence[str],
+    scoring: TourScoring | None = None,
+) -> Summary:
+    """The Summary of complete `rows`, which must be sorted (see journal.sort_rows).
+
+    Args:
+        rows: all of the run.
+        identity: of the run.
+        agent: its name.
+        metrics: names, in the order of the tables.
+        scoring: of tours; None where episodes come without.
+    """
     labels = scene_labels(rows)
+    summaries = {}
     for name, values in metric_columns(rows, metrics).items():
-        metric, estimate = get_metric(name), _estimate(rows, name, values, labels)
-        summaries[name] = MetricSummary(
-            title=metric.title,
-            unit=metric.unit,
-            better=metric.better,
-            mean=None if estimate.infinite == estimate.n else estimate.mean,
-            low=estimate.low,
-            high=estimate.high,
-            n=estimate.n,
-            infinite=estimate.infinite,
-            method=estimate.method,
-        )
+        metric = get_metric(name)
+        estimate = _estimate(rows, name, values, labels)
+        summaries[name] = _summarize_metric(metric.title, metric.unit, metric.better, estimate)
     return Summary(
         identity=identity,
         agent=agent,
@@ -156,6 +180,54 @@ def summarize(rows: Sequence[Row], identity: str, agent: str, metrics: Sequence[
         statuses=dict(sorted(Counter(row.status for row in rows).items())),
         confidence=CONFIDENCE,
         metrics=summaries,
+        tours=None if scoring is None else summarize_tours(rows, scoring),
+    )
+
+
+def summarize_tours(rows: Sequence[Row], scoring: TourScoring) -> TourSummary:
+    """The numbers of tours; raises InputError for rows outside tours."""
+    tours = group_tours(rows)
+    if len(tours) == len(rows):
+        scoring = TourScoring(scoring.reading, "episodes")  # tours of one episode have no changes to weigh
+    metrics = {
+        name: _summarize_metric(TITLES[name], "", "higher", estimate, len(tours))
+        for name, estimate in estimate_tours(rows, scoring).items()
+    }
+    return TourSummary(
+        tours=len(tours), reading=scoring.reading, weighting=scoring.weighting, metrics=metrics
+    )
+
+
+def _summarize_metric(
+    title: str,
+    unit: str,
+    better: Literal["higher", "lower"] | None,
+    estimate: Estimate | None,
+    n: int = 0,
+) -> MetricSummary:
+    if estimate is None:
+        method = "no alignment of some tour in this reading; `navarena analyse tours` shows the other"
+        return MetricSummary(
+            title=title,
+            unit=unit,
+            better=better,
+            mean=None,
+            low=None,
+            high=None,
+            n=n,
+            infinite=0,
+            method=method,
+        )
+    return MetricSummary(
+        title=title,
+        unit=unit,
+        better=better,
+        mean=None if estimate.infinite == estimate.n else estimate.mean,
+        low=estimate.low,
+        high=estimate.high,
+        n=estimate.n,
+        infinite=estimate.infinite,
+        method=estimate.method,
     )
 
 

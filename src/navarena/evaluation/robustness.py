@@ -167,7 +167,7 @@ def group_of(record: RunRecord) -> tuple[object, ...]:
 
 
 def _corruptions_of(record: RunRecord) -> tuple[str, ...]:
-    text = record.settings.get("corrupt")
+    text = record.corruptions or None
     return tuple(write_corruption(one) for one in str(text).split(",")) if text else ()
 
 

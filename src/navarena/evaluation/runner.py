@@ -11,7 +11,6 @@ from navarena.core.errors import FileError, InputError, NavarenaError
 from navarena.core.files import raise_storage_error
 from navarena.core.threads import thread_count
 from navarena.evaluation.benchmark import Benchmark, absolute_dataset, open_benchmark
-from navarena.evaluation.chains import make_chains, shuffle_chains
 from navarena.evaluation.cluster import ClusterPool
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.journal import (
@@ -23,6 +22,7 @@ from navarena.evaluation.journal import (
     repair_journal,
 )
 from navarena.evaluation.lock import FolderLock
+from navarena.evaluation.memory_groups import make_groups, shuffle_groups
 from navarena.evaluation.record import (
     FILE_NAME,
     RunRecord,
@@ -131,7 +131,7 @@ class Run:
         identity = str(self._benchmark.identity)
         require_complete(rows, identity, [episode.episode_id for episode in self._benchmark.episodes])
         summary = self._find_summary() or summarize(
-            rows, identity, self._record.agent, self._benchmark.metrics
+            rows, identity, self._record.agent, self._benchmark.metrics, self._benchmark.tour_scoring
         )
         write_results(self.folder, rows, summary)
         times = read_times(self.folder)
@@ -165,17 +165,17 @@ class Run:
 
     def _execute(self, on_row: Callable[[], object]) -> list[str]:
         settings = self._settings
-        chains = make_chains(self._benchmark.episodes, self._finished, settings.rules.forget)
+        groups = make_groups(self._benchmark.episodes, self._finished, settings.rules.forget)
         if settings.shuffle:
-            chains = shuffle_chains(chains, settings.seed)
-        workers = min(settings.workers or 1, len(chains))
-        slots = count_slots(len(chains), workers, settings.batch_size)
+            groups = shuffle_groups(groups, settings.seed)
+        workers = min(settings.workers or 1, len(groups))
+        slots = count_slots(len(groups), workers, settings.batch_size)
         if settings.ray is not None:
             cluster = ClusterPool(settings.ray, self._benchmark, self.folder, workers, slots, settings.rules)
-            return cluster.run(chains, on_row)
+            return cluster.run(groups, on_row)
         if workers > 1:
             pool = WorkerPool(self._benchmark, self.folder, workers, slots, settings.rules)
-            return pool.run(chains, on_row)
+            return pool.run(groups, on_row)
         with (
             open_journal(journal_path(self.folder, 0)) as journal,
             open_times(times_path(self.folder, 0)) as times,
@@ -188,7 +188,7 @@ class Run:
                 lambda row: on_row(),
                 on_times=times.append,
             )
-            loop.run(iter(chains))
+            loop.run(iter(groups))
         return []
 
 
@@ -210,7 +210,9 @@ def open_run(
     Raises InputError when the folder holds another run or is in use, FileError when it is
     damaged, StorageError when it cannot be written.
     """
-    settings = replace(settings, dataset=absolute_dataset(settings.dataset))
+    settings = replace(
+        settings, dataset=absolute_dataset(settings.dataset), **vars(settings.sources.absolute())
+    )
     benchmark = benchmark or open_benchmark(settings)
     if settings.workers is None:
         workers = choose_workers(benchmark.declaration, len(benchmark.episodes), thread_count())

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from navarena.core.errors import InputError
-from navarena.evaluation.chains import Forget, require_forget
 from navarena.evaluation.identity import Identity
+from navarena.evaluation.memory_groups import Forget, require_forget
+from navarena.tasks.sources import Sources
 
 RUNS_FOLDER = Path("navarena-runs")
+
+Setting = str | int | float | tuple[str, ...] | None
+"""A value of a setting, as run.json holds it."""
 
 DECISIVE = (
     "protocol",
@@ -20,76 +24,99 @@ DECISIVE = (
     "episodes",
     "seed",
     "corrupt",
-    "calibrate",
-    "calibration",
+    "calibration_steps",
+    "calibration_episodes",
     "forget",
     "episode_steps",
     "episode_seconds",
+    "metrics",
+    "scenes",
+    "tours",
+    "references",
+    "features",
+    "vocabulary",
 )
 """Fields that can move a number; the others change only where and how fast it is computed."""
 
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """One evaluation.
+    """One evaluation: what is run, and how; the flags of `navarena evaluate`.
 
-    Attributes:
-        protocol: id of the rules, such as "pointnav-v1".
-        agent: a registered name, or "module:Class".
-        split: of the dataset, such as "mini", "val" or "test".
-        dataset: name of a dataset, an episode file, a mesh file or a scene id (episodes are then
-            generated in that scene); None for the protocol's own.
-        episodes: only so many from the front of the split; None for all.
-        seed: of the agent's random streams; the episodes do not depend on it.
-        corrupt: what spoils the agent's sight, motion and knowledge of its pose, in this order:
-            "name:severity" or with words, separated by commas; None for nothing.
-        calibrate: steps in which the agent may adapt before (see `calibration`); None for no such phase.
-        calibration: split of the data set, or episode file or folder, in which it adapts, such as
-            RobustNav's "calibration"; None for generated episodes in the same scenes.
-        forget: when the agent is told to forget: at every "subtask", at every "episode" (the protocols' own
-            way, also None), or "never" within a scene, whose episodes then run one after the other.
-        episode_steps: actions after which an episode is cut off, when the protocol allows more.
-        episode_seconds: wall-clock seconds that the agent may take for an episode, its share of each
-            batch; then the episode counts as a failure. Such rows depend on the machine.
-        shuffle: whether episodes run in a random order, drawn by `seed`; the numbers do not depend on it.
-        workers: processes; the numbers do not depend on it. None leaves it to what the agent declares
-            (Agent.worker_episodes) and to the number of processors.
-        ray: address of a Ray cluster whose machines run the workers ("auto", "10.0.0.1:6379", or "local" for
-            one on this machine alone); None for processes of this machine.
-        batch_size: episodes that one worker runs side by side; the numbers do not depend on it.
-        out: folder of the run; None for one under RUNS_FOLDER named after what decides the numbers.
-        fresh: throw away what `out` holds of an earlier run instead of resuming it.
-
-    Raises InputError for counts below 1 or a negative seed.
+    Raises InputError for counts below 1, a negative seed, and corruptions that are no tuple of names.
     """
 
     protocol: str
+    """Protocol id, such as pointnav-v1; `navarena list protocols` names them."""
     agent: str = "random"
+    """Registered name (`navarena list agents`), or module:Class of your own."""
     split: str = "mini"
+    """Split of the dataset: mini takes seconds; val and test are for results. Of an R2R file the one in its
+    name, whatever stands here."""
     dataset: str | None = None
+    """Other episodes than the protocol's own: a dataset's name, an episode file (or folder of them), or
+    a mesh file (scan.ply, scan.ply?up=z&scale=0.01) or scene id in which episodes are generated."""
     episodes: int | None = None
+    """Only so many episodes (of a split, the first ones); the result then shows as custom."""
     seed: int = 0
-    corrupt: str | None = None
-    calibrate: int | None = None
-    calibration: str | None = None
+    """Seed of the agent's random streams; the episodes do not depend on it."""
+    corrupt: tuple[str, ...] = ()
+    """Corruption of images, motion, pose or goals (`navarena list corruptions`), as name:severity; may be
+    given several times, for one after the other. The result then shows as custom."""
+    calibration_steps: int | None = None
+    """First let the agent adapt for so many steps in other episodes of the same scenes, under the same
+    corruptions and without rewards (RobustNav: 166000). The result then shows as custom."""
+    calibration_episodes: str | None = None
+    """In which it adapts, with --calibration-steps: a split of the data set, such as RobustNav's
+    "calibration", or an episode file or folder; by default episodes are generated in the evaluated scenes."""
     forget: str | None = None
+    """When the agent is told to forget: subtask, episode, tour (the protocols' own way; outside tours that of
+    every episode), or never within a scene, whose episodes then run one after the other. A departure shows
+    as custom."""
     episode_steps: int | None = None
+    """Cut episodes off after so many actions; the result then shows as custom."""
     episode_seconds: float | None = None
+    """Wall-clock seconds that the agent may take for an episode, its share of each batch; one that takes
+    longer is a failure. Such rows depend on the machine."""
+    metrics: str | None = None
+    """Further numbers to compute (`navarena list metrics`), names separated by commas."""
+    scenes: str | None = None
+    """Folder of meshes in the place of the scenes that an episode file names; on navigation graphs the folder
+    or tarball of Matterport3D connectivity files."""
+    tours: str | None = None
+    """Tour file of IVLN that goes with an episode or R2R file, for protocols with tours."""
+    references: str | None = None
+    """In houses: gt_ndtw.json of IVLN-CE, the paths that metrics compare with."""
+    features: str | None = None
+    """On graphs: features of the 36 views, .tsv (R2R) or .hdf5 (HAMT)."""
+    vocabulary: str | None = None
+    """On graphs: file of words that encodes instructions for the sensor instruction_tokens."""
     shuffle: bool = False
+    """Run the episodes in a random order, drawn by --seed; the numbers do not depend on it."""
     workers: int | None = 1
+    """Worker processes; the numbers do not depend on it. None leaves it to the command: one, or several where
+    the agent says that copies of it cost nothing and the run is long."""
     ray: str | None = None
+    """Run the workers in a Ray cluster: its address (auto, 10.0.0.1:6379), or local for one of this machine;
+    needs navarena[cluster]. The numbers do not depend on it."""
     batch_size: int = 32
+    """Episodes that each worker runs side by side; the numbers do not depend on it."""
     out: Path | None = None
+    """Folder of the run; by default one under ./navarena-runs that the same command finds again."""
     fresh: bool = False
+    """Throw away what the folder holds of an earlier run."""
 
     def __post_init__(self) -> None:
-        for name in ("episodes", "calibrate", "episode_steps", "workers", "batch_size"):
+        if isinstance(self.corrupt, str):
+            raise InputError(f'expected a tuple of corruptions, got {self.corrupt!r}; write ("NAME",)')
+        object.__setattr__(self, "corrupt", tuple(self.corrupt))
+        for name in ("episodes", "calibration_steps", "episode_steps", "workers", "batch_size"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"expected {name} of at least 1, got {value}")
-        if self.calibration is not None and self.calibrate is None:
+        if self.calibration_episodes is not None and self.calibration_steps is None:
             raise InputError(
-                "expected calibrate steps beside calibration episodes, got none; add --calibrate N"
+                "expected calibration_steps beside calibration_episodes, got none; add --calibration-steps N"
             )
         if self.seed < 0:
             raise InputError(f"expected a seed of at least 0, got {self.seed}")
@@ -98,9 +125,14 @@ class EvaluationSettings:
         require_forget(self.forget)
 
     @property
-    def decisive(self) -> dict[str, str | int | float | None]:
+    def decisive(self) -> dict[str, Setting]:
         """The fields that can move a number, by name."""
         return {name: getattr(self, name) for name in DECISIVE}
+
+    @property
+    def sources(self) -> Sources:
+        """The user's files beside the episodes."""
+        return Sources(self.scenes, self.tours, self.references, self.features, self.vocabulary)
 
     @property
     def rules(self) -> "EpisodeRules":
@@ -129,6 +161,6 @@ class EpisodeRules:
     """
 
     seed: int = 0
-    forget: Forget = "episode"
+    forget: Forget = "tour"
     steps: int | None = None
     seconds: float | None = None

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from navarena.agents.declaration import Declaration
 from navarena.core.errors import CheckFailedError
-from navarena.evaluation.chains import Chain
+from navarena.evaluation.memory_groups import MemoryGroup
 
 SHARES_PER_WORKER = 4
 """Into which what is left is divided: large shares first, which keep a worker in one scene, and single
@@ -21,20 +21,20 @@ class ShareQueue:
     """Chains that nobody works on.
 
     Args:
-        chains: in evaluation order.
+        groups: in evaluation order.
         workers: who take shares.
         least: episodes of a share, where its scene has as many.
     """
 
-    def __init__(self, chains: Sequence[Chain], workers: int, least: int = 1) -> None:
-        self._scenes = deque(deque(group) for _, group in groupby(chains, key=lambda one: one.scene_id))
+    def __init__(self, groups: Sequence[MemoryGroup], workers: int, least: int = 1) -> None:
+        self._scenes = deque(deque(group) for _, group in groupby(groups, key=lambda one: one.scene_id))
         self._workers, self._least = workers, least
-        self._left = sum(len(chain.left) for chain in chains)
+        self._left = sum(len(group.left) for group in groups)
 
     def __bool__(self) -> bool:
         return bool(self._scenes)
 
-    def take(self) -> list[Chain]:
+    def take(self) -> list[MemoryGroup]:
         """The next share: neighbours in one scene. Raises IndexError when none is left."""
         scene, share = self._scenes[0], [self._scenes[0].popleft()]
         room = max(self._least, math.ceil(self._left / (self._workers * SHARES_PER_WORKER)))
@@ -44,15 +44,15 @@ class ShareQueue:
             room -= len(share[-1].left)
         if not scene:
             self._scenes.popleft()
-        self._left -= sum(len(chain.left) for chain in share)
+        self._left -= sum(len(group.left) for group in share)
         return share
 
-    def give_back(self, chains: Iterable[Chain]) -> None:
+    def give_back(self, groups: Iterable[MemoryGroup]) -> None:
         """Take what is left of a share whose worker has died."""
-        returned = deque(chain for chain in chains if chain.left)
+        returned = deque(group for group in groups if group.left)
         if returned:
             self._scenes.append(returned)
-            self._left += sum(len(chain.left) for chain in returned)
+            self._left += sum(len(group.left) for group in returned)
 
     def require_empty(self, deaths: Sequence[str]) -> None:
         """Raise CheckFailedError when there is work left, because of the `deaths` of all workers."""
@@ -63,10 +63,10 @@ class ShareQueue:
             )
 
 
-def count_slots(chains: int, workers: int, most: int) -> int:
+def count_slots(groups: int, workers: int, most: int) -> int:
     """Episodes that each of `workers` runs side by side: `most`, or fewer of a small run."""
     rounds = ROUNDS if workers > 1 else 1
-    return max(1, min(most, math.ceil(chains / (workers * rounds))))
+    return max(1, min(most, math.ceil(groups / (workers * rounds))))
 
 
 def choose_workers(declaration: Declaration, episodes: int, processors: int) -> int:

@@ -13,7 +13,7 @@ from navarena.evaluation.benchmark import open_benchmark
 from navarena.evaluation.robustness import CLEAN_NAME
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.tasks.catalog import get_task
-from navarena.tasks.corruption_checks import require_sense
+from navarena.tasks.corruption_checks import require_applicable
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def plan_suite(settings: EvaluationSettings, name: str) -> tuple[SuiteRun, ...]:
         )
     task, sensors = get_task(settings.protocol), declare_agent(settings.agent).sensors
     for row in suite.rows:
-        require_sense(task, row, sensors)
+        require_applicable(task, row, sensors)
     clean = settings.folder(open_benchmark(settings).identity)
     together = clean if settings.out else clean.with_name(f"{clean.name}-{name}")
     return tuple(_plan_row(settings, row, together) for row in suite.rows)
@@ -71,5 +71,5 @@ def plan_suite(settings: EvaluationSettings, name: str) -> tuple[SuiteRun, ...]:
 def _plan_row(settings: EvaluationSettings, row: tuple[str, ...], together: Path) -> SuiteRun:
     corruptions = tuple(write_corruption(text) for text in row)
     name = re.sub(r"[^A-Za-z0-9_+-]+", "-", "+".join(corruptions)) if row != CLEAN else CLEAN_NAME
-    own = replace(settings, corrupt=",".join(corruptions) or None, out=together / name)
+    own = replace(settings, corrupt=tuple(corruptions), out=together / name)
     return SuiteRun(corruptions, own)

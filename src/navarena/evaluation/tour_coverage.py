@@ -14,7 +14,6 @@ from jaxtyping import Bool, Float, Int64
 from navarena.core.errors import InputError
 from navarena.core.polyline import resample
 from navarena.episodes.episode import Episode, require_instruction
-from navarena.episodes.route_tours import EpisodeTour
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.unprojection import unproject
 from navarena.simulation.body import Embodiment
@@ -55,30 +54,30 @@ class Coverage:
 
 
 def measure_coverage(
-    tours: Sequence[EpisodeTour],
+    tours: Sequence[Sequence[Episode]],
     worlds: WorldCache,
-    most: int = 30,
+    limit: int = 30,
     advance: Callable[[int], object] = lambda done: None,
 ) -> Coverage:
-    """The curves up to `most` episodes.
+    """The curves up to `limit` episodes.
 
     Args:
-        tours: of any number of scenes.
+        tours: the episodes of each in their order, of any number of scenes.
         worlds: where they are.
-        most: K - 1; later episodes count for the whole of their tour only.
+        limit: K - 1; later episodes count for the whole of their tour only.
         advance: called with 1 after each tour.
 
     Raises InputError without tours.
     """
     if not tours:
         raise InputError("expected at least one tour to measure, got none")
-    next_sums, whole_sums, counts = np.zeros(most + 1), np.zeros(most + 1), np.zeros(most + 1, np.int64)
+    next_sums, whole_sums, counts = np.zeros(limit + 1), np.zeros(limit + 1), np.zeros(limit + 1, np.int64)
     seen_on: dict[tuple[str, str], Bool[np.ndarray, "_ _"]] = {}
     for tour in tours:
-        maps = [_map_of(episode, worlds, seen_on) for episode in tour.episodes]
+        maps = [_map_of(episode, worlds, seen_on) for episode in tour]
         whole = np.logical_or.reduce(maps)
         seen = np.zeros_like(whole)
-        for done, own in enumerate(maps[: most + 1]):
+        for done, own in enumerate(maps[: limit + 1]):
             next_sums[done] += (own & seen).sum() / own.sum()
             whole_sums[done] += seen.sum() / whole.sum()
             counts[done] += 1

@@ -1,43 +1,20 @@
-"""Scores over tours, on navigation graphs and in continuous scenes: t-nDTW, t-SR and t-SPL."""
+"""Scores of tours, from the rows of their episodes: t-nDTW, t-SR and t-SPL with intervals over scenes."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float
 
 from navarena.core.errors import InputError
-from navarena.evaluation.tour_runner import AnyTour
-from navarena.metrics.tours import Reading, Weighting, mean_over_tours, tour_ndtw, tour_success
+from navarena.core.seeding import make_generator
+from navarena.evaluation.journal import Row, TourRecord
+from navarena.metrics.instruction import SUCCESS_DISTANCE
+from navarena.metrics.statistics import Estimate, estimate_weighted
+from navarena.metrics.tours import Reading, TourScoring, mean_over_tours, tour_success, tour_weights
 
-Distance = Literal["geodesic", "euclidean"]
-"""Between points of t-nDTW: along edges or floor (paper), or straight (continuous reference code)."""
-
-
-@runtime_checkable
-class ScoredEpisode(Protocol):
-    """What a tour needs of each of its episodes, as `ScoredWalk` and `ScoredRecord` have it."""
-
-    @property
-    def costs(self) -> Float[np.ndarray, "n m"]:
-        """(N, M) metres from walked to described points."""
-
-    @property
-    def success(self) -> float:
-        """0 or 1."""
-
-    @property
-    def spl(self) -> float:
-        """In [0, 1]."""
-
-    @property
-    def length(self) -> float:
-        """Metres walked."""
-
-    @property
-    def reference_length(self) -> float:
-        """Metres along the described path."""
+TITLES = {"t_ndtw": "t-nDTW", "t_sr": "t-SR", "t_spl": "t-SPL"}
+"""Number of a run over tours -> what people read."""
 
 
 @dataclass(frozen=True)
@@ -46,86 +23,91 @@ class TourScore:
 
     Attributes:
         tour_id: unique within the split.
-        scan: id of the scan.
+        scene_id: of its episodes.
         episodes: how many.
-        ndtw: of the whole tour, in [0, 1].
+        ndtw: of the whole tour, in [0, 1]; None where no alignment obeys the reading.
         success, spl: weighted means over its episodes, in [0, 1].
     """
 
     tour_id: str
-    scan: str
+    scene_id: str
     episodes: int
-    ndtw: float
+    ndtw: float | None
     success: float
     spl: float
 
 
-@dataclass(frozen=True)
-class TourScores:
-    """A split of tours.
+def group_tours(rows: Sequence[Row]) -> list[list[Row]]:
+    """The rows of each tour in the order of its episodes; tours by scene and first appearance.
 
-    Attributes:
-        t_ndtw, t_sr, t_spl: weighted means over tours, in [0, 1].
-        reading, weighting, distance: of t_ndtw; t_sr and t_spl always weigh by episodes.
-        tours: each one.
+    Raises InputError for rows outside tours.
     """
-
-    t_ndtw: float
-    t_sr: float
-    t_spl: float
-    reading: Reading
-    weighting: Weighting
-    distance: Distance
-    tours: tuple[TourScore, ...]
+    tours: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        tours.setdefault((row.scene_id, require_tour(row).tour_id), []).append(row)
+    return [sorted(own, key=lambda row: require_tour(row).position) for own in tours.values()]
 
 
-def score_tours(
-    tours: Sequence[AnyTour],
-    scored: Mapping[str, ScoredEpisode],
-    reading: Reading = "code",
-    weighting: Weighting = "episodes",
-    distance: Distance = "geodesic",
-) -> TourScores:
-    """t-nDTW, t-SR and t-SPL.
-
-    Args:
-        tours: of the split.
-        scored: episode id -> numbers of the episode.
-        reading: of t-nDTW.
-        weighting: of t-nDTW over tours.
-        distance: that the costs in `scored` are of.
-
-    Raises InputError for an episode without score or without alignment.
-    """
-    rows = [_score_tour(tour, scored, reading) for tour in tours]
-    sizes = [row.episodes for row in rows]
-    return TourScores(
-        mean_over_tours([row.ndtw for row in rows], sizes, weighting),
-        mean_over_tours([row.success for row in rows], sizes),
-        mean_over_tours([row.spl for row in rows], sizes),
-        reading,
-        weighting,
-        distance,
-        tuple(rows),
-    )
-
-
-def _score_tour(tour: AnyTour, scored: Mapping[str, ScoredEpisode], reading: Reading) -> TourScore:
-    ids = [episode.episode_id for episode in tour.episodes]
-    missing = [name for name in ids if name not in scored]
-    if missing:
+def require_tour(row: Row) -> TourRecord:
+    """What the row says of its tour; raises InputError for an episode outside tours."""
+    if row.tour is None:
         raise InputError(
-            f"expected a score of every episode of tour {tour.tour_id}, got none of {missing[0]!r}"
+            f"expected episodes of tours, got {row.episode_id!r} of {row.identity} without one; choose an "
+            "iterative protocol, such as ir2r-ce-v1"
         )
-    own = [scored[name] for name in ids]
-    try:
-        ndtw = tour_ndtw([one.costs for one in own], reading)
-    except InputError as error:
-        raise InputError(f"tour {tour.tour_id} of {tour.scene_id}: {error}") from error
+    return row.tour
+
+
+def score_tours(rows: Sequence[Row], reading: Reading = "code") -> list[TourScore]:
+    """The numbers of each tour; raises InputError for rows outside tours."""
+    return [_score_tour(own, reading) for own in group_tours(rows)]
+
+
+def _score_tour(rows: Sequence[Row], reading: Reading) -> TourScore:
+    records = [require_tour(row) for row in rows]
     whole = tour_success(
-        np.array([one.success for one in own]),
-        np.array([one.spl for one in own]),
-        np.array([one.length for one in own]),
-        np.array([one.reference_length for one in own]),
+        np.array([row.metric("success") for row in rows]),
+        np.array([row.metric("spl") for row in rows]),
+        np.array([_or_infinite(one.length) for one in records]),
+        np.array([_or_infinite(one.reference_length) for one in records]),
     )
-    return TourScore(tour.tour_id, tour.scene_id, len(own), ndtw, whole.success, whole.spl)
+    first = records[0]
+    ndtw = _ndtw(records, reading)
+    return TourScore(first.tour_id, rows[0].scene_id, len(rows), ndtw, whole.success, whole.spl)
+
+
+def _ndtw(records: Sequence[TourRecord], reading: Reading) -> float | None:
+    """exp(-DTW / (threshold * |R|)) of one tour (see metrics.tours)."""
+    if reading == "code" and any(one.dtw_code is None and one.dtw is not None for one in records):
+        return None
+    costs = [_or_infinite(one.dtw_code if reading == "code" else one.dtw) for one in records]
+    points = sum(one.reference_points for one in records)
+    return float(np.exp(-float(sum(costs)) / (SUCCESS_DISTANCE * points)))
+
+
+def estimate_tours(rows: Sequence[Row], scoring: TourScoring) -> dict[str, Estimate | None]:
+    """t_ndtw, t_sr and t_spl of a run, with intervals over scenes, or tours where there are fewer than five.
+
+    t_ndtw is None where a tour has no alignment in the reading. Raises InputError for rows outside tours,
+    and where the weights of all tours are 0.
+    """
+    scores = score_tours(rows, scoring.reading)
+    sizes = [one.episodes for one in scores]
+    scenes = [one.scene_id for one in scores]
+    known = [one.ndtw for one in scores if one.ndtw is not None]
+    values = {"t_sr": [one.success for one in scores], "t_spl": [one.spl for one in scores]}
+    found: dict[str, Estimate | None] = {"t_ndtw": None}
+    if len(known) == len(scores):
+        values = {"t_ndtw": known, **values}
+    for name, column in values.items():
+        weighting = scoring.weighting if name == "t_ndtw" else "episodes"
+        generator = make_generator("interval", rows[0].identity, name)
+        weights = tour_weights(sizes, weighting)
+        estimate = estimate_weighted(np.array(column), weights, scenes, generator)
+        mean = mean_over_tours(column, sizes, weighting)
+        found[name] = Estimate(mean, estimate.low, estimate.high, len(scores), 0, estimate.method)
+    return found
+
+
+def _or_infinite(value: float | None) -> float:
+    return math.inf if value is None else value

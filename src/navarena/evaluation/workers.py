@@ -4,7 +4,7 @@
                         IDLE   nothing is running: a share, or None for the end
                         (ROW, episode id)   that episode is in the journal
                         (FAILED, error)     the worker cannot go on
-    driver -> worker    a list of chains of episodes, or None
+    driver -> worker    a list of groups of episodes, or None
 
 The driver remembers which episodes each worker holds. When a worker dies, its journal says
 what it finished, and the rest goes to the workers that are left. A worker whose driver dies
@@ -27,9 +27,9 @@ from typing import Any
 from navarena.core.errors import NavarenaError
 from navarena.core.threads import thread_count
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.chains import Chain
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.journal import journal_path, open_journal, repair_journal
+from navarena.evaluation.memory_groups import MemoryGroup
 from navarena.evaluation.settings import EpisodeRules
 from navarena.evaluation.shares import ShareQueue
 from navarena.evaluation.times import open_times, times_path
@@ -74,12 +74,12 @@ def _work(connection: Connection, order: WorkOrder) -> None:
         if os.getppid() != parent:
             raise _DriverGone
 
-    def ask(kind: str) -> list[Chain] | None:
+    def ask(kind: str) -> list[MemoryGroup] | None:
         connection.send((kind, None))
-        share: list[Chain] | None = connection.recv()
+        share: list[MemoryGroup] | None = connection.recv()
         return share
 
-    def more() -> Iterator[Chain]:
+    def more() -> Iterator[MemoryGroup]:
         while share := ask(MORE):
             yield from share
 
@@ -110,19 +110,19 @@ class _Worker:
 
     def __init__(self, process: BaseProcess, order: WorkOrder) -> None:
         self.process, self.order = process, order
-        self.held: dict[str, Chain] = {}
+        self.held: dict[str, MemoryGroup] = {}
         self.parked = False
 
-    def take(self, share: Sequence[Chain]) -> None:
+    def take(self, share: Sequence[MemoryGroup]) -> None:
         """Remember what it was given, by episode."""
-        self.held.update({one.episode_id: chain for chain in share for one in chain.left})
+        self.held.update({one.episode_id: group for group in share for one in group.left})
 
-    def left(self) -> list[Chain]:
+    def left(self) -> list[MemoryGroup]:
         """What it was given and has not finished."""
-        chains = {id(chain): chain for chain in self.held.values()}.values()
+        groups = {id(group): group for group in self.held.values()}.values()
         return [
-            chain.after(one.episode_id for one in chain.episodes if one.episode_id not in self.held)
-            for chain in chains
+            group.after(one.episode_id for one in group.episodes if one.episode_id not in self.held)
+            for group in groups
         ]
 
 
@@ -153,14 +153,14 @@ class WorkerPool:
         self._queue = ShareQueue((), workers)
         self._deaths: list[str] = []
 
-    def run(self, chains: Sequence[Chain], on_row: Callable[[], object]) -> list[str]:
-        """Run all of `chains`; `on_row` is called for each finished one.
+    def run(self, groups: Sequence[MemoryGroup], on_row: Callable[[], object]) -> list[str]:
+        """Run all of `groups`; `on_row` is called for each finished one.
 
         Returns a notice for each worker that died while others finished its work. Raises what
         a worker raised on purpose, RuntimeError for its defects, and CheckFailedError when no
         worker is left. On any error, and on Ctrl-C, all workers are stopped first.
         """
-        self._queue = ShareQueue(chains, len(self._orders))
+        self._queue = ShareQueue(groups, len(self._orders))
         try:
             for order in self._orders:
                 self._launch(order)
@@ -200,7 +200,7 @@ class WorkerPool:
         else:
             worker.parked = True
 
-    def _give(self, connection: Connection, share: list[Chain] | None) -> None:
+    def _give(self, connection: Connection, share: list[MemoryGroup] | None) -> None:
         worker = self._workers[connection]
         worker.parked = False
         worker.take(share or ())

@@ -42,7 +42,8 @@ class Metric:
 
     def __call__(self, trajectory: Trajectory) -> float:
         """The metric of one episode; raises InputError when it comes out as NaN."""
-        value = float(self.compute(trajectory))
+        own = trajectory.own_metrics.get(self.name)
+        value = float(self.compute(trajectory) if own is None else own)
         if value != value:
             raise InputError(f"expected a number from the metric {self.name!r}, got NaN; mend its function")
         return value
@@ -54,6 +55,10 @@ SOFT_SPL = Metric("soft_spl", "SoftSPL", navigation.soft_spl, "", "higher", Fals
 DISTANCE_TO_GOAL = Metric("distance_to_goal", "Distance to goal", navigation.distance_to_goal, "m", "lower")
 PATH_LENGTH = Metric("path_length", "Path length", navigation.path_length, "m")
 COLLISIONS = Metric("collisions", "Collisions", navigation.collisions, "", "lower")
+LENGTH = Metric("length", "TL", navigation.path_length, "m")
+STEPS = Metric("steps", "Steps", navigation.moves)
+NAVIGATION_ERROR = Metric("navigation_error", "NE", navigation.distance_to_goal, "m", "lower")
+ORACLE_ERROR = Metric("oracle_error", "OE", stopping.min_distance, "m", "lower")
 NUM_ACTIONS = Metric("num_actions", "Actions", navigation.num_actions)
 SPL_ROBUSTNAV = Metric("spl_robustnav", "SPL (RobustNav)", robustnav.spl_robustnav, "", "higher", False, 0.0)
 SUCCESS_ROBUSTNAV = Metric(
@@ -178,6 +183,10 @@ METRICS = Registry(
         "ndtw": "navarena.metrics.catalog:NDTW",
         "sdtw": "navarena.metrics.catalog:SDTW",
         "cls": "navarena.metrics.catalog:CLS",
+        "length": "navarena.metrics.catalog:LENGTH",
+        "steps": "navarena.metrics.catalog:STEPS",
+        "navigation_error": "navarena.metrics.catalog:NAVIGATION_ERROR",
+        "oracle_error": "navarena.metrics.catalog:ORACLE_ERROR",
         "rotation": "navarena.metrics.catalog:ROTATION",
         "seconds": "navarena.metrics.catalog:SECONDS",
         "action_spl": "navarena.metrics.catalog:ACTION_SPL",

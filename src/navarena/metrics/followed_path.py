@@ -5,14 +5,15 @@ points at which the body did not move are left out of the walked path, as there.
 evaluation aligns approximately (fastdtw, radius 1); the alignment here is exact.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from navarena.core.errors import InputError
 from navarena.metrics.alignment import Costs, euclidean_costs
-from navarena.metrics.instruction import coverage_length_score, ndtw
+from navarena.metrics.instruction import PathScores, coverage_length_score, ndtw
 from navarena.metrics.navigation import path_length
 from navarena.metrics.trajectory import Trajectory
 
@@ -23,9 +24,12 @@ class InstructionTrajectory(Trajectory):
 
     Attributes:
         reference: (M, 3) float64 metres, world frame: the path that was described, M at least 1.
+        floor_costs: (N, M) metres along the floor from walked to reference points, by which its tour is
+            aligned; None for straight distances.
     """
 
     reference: Float[np.ndarray, "m 3"]
+    floor_costs: Float[np.ndarray, "n m"] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,9 +52,59 @@ class InstructionTrajectory(Trajectory):
         return euclidean_costs(self.walked, self.reference)
 
     @property
+    def tour_costs(self) -> Costs:
+        """(N, M) metres from walked to reference points, by which its tour is aligned."""
+        return self.costs if self.floor_costs is None else self.floor_costs
+
+    @property
+    def walked_length(self) -> float:
+        """Metres walked."""
+        return path_length(self)
+
+    @property
     def reference_length(self) -> float:
         """Metres along the reference path."""
         return float(np.linalg.norm(np.diff(self.reference, axis=0), axis=1).sum())
+
+
+@dataclass(frozen=True)
+class GraphTrajectory(InstructionTrajectory):
+    """The record of an episode that follows an instruction on a navigation graph.
+
+    Its distances are those along the edges, and its scores are defined as in R2R's official evaluation:
+    where the path ended counts, STOP or not.
+
+    Attributes:
+        nodes: (K + 1,) int64 node numbers.
+        views: (K + 1,) int64, 0 to 35, along which the body looked.
+        scores: of the episode.
+        described_length: metres along the described path.
+    """
+
+    nodes: Int[np.ndarray, "k1"]
+    views: Int[np.ndarray, "k1"]
+    scores: PathScores
+    described_length: float
+
+    @property
+    def own_metrics(self) -> Mapping[str, float]:
+        """The official numbers of R2R."""
+        return vars(self.scores)
+
+    @property
+    def costs(self) -> Costs:
+        """(N, M) metres along the graph from walked to described nodes."""
+        return self.tour_costs
+
+    @property
+    def walked_length(self) -> float:
+        """Metres walked along the graph."""
+        return self.scores.length
+
+    @property
+    def reference_length(self) -> float:
+        """Metres along the described path."""
+        return self.described_length
 
 
 def episode_ndtw(trajectory: Trajectory) -> float:

@@ -78,6 +78,11 @@ def collisions(trajectory: Trajectory) -> float:
     return float(np.count_nonzero(trajectory.collided))
 
 
+def moves(trajectory: Trajectory) -> float:
+    """Number of steps by which the body changed its place."""
+    return float(np.count_nonzero(np.any(np.diff(trajectory.positions, axis=0) != 0, axis=1)))
+
+
 def num_actions(trajectory: Trajectory) -> float:
     """How many actions the agent took, STOP included."""
     return float(len(trajectory.actions))

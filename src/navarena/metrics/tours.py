@@ -33,6 +33,20 @@ from navarena.metrics.instruction import SUCCESS_DISTANCE
 Reading = Literal["code", "paper"]
 Weighting = Literal["episodes", "changes"]
 
+
+@dataclass(frozen=True)
+class TourScoring:
+    """How tours are scored.
+
+    Attributes:
+        reading: of t-nDTW.
+        weighting: of t-nDTW over tours; t-SR and t-SPL always weigh by episodes.
+    """
+
+    reading: Reading = "code"
+    weighting: Weighting = "episodes"
+
+
 TourCosts = Sequence[Float[np.ndarray, "_ _"]]
 """For each episode, (N, M) metres from walked to reference points."""
 

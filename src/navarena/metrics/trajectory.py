@@ -1,5 +1,6 @@
 """What a finished episode leaves behind: the only input of every metric."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -97,6 +98,11 @@ class Trajectory:
         Running out of steps at the goal is a failure, and so is STOP where the goal cannot be reached.
         """
         return self.stopped and is_within(float(self.distance_to_goal[-1]), self.success_distance)
+
+    @property
+    def own_metrics(self) -> Mapping[str, float]:
+        """Name -> value of metrics that this kind of record defines in a way of its own."""
+        return {}
 
     @property
     def goal_count(self) -> int:

@@ -2,7 +2,7 @@
 
 from navarena.reports.page import render_report, write_report
 from navarena.reports.plan_view import ScenePlan
-from navarena.reports.tables import Table, metric_table
+from navarena.reports.tables import Table, metric_table, tour_table
 from navarena.reports.topdown import PlanSource, draw_episode, make_scene_plan, open_plans
 from navarena.reports.tour_alignment import (
     DrawnEpisode,
@@ -25,6 +25,7 @@ __all__ = [
     "drawing_on_graph",
     "make_scene_plan",
     "metric_table",
+    "tour_table",
     "open_plans",
     "render_report",
     "write_report",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from navarena.evaluation.breakdowns import Group
 from navarena.evaluation.episode_table import last_line
 from navarena.evaluation.journal import Row
-from navarena.evaluation.results import MetricSummary, Summary
+from navarena.evaluation.results import MetricSummary, Summary, TourSummary
 from navarena.metrics.catalog import Metric, get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
 
@@ -66,10 +66,21 @@ def metric_table(summary: Summary) -> Table:
     return Table(columns, rows, (False, True, True, False, True, False))
 
 
+def tour_table(summary: TourSummary) -> Table:
+    """t-nDTW, t-SR and t-SPL of a run with their intervals and the number of tours."""
+    score = get_metric("ndtw")
+    rows = tuple(_row(score, entry) for entry in summary.metrics.values())
+    columns = ("over tours", "mean", "interval", "better", "tours", "interval by")
+    return Table(columns, rows, (False, True, True, False, True, False))
+
+
 def _metric_row(name: str, entry: MetricSummary) -> tuple[str, ...]:
-    metric = get_metric(name)
+    return _row(get_metric(name), entry)
+
+
+def _row(metric: Metric, entry: MetricSummary) -> tuple[str, ...]:
     counted = f"{entry.n - entry.infinite} of {entry.n}" if entry.infinite else str(entry.n)
-    mean = entry.mean if entry.infinite < entry.n else math.inf
+    mean = entry.mean if entry.infinite < entry.n or entry.mean is None else math.inf
     return (
         entry.title,
         format_value(metric, mean),

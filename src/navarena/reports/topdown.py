@@ -21,7 +21,7 @@ from navarena.reports.floor_plan import write_outlines, write_points
 from navarena.reports.plan_view import ScenePlan, on_plan, view_walk
 from navarena.scenes.scene import Room
 from navarena.simulation.world import World, open_world
-from navarena.tasks.catalog import get_task
+from navarena.tasks.catalog import get_body_task
 
 PATH_COLORS = 8
 """Classes path-0 (start) to path-7 (end) of the page."""
@@ -41,7 +41,7 @@ def make_scene_plan(world: World) -> ScenePlan:
 
 def open_plans(benchmark: Benchmark) -> PlanSource:
     """The plans of the scenes of a registered protocol, for its body."""
-    embodiment = get_task(base_protocol(benchmark.identity.protocol)).embodiment  # options keep the body
+    embodiment = get_body_task(base_protocol(benchmark.identity.protocol)).embodiment  # options keep the body
     return lambda scene_id: make_scene_plan(open_world(scene_id, embodiment))
 
 

@@ -14,17 +14,13 @@ from jaxtyping import Float, Int
 from markupsafe import escape
 
 from navarena.core.files import write_atomic
-from navarena.episodes.graph_episodes import Tour
-from navarena.episodes.route_tours import EpisodeTour
-from navarena.metrics.alignment import Costs
 from navarena.metrics.followed_path import require_described_path
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 from navarena.metrics.tours import Reading, tour_alignment, tour_ndtw
+from navarena.metrics.trajectory import Trajectory
 from navarena.reports.floor_plan import select_floor, trace_outlines, write_outlines, write_points
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.tasks.tour_batch import TourRecord
-from navarena.tasks.vln_graph_scoring import drop_repeats, score_walk
 
 PANEL_PX = 260
 COLUMNS = 4
@@ -82,43 +78,39 @@ class TourDrawing:
     floors: Mapping[str, str]
 
 
-def drawing_on_graph(tour: Tour, walks: Mapping[str, Int[np.ndarray, "_"]], atlas: GraphAtlas) -> TourDrawing:
+Records = Sequence[tuple[str, Trajectory]]
+"""Episode ids of a tour with what was done, in order; each knows the path that was described."""
+
+
+def drawing_on_graph(tour_id: str, scan: str, records: Records, atlas: GraphAtlas) -> TourDrawing:
     """A tour on a navigation graph, above the edges of its scan.
 
     Args:
-        tour: whose episodes all have a goal.
-        walks: episode id -> (K,) node indices.
+        tour_id: for title and file name.
+        scan: likewise.
+        records: of its episodes.
         atlas: graphs.
     """
     panels = []
-    for episode in tour.episodes:
-        nodes = np.asarray(walks[episode.episode_id], np.int64)
-        walked, described = drop_repeats(nodes), atlas.nodes(episode.scan, episode.path)
-        costs = score_walk(atlas, nodes, episode).costs
-        panels.append(
-            DrawnEpisode(episode.episode_id, _flat(atlas, walked), _flat(atlas, described), costs, "edges")
-        )
-    return TourDrawing(tour.tour_id, tour.scan, panels, {"edges": _draw_edges(atlas, tour.scan)})
+    for name, record in records:
+        track = require_described_path(record, f"the drawing of {name!r}")
+        walked, path = track.walked[:, [0, 2]], track.reference[:, [0, 2]]
+        panels.append(DrawnEpisode(name, walked, path, track.tour_costs, "edges"))
+    return TourDrawing(tour_id, scan, panels, {"edges": _draw_edges(atlas, scan)})
 
 
-def drawing_in_house(
-    tour: EpisodeTour,
-    records: Mapping[str, TourRecord],
-    navmesh: NavMesh,
-    costs: Mapping[str, Costs] | None = None,
-) -> TourDrawing:
+def drawing_in_house(tour_id: str, scene_id: str, records: Records, navmesh: NavMesh) -> TourDrawing:
     """A tour in a continuous scene, above the walkable floor of the storeys that each episode touches.
 
     Args:
-        tour: of the scene.
-        records: episode id -> record, with the path that was described.
+        tour_id: for title and file name.
+        scene_id: likewise.
+        records: of its episodes.
         navmesh: of the scene, for the body that walked.
-        costs: episode id -> (N, M) metres from walked to described points; None for straight ones.
     """
     panels, floors, names = [], dict[str, str](), dict[bytes, str]()
-    for episode in tour.episodes:
-        name = episode.episode_id
-        track = require_described_path(records[name].trajectory, f"the drawing of {name!r}")
+    for name, record in records:
+        track = require_described_path(record, f"the drawing of {name!r}")
         heights = np.concatenate([track.walked[:, 1], track.reference[:, 1]])
         selected = select_floor(navmesh.vertices, navmesh.triangles, heights.min(), heights.max())
         floor = names.setdefault(selected.tobytes(), f"floor{len(names)}")
@@ -126,9 +118,8 @@ def drawing_in_house(
             outlines = trace_outlines(navmesh.vertices, navmesh.triangles, navmesh.neighbors, selected)
             floors[floor] = f'<path class="floor" d="{write_outlines(outlines)}"/>'
         walk, path = track.walked[:, [0, 2]], track.reference[:, [0, 2]]
-        aligned = track.costs if costs is None else costs[name]
-        panels.append(DrawnEpisode(name, walk, path, aligned, floor))
-    return TourDrawing(tour.tour_id, tour.scene_id, panels, floors)
+        panels.append(DrawnEpisode(name, walk, path, track.tour_costs, floor))
+    return TourDrawing(tour_id, scene_id, panels, floors)
 
 
 def draw_tour(drawing: TourDrawing, reading: Reading = "code") -> str:
@@ -178,10 +169,6 @@ def write_tour_drawing(drawing: TourDrawing, folder: Path, reading: Reading = "c
     path = Path(folder) / f"tour-{drawing.tour_id}-{drawing.scene_id.replace('/', '-')}.svg"
     write_atomic(path, draw_tour(drawing, reading).encode())
     return path
-
-
-def _flat(atlas: GraphAtlas, nodes: Int[np.ndarray, "k"]) -> Float[np.ndarray, "k 2"]:
-    return np.asarray(atlas.positions[nodes][:, [0, 2]])
 
 
 def _draw_edges(atlas: GraphAtlas, scan: str) -> str:

@@ -17,10 +17,11 @@ from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
+from navarena.tasks.oracle_phases import OraclePhases
 from navarena.tasks.recorder import Recorder
 from navarena.tasks.sensors.catalog import GOAL_SENSORS, find_goal_sensor
 from navarena.tasks.spoiler import Spoiler
-from navarena.tasks.task import Actions, StepResult, Task
+from navarena.tasks.task import Actions, Phase, StepResult, Task
 
 
 class NavigationBatch:
@@ -81,11 +82,21 @@ class NavigationBatch:
             name: np.zeros((slots, *spec.shape), spec.dtype) for name, spec in goal_specs.items()
         }
         self._fresh = False
+        self._oracle = (
+            None
+            if task.oracle is None
+            else OraclePhases(task, self.simulator, self.state, lambda slot, one: self._begin([slot], [one]))
+        )
 
     @property
     def running(self) -> Bool[np.ndarray, "n"]:
         """(N,) bool, a copy: slots whose episode has begun and not ended."""
         return self._running.copy()
+
+    @property
+    def led(self) -> Bool[np.ndarray, "n"]:
+        """(N,) bool: slots whose body an oracle leads to the next episode of a tour."""
+        return np.asarray(self.state.phase != Phase.AGENT)
 
     @property
     def observations(self) -> Mapping[str, np.ndarray]:
@@ -114,11 +125,38 @@ class NavigationBatch:
         Raises what opening a scene raises, and InputError for a start that is off the floor;
         then these slots are left without a running episode.
         """
-        rows = np.asarray(slots, np.int64)
-        if len(rows) != len(episodes):
-            raise InputError(f"expected one episode for each of {len(rows)} slots, got {len(episodes)}")
-        if not len(rows):
+        if len(slots) != len(episodes):
+            raise InputError(f"expected one episode for each of {len(slots)} slots, got {len(episodes)}")
+        if not len(slots):
             return
+        rows = np.asarray(slots, np.int64)
+        self.state.phase[rows], self.state.tour_position[rows] = Phase.AGENT, 0
+        if self._oracle is not None:
+            for slot in rows.tolist():
+                self._oracle.forget(slot)
+        self._begin(slots, episodes)
+
+    def follow(self, slots: Sequence[int], episodes: Sequence[Episode]) -> Bool[np.ndarray, "k"]:
+        """Go on in `slots` (K) with the next `episodes` (K) of their tours; (K,) bool, which begin at once.
+
+        Where the task has an oracle it leads the bodies there: `step` moves them, and says in `arrived`
+        when an episode begins. Elsewhere the episodes begin now, as by `start`. Raises what `start` raises.
+        """
+        if self._oracle is None:
+            self.start(slots, episodes)
+            return np.ones(len(slots), bool)
+        self._running[np.asarray(slots, np.int64)] = False
+        self._fresh = False
+        begun = [self._oracle.hand_over(slot, self.episode(slot), one) for slot, one in zip(slots, episodes)]
+        return np.array(begun, bool)
+
+    def oracle_steps(self, slot: int) -> tuple[int, int]:
+        """Steps of the oracle before the current episode of `slot`: to the last goal, to the start."""
+        return (0, 0) if self._oracle is None else self._oracle.oracle_steps(slot)
+
+    def _begin(self, slots: Sequence[int], episodes: Sequence[Episode]) -> None:
+        """Begin `episodes` (K) in `slots` (K), at their starts."""
+        rows = np.asarray(slots, np.int64)
         self._running[rows] = False
         worlds = [self._worlds.get(episode.scene_id) for episode in episodes]
         positions = np.array([episode.start_position for episode in episodes], float)
@@ -142,13 +180,34 @@ class NavigationBatch:
 
         Args:
             actions: (N,) indices into `task.actions`, or (N, K) numbers within [-1, 1] of a continuous
-                task; rows of other slots are ignored.
+                task; rows of other slots, and of those that an oracle leads, are ignored.
             active: (N,) bool.
 
         Raises ActionError for an action out of range, and for a step in a slot whose episode has
         not begun or has ended.
         """
         chosen = np.ones(self.slots, bool) if active is None else np.asarray(active, bool)
+        if self._oracle is not None:
+            return self._step_tours(np.asarray(actions), chosen, self._oracle)
+        return self._step_agents(actions, chosen)
+
+    def _step_tours(
+        self, actions: np.ndarray, chosen: Bool[np.ndarray, "n"], oracle: OraclePhases
+    ) -> StepResult:
+        """One action of the agents, and one of the oracle in the slots that it leads."""
+        led = np.flatnonzero(chosen & self.led)
+        acting = chosen & ~self.led
+        if acting.any() or not len(led):
+            result = self._step_agents(actions, acting)
+        else:
+            nothing = np.zeros(self.slots, bool)
+            result = StepResult(np.zeros(self.slots), nothing, nothing.copy())
+        if len(led):
+            self.step_unrecorded(*oracle.next_actions(led))
+        return replace(result, arrived=oracle.arrive(led))
+
+    def _step_agents(self, actions: Actions, chosen: Bool[np.ndarray, "n"]) -> StepResult:
+        """One action (N,) in each `chosen` slot (N,), and its judgement."""
         if chosen.shape == (self.slots,) and (chosen & ~self._running).any():
             slot = int(np.flatnonzero(chosen & ~self._running)[0])
             when = "before reset (start)" if self._episodes[slot] is None else "after its end"
@@ -166,7 +225,7 @@ class NavigationBatch:
         self._fresh = False
         return result
 
-    def lead(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
+    def step_unrecorded(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
         """Move bodies outside the rules: nothing is judged, counted or recorded.
 
         Args:

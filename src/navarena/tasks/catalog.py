@@ -1,20 +1,18 @@
 """The protocols, by id."""
 
-from typing import Any
-
 from navarena.core.errors import InputError
 from navarena.core.protocol_ids import split_protocol
 from navarena.core.registry import Registry
 from navarena.tasks.options import read_options
-from navarena.tasks.task import Task
-from navarena.tasks.vln_ce_tours import IR2RCE
-from navarena.tasks.vln_graph import GraphTask
+from navarena.tasks.task import Task, TaskRules
 
 TASKS = Registry(
     "protocol",
     {
         "goat-v1": "navarena.tasks.goat:Goat",
         "instance-imagenav-v1": "navarena.tasks.goat_skills:InstanceImageNav",
+        "ir2r-ce-v1": "navarena.tasks.vln_ce:IR2RCE",
+        "ir2r-v1": "navarena.tasks.graphs.task:IR2R",
         "languagenav-v1": "navarena.tasks.goat_skills:LanguageNav",
         "multion-1on-v1": "navarena.tasks.multi_on:MultiOn1",
         "multion-2on-v1": "navarena.tasks.multi_on:MultiOn2",
@@ -32,6 +30,7 @@ TASKS = Registry(
         "pointnav-robothor-v1": "navarena.tasks.point_nav_robothor:PointNavRobothor",
         "pointnav-v1": "navarena.tasks.point_nav:PointNav",
         "r2r-ce-v1": "navarena.tasks.vln_ce:R2RCE",
+        "r2r-v1": "navarena.tasks.graphs.task:R2R",
         "robustnav-objectnav-v1": "navarena.tasks.object_nav_robustnav:RobustObjectNav",
         "robustnav-pointnav-v1": "navarena.tasks.point_nav_robothor:RobustPointNav",
     },
@@ -42,64 +41,34 @@ TASKS = Registry(
 Packages add theirs in the entry-point group."""
 
 
-def get_task(protocol_id: str) -> Task:
+def get_task(protocol_id: str) -> TaskRules:
     """The task of a protocol, with options if the id has some: "multion-3on-v1+found_budget=5".
 
-    Raises UnknownNameError with the nearest choice, InputError for an option that does not fit.
+    A Task for bodies in scenes, or a GraphTask on navigation graphs. Raises UnknownNameError with the nearest
+    choice, InputError for an option that does not fit.
     """
-    base, _ = split_protocol(protocol_id)
-    if base not in TASKS and base in GRAPH_TASKS:
-        raise InputError(
-            f"{base!r} runs on navigation graphs, which the user brings; use: navarena tours evaluate {base}"
-        )
-    if base not in TASKS and base in TOUR_TASKS:
-        raise InputError(f"{base!r} runs in tours; use: navarena tours evaluate {base}")
-    task = _make_task(TASKS, protocol_id)
-    if not isinstance(task, Task):
-        raise InputError(f"expected protocol {protocol_id!r} to name a Task, got {type(task).__name__}")
-    return task
-
-
-GRAPH_TASKS = Registry(
-    "graph protocol",
-    {
-        "ir2r-v1": "navarena.tasks.vln_graph:IR2R",
-        "r2r-v1": "navarena.tasks.vln_graph:R2R",
-    },
-    "navarena.graph_tasks",
-)
-"""Protocol id -> GraphTask class of the protocols on navigation graphs, called as those of TASKS."""
-
-TOUR_TASKS = Registry(
-    "tour protocol", {"ir2r-ce-v1": "navarena.tasks.vln_ce_tours:IR2RCE"}, "navarena.tour_tasks"
-)
-"""Protocol id -> class of the protocols whose episodes come in tours, called as those of TASKS."""
-
-
-def get_tour_task(protocol_id: str) -> IR2RCE:
-    """The task of a protocol of tours in houses, with options as of `get_task`; raises the same."""
-    task = _make_task(TOUR_TASKS, protocol_id)
-    if not isinstance(task, IR2RCE):
-        raise InputError(f"expected protocol {protocol_id!r} to name an IR2RCE, got {type(task).__name__}")
-    return task
-
-
-def get_graph_task(protocol_id: str) -> GraphTask:
-    """The task of a protocol on navigation graphs, with options as of `get_task`; raises the same."""
-    task = _make_task(GRAPH_TASKS, protocol_id)
-    if not isinstance(task, GraphTask):
-        raise InputError(f"expected protocol {protocol_id!r} to name a GraphTask, got {type(task).__name__}")
-    return task
-
-
-def _make_task(registry: Registry, protocol_id: str) -> Any:
-    """What the id names in a registry, made with the options in the id."""
     base, texts = split_protocol(protocol_id)
-    make = registry.get(base)
+    make = TASKS.get(base)
     task = make()
+    if not isinstance(task, TaskRules):
+        raise InputError(f"expected protocol {protocol_id!r} to name a Task, got {type(task).__name__}")
     if not texts:
         return task
-    kind = getattr(task, "options_type", None)
-    if kind is None:
+    if task.options_type is None:
         raise InputError(f"expected no options of {base!r}, got {protocol_id!r}")
-    return make(read_options(kind, texts))
+    made: TaskRules = make(read_options(task.options_type, texts))
+    return made
+
+
+def get_body_task(protocol_id: str) -> Task:
+    """The task of a protocol for bodies in scenes; raises as `get_task`, and InputError for one on graphs."""
+    return require_body_task(get_task(protocol_id))
+
+
+def require_body_task(task: TaskRules) -> Task:
+    """`task`, if it has bodies in scenes; raises InputError for one on navigation graphs."""
+    if not isinstance(task, Task):
+        raise InputError(
+            f"expected a protocol with bodies in scenes, got {task.protocol_id!r}, which has none"
+        )
+    return task

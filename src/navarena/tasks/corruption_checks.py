@@ -19,13 +19,13 @@ from navarena.simulation.readings import find_readings
 from navarena.simulation.sensors.sensor import ImageSensor
 from navarena.tasks.sensors.catalog import find_goal_sensor
 from navarena.tasks.sensors.lifelong_goal import ImageGoalSensor, LanguageGoal, ObjectNameGoal
-from navarena.tasks.task import Task
+from navarena.tasks.task import Task, TaskRules
 
 GOAL_SENSORS = {"object": ObjectNameGoal, "description": LanguageGoal, "image": ImageGoalSensor}
 """How goals are told -> the sensor that tells it."""
 
 
-def require_sense(task: Task, corruptions: Sequence[str], sensors: Iterable[str] = ()) -> None:
+def require_applicable(task: TaskRules, corruptions: Sequence[str], sensors: Iterable[str] = ()) -> None:
     """Check that there is something for each of `corruptions` to spoil.
 
     Args:
@@ -35,6 +35,14 @@ def require_sense(task: Task, corruptions: Sequence[str], sensors: Iterable[str]
 
     Raises what find_corruptions raises, and InputError for one without effect.
     """
+    if not isinstance(task, Task):
+        if corruptions:
+            raise InputError(
+                f"expected no corruption of {task.protocol_id}, which runs on navigation graphs without "
+                f"cameras or motion, got {corruptions[0]!r}; corrupt the images of RenderedFeatures, or choose "
+                "r2r-ce-v1"
+            )
+        return
     found = join_corruptions(task.corruptions, corruptions)
     names = dict.fromkeys((*task.sensors, *sensors))
     for text, corruption in found.items():
@@ -47,7 +55,7 @@ def require_sense(task: Task, corruptions: Sequence[str], sensors: Iterable[str]
 
 
 def leave_out_idle(task: Task, corruptions: Iterable[str], sensors: Iterable[str] = ()) -> tuple[str, ...]:
-    """Those of `corruptions` that have something to spoil; arguments as of require_sense."""
+    """Those of `corruptions` that have something to spoil; arguments as of require_applicable."""
     names = list(dict.fromkeys((*task.sensors, *sensors)))
     return tuple(text for text in corruptions if not _missing(task, find_corruption(text), names))
 

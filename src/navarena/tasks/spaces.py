@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 
 from navarena.simulation.sensors.sensor import ObservationSpec
-from navarena.tasks.task import Task
+from navarena.tasks.task import TaskRules
 
 TEXT_KIND = "U"
 """Of the dtype of observations that are text."""
@@ -47,7 +47,7 @@ def _box(spec: ObservationSpec) -> spaces.Box:
     return spaces.Box(low, np.full(spec.shape, spec.high, dtype), dtype=dtype.type)
 
 
-def action_space(task: Task) -> spaces.Space[Any]:
+def action_space(task: TaskRules) -> spaces.Space[Any]:
     """Indices into the task's actions; of a continuous task a number within [-1, 1] for each of them."""
     if task.is_continuous:
         return spaces.Box(-1.0, 1.0, (len(task.actions),), np.float32)

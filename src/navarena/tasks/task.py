@@ -1,5 +1,6 @@
 """What a task is: the meaning of steps, apart from the world in which they are made."""
 
+import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
 
+from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
+from navarena.metrics.catalog import COMMON_METRICS
+from navarena.metrics.tours import TourScoring
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body import Embodiment
 from navarena.simulation.motion import Actuation
@@ -21,6 +25,35 @@ Actions = Int[np.ndarray, "n"] | Float[np.ndarray, "n k"]
 """(N,) indices into the actions of a task, or (N, K) numbers within [-1, 1] of continuous ones."""
 
 
+class Phase(enum.IntEnum):
+    """Who decides where a body goes: the agent, or on a tour an oracle between two episodes."""
+
+    AGENT = 0
+    ORACLE_GOAL = 1
+    ORACLE_START = 2
+
+
+@dataclass(frozen=True)
+class OracleRules:
+    """What the oracle does between two episodes of a tour; the defaults are those of `ir2r-ce-v1`.
+
+    Attributes:
+        oracle_radius: metres, geodesic, within which the oracle has arrived: 0.25 (code; one step of
+            the body), or 0.5 (the paper's text).
+        precise_start: whether an episode of a tour begins exactly at its start, or where the oracle
+            stopped: within that radius and half a turn of it (code).
+        peeks_at_start: whether the body is shown one observation from the next start, when the oracle
+            turns to it (code: a flaw, it feeds the next start to memories and maps).
+        shows_instruction: whether the instruction stays visible while the oracle leads, during
+            ORACLE_START that of the next episode (code; the paper says without language).
+    """
+
+    oracle_radius: float = 0.25
+    precise_start: bool = False
+    peeks_at_start: bool = False
+    shows_instruction: bool = False
+
+
 @dataclass(frozen=True)
 class StepResult:
     """What one step meant for each of N slots; rows of inactive slots are 0 and False.
@@ -31,12 +64,15 @@ class StepResult:
         truncated: (N,) bool, the step limit cut the episode off.
         began: (N,) bool, a sub-task was finished and the episode goes on with the next one; None for
             tasks without sub-tasks.
+        arrived: (N,) bool, the oracle has led the body to the start of the next episode of its tour, which
+            begins; None for tasks without oracle phases.
     """
 
     reward: Float[np.ndarray, "n"]
     terminated: Bool[np.ndarray, "n"]
     truncated: Bool[np.ndarray, "n"]
     began: Bool[np.ndarray, "n"] | None = None
+    arrived: Bool[np.ndarray, "n"] | None = None
 
 
 class TaskState:
@@ -50,6 +86,9 @@ class TaskState:
         start_distance: (N,) float64 metres, at the start of the episode.
         stopped: (N,) bool, whether the agent ended the episode itself.
         steps: (N,) int64, actions taken.
+        phase: (N,) int64 values of Phase: who moves the body next.
+        tour_position: (N,) int64, how many episodes of its tour came before the current one; in
+            Phase.ORACLE_START it is already that of the next.
     """
 
     def __init__(self, slots: int) -> None:
@@ -60,6 +99,8 @@ class TaskState:
         self.start_distance = np.full(slots, np.inf)
         self.stopped = np.zeros(slots, bool)
         self.steps = np.zeros(slots, np.int64)
+        self.phase = np.full(slots, int(Phase.AGENT), np.int64)
+        self.tour_position = np.zeros(slots, np.int64)
 
     def set_goal(self, slot: int, navmesh: NavMesh, places: Float[np.ndarray, "g 3"]) -> None:
         """Let `places` (G, 3), metres, be what fulfils the current goal of `slot`; measures nothing."""
@@ -87,46 +128,70 @@ class TaskState:
         return progress
 
 
-class Task(ABC):
-    """The rules of one protocol. A task holds settings only; what changes lives in a TaskState.
+class TaskRules:
+    """The rules of one protocol, whatever moves in it: what bodies in scenes and on graphs have in common.
 
     Attributes:
         protocol_id: names the rules; a change that can move a result makes a new id. With options
             that depart from them it names these, too (see core.protocol_ids).
-        embodiment: the body.
         actions: names; an action is an index into them (see `is_continuous`).
         sensors: names of the observations the protocol offers.
         metrics: names of the numbers it reports.
+        common_metrics: names of what is computed beside them in every evaluation.
+        hidden_goal_metrics: what it reports where a file hides the goal (test splits); empty for protocols
+            that refuse such episodes.
         max_steps: actions after which an episode is truncated.
         success_distance: metres, geodesic, within which the declaration succeeds.
-        expert_distance: metres, geodesic, within which the expert arrives; None for `success_distance`.
         declaration: the action by which the agent says that it has arrived.
         is_continuous: whether an action is a row of numbers within [-1, 1], one for each of `actions`; the
             agent then declares by a positive number in the place of `declaration`.
         default_dataset: name of the episodes it is evaluated on.
         options_type: frozen dataclass of the protocol's options, whose defaults are the protocol; the
             task is then called with one. None when there are no options.
+        tour_scoring: the readings of t-nDTW, for protocols whose episodes come in tours; None for others.
+    """
+
+    protocol_id: str
+    actions: tuple[str, ...]
+    sensors: tuple[str, ...]
+    metrics: tuple[str, ...]
+    common_metrics: tuple[str, ...] = COMMON_METRICS
+    hidden_goal_metrics: tuple[str, ...] = ()
+    max_steps: int
+    success_distance: float
+    default_dataset: str
+    declaration: str = "stop"
+    is_continuous: bool = False
+    options_type: type | None = None
+    tour_scoring: TourScoring | None = None
+
+
+class Task(TaskRules, ABC):
+    """The rules of a protocol for bodies in scenes: settings only; what changes lives in a TaskState.
+
+    Attributes (beside those of TaskRules):
+        embodiment: the body.
+        expert_distance: metres, geodesic, within which the expert arrives; None for `success_distance`.
         actuation: turns commanded movements into executed ones; None means exactly.
         drives: whether it moves the bodies by a controller of its own (see `execute`), which is exact:
             neither actuation nor corruptions of motion reach it.
         corruptions: the noise that belongs to the protocol, each as "name:severity" or with words.
+        oracle: how bodies are led from one episode of a tour to the next; None where each episode of a
+            tour begins at its start.
     """
 
-    protocol_id: str
     embodiment: Embodiment
-    actions: tuple[str, ...]
-    sensors: tuple[str, ...]
-    metrics: tuple[str, ...]
-    max_steps: int
-    success_distance: float
-    default_dataset: str
     expert_distance: float | None = None
-    declaration: str = "stop"
-    is_continuous: bool = False
-    options_type: type | None = None
     actuation: Actuation | None = None
     drives: bool = False
     corruptions: tuple[str, ...] = ()
+    oracle: OracleRules | None = None
+
+    def require_oracle(self) -> OracleRules:
+        """The rules of its oracle; raises InputError for a protocol without one."""
+        if self.oracle is None:
+            raise InputError(f"expected a protocol with oracle phases, got {self.protocol_id}")
+        return self.oracle
 
     def make_state(self, slots: int) -> TaskState:
         """Fresh memory for `slots` slots."""
@@ -208,6 +273,15 @@ class Task(ABC):
         """
         return follow_field(state.goal_fields, slot, start)
 
+    def show_instruction(self, state: TaskState, slot: int, episode: Episode | None) -> None:
+        """Let the agent of `slot` read the instruction of `episode`, or none; for tasks that have some."""
+
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
         """The record of `slot` with what only this task knows of it; metrics read nothing else."""
         return trajectory
+
+
+def find_metrics(task: TaskRules, episode: Episode) -> tuple[str, ...]:
+    """Names of the protocol's metrics that `episode` can have: fewer where its file hides the goal."""
+    is_hidden = episode.geodesic_distance is None and task.hidden_goal_metrics
+    return task.hidden_goal_metrics if is_hidden else task.metrics

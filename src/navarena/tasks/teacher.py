@@ -1,13 +1,35 @@
 """What a teacher would do next: actions for imitation, from any pose that a learner has reached."""
 
+from typing import Protocol, runtime_checkable
+
 import numpy as np
 from jaxtyping import Bool, Int64
 
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.graphs.batch import GraphBatch
+from navarena.tasks.graphs.teacher import GraphTeacher
+from navarena.tasks.sources import Batch
 
 
-class Teacher:
+@runtime_checkable
+class Teacher(Protocol):
+    """Says what an expert would do next, in scenes (BodyTeacher) or on navigation graphs (GraphTeacher)."""
+
+    def label(self, active: Bool[np.ndarray, "n"] | None = None) -> Int64[np.ndarray, "n"]:
+        """(N,) indices into the protocol's actions; the declaration in idle slots.
+
+        active: (N,) bool, slots that are asked for; None for all whose episode is running.
+        """
+        ...
+
+
+def make_teacher(batch: Batch) -> Teacher:
+    """The teacher for the bodies of `batch`: along shortest paths to their current goals."""
+    return GraphTeacher(batch) if isinstance(batch, GraphBatch) else BodyTeacher(batch)
+
+
+class BodyTeacher:
     """Labels the poses of a batch with the next action of a plan to the current goal.
 
     Poses need not lie on any plan: this labels whatever a policy has visited (DAgger), step by step or

@@ -1,5 +1,6 @@
 """N environments of a task in one, with Gymnasium's vector interface."""
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,22 +11,22 @@ from jaxtyping import Bool, Float
 
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
-from navarena.metrics.catalog import compute_metrics
 from navarena.simulation.world import WorldCache
-from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.corruption_checks import require_sense
-from navarena.tasks.env import draw_episode, find_episodes, find_task
+from navarena.tasks.corruption_checks import require_applicable
+from navarena.tasks.env import describe_end, describe_slot, find_groups, find_task
 from navarena.tasks.slot_generators import SlotGenerators
+from navarena.tasks.sources import NO_SOURCES, Sources, make_batch
 from navarena.tasks.spaces import action_space, as_observed, observation_space
-from navarena.tasks.task import Actions, Task
+from navarena.tasks.task import Actions, TaskRules
 
 
 class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     """N bodies, stepped and rendered together.
 
     Environment i behaves bit for bit as a NavigationEnv that was reset with seed + i. An
-    environment whose episode has ended ignores the next action and begins a new episode instead,
-    with reward 0 (AutoresetMode.NEXT_STEP).
+    environment whose episode (on tours: whose tour) has ended ignores the next action and begins a new one
+    instead, with reward 0 (AutoresetMode.NEXT_STEP). Infos are as of NavigationEnv, in Gymnasium's form, of
+    the environments in which something begins or ends.
 
     Args:
         num_envs: N.
@@ -37,6 +38,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
         corruptions: what spoils sight, motion and knowledge of the pose, in this order, as "name:severity".
+        sources: the user's files beside the data set, such as the connectivity of navigation graphs.
         copy: whether observations are fresh arrays. Without it they are rewritten by the next step.
     """
 
@@ -45,7 +47,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
     def __init__(
         self,
         num_envs: int = 1,
-        task: str | Task = "pointnav-v1",
+        task: str | TaskRules = "pointnav-v1",
         split: str = "train",
         dataset: str | None = None,
         sensors: Sequence[str] | None = None,
@@ -55,6 +57,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         corruptions: Sequence[str] = (),
         copy: bool = True,
         render_mode: str | None = None,
+        sources: Sources = NO_SOURCES,
     ) -> None:
         if render_mode is not None:
             raise InputError(
@@ -65,9 +68,10 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         self.render_mode = None
         self.task = find_task(task)
         self.copy = copy
-        require_sense(self.task, corruptions, sensors or ())
-        self._episodes = find_episodes(self.task, split, dataset, episodes)
-        self.batch = NavigationBatch(self.task, num_envs, threads, sensors, worlds, corruptions)
+        require_applicable(self.task, corruptions, sensors or ())
+        self._groups = find_groups(self.task, split, dataset, episodes, sources, worlds)
+        self.batch = make_batch(self.task, num_envs, threads, sensors, worlds, corruptions, sources)
+        self._tours: list[deque[Episode]] = [deque() for _ in range(num_envs)]
         self.single_observation_space = observation_space(self.batch.specs)
         self.single_action_space = action_space(self.task)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -87,9 +91,11 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         """
         self._generators.seed(seed)
         self._ended[:] = False
-        everyone = np.ones(self.num_envs, bool)
-        self._begin(everyone)
-        return self._observe(), self._describe(everyone)
+        self._begin(np.ones(self.num_envs, bool))
+        infos: dict[str, Any] = {}
+        for slot in range(self.num_envs):
+            infos = self._add_info(infos, describe_slot(self.batch, slot), slot)
+        return self._observe(), infos
 
     def step(
         self, actions: Actions
@@ -107,35 +113,35 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         Raises ActionError for an action out of range, and before the first reset.
         """
         self._generators.require_seeded("episode")
-        begun = self._ended.copy()
-        result = self.batch.step(np.asarray(actions), ~begun)
-        self._begin(begun)
-        self._ended = result.terminated | result.truncated
-        infos = self._describe(begun)
-        for slot in np.flatnonzero(self._ended):
-            metrics = compute_metrics(self.task.metrics, self.batch.trajectory(int(slot)))
-            infos = self._add_info(infos, {"metrics": metrics}, int(slot))
-        return self._observe(), result.reward, result.terminated, result.truncated, infos
+        fresh = self._ended.copy()
+        result = self.batch.step(np.asarray(actions), ~fresh)
+        self._begin(fresh)
+        over = result.terminated | result.truncated
+        ends = {slot: describe_end(self.batch, slot) for slot in np.flatnonzero(over).tolist()}
+        going_on = [slot for slot in ends if self._tours[slot]]
+        self.batch.follow(going_on, [self._tours[slot].popleft() for slot in going_on])
+        terminated, truncated = result.terminated.copy(), result.truncated.copy()
+        terminated[going_on] = truncated[going_on] = False
+        self._ended = terminated | truncated
+        told = fresh.copy()
+        for began in (result.began, result.arrived):
+            if began is not None:
+                told |= began
+        infos: dict[str, Any] = {}
+        for slot in np.flatnonzero(told | over).tolist():
+            own = describe_slot(self.batch, slot, None if fresh[slot] else result)
+            infos = self._add_info(infos, {**own, **ends.get(slot, {})}, slot)
+        return self._observe(), result.reward, terminated, truncated, infos
 
     def _begin(self, chosen: Bool[np.ndarray, "n"]) -> None:
-        """Draw and start an episode in each of the chosen environments."""
+        """Draw and start an episode or a tour in each of the chosen environments."""
         slots = np.flatnonzero(chosen).tolist()
-        drawn = [draw_episode(self._episodes, self._generators[slot]) for slot in slots]
-        self.batch.start(slots, drawn)
+        for slot in slots:
+            self._tours[slot] = deque(self._groups.draw(self._generators[slot]))
+        self.batch.start(slots, [self._tours[slot].popleft() for slot in slots])
 
     def _observe(self) -> dict[str, np.ndarray]:
         seen = self.batch.observations
         return {
             name: as_observed(seen[name].copy() if self.copy else seen[name]) for name in self.batch.specs
         }
-
-    def _describe(self, begun: Bool[np.ndarray, "n"]) -> dict[str, Any]:
-        """Ids of the episodes that have just begun, in Gymnasium's form: value arrays with masks."""
-        if not begun.any():
-            return {}
-        infos: dict[str, Any] = {}
-        for slot in np.flatnonzero(begun):
-            episode = self.batch.episode(int(slot))
-            own = {"episode_id": episode.episode_id, "scene_id": episode.scene_id}
-            infos = self._add_info(infos, own, int(slot))
-        return infos

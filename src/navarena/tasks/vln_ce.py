@@ -1,4 +1,4 @@
-"""Vision-and-language navigation in continuous houses: one instruction at a time."""
+"""Vision-and-language navigation in continuous houses: single instructions, and tours of them."""
 
 from collections.abc import Sequence
 
@@ -7,30 +7,21 @@ from jaxtyping import Int64
 
 from navarena.core.errors import InputError
 from navarena.core.polyline import resample
+from navarena.core.protocol_ids import join_protocol
 from navarena.episodes.episode import Episode, require_instruction
 from navarena.episodes.exchange.r2r_ce import FollowedGoal
 from navarena.episodes.language.vocabulary import route_vocabulary
 from navarena.metrics.followed_path import InstructionTrajectory
+from navarena.metrics.tours import TourScoring
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
+from navarena.tasks.options import find_departures
 from navarena.tasks.point_goal_task import PointGoalTask
 from navarena.tasks.sensors.instruction import InstructionState
-from navarena.tasks.task import TaskState
-
-
-class InstructionTaskState(InstructionState):
-    """What `r2r-ce-v1` remembers of the episodes in N slots.
-
-    Attributes:
-        references: for each slot (M, 3) float64 metres: the described path in steps of the body.
-    """
-
-    def __init__(self, slots: int) -> None:
-        super().__init__(slots)
-        self.references = [np.zeros((1, 3))] * slots
+from navarena.tasks.task import OracleRules, TaskState
 
 
 class R2RCE(PointGoalTask):
@@ -114,9 +105,9 @@ class R2RCE(PointGoalTask):
     expert_distance = 0.5
     default_dataset = "r2r-houses-v1"
 
-    def make_state(self, slots: int) -> InstructionTaskState:
+    def make_state(self, slots: int) -> InstructionState:
         """Texts and described paths, beside what every task remembers."""
-        return InstructionTaskState(slots)
+        return InstructionState(slots)
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth up to 10 m, normalised."""
@@ -134,29 +125,96 @@ class R2RCE(PointGoalTask):
             goal = require_instruction(episode)
             if len(goal.path) < 2:
                 raise InputError(
-                    f"expected a described way of episode {episode.episode_id!r}, got its start only; test "
+                    f"expected a described path of episode {episode.episode_id!r}, got its start only; test "
                     "splits hide their goals, and nothing can be scored without"
                 )
             path = np.array(goal.path, float)
             state.set_goal(slot, simulator.navmesh(slot), path[-1:])
-            if isinstance(state, InstructionTaskState):
+            if isinstance(state, InstructionState):
                 state.references[slot] = (
                     np.array(goal.followed)
                     if isinstance(goal, FollowedGoal)
                     else resample(path, self.embodiment.forward_step)
                 )
-                self.tell(state, slot, episode)
+                self.show_instruction(state, slot, episode)
         state.measure(slots, simulator)
         state.start_distance[slots] = state.distance[slots]
 
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
         """The record with the path that was described."""
-        if not isinstance(state, InstructionTaskState):
+        if not isinstance(state, InstructionState):
             return trajectory
         return InstructionTrajectory(**vars(trajectory), reference=state.references[slot])
 
-    def tell(self, state: InstructionState, slot: int, episode: Episode) -> None:
-        """Say the instruction of `episode` in `slot`; tokens of its file, else of our own vocabulary."""
+    def show_instruction(self, state: TaskState, slot: int, episode: Episode | None) -> None:
+        """Show the instruction of `episode` in `slot`; tokens of its file, else of our own vocabulary."""
+        if not isinstance(state, InstructionState):
+            return
+        if episode is None:
+            state.clear_instruction(slot)
+            return
         goal = require_instruction(episode)
-        own = np.array(goal.tokens, np.int32)
-        state.tell(slot, goal.instruction, own if len(own) else route_vocabulary().encode(goal.instruction))
+        tokens = np.array(goal.tokens, np.int32)
+        text = goal.instruction
+        state.show_instruction(slot, text, tokens if len(tokens) else route_vocabulary().encode(text))
+
+
+DEFAULT_RULES = OracleRules()
+
+
+class IR2RCE(R2RCE):
+    """Follow instructions along tours, remembering the house: the protocol `ir2r-ce-v1`.
+
+    Body, actions, start, goal, success, reward and the limit of 500 actions in each episode are those of
+    `r2r-ce-v1`. Krantz et al. 2023, "Iterative Vision-and-Language Navigation", section 3.
+
+    ## Phases
+
+    1. Agent: the agent acts until STOP or the limit.
+    2. Oracle to the goal: skipped where the body stands within 0.25 m of it (geodesic).
+    3. Oracle to the next start; there the body turns to the next start heading, within half a turn.
+
+    In the oracle phases the agent's actions are ignored, the reward is 0, no step counts, and the
+    instruction is hidden; everything else is observed. Where no way leads to the goal, phase 3 follows at
+    once; where none leads to the start, the body is put there. The last episode of a tour ends with its
+    agent phase. The oracle plans its whole way at once, greedily, and by search where that gets stuck; the
+    reference is greedy only.
+
+    ## Observations
+
+    Those of `r2r-ce-v1`, and
+
+    | key           | shape, dtype | meaning |
+    |---------------|--------------|---------|
+    | phase         | () int64     | 0 agent, 1 oracle to the goal, 2 oracle to the next start |
+    | tour_position | () int64     | how many episodes of the tour came before |
+
+    ## End
+
+    Only the last episode of a tour ends the tour. Agents keep their memory until then
+    (Boundary.EPISODE within a tour, Boundary.TOUR at its end).
+
+    ## Metrics
+
+    Those of `r2r-ce-v1` by episode, and over the agent phases of each tour t-nDTW (primary), t-SR and
+    t-SPL: distances are straight, tours weigh by changes of episode, as in the continuous reference code.
+
+    ## Options
+
+    Fields of `OracleRules`, in the id: `ir2r-ce-v1+oracle_radius=0.5`.
+
+    ## Versions
+
+    * v1: first version, after the IVLN-CE reference (spec ivln_goat 2.3).
+    """
+
+    protocol_id = "ir2r-ce-v1"
+    sensors = (*R2RCE.sensors, "phase", "tour_position")
+    options_type = OracleRules
+    tour_scoring = TourScoring("code", "changes")
+
+    def __init__(self, options: OracleRules = DEFAULT_RULES) -> None:
+        if not options.oracle_radius > 0:
+            raise InputError(f"expected a positive oracle_radius, got {options.oracle_radius:g}")
+        self.oracle = options
+        self.protocol_id = join_protocol(type(self).protocol_id, find_departures(options))

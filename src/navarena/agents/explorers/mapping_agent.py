@@ -45,6 +45,8 @@ class MappingAgent(Agent):
         seed: of the run.
     """
 
+    on_graphs = False
+
     def __init__(self, task: Task, seed: int = 0) -> None:
         self.task = task
         self.camera = _first_camera(task.embodiment, "depth")

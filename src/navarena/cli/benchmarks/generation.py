@@ -12,7 +12,7 @@ from navarena.episodes.view_points import compute_view_points
 from navarena.evaluation.expert_audit import find_expert_failures
 from navarena.scenes.catalog import scene_ids
 from navarena.simulation.world import World, WorldCache
-from navarena.tasks.catalog import get_task
+from navarena.tasks.catalog import get_body_task
 
 MULTION, OBJECTNAV, POINTNAV = "multion-3on-v1", "objectnav-habitat2020-v1", "pointnav-v1"
 PER_SCENE = 10
@@ -62,7 +62,7 @@ def _make(recipe: EpisodeRecipe, world: World, stream: Stream) -> int:
 
 def measure_expert(episodes: Sequence[Episode]) -> Measurement:
     """Seconds of one core for the expert in EXPERT_EPISODES episodes of pointnav-v1, without images."""
-    task = get_task(POINTNAV)
+    task = get_body_task(POINTNAV)
     worlds = WorldCache(task.embodiment)
     for scene in dict.fromkeys(episode.scene_id for episode in episodes):
         worlds.get(scene)  # builds the house where nobody has

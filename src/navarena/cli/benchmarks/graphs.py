@@ -6,13 +6,14 @@ import numpy as np
 
 from navarena.cli.benchmarks.measurement import Measurement, median_seconds
 from navarena.core.seeding import make_generator
-from navarena.episodes.graph_episodes import GraphEpisode, Tour
+from navarena.episodes.episode import Episode
+from navarena.episodes.graph_episodes import GraphGoal
 from navarena.episodes.tour_order import order_paths
 from navarena.metrics.tours import tour_ndtw
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.graph import NavGraph
-from navarena.tasks.catalog import get_graph_task
-from navarena.tasks.vln_graph_batch import GraphBatch
+from navarena.tasks.graphs.batch import GraphBatch
+from navarena.tasks.graphs.task import IR2R
 
 SCANS, SIDE = 61, 11
 """As many scans as R2R's train split has, each a grid of about as many places as a scan has."""
@@ -72,15 +73,19 @@ def measure_steps(graphs: list[NavGraph], steps: int) -> Measurement:
     """Steps/s of ir2r-v1 with all observations but image features, random actions, oracle phases."""
     atlas = GraphAtlas(graphs)
     tours = [_draw_tour(graph, k) for k, graph in enumerate(graphs)]
-    batch = GraphBatch(get_graph_task("ir2r-v1"), atlas, BATCH)
-    batch.start(range(BATCH), [tours[slot % SCANS] for slot in range(BATCH)])
+    batch = GraphBatch(IR2R(), atlas, BATCH)
+    batch.start(range(BATCH), [tours[slot % SCANS][0] for slot in range(BATCH)])
+    places = np.zeros(BATCH, np.int64)
     actions = make_generator("bench", "steps").integers(0, 5, (steps, BATCH))
     batch.step(actions[0])
     done = 0
     begin = time.thread_time()
     for row in actions:
-        ended = np.flatnonzero(~batch.state.running).tolist()
-        batch.start(ended, [tours[slot % SCANS] for slot in ended])
+        for slot in np.flatnonzero(~batch.running & ~batch.led).tolist():
+            tour = tours[slot % SCANS]
+            places[slot] = (places[slot] + 1) % TOUR
+            go_on = batch.follow if places[slot] else batch.start
+            go_on([slot], [tour[places[slot]]])
         batch.step(row)
         done += len(batch.observations["viewpoint"])
     seconds = time.thread_time() - begin
@@ -88,19 +93,18 @@ def measure_steps(graphs: list[NavGraph], steps: int) -> Measurement:
     return Measurement(name, done / seconds, "steps/s", 50_000, "one core, with oracle phases and resets")
 
 
-def _draw_tour(graph: NavGraph, number: int) -> Tour:
+def _draw_tour(graph: NavGraph, number: int) -> list[Episode]:
     ends = make_generator("bench", "tour", number).permutation(len(graph))[: 2 * TOUR].reshape(TOUR, 2)
-    episodes = tuple(
-        GraphEpisode(
-            f"{number}_{k}",
-            graph.scan,
-            tuple(graph.viewpoints[place] for place in graph.shortest_path(int(a), int(b))),
-            0.0,
-            "Walk there.",
-        )
-        for k, (a, b) in enumerate(ends)
-    )
-    return Tour(str(number), graph.scan, episodes)
+    episodes = []
+    for k, (a, b) in enumerate(ends):
+        rows = graph.shortest_path(int(a), int(b))
+        points = tuple((float(x), float(y), float(z)) for x, y, z in graph.positions[rows])
+        viewpoints = tuple(graph.viewpoints[row] for row in rows)
+        goal = GraphGoal("Walk there.", points, f"{number}", viewpoints=viewpoints)
+        name = f"{number}_{k}"
+        distance = float(graph.distances[rows[0], rows[-1]])
+        episodes.append(Episode(name, graph.scan, points[0], 0.0, goal, distance, tour_id=str(number)))
+    return episodes
 
 
 def measure_alignment(episodes: int, points: int, limit: float) -> Measurement:

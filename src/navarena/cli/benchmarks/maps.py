@@ -24,7 +24,7 @@ from navarena.mapping.oracle_ego_map import PAPER_REVEAL, Uncovered
 from navarena.mapping.oracle_map import oracle_grid
 from navarena.mapping.semantic_map import CLASSES, SemanticMaps, SemanticMapSettings
 from navarena.simulation.body import Camera
-from navarena.tasks import NavigationBatch, get_task
+from navarena.tasks import NavigationBatch, get_body_task
 
 CAMERA = Camera(width_px=256, height_px=256, hfov=math.radians(79))
 BATCH = 8
@@ -144,7 +144,7 @@ def draw_storey() -> Int8[np.ndarray, "800 800"]:
 
 def measure_episodes(count: int) -> Measurement:
     """Steps per second of `frontier` in ObjectNav, images, maps and plans included."""
-    task = get_task("objectnav-habitat2020-v1")
+    task = get_body_task("objectnav-habitat2020-v1")
     agent = load_agent("frontier", task, 0)
     episodes = list(load_episodes(task, "mini").episodes[:count])
     batch = NavigationBatch(task, count, 1, agent.sensors)

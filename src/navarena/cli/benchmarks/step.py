@@ -10,15 +10,14 @@ import numpy as np
 from navarena.cli.benchmarks.measurement import Measurement, median_seconds
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.episode import Episode
+from navarena.episodes.house_tours import list_tours, make_episode_tours
 from navarena.episodes.route_sets import load_routes
-from navarena.episodes.route_tours import build_episode_tours, make_episode_tours
 from navarena.scenes.catalog import scene_ids
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import get_task
-from navarena.tasks.tour_vector_env import TourVectorEnv
+from navarena.tasks.catalog import get_body_task, get_task
 from navarena.tasks.vector_env import NavigationVectorEnv
 
 BATCH = 64
@@ -93,8 +92,10 @@ def measure_tours(steps: int) -> Measurement:
     worlds = WorldCache(VLN_CE)
     episodes = load_routes("mini").episodes
     lists = make_episode_tours(episodes, lambda scene: worlds.get(scene).navmesh)
-    tours = build_episode_tours(lists, episodes, "mini")
-    envs = TourVectorEnv(IMAGE_BATCH, tours, TOUR_PROTOCOL, threads=1, worlds=worlds, copy=False)
+    tours = list_tours(lists, episodes, "mini")
+    envs = NavigationVectorEnv(
+        IMAGE_BATCH, TOUR_PROTOCOL, episodes=tours, threads=1, worlds=worlds, copy=False
+    )
     envs.reset(seed=0)
     seconds = _time_steps(envs.step, steps, IMAGE_BATCH)
     name = f"{TOUR_PROTOCOL} environment step, batch of {IMAGE_BATCH}, RGB 224x224 and depth 256x256"
@@ -114,7 +115,7 @@ def measure_lifelong(steps: int) -> Measurement:
 def measure_object_resets(scenes: Sequence[str]) -> Measurement:
     """Median milliseconds of a reset of objectnav-hm3d2022-v1, to another scene and category each time."""
     episodes = make_episodes(OBJECT_PROTOCOL, scenes, 6).episodes
-    batch = NavigationBatch(get_task(OBJECT_PROTOCOL), 1, sensors=())
+    batch = NavigationBatch(get_body_task(OBJECT_PROTOCOL), 1, sensors=())
     for episode in episodes:
         batch.start([0], [episode])  # opens scenes, finds view points
     seconds = []
@@ -130,7 +131,7 @@ def measure_object_resets(scenes: Sequence[str]) -> Measurement:
 
 def measure_resets(episodes: list[Episode], worlds: WorldCache, resets: int) -> Measurement:
     """Megabytes by which the process has grown over the second half of `resets` resets."""
-    batch = NavigationBatch(get_task(PROTOCOL), 1, sensors=(), worlds=worlds)
+    batch = NavigationBatch(get_body_task(PROTOCOL), 1, sensors=(), worlds=worlds)
     sizes = []
     for count in range(resets):
         batch.start([0], [episodes[count % len(episodes)]])

@@ -8,7 +8,7 @@ whole tours.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from jaxtyping import Float64
 from msgspec import UNSET
 
 from navarena.core.errors import FileError
-from navarena.episodes.episode import Episode
+from navarena.episodes.episode import Episode, require_instruction
 from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import HabitatEpisode, Info, as_position, geodesic_distance
 from navarena.episodes.exchange.json_files import read_json_bytes
@@ -121,14 +121,24 @@ class FollowedEpisodes(EpisodeSequence):
         return self._follow(self._episodes[row])
 
     def _follow(self, episode: Episode) -> Episode:
-        places = self._places.get(episode.episode_id)
-        if places is None or not len(places):
-            raise FileError(
-                f"expected the places of an expert for every episode in {self._expert}, got none for "
-                f"{episode.episode_id!r}; give the file of the same split, or take it away"
-            )
-        followed = tuple((x, y, z) for x, y, z in places.tolist())
-        return replace(episode, goal=FollowedGoal(**vars(episode.goal), followed=followed))
+        return follow_places(episode, self._places, self._expert)
+
+
+def follow_places(episode: Episode, places: "Places", file: str | Path) -> Episode:
+    """`episode` with the places of an expert as the path that metrics compare with.
+
+    Raises FileError, naming `file`, for an episode without places.
+    """
+    own = places.get(episode.episode_id)
+    if own is None or not len(own):
+        raise FileError(
+            f"expected the places of an expert for every episode in {file}, got none for "
+            f"{episode.episode_id!r}; give the file of the same split, or take it away"
+        )
+    goal = require_instruction(episode)
+    followed = tuple((x, y, z) for x, y, z in own.tolist())
+    known = {field.name: getattr(goal, field.name) for field in fields(InstructionGoal)}
+    return replace(episode, goal=FollowedGoal(**known, followed=followed))
 
 
 def expert_file(path: Path) -> Path | None:

@@ -11,19 +11,16 @@ from navarena.evaluation.analyses.analysis import (
 )
 from navarena.evaluation.analyses.catalog import (
     ANALYSES,
-    TOUR_ANALYSES,
     AnalysisKind,
     fitting_analyses,
     read_labelled,
     run_analysis,
-    run_tour_analysis,
 )
 from navarena.evaluation.analyses.replayed import describe_replay
 from navarena.evaluation.analyses.tours import tabulate_coverage
 
 __all__ = [
     "ANALYSES",
-    "TOUR_ANALYSES",
     "Analysis",
     "AnalysisKind",
     "Column",
@@ -35,7 +32,6 @@ __all__ = [
     "read_analyses",
     "read_labelled",
     "run_analysis",
-    "run_tour_analysis",
     "save_analysis",
     "tabulate_coverage",
 ]

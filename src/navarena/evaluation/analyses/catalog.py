@@ -19,12 +19,7 @@ from navarena.evaluation.analyses.multi_on import (
     analyse_lengths,
 )
 from navarena.evaluation.analyses.seeds import analyse_seeds
-from navarena.evaluation.analyses.tours import (
-    TourContestant,
-    analyse_tour_positions,
-    analyse_tours,
-    read_tour_results,
-)
+from navarena.evaluation.analyses.tours import analyse_tour_positions, analyse_tours
 from navarena.evaluation.compare import Contestant, read_contestant
 from navarena.evaluation.robustness import group_of
 
@@ -58,6 +53,10 @@ def _has_goals(contestants: Contestants) -> bool:
     return all(row.goals is not None for one in contestants for row in one.rows[0])
 
 
+def _has_tours(contestants: Contestants) -> bool:
+    return all(row.tour is not None for one in contestants for row in one.rows[0])
+
+
 def _has_ppl(contestants: Contestants) -> bool:
     return _has_goals(contestants) and all("ppl" in one.metrics for one in contestants)
 
@@ -78,7 +77,7 @@ def _has_goal_counts(contestants: Contestants) -> bool:
 
 
 def _is_corrupt(one: Contestant) -> bool:
-    return bool(one.records[0].settings.get("corrupt"))
+    return bool(one.records[0].corruptions)
 
 
 def _has_clean(contestants: Contestants) -> bool:
@@ -92,7 +91,7 @@ def _has_severities(contestants: Contestants) -> bool:
     """Whether one corruption, alone, was run at two severities at least."""
     if not _has_clean(contestants):
         return False
-    told = {str(one.records[0].settings.get("corrupt") or "") for one in contestants}
+    told = {one.records[0].corruptions for one in contestants}
     graded = [text.partition(":")[0] for text in told if text.count(":") == 1 and "," not in text]
     return len(set(graded)) < len(graded)
 
@@ -156,6 +155,14 @@ ANALYSES: Mapping[str, AnalysisKind] = {
     "severities": AnalysisKind(
         lambda runs, _: analyse_severities(runs), _has_severities, "RobustNav: corruptions by severity"
     ),
+    "tours": AnalysisKind(
+        lambda runs, _: analyse_tours(runs), _has_tours, "IVLN: t-nDTW, t-SR and t-SPL over training seeds"
+    ),
+    "tour-positions": AnalysisKind(
+        lambda runs, _: analyse_tour_positions(runs),
+        _has_tours,
+        "IVLN: by position in the tour",
+    ),
     "seeds": AnalysisKind(
         lambda runs, _: analyse_seeds(runs),
         lambda runs: all(len(one.rows) > 1 for one in runs),
@@ -163,21 +170,6 @@ ANALYSES: Mapping[str, AnalysisKind] = {
     ),
 }
 """Name -> analysis, as `navarena analyse` knows them."""
-
-
-TOUR_ANALYSES: Mapping[str, Callable[[Sequence[TourContestant]], Analysis]] = {
-    "tours": analyse_tours,
-    "tour-positions": analyse_tour_positions,
-}
-"""Name -> analysis of results files of tours."""
-
-
-def run_tour_analysis(name: str, entries: Sequence[str]) -> Analysis:
-    """The analysis `name` of results files, each as read_tour_results reads it; raises what that does."""
-    require_name("analysis", name, TOUR_ANALYSES)
-    if not entries:
-        raise InputError("expected at least one results file to analyse, got none")
-    return TOUR_ANALYSES[name]([read_tour_results(entry) for entry in entries])
 
 
 def run_analysis(name: str, contestants: Contestants, on_episode: OnEpisode = lambda: None) -> Analysis:

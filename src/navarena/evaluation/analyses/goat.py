@@ -100,8 +100,8 @@ def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:
     """
     rows: list[tuple[Cell, ...]] = []
     for label, group in by_label(contestants).items():
-        clean = [one for one in group if not one.records[0].settings.get("corrupt")]
-        noisy = [one for one in group if one.records[0].settings.get("corrupt")]
+        clean = [one for one in group if not one.records[0].corruptions]
+        noisy = [one for one in group if one.records[0].corruptions]
         if len(clean) != 1 or not noisy:
             raise InputError(
                 f"expected one run of {label!r} without corruptions and at least one with them, got "
@@ -132,7 +132,7 @@ def _describe_noise(label: str, clean: Contestant, noisy: Contestant) -> list[tu
     keys = [[(row.scene_id, row.episode_id) for row in one.rows[0]] for one in (clean, noisy)]
     if keys[0] != keys[1]:
         raise InputError(f"expected the episodes of {clean.folders[0]} in {noisy.folders[0]}, got others")
-    noise = str(noisy.records[0].settings["corrupt"])
+    noise = noisy.records[0].corruptions
     rows: list[tuple[Cell, ...]] = []
     told = [one for one in MODALITIES if weigh_parts(clean.rows[0], f"{one}_success").any()]
     for modality in told:

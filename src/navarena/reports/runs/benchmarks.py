@@ -28,7 +28,7 @@ def opener() -> OpenBenchmark:
 def label_apart(contestants: Sequence[Contestant]) -> list[Contestant]:
     """The contestants with labels that differ: their corruptions, then a number behind equal ones."""
     labels = [one.label for one in contestants]
-    spoilt = [one.records[0].settings.get("corrupt") for one in contestants]
+    spoilt = [one.records[0].corruptions for one in contestants]
     named = [
         f"{label}, {corrupt}" if corrupt and labels.count(label) > 1 else label
         for label, corrupt in zip(labels, spoilt, strict=True)

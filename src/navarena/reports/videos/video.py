@@ -24,7 +24,7 @@ from navarena.reports.videos.video_file import encode_jpeg, open_video
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.world import open_world
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import get_task
+from navarena.tasks.catalog import get_body_task
 from navarena.tasks.sensors.lifelong_goal import render_goal_image
 from navarena.tasks.spoilt_goals import GoalSpoiler
 from navarena.tasks.spoilt_images import KINDS
@@ -90,7 +90,7 @@ class VideoSetup:
 
     def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
         """A batch of the protocol's task."""
-        task = get_task(self.setup.protocol)
+        task = get_body_task(self.setup.protocol)
         task.embodiment = add_camera(task.embodiment, self.height_px)
         return NavigationBatch(task, slots, threads, sensors, corruptions=self.setup.corruptions)
 
@@ -121,7 +121,7 @@ def find_sensors(setup: TaskSetup) -> dict[str, str]:
 
     Such images have the size that the agent sees, and every byte of them; others that of the video.
     """
-    task = get_task(setup.protocol)
+    task = get_body_task(setup.protocol)
     found = join_corruptions(task.corruptions, setup.corruptions).values()
     sensors = {channel: f"{CAMERA}_{channel}" for channel in CHANNELS}
     for channel, kind in KINDS.items():
@@ -155,7 +155,7 @@ class _Recording:
     ) -> tuple[tuple[ToldGoal, ...], list[UInt8[np.ndarray, "_ _ 3"] | None]]:
         """The goals as the agent was told of them, and for each the image that tells it."""
         setup = _require_task(self._benchmark)
-        task = get_task(setup.protocol)
+        task = get_body_task(setup.protocol)
         spoiler = GoalSpoiler.among(join_corruptions(task.corruptions, setup.corruptions))
         world = open_world(episode.scene_id, task.embodiment)
         goals = tell_goals(spoiler.tell(episode, world))
@@ -230,7 +230,7 @@ def make_video(
     """
     setup = _require_task(benchmark)
     ((_, _, outcome),) = execute_actions(benchmark, [(row, episode)])
-    camera = video_camera(get_task(setup.protocol).embodiment, settings.height_px)
+    camera = video_camera(get_body_task(setup.protocol).embodiment, settings.height_px)
     channels = _visible_channels(episode, setup)
     layout = lay_out(settings.height_px, camera.width_px / camera.height_px, len(channels))
     recording = _Recording(benchmark, plan, row, episode, outcome.trajectory, layout)
@@ -260,7 +260,7 @@ def make_video(
 
 def _visible_channels(episode: Episode, setup: TaskSetup) -> tuple[str, ...]:
     """CHANNELS, without the labels where the scene has none."""
-    labelled = open_world(episode.scene_id, get_task(setup.protocol).embodiment).scene.has_semantics
+    labelled = open_world(episode.scene_id, get_body_task(setup.protocol).embodiment).scene.has_semantics
     return CHANNELS if labelled else CHANNELS[:2]
 
 

@@ -20,11 +20,13 @@ GOAL_SENSORS = Registry(
         "oracle_ego_map": "navarena.tasks.sensors.oracle_maps:OracleEgoMap",
         "oracle_ego_map_code": "navarena.tasks.sensors.oracle_maps:OracleEgoMapOfCode",
         "oracle_map": "navarena.tasks.sensors.oracle_maps:OracleMap",
+        "phase": "navarena.tasks.sensors.tour:PhaseSensor",
         "pointgoal": "navarena.tasks.sensors.point_goal:PointGoal",
         "pointgoal_with_gps_compass": "navarena.tasks.sensors.point_goal:PointGoalWithGpsCompass",
         "semantic_map": "navarena.tasks.sensors.seen_maps:SemanticMapSensor",
         "semantic_map_iterative": "navarena.tasks.sensors.lasting_maps:IterativeSemanticMap",
         "semantic_map_known": "navarena.tasks.sensors.lasting_maps:KnownSemanticMap",
+        "tour_position": "navarena.tasks.sensors.tour:TourPosition",
     },
     "navarena.goal_sensors",
 )

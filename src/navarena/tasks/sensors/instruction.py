@@ -25,16 +25,19 @@ class InstructionState(TaskState):
     Attributes:
         instruction: (N,) texts of the current episodes; empty while it is hidden.
         tokens: (N, MAX_TOKENS) int32, their encodings, padded with 0.
+        references: for each slot (M, 3) float64 metres: the described path, as metrics compare with it.
     """
 
     def __init__(self, slots: int) -> None:
         super().__init__(slots)
+        self.references = [np.zeros((1, 3))] * slots
         self.instruction = np.zeros(slots, TEXT)
         self.tokens = np.zeros((slots, MAX_TOKENS), np.int32)
 
-    def tell(self, slot: int, text: str, tokens: np.ndarray) -> None:
-        """Let `slot` hear `text`, and its `tokens` (T,) int32, cut to MAX_TOKENS; raises InputError when
-        the text has more than MAX_LETTERS letters.
+    def show_instruction(self, slot: int, text: str, tokens: np.ndarray) -> None:
+        """Show the agent of `slot` a text and its `tokens` (T,) int32, cut to MAX_TOKENS.
+
+        Raises InputError when the text has more than MAX_LETTERS letters.
         """
         if len(text) > MAX_LETTERS:
             raise InputError(f"expected an instruction of at most {MAX_LETTERS} letters, got {len(text)}")
@@ -43,8 +46,8 @@ class InstructionState(TaskState):
         kept = tokens[:MAX_TOKENS]
         self.tokens[slot, : len(kept)] = kept
 
-    def hush(self, slot: int) -> None:
-        """Let `slot` hear nothing."""
+    def clear_instruction(self, slot: int) -> None:
+        """Show the agent of `slot` no instruction."""
         self.instruction[slot] = ""
         self.tokens[slot] = 0
 

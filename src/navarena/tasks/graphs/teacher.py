@@ -1,10 +1,13 @@
 """What a teacher would do: actions for imitation, step by step or for whole walks."""
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int, Int64
 
 from navarena.scenes.graphs.atlas import GraphAtlas
-from navarena.tasks.vln_graph import STOP
+from navarena.tasks.graphs.batch import GraphBatch
+from navarena.tasks.graphs.state import NO_GOAL
+from navarena.tasks.graphs.task import STOP
+from navarena.tasks.task import Phase
 
 
 def _action_towards(
@@ -71,3 +74,33 @@ def remaining_distances(
     after = atlas.distance(np.where(there, places, nodes[:, None]), goals[:, None])
     stay = atlas.distance(nodes, goals)[:, None]
     return np.concatenate([stay, np.where(there, after, np.inf)], 1)
+
+
+class GraphTeacher:
+    """Labels the nodes of a batch with the next action to the current goal.
+
+    Args:
+        batch: whose bodies are asked for.
+        follows_path: whether it leads along the described path instead of a shortest one.
+    """
+
+    def __init__(self, batch: GraphBatch, follows_path: bool = False) -> None:
+        self._batch, self._follows_path = batch, follows_path
+
+    def label(self, active: Bool[np.ndarray, "n"] | None = None) -> Int64[np.ndarray, "n"]:
+        """(N,) indices into the protocol's actions; STOP in idle slots and where the goal is not known.
+
+        active: (N,) bool, slots that are asked for; None for all whose episode is running.
+        """
+        state, atlas = self._batch.state, self._batch.atlas
+        asked = self._batch.running if active is None else np.asarray(active, bool)
+        actions = np.full(self._batch.slots, STOP, np.int64)
+        slots = np.flatnonzero(asked & (state.phase == Phase.AGENT) & (state.goal != NO_GOAL))
+        if not self._follows_path:
+            if len(slots):
+                actions[slots] = teacher_actions(atlas, state.node[slots], state.goal[slots])
+            return actions
+        for slot in slots.tolist():
+            one = slice(slot, slot + 1)
+            actions[one] = path_actions(atlas, state.node[one], state.steps[one], state.paths[slot])
+        return actions

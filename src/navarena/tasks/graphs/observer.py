@@ -1,13 +1,15 @@
 """What a body on a navigation graph observes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float32
 
 from navarena.core.errors import InputError
 from navarena.core.suggest import unknown_name
+from navarena.episodes.episode import Episode
+from navarena.episodes.graph_episodes import require_graph_goal
+from navarena.episodes.language.vocabulary import MAX_TOKENS
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.features import ViewFeatures
 from navarena.scenes.graphs.panorama import (
@@ -19,27 +21,16 @@ from navarena.scenes.graphs.panorama import (
     panorama_angles,
     relative_angle,
 )
-from navarena.tasks.phase import Phase
-from navarena.tasks.vln_graph_state import GraphState
-
-MAX_TOKENS = 200
-"""Longest encoded instruction, as in VLN-CE; longer ones are cut, shorter ones end in zeros."""
+from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.tasks.graphs.state import GraphState
+from navarena.tasks.sensors.instruction import MAX_LETTERS, TEXT
+from navarena.tasks.task import Phase
 
 KEPT_PLACES = 512
 """Places whose features stay in memory."""
 
 LONGEST_EDGE = 1e3
 """Metres, an upper bound for observation spaces."""
-
-
-@dataclass(frozen=True)
-class GraphSpec:
-    """Shape, type and bounds of one observation of one body; `shape` None stands for a text."""
-
-    shape: tuple[int, ...] | None
-    dtype: type
-    low: float = 0.0
-    high: float = 0.0
 
 
 class GraphObserver:
@@ -66,8 +57,8 @@ class GraphObserver:
         self._atlas, self._state, self._features = atlas, state, features
         self._shows = shows_instruction
         self._panoramas = np.stack([panorama_angles(view) for view in range(HEADINGS)])
-        self._texts = np.full(len(state.node), "", object)
-        self._next_texts = np.full(len(state.node), "", object)
+        self._texts = np.zeros(len(state.node), TEXT)
+        self._next_texts = np.zeros(len(state.node), TEXT)
         self._tokens = np.zeros((len(state.node), MAX_TOKENS), np.int32)
         self._next_tokens = np.zeros((len(state.node), MAX_TOKENS), np.int32)
         self._kept: dict[int, Float32[np.ndarray, "36 d"]] = {}
@@ -79,43 +70,50 @@ class GraphObserver:
                 raise InputError(f"expected features of the views for the sensor {name!r}, got none")
         self.specs = {name: known[name] for name in names}
 
-    def begin_episode(self, slot: int) -> None:
+    def begin(self, slot: int, episode: Episode) -> None:
         """Take over the instruction of the episode that begins in `slot`."""
-        tour, position = self._state.tours[slot], int(self._state.position[slot])
-        if tour is None:
-            return
-        episodes = tour.episodes[position : position + 2]
-        self._texts[slot] = episodes[0].instruction
-        self._next_texts[slot] = episodes[-1].instruction
-        for table, episode in ((self._tokens, episodes[0]), (self._next_tokens, episodes[-1])):
-            kept = episode.tokens[:MAX_TOKENS]
-            table[slot] = 0
-            table[slot, : len(kept)] = kept
+        self._write(slot, episode, self._texts, self._tokens)
+
+    def announce(self, slot: int, following: Episode) -> None:
+        """Take over the instruction of the episode to which the oracle leads the body in `slot`."""
+        self._write(slot, following, self._next_texts, self._next_tokens)
+
+    def _write(self, slot: int, episode: Episode, texts: np.ndarray, tokens: np.ndarray) -> None:
+        goal = require_graph_goal(episode)
+        if len(goal.instruction) > MAX_LETTERS:
+            raise InputError(
+                f"expected an instruction of at most {MAX_LETTERS} letters, got {len(goal.instruction)} in "
+                f"episode {episode.episode_id!r}"
+            )
+        texts[slot] = goal.instruction
+        kept = goal.tokens[:MAX_TOKENS]
+        tokens[slot] = 0
+        tokens[slot, : len(kept)] = kept
 
     def observe(self) -> dict[str, np.ndarray]:
         """Name -> (N, ...) values as of now."""
         return {name: getattr(self, f"_see_{name}")() for name in self.specs}
 
-    def _known_specs(self) -> dict[str, GraphSpec]:
+    def _known_specs(self) -> dict[str, ObservationSpec]:
         """Every observation; the method `_see_{name}` computes it."""
         columns, most = self._atlas.candidates.places.shape[1], len(self._atlas)
         size = 0 if self._features is None else self._features.size
         wide, large = float(np.finfo(np.float32).max), float(np.iinfo(np.int32).max)
         return {
-            "instruction": GraphSpec(None, str),
-            "instruction_tokens": GraphSpec((MAX_TOKENS,), np.int32, 0, large),
-            "viewpoint": GraphSpec((), np.int64, 0, most - 1),
-            "view_index": GraphSpec((), np.int64, 0, VIEWS - 1),
-            "action_mask": GraphSpec((columns + 1,), np.bool_, 0, 1),
-            "candidate_viewpoints": GraphSpec((columns,), np.int64, -1, most - 1),
-            "candidate_views": GraphSpec((columns,), np.int64, -1, VIEWS - 1),
-            "candidate_angles": GraphSpec((columns, 4), np.float32, -1, 1),
-            "candidate_distances": GraphSpec((columns,), np.float32, 0, LONGEST_EDGE),
-            "candidate_features": GraphSpec((columns, size), np.float32, -wide, wide),
-            "view_angles": GraphSpec((VIEWS, 4), np.float32, -1, 1),
-            "view_features": GraphSpec((VIEWS, size), np.float32, -wide, wide),
-            "phase": GraphSpec((), np.int64, 0, max(Phase)),
-            "tour_position": GraphSpec((), np.int64, 0, large),
+            "instruction": ObservationSpec((), TEXT, 0, 0, "letters"),
+            "instruction_tokens": ObservationSpec((MAX_TOKENS,), np.int32, 0, large),
+            "viewpoint": ObservationSpec((), np.int64, 0, most - 1),
+            "view_index": ObservationSpec((), np.int64, 0, VIEWS - 1),
+            "action_mask": ObservationSpec((columns + 1,), np.bool_, 0, 1),
+            "candidate_viewpoints": ObservationSpec((columns,), np.int64, -1, most - 1),
+            "candidate_views": ObservationSpec((columns,), np.int64, -1, VIEWS - 1),
+            "candidate_angles": ObservationSpec((columns, 4), np.float32, -1, 1),
+            "candidate_distances": ObservationSpec((columns,), np.float32, 0, LONGEST_EDGE),
+            "candidate_features": ObservationSpec((columns, size), np.float32, -wide, wide),
+            "view_angles": ObservationSpec((VIEWS, 4), np.float32, -1, 1),
+            "view_features": ObservationSpec((VIEWS, size), np.float32, -wide, wide),
+            "phase": ObservationSpec((), np.int64, 0, max(Phase)),
+            "tour_position": ObservationSpec((), np.int64, 0, large),
         }
 
     def _see_instruction(self) -> np.ndarray:
@@ -134,7 +132,7 @@ class GraphObserver:
         return self._state.phase.copy()
 
     def _see_tour_position(self) -> np.ndarray:
-        return self._state.position.copy()
+        return self._state.tour_position.copy()
 
     def _see_candidate_viewpoints(self) -> np.ndarray:
         return self._atlas.candidates.places[self._state.node].astype(np.int64)

@@ -8,8 +8,8 @@ from jaxtyping import Int64
 from navarena.core.errors import SceneError
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.panorama import bearings, nearest_view
-from navarena.tasks.phase import Phase
-from navarena.tasks.vln_graph import OracleRules
+from navarena.tasks.graphs.rules import GraphOracleRules
+from navarena.tasks.task import Phase
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def plan_oracle(
     view: int,
     goal: int,
     next_path: Int64[np.ndarray, "p"],
-    rules: OracleRules,
+    rules: GraphOracleRules,
 ) -> OraclePlan:
     """The steps between the end of an agent phase and the start of the next.
 
@@ -63,7 +63,7 @@ def plan_oracle(
     return OraclePlan(nodes, _views_along(atlas, node, view, nodes), phases.astype(np.int64))
 
 
-def _way(atlas: GraphAtlas, node: int, goal: int, rules: OracleRules) -> Int64[np.ndarray, "k"]:
+def _way(atlas: GraphAtlas, node: int, goal: int, rules: GraphOracleRules) -> Int64[np.ndarray, "k"]:
     """Nodes after `node` on the way to the goal; none where the body stands on it."""
     if node == goal:
         return np.zeros(0, np.int64)

@@ -1,11 +1,14 @@
 """Vision-and-language navigation on graphs: the episodic protocol and the iterative one."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from navarena.core.protocol_ids import join_protocol
 from navarena.metrics.instruction import SUCCESS_DISTANCE, PathScores, SplReference
+from navarena.metrics.tours import TourScoring
 from navarena.scenes.graphs.candidates import MAX_CANDIDATES
+from navarena.tasks.graphs.rules import GraphOracleRules
 from navarena.tasks.options import find_departures
+from navarena.tasks.task import TaskRules
 
 STOP = 0
 """The action that ends an episode; action k goes to the k-th neighbour."""
@@ -14,46 +17,18 @@ SUCCESS_REWARD = 2.5
 """As of pointnav-v1 (habitat-lab, RLTaskEnv configuration: SUCCESS_REWARD)."""
 
 
-@dataclass(frozen=True)
-class OracleRules:
-    """What the oracle phases of a tour show; the defaults give nothing away.
-
-    The last three make known flaws of the reference code available, for comparison.
-
-    Attributes:
-        shows_instruction: whether the instruction stays visible while the oracle leads (during
-            ORACLE_START that of the next episode, as in the continuous reference).
-        drops_last_node: whether both ways end one node early, so that the goal's panorama is never
-            seen and the node before it is seen twice (discrete reference).
-        reveals_next_path: whether, when the oracle already stands where the next episode starts, it
-            walks the whole described path of that episode: a leak of ground truth (discrete
-            reference, training and evaluation).
-    """
-
-    shows_instruction: bool = False
-    drops_last_node: bool = False
-    reveals_next_path: bool = False
+DEFAULT_RULES = GraphOracleRules()
 
 
-class GraphTask:
-    """The rules of one protocol on navigation graphs.
+class GraphTask(TaskRules):
+    """The rules of one protocol on navigation graphs (attributes as of TaskRules).
 
     Attributes:
-        protocol_id: names the rules; a change that can move a result makes a new id.
-        actions: names; an action is an index into them.
-        sensors: names of the observations the protocol offers.
-        max_steps: actions after which an episode is truncated.
         success_distance: metres along the graph, strict, within which STOP succeeds.
         spl_reference: the reading of SPL.
-        iterative: whether episodes come in tours, led from one to the next by an oracle.
         oracle: what oracle phases show.
-        options_type: frozen dataclass of the protocol's options, whose defaults are the protocol; the
-            task is then called with one. None when there are no options.
-        default_dataset: name of the episodes it is evaluated on; the user brings the files.
-        metrics: names of the numbers it reports.
     """
 
-    protocol_id: str
     actions: tuple[str, ...] = ("stop", *(f"neighbor_{k}" for k in range(1, MAX_CANDIDATES + 1)))
     sensors: tuple[str, ...] = (
         "instruction",
@@ -70,11 +45,11 @@ class GraphTask:
     max_steps: int = 15
     success_distance: float = SUCCESS_DISTANCE
     spl_reference: SplReference = "shortest"
-    iterative: bool = False
-    oracle: OracleRules = OracleRules()
-    options_type: type | None = None
+    oracle: GraphOracleRules = DEFAULT_RULES
     default_dataset: str = "r2r"
     metrics: tuple[str, ...] = tuple(field.name for field in fields(PathScores))
+    common_metrics: tuple[str, ...] = ()
+    hidden_goal_metrics: tuple[str, ...] = ("length", "steps")
 
 
 class R2R(GraphTask):
@@ -83,7 +58,7 @@ class R2R(GraphTask):
     ## Data
 
     Room-to-Room files and Matterport3D connectivity graphs of the user's own:
-    `gymnasium.make("navarena.gym:navarena/R2R-v1", r2r=..., connectivity=...)`.
+    `navarena evaluate r2r-v1 --dataset R2R_val_unseen.json --scenes CONNECTIVITY`.
 
     ## Actions
 
@@ -124,8 +99,8 @@ class R2R(GraphTask):
 
     ## Metrics
 
-    The official evaluation of R2R, with nDTW, sDTW and CLS: see `navarena tours score`. SPL is
-    normalised by the shortest way from start to goal.
+    The official evaluation of R2R, with nDTW, sDTW and CLS: SPL is normalised by the
+    shortest path from start to goal. `navarena tours score` scores results files of other code.
 
     ## Versions
 
@@ -161,11 +136,11 @@ class IR2R(GraphTask):
     ## Metrics
 
     t-nDTW over agent phases (primary), t-SR, t-SPL, and those of `r2r-v1` by episode; SPL is
-    normalised by the length of the described path, as the reference's. See `navarena tours score`.
+    normalised by the length of the described path, as the reference's.
 
     ## Options
 
-    Fields of `OracleRules`, in the id: `ir2r-v1+reveals_next_path=true`. The reference's leaks of
+    Fields of `GraphOracleRules`, in the id: `ir2r-v1+reveals_next_path=true`. The reference's leaks of
     ground truth are off; results with one of them show as custom.
 
     ## Versions
@@ -175,10 +150,9 @@ class IR2R(GraphTask):
 
     protocol_id = "ir2r-v1"
     spl_reference: SplReference = "path"
-    iterative = True
-    metrics: tuple[str, ...] = ("t_ndtw", "t_sr", "t_spl", *GraphTask.metrics)
-    options_type = OracleRules
+    tour_scoring = TourScoring("code", "episodes")
+    options_type = GraphOracleRules
 
-    def __init__(self, options: OracleRules = OracleRules()) -> None:
+    def __init__(self, options: GraphOracleRules = DEFAULT_RULES) -> None:
         self.oracle = options
         self.protocol_id = join_protocol(type(self).protocol_id, find_departures(options))

@@ -1,0 +1,237 @@
+"""Tours of episodes in continuous scenes: ordered with short gaps along the floor, or listed in a file.
+
+A tour is a run of episodes of one scene that carry the same `tour_id`; the agent keeps its memory over it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from jaxtyping import Float
+
+from navarena.core.errors import InputError
+from navarena.core.seeding import scene_name
+from navarena.core.sources import source_fingerprint
+from navarena.episodes.dataset import EpisodeDataset
+from navarena.episodes.episode import Episode, require_instruction
+from navarena.episodes.route_sets import find_route_split, house_episodes
+from navarena.episodes.tour_order import ITERATIONS, Solver, order_paths
+from navarena.episodes.tours import TourLists, lay_tours, load_tours, pick_split
+from navarena.scenes.packs import content_hash, load_or_build
+from navarena.simulation.body import Embodiment
+from navarena.simulation.navmesh.distance_table import geodesic_table
+from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.world import WorldCache
+
+
+def make_scene_tours(
+    navmesh: NavMesh,
+    episodes: Sequence[Episode],
+    solver: Solver = "pyvrp",
+    seed: int = 0,
+    iterations: int = ITERATIONS,
+) -> list[list[str]]:
+    """Tours through the paths of one scene, as `tours.make_tours` but over the floor.
+
+    Paths are parted where none along the floor leads from one's end to another's start and back; each
+    part is ordered with small gaps, and run once for each instruction of its paths.
+
+    Args:
+        navmesh: of the body that walks.
+        episodes: of the scene; those with the same `path_id` follow the same path.
+        solver: of the ordering.
+        seed: of the solver; the same seed gives the same tours.
+        iterations: of the solver; it never stops by time.
+
+    Returns lists of episode ids. Raises InputError for an episode without instruction.
+    """
+    names: dict[str, list[str]] = {}
+    paths: dict[str, Episode] = {}
+    for episode in episodes:
+        path_id = require_instruction(episode).path_id
+        names.setdefault(path_id, []).append(episode.episode_id)
+        paths.setdefault(path_id, episode)
+    if not paths:
+        return []
+    gaps = end_to_start(navmesh, list(paths.values()))
+    copies = max(len(ids) for ids in names.values())
+    return lay_tours(order_paths(gaps, solver, seed, iterations), list(names.values()), copies)
+
+
+def end_to_start(navmesh: NavMesh, paths: Sequence[Episode]) -> Float[np.ndarray, "p p"]:
+    """(P, P) metres along the floor from the end of each path to the start of each; infinite without one."""
+    starts = np.array([path.start_position for path in paths], float)
+    ends = np.array([path.goal.places[-1] for path in paths], float)
+    return geodesic_table(navmesh, ends, starts)
+
+
+def make_episode_tours(
+    episodes: Iterable[Episode],
+    navmesh_of: Callable[[str], NavMesh],
+    seed: int = 0,
+    advance: Callable[[], object] | None = None,
+    iterations: int = ITERATIONS,
+) -> dict[str, list[list[str]]]:
+    """Scene id -> tours -> episode ids, of all scenes.
+
+    Args:
+        episodes: with instructions, of any number of scenes.
+        navmesh_of: scene id -> navmesh of the body that walks.
+        seed: of the ordering.
+        advance: called after each scene.
+        iterations: of the ordering.
+    """
+    by_scene: dict[str, list[Episode]] = {}
+    for episode in episodes:
+        by_scene.setdefault(episode.scene_id, []).append(episode)
+    tours: dict[str, list[list[str]]] = {}
+    for scene, own in by_scene.items():
+        made = make_scene_tours(navmesh_of(scene), own, seed=seed, iterations=iterations)
+        if made:
+            tours[scene] = made
+        if advance is not None:
+            advance()
+    return tours
+
+
+def list_tours(lists: TourLists, episodes: Iterable[Episode], name: str) -> tuple[Episode, ...]:
+    """The episodes of tours in their order; tour ids count the tours of all scenes in the order of the lists.
+
+    Args:
+        lists: scene -> tours -> episode ids.
+        episodes: of the split; those in no tour are left out.
+        name: of the tours, for messages.
+
+    Raises InputError for an id without episode, and for a tour over several scenes.
+    """
+    known = {episode.episode_id: episode for episode in episodes}
+    ordered: list[Episode] = []
+    number = 0
+    for members in lists.values():
+        for ids in members:
+            missing = [one for one in ids if one not in known]
+            if missing:
+                raise InputError(
+                    f"expected the episodes of {name} in the data set, got none with id {missing[0]!r}; give "
+                    "the tours of the same split"
+                )
+            scenes = sorted({known[one].scene_id for one in ids})
+            if len(scenes) != 1:
+                raise InputError(f"expected a tour {number} of {name} in one scene, got {scenes}")
+            ordered += [replace(known[one], tour_id=str(number)) for one in ids]
+            number += 1
+    return tuple(ordered)
+
+
+def group_tours(episodes: Iterable[Episode]) -> list[tuple[Episode, ...]]:
+    """The episodes of each tour, in the order of the list; episodes outside tours one by one."""
+    groups: dict[tuple[str, str, str], list[Episode]] = {}
+    for one in episodes:
+        key = (one.scene_id, one.tour_id, "" if one.tour_id else one.episode_id)
+        groups.setdefault(key, []).append(one)
+    return [tuple(own) for own in groups.values()]
+
+
+def order_dataset(dataset: EpisodeDataset, embodiment: Embodiment, seed: int = 0) -> EpisodeDataset:
+    """The episodes of `dataset` in tours, made once and kept in the cache.
+
+    Raises InputError when no two paths of any scene can follow each other.
+    """
+    worlds = WorldCache(embodiment)
+
+    def build() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        lists = make_episode_tours(dataset.episodes, lambda scene: worlds.get(scene).navmesh, seed)
+        return {"tours": np.frombuffer(msgspec.json.encode(lists), np.uint8)}, {}
+
+    key = content_hash(dataset.hash, repr(embodiment), str(seed), source_fingerprint(Path(__file__)))
+    pack = load_or_build("tours", key, build)
+    lists = msgspec.json.decode(pack.arrays["tours"].tobytes(), type=dict[str, list[list[str]]])
+    if not lists:
+        raise InputError(f"expected paths of {dataset.name} that can follow each other, got none")
+    episodes = list_tours(lists, dataset.episodes, f"{dataset.name}/{dataset.split}")
+    return replace(dataset, episodes=episodes, recipe_hash="")
+
+
+def read_file_tours(dataset: EpisodeDataset, tours: Path, split: str | None = None) -> EpisodeDataset:
+    """The episodes of a file of VLN-CE in the tours of a file of IVLN-CE.
+
+    Args:
+        dataset: of a file such as val_unseen.json.gz; its scenes must be at hand when they are run.
+        tours: tours.json.
+        split: of the tour file; None for the one that the episode file is named after, or the only one.
+
+    Raises FileError or InputError naming the file and the reason.
+    """
+    splits = load_tours(Path(tours))
+    named = dataset.split if split is None and dataset.split in splits else split
+    name, lists = pick_split(splits, named, Path(tours))
+    episodes = list_tours(lists, dataset.episodes, f"split {name!r} of {tours}")
+    return replace(dataset, split=name, episodes=episodes, recipe_hash="")
+
+
+class HouseTours:
+    """Tours of a split of r2r-houses-v1, made when a house is drawn for the first time.
+
+    A whole split to train in takes minutes to make; here the first tour needs one house only. Episodes are
+    kept in the cache, tours in memory.
+
+    Args:
+        split: of r2r-houses-v1; raises UnknownNameError for another.
+        worlds: of the body that walks.
+        seed: of the order of the tours.
+
+    The tours are those of `make_episode_tours`; their ids count in each house, as "train/00003-1".
+    """
+
+    def __init__(self, split: str, worlds: WorldCache, seed: int = 0) -> None:
+        size = find_route_split(split)
+        self._episodes, self._scenes = house_episodes(split), size.scenes
+        self._worlds, self._seed = worlds, seed
+        self._kept = lru_cache(len(self._scenes))(self._make)
+
+    def draw(self, generator: np.random.Generator) -> tuple[Episode, ...]:
+        """A tour of a house: each house with equal probability, and so each tour in it."""
+        tours = self.of_house(int(generator.integers(len(self._scenes))))
+        return tours[int(generator.integers(len(tours)))]
+
+    def of_house(self, index: int) -> tuple[tuple[Episode, ...], ...]:
+        """The tours of house `index` of the split, made when nobody has asked for them before.
+
+        Raises InputError when no two paths of the house can follow each other.
+        """
+        return self._kept(index)
+
+    def _make(self, index: int) -> tuple[tuple[Episode, ...], ...]:
+        scene = self._scenes[index]
+        episodes = {one.episode_id: one for one in self._episodes.scene_batch(index).episodes}
+        lists = make_scene_tours(self._worlds.get(scene).navmesh, list(episodes.values()), seed=self._seed)
+        if not lists:
+            raise InputError(f"expected paths of {scene} that can follow each other, got none")
+        name = scene_name(scene).partition("/")[2]
+        return tuple(
+            tuple(replace(episodes[one], tour_id=f"{name}-{k}") for one in ids) for k, ids in enumerate(lists)
+        )
+
+
+class DrawnGroups:
+    """Episodes to draw from: tours as a whole, others one by one, each with equal probability.
+
+    Args:
+        episodes: at least one (InputError); a stream without tours is never gone through.
+    """
+
+    def __init__(self, episodes: Sequence[Episode]) -> None:
+        if not len(episodes):
+            raise InputError("expected at least one episode, got an empty list")
+        self._episodes = episodes
+        self._tours = group_tours(episodes) if episodes[0].tour_id else None
+
+    def draw(self, generator: np.random.Generator) -> tuple[Episode, ...]:
+        """The episodes of a tour, or a single one."""
+        if self._tours is not None:
+            return self._tours[int(generator.integers(len(self._tours)))]
+        return (self._episodes[int(generator.integers(len(self._episodes)))],)

@@ -1,0 +1,103 @@
+"""Memory groups: episodes that one slot runs in their order, and where the agent's memory ends in them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from navarena.agents.agent import Boundary
+from navarena.core.errors import InputError
+from navarena.core.seeding import make_generator
+from navarena.episodes.episode import Episode
+
+Forget = Literal["subtask", "episode", "tour", "never"]
+"""When an agent is told to forget: at every goal, at every episode, at the end of a tour (outside tours at
+every episode; the protocols' own way), or only when the scene changes."""
+
+
+@dataclass(frozen=True)
+class MemoryGroup:
+    """Episodes that one slot runs in their order.
+
+    Attributes:
+        episodes: of one scene.
+        finished: ids of those that are journaled; they are run again only to rebuild the agent's memory.
+    """
+
+    episodes: tuple[Episode, ...]
+    finished: frozenset[str] = frozenset()
+
+    @property
+    def left(self) -> tuple[Episode, ...]:
+        """The episodes that are not finished."""
+        return tuple(one for one in self.episodes if one.episode_id not in self.finished)
+
+    @property
+    def scene_id(self) -> str:
+        """Where all of them take place."""
+        return self.episodes[0].scene_id
+
+    def after(self, finished: Iterable[str]) -> "MemoryGroup":
+        """The same with more of them finished."""
+        return replace(self, finished=self.finished.union(finished))
+
+
+def make_groups(episodes: Sequence[Episode], finished: set[str], forget: Forget) -> list[MemoryGroup]:
+    """What is left to run: tours, single episodes outside tours, or scenes if memory lasts for them.
+
+    Args:
+        episodes: in evaluation order.
+        finished: ids of those that are journaled.
+        forget: when the agent is told to forget.
+    """
+    by_key: dict[tuple[str, ...], list[Episode]] = {}
+    for one in episodes:
+        key: tuple[str, ...] = (one.scene_id,)
+        if forget != "never":
+            key = (one.scene_id, one.tour_id, "" if one.tour_id else one.episode_id)
+        by_key.setdefault(key, []).append(one)
+    groups = [
+        MemoryGroup(tuple(members), frozenset(finished.intersection(one.episode_id for one in members)))
+        for members in by_key.values()
+    ]
+    return [group for group in groups if group.left]
+
+
+def shuffle_groups(groups: Sequence[MemoryGroup], seed: int) -> list[MemoryGroup]:
+    """`groups` in an order drawn by `seed`."""
+    order = make_generator("evaluation", "shuffle", seed).permutation(len(groups))
+    return [groups[place] for place in order.tolist()]
+
+
+def start_boundary(group: MemoryGroup, place: int, is_fresh: bool, forget: Forget) -> Boundary:
+    """What ended before episode `place` of a group, for an agent that has seen the ones before it, if any.
+
+    Args:
+        group: of the episode.
+        place: index of the episode in it.
+        is_fresh: whether the agent has no memory of the group.
+        forget: when it is told to forget.
+    """
+    if is_fresh:
+        return Boundary.SCENE
+    if not group.episodes[place].tour_id:
+        return Boundary.SUBTASK
+    return Boundary.SCENE if forget in ("subtask", "episode") else Boundary.EPISODE
+
+
+def subtask_boundary(forget: Forget) -> Boundary:
+    """What an agent is told when a goal has been reached and the next one begins."""
+    return Boundary.EPISODE if forget == "subtask" else Boundary.SUBTASK
+
+
+def is_own_way(forget: Forget, episodes: Sequence[Episode]) -> bool:
+    """Whether memory ends where the protocol of `episodes` says that it does."""
+    return forget == "tour" or (forget == "episode" and not any(one.tour_id for one in episodes))
+
+
+def require_forget(text: str | None) -> Forget:
+    """The `--forget` of a command; None is the protocols' own way, "tour". Raises InputError."""
+    if text is None:
+        return "tour"
+    if text in get_args(Forget):
+        return text  # type: ignore[return-value]
+    raise InputError(f"expected forget to be one of {', '.join(get_args(Forget))}, got {text!r}")

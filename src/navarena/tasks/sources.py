@@ -1,0 +1,182 @@
+"""What a protocol runs on: its episodes, the user's files beside them, and the batch that runs them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from navarena.core.errors import FileError, InputError
+from navarena.core.protocol_ids import base_protocol
+from navarena.episodes.catalog import load_episodes
+from navarena.episodes.dataset import EpisodeDataset
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.r2r_ce import follow_places, load_tour_places
+from navarena.episodes.graph_episodes import open_graph_split
+from navarena.episodes.tours import build_tours, load_tours, pick_split
+from navarena.scenes.graphs.atlas import GraphAtlas
+from navarena.scenes.graphs.features import load_features
+from navarena.scenes.graphs.matterport import Connectivity
+from navarena.simulation.world import WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.corruption_checks import require_applicable
+from navarena.tasks.graphs.batch import GraphBatch
+from navarena.tasks.graphs.task import GraphTask
+from navarena.tasks.task import Task, TaskRules
+
+MESH_SUFFIXES = (".glb", ".gltf", ".ply", ".obj")
+
+Batch = NavigationBatch | GraphBatch
+"""N episodes of a task side by side: bodies in scenes, or on navigation graphs."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Files of the user's that a protocol needs beside its episodes, by path; None for none.
+
+    Attributes:
+        scenes: folder of meshes in the place of those that an episode file names; on graphs the folder or
+            tarball of Matterport3D connectivity files.
+        tours: tour file of IVLN, for protocols with tours.
+        references: gt_ndtw.json of IVLN-CE: the paths that metrics compare with.
+        features: of the 36 views of each place on a graph: .tsv (R2R) or .hdf5 (HAMT).
+        vocabulary: file of words that encodes instructions for the sensor instruction_tokens.
+    """
+
+    scenes: str | None = None
+    tours: str | None = None
+    references: str | None = None
+    features: str | None = None
+    vocabulary: str | None = None
+
+    def absolute(self) -> "Sources":
+        """The same files by absolute paths, so that a run can be replayed from anywhere."""
+        return Sources(
+            **{name: None if path is None else str(Path(path).resolve()) for name, path in vars(self).items()}
+        )
+
+    def require_none(self, names: Sequence[str], protocol_id: str) -> None:
+        """Raise InputError for a file among `names` that the protocol has no use for."""
+        given = [name for name in names if getattr(self, name) is not None]
+        if given:
+            raise InputError(f"expected no {given[0]} for {protocol_id}, got {getattr(self, given[0])}")
+
+
+NO_SOURCES = Sources()
+"""No files of the user's."""
+
+
+def load_task_episodes(
+    task: TaskRules, split: str, dataset: str | Path | None = None, sources: Sources = NO_SOURCES
+) -> EpisodeDataset:
+    """The episodes of a task, those of tours one tour after the other.
+
+    Args:
+        task: whose rules hold.
+        split: of the data set; on graphs of the R2R file, where None and "" stand for the one in its name.
+        dataset: name of a data set or an episode file; on graphs an R2R file. None for the task's own.
+        sources: files beside it.
+
+    Raises what `load_episodes` raises, and InputError for files that are missing or of no use.
+    """
+    if isinstance(task, GraphTask):
+        return _load_graph_episodes(task, split, dataset, sources)
+    sources.require_none(("features", "vocabulary"), task.protocol_id)
+    if task.tour_scoring is None:
+        sources.require_none(("tours", "references"), task.protocol_id)
+    found = load_episodes(task, split, dataset, sources.tours)
+    if sources.references is not None:
+        places = load_tour_places(Path(sources.references), found.split)
+        episodes = tuple(follow_places(one, places, sources.references) for one in found.episodes)
+        found = replace(found, episodes=episodes, recipe_hash="")
+    if sources.scenes is not None:
+        episodes = move_scenes(found.episodes, Path(sources.scenes))
+        found = replace(found, episodes=episodes, recipe_hash=found.hash)
+    return found
+
+
+def move_scenes(episodes: Sequence[Episode], folder: Path) -> tuple[Episode, ...]:
+    """`episodes` in the meshes of `folder` that are called as their scenes are.
+
+    Raises FileError for a folder that is not there, or without a mesh for some scene.
+    """
+    if not folder.is_dir():
+        raise FileError(f"expected a folder of meshes, got {folder}; check --scenes")
+    meshes = {path.stem: path for path in sorted(folder.rglob("*")) if path.suffix in MESH_SUFFIXES}
+    moved = []
+    for one in episodes:
+        name = Path(one.scene_id).name
+        stem = name.removesuffix(Path(name).suffix) if Path(name).suffix in MESH_SUFFIXES else name
+        if stem not in meshes:
+            raise FileError(
+                f"expected a mesh called {stem} ({', '.join(MESH_SUFFIXES)}) in {folder} for scene "
+                f"{one.scene_id!r}, got none"
+            )
+        moved.append(replace(one, scene_id=str(meshes[stem])))
+    return tuple(moved)
+
+
+def _load_graph_episodes(
+    task: GraphTask, split: str, dataset: str | Path | None, sources: Sources
+) -> EpisodeDataset:
+    sources.require_none(("references",), task.protocol_id)
+    if dataset is None or sources.scenes is None:
+        raise InputError(
+            f"expected an R2R file and its connectivity folder for {task.protocol_id}, which runs on "
+            "navigation graphs; name them with --dataset FILE --scenes FOLDER"
+        )
+    path = Path(dataset)
+    vocabulary = None if sources.vocabulary is None else Path(sources.vocabulary)
+    name = None if f"_{split}" not in path.name and split in ("mini", "train", "val", "") else split
+    data = open_graph_split(path, Path(sources.scenes), name, vocabulary)
+    protocol_id = base_protocol(task.protocol_id)
+    if task.tour_scoring is None:
+        if sources.tours is not None:
+            raise InputError(
+                f"expected no tour file for {task.protocol_id}, got one; use ir2r-v1, or leave it out"
+            )
+        return data.dataset(protocol_id)
+    if sources.tours is None:
+        raise InputError(
+            f"expected a tour file for {task.protocol_id}, got none; make one with: navarena tours make"
+        )
+    _, lists = pick_split(load_tours(Path(sources.tours)), data.file.split, Path(sources.tours))
+    return data.dataset(protocol_id, build_tours(lists, data.episodes, sources.tours))
+
+
+def make_batch(
+    task: TaskRules,
+    slots: int,
+    threads: int | None = None,
+    sensors: Sequence[str] | None = None,
+    worlds: WorldCache | None = None,
+    corruptions: Sequence[str] = (),
+    sources: Sources = NO_SOURCES,
+    scans: Sequence[str] | None = None,
+) -> Batch:
+    """The batch that runs N episodes of a task at a time.
+
+    Args:
+        task: the rules.
+        slots: N.
+        threads: for rendering; None for all processors this process may use.
+        sensors: names of what to observe; None for all that the task offers.
+        worlds: where scenes come from; None for a store of its own.
+        corruptions: each as "name:severity"; none on graphs.
+        sources: on graphs the connectivity and the features.
+        scans: on graphs the scans of the episodes; None for all that the connectivity has.
+
+    Raises InputError for corruptions or a missing connectivity on graphs, and what NavigationBatch raises.
+    """
+    if isinstance(task, GraphTask):
+        require_applicable(task, corruptions)
+        if sources.scenes is None:
+            raise InputError(f"expected connectivity files for {task.protocol_id}, got none; name --scenes")
+        graphs = Connectivity(Path(sources.scenes))
+        atlas = GraphAtlas(graphs.graph(scan) for scan in (graphs.scans if scans is None else scans))
+        features = None
+        if sources.features is not None:
+            features = load_features(Path(sources.features), scans=atlas.scans)
+            features.require(atlas.places())
+        return GraphBatch(task, atlas, slots, sensors, features)
+    if not isinstance(task, Task):
+        raise InputError(f"expected a Task or a GraphTask, got {type(task).__name__}")
+    return NavigationBatch(task, slots, threads, sensors, worlds, corruptions)
