@@ -31,8 +31,20 @@ HABITAT, ORACLE_STOP, PROCESS = "habitat:", "oracle-stop:", "process:"
 _SENSORS_MARK = "?sensors="
 
 
-def load_agent(name: str, task: TaskRules, seed: int = 0, patience: float | None = None) -> Agent:
-    """The agent that `name` names (see the module's head), made for `task`.
+AgentName = str | Callable[..., Any] | Agent
+"""What a user names an agent by: a text (see the module's head), what makes it, or the agent itself."""
+
+
+def name_of(agent: AgentName) -> str:
+    """The text by which results call an agent: as it was typed, or "module:Class" of what was given."""
+    if isinstance(agent, str):
+        return agent
+    kind = agent if isinstance(agent, type) or not isinstance(agent, Agent) else type(agent)
+    return f"{kind.__module__}:{getattr(kind, '__qualname__', type(kind).__qualname__)}"
+
+
+def load_agent(name: AgentName, task: TaskRules, seed: int = 0, patience: float | None = None) -> Agent:
+    """The agent that `name` names, made for `task`; an Agent is returned as it is.
 
     A class that takes two arguments is called as Class(task, seed), one that takes none as
     Class(). A SingleAgent, or an agent of the standard interface, is wrapped: one for each slot of the
@@ -41,6 +53,10 @@ def load_agent(name: str, task: TaskRules, seed: int = 0, patience: float | None
     Raises UnknownNameError for an unknown name, InputError for what is no agent, and
     AgentUnreachableError when nobody answers at an address.
     """
+    if isinstance(name, Agent):
+        return name
+    if not isinstance(name, str):
+        return _make_agent(name_of(name), find_agent(name, task), task, seed)
     if name.startswith(ORACLE_STOP):
         inner = load_agent(name.removeprefix(ORACLE_STOP), task, seed, patience)
         return OracleStopAgent(inner, require_body_task(task))
@@ -50,7 +66,11 @@ def load_agent(name: str, task: TaskRules, seed: int = 0, patience: float | None
         bare = name.removeprefix(PROCESS)
         _require_unprivileged(bare, declare_agent(bare))
         return ProcessAgent(bare, require_body_task(task), seed, patience)
-    target = find_agent(name, task)
+    return _make_agent(name, find_agent(name, task), task, seed)
+
+
+def _make_agent(name: str, target: Callable[..., Any], task: TaskRules, seed: int) -> Agent:
+    """What `target`, called `name`, makes for `task`, as an Agent."""
     make = _bind(name, target, task, seed)
     if isinstance(target, type) and issubclass(target, SingleAgent):
         return wrap(make, sensors=target.sensors)
@@ -70,19 +90,24 @@ def load_agent(name: str, task: TaskRules, seed: int = 0, patience: float | None
     )
 
 
-def declare_agent(name: str, task: TaskRules | None = None) -> Declaration:
+def declare_agent(name: AgentName, task: TaskRules | None = None) -> Declaration:
     """What the agent `name` declares of itself; nothing is made yet.
 
     Agents at an address are asked when they know the `task`, else they have declared nothing.
 
     Raises UnknownNameError for an unknown name, InputError for what cannot make an agent.
     """
+    if not isinstance(name, str):
+        return _declare(name if isinstance(name, Agent) else find_agent(name, task), task)
     if name.startswith(ORACLE_STOP):
         inner = declare_agent(name.removeprefix(ORACLE_STOP), task)
         return inner.looking_at(*OracleStopAgent.privileged_inputs)
     if name.startswith(REMOTE):
         return UNDECLARED if task is None else declare_remote(name, require_body_task(task))
-    target = find_agent(name.removeprefix(PROCESS), task)
+    return _declare(find_agent(name.removeprefix(PROCESS), task), task)
+
+
+def _declare(target: Any, task: TaskRules | None) -> Declaration:
     declared = read_declaration(target)
     if not isinstance(task, Task) or not (isinstance(target, type) and issubclass(target, Agent)):
         return declared
@@ -90,15 +115,17 @@ def declare_agent(name: str, task: TaskRules | None = None) -> Declaration:
     return declared.looking_at(*beyond) if beyond else declared
 
 
-def find_agent(name: str, task: TaskRules | None = None) -> Callable[..., Any]:
+def find_agent(name: str | Callable[..., Any], task: TaskRules | None = None) -> Callable[..., Any]:
     """What makes the agent `name`: a class, or a function that returns an agent. Nothing is made yet.
 
     Of agents that come in two forms, the one that fits `task`: for bodies in scenes, or on navigation graphs.
 
     Raises UnknownNameError for an unknown name, InputError for what cannot make an agent for the task.
     """
-    bare = name.removeprefix(HABITAT).partition("?")[0]
-    target = load_target(bare) if ":" in bare else AGENTS.get(bare)
+    target: Any = name
+    if isinstance(name, str):
+        bare = name.removeprefix(HABITAT).partition("?")[0]
+        target = load_target(bare) if ":" in bare else AGENTS.get(bare)
     if not callable(target):
         raise InputError(f"expected {name!r} to be an Agent or SingleAgent class, got {target!r}")
     if task is None:

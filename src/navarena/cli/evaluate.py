@@ -36,6 +36,8 @@ class Evaluate(EvaluationSettings):
     """
 
     protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
+    agent: str = "random"
+    """Registered name (`navarena list agents`), or module:Class of your own."""
     corrupt: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     workers: int | None = None
     suite: str | None = None

@@ -7,7 +7,7 @@ that it knows are read from its help, so that an unknown one is answered with th
 import contextlib
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from navarena.core.errors import InputError
@@ -16,6 +16,17 @@ from navarena.core.suggest import unknown_name
 _FRAME = re.compile("\x1b\\[[0-9;]*m|[\u2500-\u257f]|^[|+]|[|+]$")
 _RULE = re.compile("[\u2500-]{8,}")
 _FLAG = re.compile(r"^\W*(?:-h, )?(--[a-z][a-z0-9-]*)", re.MULTILINE)
+
+
+MOVED: Mapping[str, str] = {
+    "--calibrate": "--calibration-steps",
+    "--calibration": "--calibration-episodes",
+    "--connectivity": "--scenes",
+    "--most": "--limit",
+    "--r2r": "--dataset",
+    "--slots": "--batch-size",
+}
+"""Flags that have another name by now."""
 
 
 def read_flags(kind: Any, name: str, arguments: Sequence[str]) -> Any:
@@ -34,6 +45,8 @@ def read_flags(kind: Any, name: str, arguments: Sequence[str]) -> Any:
     known = _known_flags(kind, name)
     for argument in arguments:
         flag = argument.split("=")[0]
+        if flag in MOVED and MOVED[flag] in known:
+            raise InputError(f"expected the flag {MOVED[flag]} of `navarena {name}`, got its old name {flag}")
         if flag.startswith("--") and flag not in known:
             raise unknown_name(f"flag of `navarena {name}`", flag, known)
     raise InputError(f"{_unframe(refusal.getvalue())}; `navarena {name} --help` explains the flags")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from navarena.cli.console import Console
-from navarena.core.errors import NavarenaError
+from navarena.core.errors import InputError, NavarenaError
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
@@ -79,6 +79,13 @@ COMMANDS: Mapping[str, Entry] = {
 }
 
 
+MOVED: Mapping[str, str] = {
+    "tours evaluate": "navarena evaluate PROTOCOL --agent NAME; on graphs with --dataset, --scenes, --tours",
+    "list graph-agents": "navarena list agents",
+}
+"""Commands that have another name by now."""
+
+
 def describe_commands(group: str = "") -> str:
     """The help text: every subcommand, or those of `group`, with one line each."""
     rows = [(name, entry.help) for name, entry in COMMANDS.items() if name.startswith(group)]
@@ -94,6 +101,9 @@ def split_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
     from navarena.core.suggest import unknown_name
 
     first, rest = arguments[0], list(arguments[1:])
+    if " ".join(arguments[:2]) in MOVED:
+        old, new = " ".join(arguments[:2]), MOVED[" ".join(arguments[:2])]
+        raise InputError(f"expected a command, got {old!r}, which is now: {new}")
     groups = {name.split()[0] for name in COMMANDS if " " in name}
     if first in COMMANDS:
         return first, rest

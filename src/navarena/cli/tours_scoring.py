@@ -15,6 +15,7 @@ from navarena.core.files import write_atomic
 from navarena.core.protocol_ids import join_protocol, split_protocol
 from navarena.episodes.graph_episodes import open_graph_split
 from navarena.episodes.tours import build_tours, load_tours, pick_split
+from navarena.evaluation.exports import require_atlas
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.journal import Row, read_rows
 from navarena.evaluation.r2r_results import OFFICIAL_INSTRUCTIONS, TITLES, load_results, score_answers
@@ -127,9 +128,7 @@ class ToursDraw:
                 tracks[row.episode_id] = outcome.trajectory
                 progress.advance()
         task = get_task(str(record.settings["protocol"]))
-        atlas = None
-        if isinstance(task, GraphTask):
-            atlas = benchmark.setup.make_batch(1, (), None).atlas  # type: ignore[attr-defined]
+        atlas = require_atlas(benchmark) if isinstance(task, GraphTask) else None
         worlds = WorldCache(task.embodiment) if isinstance(task, Task) else None
         files = draw_rows(rows, tracks, self.out, self.reading, atlas, worlds)
         console.text(f"{len(files)} tours drawn into {self.out}")

@@ -15,7 +15,7 @@ import numpy as np
 
 from navarena.agents.agent import Start
 from navarena.agents.declaration import UNDECLARED, Declaration
-from navarena.agents.loading import declare_agent, load_agent
+from navarena.agents.loading import AgentName, declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.corruptions.catalog import join_corruptions, write_corruption
 from navarena.episodes.catalog import get_recipe, load_episodes, make_episodes, split_sizes
@@ -146,7 +146,7 @@ class TaskSetup:
 
     Attributes:
         protocol: id of the task.
-        agent: registered name or "module:Class".
+        agent: registered name, "module:Class", a class, or an agent.
         seed: of the agent.
         corruptions: what spoils the agent's sight, motion and pose, each as "name:severity".
         patience: seconds that an agent elsewhere may take to answer; None for as long as it likes.
@@ -156,7 +156,7 @@ class TaskSetup:
     """
 
     protocol: str
-    agent: str
+    agent: AgentName
     seed: int
     corruptions: tuple[str, ...] = ()
     patience: float | None = None

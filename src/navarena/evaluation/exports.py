@@ -4,6 +4,9 @@
     robustnav   [{mean metrics, "tasks": [{..., "task_info": {...}}]}], what allenai/robustnav writes
                 (metrics__test_<time>.json); positions and headings are Unity's
 
+    r2r         [{"instr_id": ..., "trajectory": [[viewpoint, heading, elevation], ...]}, ...], what R2R's
+                evaluation server reads; of runs on navigation graphs
+
 JSON knows no infinity: distances without a way are null.
 """
 
@@ -20,12 +23,15 @@ from navarena.core.geometry import unity_from_world, unity_from_yaw
 from navarena.core.suggest import require_name
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.journal import Row, read_rows
+from navarena.evaluation.r2r_results import describe_answer
 from navarena.evaluation.record import read_record
 from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
 from navarena.evaluation.results import require_complete
 from navarena.metrics.trajectory import Trajectory
+from navarena.scenes.graphs.atlas import GraphAtlas
+from navarena.tasks.graphs.batch import GraphBatch
 
-FORMATS = ("multion", "robustnav")
+FORMATS = ("multion", "r2r", "robustnav")
 
 
 def export_run(folder: Path, kind: str, out: Path, benchmark: Benchmark | None = None) -> int:
@@ -47,7 +53,10 @@ def export_run(folder: Path, kind: str, out: Path, benchmark: Benchmark | None =
     else:
         benchmark = benchmark or open_recorded_benchmark(record)
         require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
-        document = [describe_tasks(_replay_tasks(rows, benchmark))]
+        if kind == "r2r":
+            document = _replay_answers(rows, benchmark)
+        else:
+            document = [describe_tasks(_replay_tasks(rows, benchmark))]
     write_atomic(out, msgspec.json.encode(document) + b"\n")
     return len(rows)
 
@@ -130,3 +139,23 @@ def _replay_tasks(rows: list[Row], benchmark: Benchmark) -> list[dict[str, Any]]
         for row, episode, outcome in execute_actions(benchmark, pairs)
     }
     return [tasks[row.episode_id] for row in rows]
+
+
+def _replay_answers(rows: list[Row], benchmark: Benchmark) -> list[dict[str, Any]]:
+    """The members of a results file of R2R, in the order of the episodes."""
+    by_id = {one.episode_id: one for one in benchmark.episodes}
+    pairs = [(row, by_id[row.episode_id]) for row in rows]
+    atlas = require_atlas(benchmark)
+    answers = {
+        row.episode_id: describe_answer(atlas, row.episode_id, outcome.trajectory)
+        for row, _, outcome in execute_actions(benchmark, pairs)
+    }
+    return [answers[name] for name in by_id]
+
+
+def require_atlas(benchmark: Benchmark) -> GraphAtlas:
+    """The graphs that a run was made on; raises InputError for a run with bodies in scenes."""
+    batch = benchmark.setup.make_batch(1, (), None)
+    if not isinstance(batch, GraphBatch):
+        raise InputError(f"expected a run on navigation graphs, got {benchmark.identity}")
+    return batch.atlas

@@ -34,7 +34,7 @@ OFFICIAL_INSTRUCTIONS = 3
 
 TITLES = {
     "length": "TL, m",
-    "steps": "steps",
+    "path_steps": "steps",
     "navigation_error": "NE, m",
     "oracle_error": "OE, m",
     "success": "SR",

@@ -17,7 +17,7 @@ from navarena.core.files import read_bytes, write_atomic
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.settings import EvaluationSettings, Setting
 
-FORMAT = "navarena-run-v1"
+FORMAT = "navarena-run-v2"
 FILE_NAME = "run.json"
 IMPORTED = "imported"
 """The setting, and the option of the protocol, that mark results which other code wrote."""
@@ -140,15 +140,31 @@ def read_record(folder: Path) -> RunRecord:
     """The run.json of `folder`; raises FileError when it is missing or damaged."""
     path = folder / FILE_NAME
     data = read_bytes(path, "run record")
+    _require_format(path, data)
     try:
         record = msgspec.json.decode(data, type=RunRecord)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise FileError(
             f"run record {path} is damaged ({error}); restore it, or start over with --fresh"
         ) from error
-    if record.format != FORMAT:
-        raise FileError(f"expected a run of format {FORMAT!r}, got {record.format!r} in {path}")
     return record
+
+
+class _Format(msgspec.Struct):
+    format: str = ""
+
+
+def _require_format(path: Path, data: bytes) -> None:
+    """Raise FileError for a run that another version of navarena wrote; damage is found by who reads on."""
+    try:
+        found = msgspec.json.decode(data, type=_Format).format
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return
+    if found != FORMAT:
+        raise FileError(
+            f"expected a run of format {FORMAT!r}, got {found!r} in {path}; evaluate again with this "
+            "version, or install the one that wrote it"
+        )
 
 
 def require_same_run(folder: Path, found: RunRecord, wanted: RunRecord) -> None:

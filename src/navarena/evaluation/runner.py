@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace as replace_fields
 
+from navarena.agents.agent import Agent
 from navarena.core.errors import FileError, InputError, NavarenaError
 from navarena.core.files import raise_storage_error
 from navarena.core.threads import thread_count
@@ -217,6 +218,11 @@ def open_run(
     if settings.workers is None:
         workers = choose_workers(benchmark.declaration, len(benchmark.episodes), thread_count())
         settings = replace(settings, workers=1 if settings.ray else workers)
+    if isinstance(settings.agent, Agent) and (settings.workers != 1 or settings.ray):
+        raise InputError(
+            f"expected one process for an agent that is an object, got {settings.workers} workers; give "
+            "its class"
+        )
     if not benchmark.episodes:
         raise InputError(f"expected at least one episode in {benchmark.identity}, got none")
     folder = settings.folder(benchmark.identity)

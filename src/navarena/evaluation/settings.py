@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from navarena.agents.loading import AgentName, name_of
 from navarena.core.errors import InputError
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.memory_groups import Forget, require_forget
@@ -48,8 +49,8 @@ class EvaluationSettings:
 
     protocol: str
     """Protocol id, such as pointnav-v1; `navarena list protocols` names them."""
-    agent: str = "random"
-    """Registered name (`navarena list agents`), or module:Class of your own."""
+    agent: AgentName = "random"
+    """Registered name (`navarena list agents`), module:Class, or in Python a class or an agent itself."""
     split: str = "mini"
     """Split of the dataset: mini takes seconds; val and test are for results. Of an R2R file the one in its
     name, whatever stands here."""
@@ -125,9 +126,14 @@ class EvaluationSettings:
         require_forget(self.forget)
 
     @property
+    def agent_name(self) -> str:
+        """What results call the agent."""
+        return name_of(self.agent)
+
+    @property
     def decisive(self) -> dict[str, Setting]:
         """The fields that can move a number, by name."""
-        return {name: getattr(self, name) for name in DECISIVE}
+        return {**{name: getattr(self, name) for name in DECISIVE}, "agent": self.agent_name}
 
     @property
     def sources(self) -> Sources:
@@ -144,9 +150,9 @@ class EvaluationSettings:
         if self.out is not None:
             return Path(self.out)
         limits = [] if self.episode_seconds is None else [self.episode_seconds]
-        decided = json.dumps([str(identity), self.agent, self.seed, *limits]).encode()
+        decided = json.dumps([str(identity), self.agent_name, self.seed, *limits]).encode()
         short = hashlib.sha256(decided).hexdigest()[:8]
-        words = (identity.protocol, self.agent, identity.split, short)
+        words = (identity.protocol, self.agent_name, identity.split, short)
         return RUNS_FOLDER / "-".join(re.sub(r"[^A-Za-z0-9_.-]+", ".", word) for word in words)
 
 

@@ -10,11 +10,14 @@ from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.evaluation.journal import Row, TourRecord
 from navarena.metrics.instruction import SUCCESS_DISTANCE
-from navarena.metrics.statistics import Estimate, estimate_weighted
+from navarena.metrics.statistics import OVER_EPISODES, Estimate, estimate_weighted
 from navarena.metrics.tours import Reading, TourScoring, mean_over_tours, tour_success, tour_weights
 
 TITLES = {"t_ndtw": "t-nDTW", "t_sr": "t-SR", "t_spl": "t-SPL"}
 """Number of a run over tours -> what people read."""
+
+
+OVER_TOURS = "bootstrap over tours"
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,8 @@ def estimate_tours(rows: Sequence[Row], scoring: TourScoring) -> dict[str, Estim
         weights = tour_weights(sizes, weighting)
         estimate = estimate_weighted(np.array(column), weights, scenes, generator)
         mean = mean_over_tours(column, sizes, weighting)
-        found[name] = Estimate(mean, estimate.low, estimate.high, len(scores), 0, estimate.method)
+        method = OVER_TOURS if estimate.method == OVER_EPISODES else estimate.method
+        found[name] = Estimate(mean, estimate.low, estimate.high, len(scores), 0, method)
     return found
 
 

@@ -56,7 +56,7 @@ DISTANCE_TO_GOAL = Metric("distance_to_goal", "Distance to goal", navigation.dis
 PATH_LENGTH = Metric("path_length", "Path length", navigation.path_length, "m")
 COLLISIONS = Metric("collisions", "Collisions", navigation.collisions, "", "lower")
 LENGTH = Metric("length", "TL", navigation.path_length, "m")
-STEPS = Metric("steps", "Steps", navigation.moves)
+PATH_STEPS = Metric("path_steps", "Path steps", navigation.moves)
 NAVIGATION_ERROR = Metric("navigation_error", "NE", navigation.distance_to_goal, "m", "lower")
 ORACLE_ERROR = Metric("oracle_error", "OE", stopping.min_distance, "m", "lower")
 NUM_ACTIONS = Metric("num_actions", "Actions", navigation.num_actions)
@@ -184,7 +184,7 @@ METRICS = Registry(
         "sdtw": "navarena.metrics.catalog:SDTW",
         "cls": "navarena.metrics.catalog:CLS",
         "length": "navarena.metrics.catalog:LENGTH",
-        "steps": "navarena.metrics.catalog:STEPS",
+        "path_steps": "navarena.metrics.catalog:PATH_STEPS",
         "navigation_error": "navarena.metrics.catalog:NAVIGATION_ERROR",
         "oracle_error": "navarena.metrics.catalog:ORACLE_ERROR",
         "rotation": "navarena.metrics.catalog:ROTATION",

@@ -43,7 +43,7 @@ class PathScores:
 
     Attributes:
         length: L_P, metres (TL).
-        steps: consecutive points less one.
+        path_steps: consecutive points less one.
         navigation_error: metres from the last point to the goal (NE).
         oracle_error: metres from the nearest point to the goal.
         success: 0 or 1 (SR).
@@ -55,7 +55,7 @@ class PathScores:
     """
 
     length: float
-    steps: int
+    path_steps: int
     navigation_error: float
     oracle_error: float
     success: float
@@ -155,7 +155,7 @@ def score_path(
     warped = ndtw(costs, threshold)
     return PathScores(
         length=float(length),
-        steps=len(costs) - 1,
+        path_steps=len(costs) - 1,
         navigation_error=float(distances[-1]),
         oracle_error=float(distances.min()),
         success=success,

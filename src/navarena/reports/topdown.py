@@ -7,6 +7,7 @@ classes of the page, so that a drawing follows its light or dark theme.
 
 import itertools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
@@ -15,13 +16,15 @@ from markupsafe import Markup, escape
 from navarena.core.geometry import forward_from_yaw
 from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.episode import Episode
-from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.benchmark import Benchmark, TaskSetup
 from navarena.metrics.trajectory import Trajectory
 from navarena.reports.floor_plan import write_outlines, write_points
 from navarena.reports.plan_view import ScenePlan, on_plan, view_walk
+from navarena.scenes.graphs import Connectivity, NavGraph
 from navarena.scenes.scene import Room
 from navarena.simulation.world import World, open_world
-from navarena.tasks.catalog import get_body_task
+from navarena.tasks.catalog import get_task, require_body_task
+from navarena.tasks.graphs.task import GraphTask
 
 PATH_COLORS = 8
 """Classes path-0 (start) to path-7 (end) of the page."""
@@ -39,9 +42,42 @@ def make_scene_plan(world: World) -> ScenePlan:
     return ScenePlan(mesh.vertices, mesh.triangles, mesh.neighbors, world.scene.rooms, mesh.shortest_path)
 
 
+EDGE_WIDTH = 0.15
+"""Metres, of the strips of floor by which a plan shows the edges of a navigation graph."""
+
+
+def make_graph_plan(graph: NavGraph) -> ScenePlan:
+    """The plan of a navigation graph: each edge as a strip of floor of two triangles."""
+    ends = graph.positions[graph.edges]
+    across = (ends[:, 1] - ends[:, 0])[:, [2, 1, 0]] * (1.0, 0.0, -1.0)
+    across *= EDGE_WIDTH / 2 / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9)
+    corners = np.stack(
+        [ends[:, 0] - across, ends[:, 0] + across, ends[:, 1] + across, ends[:, 1] - across], 1
+    )
+    first = 4 * np.arange(len(ends), dtype=np.int32)[:, None]
+    triangles = np.stack([first + (0, 1, 2), first + (0, 2, 3)], 1).reshape(-1, 3).astype(np.int32)
+    other = 2 * np.arange(len(ends), dtype=np.int32)
+    neighbors = np.full((len(triangles), 3), -1, np.int32)
+    neighbors[0::2, 2], neighbors[1::2, 0] = other + 1, other  # across the diagonal that both share
+
+    def shortest_path(start: np.ndarray, goal: np.ndarray) -> np.ndarray:
+        a, b = (int(np.linalg.norm(graph.positions - point, axis=1).argmin()) for point in (start, goal))
+        return np.asarray(graph.positions[graph.shortest_path(a, b)])
+
+    return ScenePlan(corners.reshape(-1, 3), triangles, neighbors, (), shortest_path)
+
+
 def open_plans(benchmark: Benchmark) -> PlanSource:
-    """The plans of the scenes of a registered protocol, for its body."""
-    embodiment = get_body_task(base_protocol(benchmark.identity.protocol)).embodiment  # options keep the body
+    """The plans of the scenes of a registered protocol, for its body or of its navigation graphs."""
+    task = get_task(base_protocol(benchmark.identity.protocol))  # options keep the body
+    if (
+        isinstance(benchmark.setup, TaskSetup)
+        and benchmark.setup.sources.scenes
+        and isinstance(task, GraphTask)
+    ):
+        connectivity = Connectivity(Path(benchmark.setup.sources.scenes))
+        return lambda scene_id: make_graph_plan(connectivity.graph(scene_id))
+    embodiment = require_body_task(task).embodiment
     return lambda scene_id: make_scene_plan(open_world(scene_id, embodiment))
 
 

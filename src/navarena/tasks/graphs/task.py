@@ -49,7 +49,7 @@ class GraphTask(TaskRules):
     default_dataset: str = "r2r"
     metrics: tuple[str, ...] = tuple(field.name for field in fields(PathScores))
     common_metrics: tuple[str, ...] = ()
-    hidden_goal_metrics: tuple[str, ...] = ("length", "steps")
+    hidden_goal_metrics: tuple[str, ...] = ("length", "path_steps")
 
 
 class R2R(GraphTask):
