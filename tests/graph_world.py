@@ -15,7 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from navarena.episodes.episode import Episode
+from navarena.episodes.graph_episodes import GraphGoal
+from navarena.episodes.tours import save_tours
 from navarena.scenes.graphs import GraphAtlas, NavGraph, parse_connectivity
+from navarena.tasks.sources import Sources
 
 PLACES = {
     "a": (0.0, 0.0), "b": (2.0, 0.0), "c": (4.0, 0.0), "d": (6.0, 0.0), "e": (8.0, 0.0),
@@ -84,3 +88,24 @@ def write_files(folder: Path, items=None) -> tuple[Path, Path]:
     graphs.mkdir()
     (graphs / f"{SCAN}_connectivity.json").write_text(json.dumps(connectivity_items()))
     return r2r, graphs
+
+
+TOURS = (("1_0", "2_0", "3_0", "4_0"), ("4_1", "1_1", "2_1"))
+"""Instruction ids of two tours of the scan."""
+
+
+def write_sources(folder: Path, tours: bool = False, items=None) -> tuple[str, Sources]:
+    """(R2R file, connectivity and, if asked for, a file of TOURS beside it)."""
+    r2r, graphs = write_files(folder, items)
+    if tours:
+        save_tours({"val_seen": {SCAN: TOURS}}, folder / "tours.json")
+    return str(r2r), Sources(scenes=str(graphs), tours=str(folder / "tours.json") if tours else None)
+
+
+def make_graph_episode(episode_id: str, path, tour_id: str = "", heading: float = 0.0) -> Episode:
+    """An episode in the scan; `path` names its nodes, of which one alone hides the goal."""
+    graph = make_graph()
+    points = tuple(tuple(map(float, point)) for point in graph.positions[graph.indices(tuple(path))])
+    goal = GraphGoal(f"Do {episode_id}.", points, "", (5, 6), viewpoints=tuple(path))
+    distance = float(graph.distances[graph.index(path[0]), graph.index(path[-1])]) if len(path) > 1 else None
+    return Episode(episode_id, SCAN, points[0], -heading, goal, distance, tour_id=tour_id)

@@ -7,17 +7,18 @@ from flat import draw_flat
 from navarena.core.errors import InputError, SceneError, UnknownNameError
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
-from navarena.episodes.recipe import Stream
-from navarena.episodes.route_sets import ROUTE_SPLITS, RouteSplit, load_routes, route_episodes
-from navarena.episodes.route_tours import (
-    EpisodeTour,
-    build_episode_tours,
+from navarena.episodes.house_tours import (
+    DrawnGroups,
+    HouseTours,
     end_to_start,
+    group_tours,
+    list_tours,
     make_episode_tours,
     make_scene_tours,
 )
+from navarena.episodes.recipe import Stream
+from navarena.episodes.route_sets import ROUTE_SPLITS, RouteSplit, load_routes, route_episodes
 from navarena.episodes.routes import R2R_CE_V1, RouteRecipe
-from navarena.episodes.tour_sets import DrawnHouseTours, ListedTours
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.world import WorldCache
 from worlds import ROOMS, draw_world
@@ -104,16 +105,18 @@ def test_each_instruction_has_a_tour_of_its_own_and_single_ways_have_none(flat, 
 
 def test_tours_are_built_from_ids(episodes):
     names = [episodes[3].episode_id, episodes[0].episode_id]
-    (tour,) = build_episode_tours({"flat": [names]}, episodes, "val")
-    assert [episode.episode_id for episode in tour.episodes] == names and tour.scene_id == "flat"
+    tour = list_tours({"flat": [names]}, episodes, "val")
+    assert [episode.episode_id for episode in tour] == names
+    assert {(one.tour_id, one.scene_id) for one in tour} == {("0", "flat")}
+    assert group_tours(tour) == [tour]
     with pytest.raises(InputError, match="'nobody'"):
-        build_episode_tours({"flat": [["nobody"]]}, episodes, "val")
+        list_tours({"flat": [["nobody"]]}, episodes, "val")
 
 
 def test_a_tour_lies_in_one_scene_and_has_instructions():
     here, there = follow("a", (1, 0, 1), (2, 0, 2)), follow("b", (1, 0, 1), (2, 0, 2), scene="hall")
-    with pytest.raises(InputError, match="all in one scene"):
-        EpisodeTour("0", (here, there))
+    with pytest.raises(InputError, match="tour 0 of val in one scene"):
+        list_tours({"rooms": [["a_0", "b_0"]]}, [here, there], "val")
     with pytest.raises(InputError, match="expected an instruction"):
         make_scene_tours(
             draw_world(ROOMS).navmesh, [Episode("p", "rooms", (1, 0, 1), 0.0, PointGoal((2, 0, 2)), 1)]
@@ -167,14 +170,14 @@ def test_drawn_tours_are_those_of_the_split(streamed_split):
     worlds = WorldCache(VLN_CE)
     episodes = load_routes("streamed", whole=True).episodes
     lists = make_episode_tours(episodes, lambda scene: worlds.get(scene).navmesh)
-    drawn = DrawnHouseTours("streamed", worlds)
-    made = [[one.episode_id for one in tour.episodes] for k in range(2) for tour in drawn.of_house(k)]
+    drawn = HouseTours("streamed", worlds)
+    made = [[one.episode_id for one in tour] for k in range(2) for tour in drawn.of_house(k)]
     assert made == [tour for tours in lists.values() for tour in tours]
     generator = make_generator("tours")
-    names = {drawn.draw(generator).tour_id for _ in range(60)}
+    names = {drawn.draw(generator)[0].tour_id for _ in range(60)}
     assert names == {f"val/0000{house}-{k}" for house in range(2) for k in range(3)}
 
 
 def test_tours_to_draw_from_are_not_none():
-    with pytest.raises(InputError, match="at least one tour"):
-        ListedTours(())
+    with pytest.raises(InputError, match="at least one episode"):
+        DrawnGroups(())

@@ -12,8 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from graph_world import PATHS, SCAN, connectivity_items, r2r_items, write_files
 from navarena.core.errors import FileError, InputError, MissingExtraError, UnknownNameError
 from navarena.episodes.exchange import load_r2r
-from navarena.episodes.graph_data import open_graph_data
-from navarena.episodes.graph_episodes import list_episodes
+from navarena.episodes.graph_episodes import list_episodes, open_graph_split
 from navarena.episodes.tour_order import order_paths, patch_assignment, split_reachable
 from navarena.episodes.tours import (
     build_tours,
@@ -126,7 +125,7 @@ def test_tours_of_the_small_scan(tmp_path):
         assert sorted(tour) == [f"{path}_{k}" for path in PATHS], "copy k reads instruction k"
         assert [name.split("_")[0] for name in tour] == [name.split("_")[0] for name in lists[SCAN][0]]
     # 4 ends at c (2 m from d), 1 at d, 2 at g where 3 begins: the best order is 4? 1 2 3 in some rotation.
-    tours = build_tours(lists, list_episodes(file), "tours")
+    tours = build_tours(lists, list_episodes(file, connectivity), "tours")
     gaps = measure_gaps(tours, connectivity)
     ends = {k: (path[0], path[-1]) for k, path in PATHS.items()}
     graph = connectivity.graph(SCAN)
@@ -202,7 +201,7 @@ def change_path(**changes):
 def test_paths_that_do_not_lie_in_their_graph(items, message, tmp_path):
     r2r, graphs = write_files(tmp_path, items)
     with pytest.raises(FileError, match=message):
-        open_graph_data(r2r, graphs)
+        open_graph_split(r2r, graphs)
     with pytest.raises(FileError, match=message):
         make_tours(load_r2r(r2r), Connectivity(graphs))
 
@@ -235,10 +234,11 @@ def test_bad_tour_files(content, message, tmp_path):
 
 
 def test_tours_must_match_their_episodes(tmp_path):
-    file, _, lists = make(tmp_path)
-    episodes = list_episodes(file)
+    file, connectivity, lists = make(tmp_path)
+    episodes = list_episodes(file, connectivity)
     tours = build_tours(lists, episodes, "t.json")
-    assert [tour.tour_id for tour in tours] == ["0", "1", "2"]
+    assert [one.tour_id for one in tours] == [k for k in "012" for _ in range(4)]
+    assert [one.episode_id for one in tours] == list(itertools.chain(*lists[SCAN]))
     with pytest.raises(FileError, match="'77_0' of scan scan1 is not in the R2R file"):
         build_tours({SCAN: [["77_0"]]}, episodes, "t.json")
     with pytest.raises(FileError, match="to be of scan other, got scan scan1"):
@@ -268,7 +268,7 @@ def real_tours(real_data, split, **options):
     file = load_r2r(real_data / "r2r" / f"R2R_{split}.json.gz")
     connectivity = Connectivity(real_data / "r2r" / "connectivity.tar.gz")
     lists = make_tours(file, connectivity, **options)
-    return lists, measure_gaps(build_tours(lists, list_episodes(file), "tours"), connectivity)
+    return lists, measure_gaps(build_tours(lists, list_episodes(file, connectivity), "tours"), connectivity)
 
 
 def check_table(lists, split):

@@ -20,7 +20,7 @@ from navarena.scenes.scene import Room
 from navarena.simulation.body import Camera
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.corruption_checks import require_sense
+from navarena.tasks.corruption_checks import require_applicable
 from navarena.tasks.env import NavigationEnv
 from navarena.tasks.object_nav import ObjectNavHabitat2020
 from navarena.tasks.vector_env import NavigationVectorEnv
@@ -342,13 +342,13 @@ class Blind(SmallPointNav):
 )
 def test_what_makes_no_sense_is_refused_before_anything_starts(corruption, needed):
     with pytest.raises(InputError, match=f"expected {needed} for the corruption '{corruption}"):
-        require_sense(Blind(), (corruption,))
+        require_applicable(Blind(), (corruption,))
     with pytest.raises(InputError, match="blind-v1 with the actions stop, move_forward, look_up and the"):
         NavigationEnv(Blind(), episodes=EPISODES, worlds=make_cache(), corruptions=(corruption,))
 
 
 def test_what_makes_sense_is_let_through():
-    require_sense(Blind(), ("motion_drift", "native_noise"))
-    require_sense(Blind(), ("odometry_noise", "speckle_noise"), ("odometry", "rgb"))
-    require_sense(SmallPointNav(), ("localisation_noise",))  # the goal derives from the pose
-    require_sense(ObjectNavHabitat2020(), ("localisation_noise", "motor_failure", "metres"))
+    require_applicable(Blind(), ("motion_drift", "native_noise"))
+    require_applicable(Blind(), ("odometry_noise", "speckle_noise"), ("odometry", "rgb"))
+    require_applicable(SmallPointNav(), ("localisation_noise",))  # the goal derives from the pose
+    require_applicable(ObjectNavHabitat2020(), ("localisation_noise", "motor_failure", "metres"))

@@ -15,7 +15,7 @@ from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.world import WorldCache, open_world
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from navarena.tasks.corruption_checks import require_sense
+from navarena.tasks.corruption_checks import require_applicable
 from tasks.small import AHEAD
 
 HOUSE = "houses-v1/val/00000"
@@ -122,7 +122,7 @@ def test_one_slot_tells_what_two_tell(world, episodes):
 )
 def test_protocols_without_such_goals_refuse(protocol, text, told):
     with pytest.raises(InputError, match=f"expected goals told by {told}, as in goat-v1"):
-        require_sense(get_task(protocol), [text])
+        require_applicable(get_task(protocol), [text])
 
 
 def test_goals_of_every_kind_are_spoilt_where_they_are_told():
@@ -132,7 +132,7 @@ def test_goals_of_every_kind_are_spoilt_where_they_are_told():
         ("languagenav-v1", "goal_paraphrase"),
         ("instance-imagenav-v1", "goal_image_noise:5"),
     ):
-        require_sense(get_task(protocol), [text])
+        require_applicable(get_task(protocol), [text])
 
 
 def test_words_of_others_are_not_reworded(world, episodes):

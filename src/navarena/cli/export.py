@@ -15,7 +15,8 @@ class Export:
     """Write a finished run in the layout that the scripts of a benchmark's reference code read.
 
     multion: raw metrics by scene and episode. r2r: the nodes of each episode. robustnav: mean metrics and a
-    task_info for each episode. The last two are made by replay. With --json, one document is printed with the keys file, layout and episodes.
+    task_info for each episode. The last two are made by replay. With --json, one document is printed with
+    the keys file, layout and episodes.
     """
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]

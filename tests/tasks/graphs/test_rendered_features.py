@@ -6,13 +6,14 @@ import pytest
 from navarena.core.errors import FileError, SceneError
 from navarena.core.seeding import make_generator
 from navarena.episodes.floor_graph import FloorGraphSettings, build_floor_graph
-from navarena.episodes.graph_episodes import GraphEpisode, Tour
+from navarena.episodes.episode import Episode
+from navarena.episodes.graph_episodes import GraphGoal
 from navarena.scenes.graphs import GraphAtlas
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import open_world
-from navarena.tasks import GraphBatch, get_graph_task
-from navarena.tasks.rendered_features import VIEW_CAMERA, RenderedFeatures
+from navarena.tasks import GraphBatch, get_task
+from navarena.tasks.graphs.rendered_features import VIEW_CAMERA, RenderedFeatures
 
 HOUSE = "houses-v0/val/00000"
 SMALL = Camera(width_px=64, height_px=48, hfov=VIEW_CAMERA.hfov)
@@ -70,9 +71,11 @@ def test_a_batch_observes_them(world, atlas):
     features = RenderedFeatures(atlas, lambda scan: world.render_mesh, mean_colors, 3, SMALL)
     graph = atlas.graphs[HOUSE]
     path = graph.shortest_path(0, len(graph) - 1)
-    episode = GraphEpisode("e", HOUSE, tuple(graph.viewpoints[k] for k in path), 0.0, "Go there.")
-    batch = GraphBatch(get_graph_task("r2r-v1"), atlas, 1, ("candidate_features",), features)
-    batch.start([0], [Tour("t", HOUSE, (episode,))])
+    points = tuple(tuple(map(float, graph.positions[k])) for k in path)
+    goal = GraphGoal("Go there.", points, viewpoints=tuple(graph.viewpoints[k] for k in path))
+    episode = Episode("e", HOUSE, points[0], 0.0, goal, 5.0)
+    batch = GraphBatch(get_task("r2r-v1"), atlas, 1, ("candidate_features",), features)
+    batch.start([0], [episode])
     seen = batch.observations["candidate_features"]
     count = len(graph.neighbors[0])
     assert seen.shape == (1, 14, 3) and seen[0, :count].any(1).all() and not seen[0, count:].any()
