@@ -46,7 +46,7 @@ class Evaluate:
     episodes: int | None = None
     """Only so many episodes (of a split, the first ones); the result then shows as custom."""
     corrupt: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """What spoils sight, motion or knowledge of the pose (`navarena list corruptions`), as name:severity;
+    """Corruptions of images, motion, estimated pose or goals (`navarena list corruptions`), as name:severity;
     may be given several times, for one after the other. The result then shows as custom."""
     suite: str | None = None
     """Run every row of a suite of corruptions (all, severity-5, severity-3, severities), each in a folder of

@@ -29,7 +29,7 @@ from navarena.scenes.catalog import is_file_path, scene_corruptions
 from navarena.scenes.mesh_reference import MARK
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from navarena.tasks.corruption_checks import leave_out_idle, require_sense
+from navarena.tasks.corruption_checks import keep_applicable, require_applicable
 from navarena.tasks.task import StepResult, Task
 
 SCENE_EPISODES = 100
@@ -121,7 +121,7 @@ class TaskSetup:
         protocol: id of the task.
         agent: registered name or "module:Class".
         seed: of the agent.
-        corruptions: what spoils the agent's sight, motion and pose, each as "name:severity".
+        corruptions: of the agent's images, motion and estimated pose, each as "name:severity".
         patience: seconds that an agent elsewhere may take to answer; None for as long as it likes.
         calibration: in which the agent adapts first, in each process alike; None for none.
     """
@@ -174,12 +174,12 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         identity = identity.first(len(episodes))
     chosen = settings.corrupt.split(",") if settings.corrupt else []
     if needs_agent:
-        require_sense(task, chosen, declaration.sensors)
+        require_applicable(task, chosen, declaration.sensors)
     corruptions = tuple(write_corruption(text) for text in chosen)
     if corruptions:
         identity = identity.departing("corrupt", ",".join(corruptions))
     # what a robot suffers in a set of scenes is part of the set, and so no departure
-    suffered = leave_out_idle(
+    suffered = keep_applicable(
         task, scene_corruptions({episode.scene_id for episode in episodes}), declaration.sensors
     )
     corruptions = tuple(join_corruptions(suffered, corruptions))

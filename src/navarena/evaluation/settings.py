@@ -41,7 +41,7 @@ class EvaluationSettings:
             generated in that scene); None for the protocol's own.
         episodes: only so many from the front of the split; None for all.
         seed: of the agent's random streams; the episodes do not depend on it.
-        corrupt: what spoils the agent's sight, motion and knowledge of its pose, in this order:
+        corrupt: corruptions of the agent's images, motion and estimated pose, in this order:
             "name:severity" or with words, separated by commas; None for nothing.
         calibrate: steps in which the agent may adapt before (see `calibration`); None for no such phase.
         calibration: split of the data set, or episode file or folder, in which it adapts, such as

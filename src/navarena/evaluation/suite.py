@@ -13,7 +13,7 @@ from navarena.evaluation.benchmark import open_benchmark
 from navarena.evaluation.robustness import CLEAN_NAME
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.tasks.catalog import get_task
-from navarena.tasks.corruption_checks import require_sense
+from navarena.tasks.corruption_checks import require_applicable
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def plan_suite(settings: EvaluationSettings, name: str) -> tuple[SuiteRun, ...]:
         )
     task, sensors = get_task(settings.protocol), declare_agent(settings.agent).sensors
     for row in suite.rows:
-        require_sense(task, row, sensors)
+        require_applicable(task, row, sensors)
     clean = settings.folder(open_benchmark(settings).identity)
     together = clean if settings.out else clean.with_name(f"{clean.name}-{name}")
     return tuple(_plan_row(settings, row, together) for row in suite.rows)

@@ -13,11 +13,11 @@ from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.motion import ACTIONS, Actuation, execute, movement_table
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.observer import Observer, Retouch
-from navarena.simulation.readings import OwnSensor
+from navarena.simulation.observation_sources import OwnSensor
+from navarena.simulation.observer import ImageTransform, Observer
 from navarena.simulation.rendering.views import ExtraObjects
 from navarena.simulation.sensors.sensor import Sensor
-from navarena.simulation.stage import Stage
+from navarena.simulation.slot_worlds import SlotWorlds
 from navarena.simulation.world import World
 
 
@@ -39,7 +39,7 @@ class Simulator:
 
     Attributes:
         bodies: the poses.
-        stage: the worlds of the slots.
+        slot_worlds: the worlds of the slots.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Simulator:
         actuation: Actuation | None = None,
         own_sensor: OwnSensor = lambda name: None,
         stays_when_blocked: bool = False,
-        retouch: Retouch | None = None,
+        retouch: ImageTransform | None = None,
         channels: Sequence[str] = (),
     ) -> None:
         if slots < 1:
@@ -61,7 +61,7 @@ class Simulator:
         self.slots = slots
         self.actions = tuple(actions)
         self.bodies = Bodies(slots)
-        self.stage = Stage(slots)
+        self.slot_worlds = SlotWorlds(slots)
         self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor, retouch, channels)
         self._movements = movement_table(embodiment, self.actions)
         self._actuation = actuation
@@ -95,7 +95,7 @@ class Simulator:
         They are computed when first read after a step or placement, and rewritten in place by
         the next; copy what must be kept.
         """
-        return MappingProxyType(self.observer.observe(self.stage))
+        return MappingProxyType(self.observer.observe(self.slot_worlds))
 
     def place(
         self,
@@ -119,7 +119,7 @@ class Simulator:
         rows = np.asarray(slots, np.int64)
         positions, yaws = np.asarray(positions, float), np.asarray(yaws, float)
         self._check_placement(rows, worlds, positions, yaws)
-        self.stage.assign(rows, worlds)
+        self.slot_worlds.assign(rows, worlds)
         tilts = np.clip(np.zeros(len(rows)) if tilts is None else tilts, *self.embodiment.tilt_range)
         self.bodies.place(rows, positions, np.asarray(wrap_angle(yaws)), tilts)
         self.observer.expire(rows)
@@ -174,15 +174,15 @@ class Simulator:
 
     def _move(self, movements: Float[np.ndarray, "n 4"]) -> None:
         """Walk, then turn and tilt."""
-        if not self.stage.worlds:
+        if not self.slot_worlds.worlds:
             return
         bodies = self.bodies
         low, high = self.embodiment.tilt_range
         directions, distances = np.zeros(self.slots), np.zeros(self.slots)
         execute(movements, low, high, bodies.yaws, bodies.tilts, directions, distances)
         before, triangles = bodies.positions.copy(), bodies.triangles.copy()
-        self.stage.table.step_bodies(
-            self.stage.row,
+        self.slot_worlds.table.step_bodies(
+            self.slot_worlds.row,
             bodies.triangles,
             bodies.positions,
             directions,
@@ -211,7 +211,7 @@ class Simulator:
                 f"expected an action within 0..{len(self.actions) - 1} ({', '.join(self.actions)}), got "
                 f"{int(actions[slot])} in slot {slot}"
             )
-        unplaced = active & (self.stage.row < 0)
+        unplaced = active & (self.slot_worlds.row < 0)
         if unplaced.any():
             raise ActionError(
                 f"expected a placed body in slot {int(np.flatnonzero(unplaced)[0])}, got a step before any "
@@ -227,11 +227,11 @@ class Simulator:
         self, slots: Int64[np.ndarray, "k"], goals: Float[np.ndarray, "k 3"]
     ) -> Float[np.ndarray, "k"]:
         """(K,) metres from the bodies `slots` to `goals` (K, 3); infinite where there is no way."""
-        return self.stage.geodesic_distance(slots, self.bodies.positions[slots], goals)
+        return self.slot_worlds.geodesic_distance(slots, self.bodies.positions[slots], goals)
 
     def navmesh(self, slot: int) -> NavMesh:
         """Where the body `slot` can walk; raises ActionError when it was never placed."""
-        world = self.stage.world(slot)
+        world = self.slot_worlds.world(slot)
         if world is None:
             raise ActionError(f"expected a placed body in slot {slot}, got none yet; call place first")
         return world.navmesh

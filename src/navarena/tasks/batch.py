@@ -12,7 +12,7 @@ from navarena.core.suggest import unknown_name
 from navarena.episodes.episode import Episode
 from navarena.metrics.effort import measure_way
 from navarena.metrics.trajectory import BodyRates, Trajectory
-from navarena.simulation.readings import find_readings
+from navarena.simulation.observation_sources import find_sources
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
@@ -32,7 +32,7 @@ class NavigationBatch:
         threads: for rendering; None for all processors this process may use.
         sensors: names of what to observe; None for all that the task offers. Only these are computed.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: what spoils images, motion, knowledge of the pose and goals, in this order and after
+        corruptions: what corrupts images, motion, knowledge of the pose and goals, in this order and after
             the task's own, each as "name", "name:severity" or with words (see navarena.corruptions).
 
     Attributes:
@@ -198,6 +198,6 @@ def _require_known(task: Task, names: Sequence[str]) -> None:
     """Raise UnknownNameError, with the nearest of all sensors, for a name that none answers to."""
     for name in names:
         try:
-            find_readings(task.embodiment, name, task.make_sensor)
+            find_sources(task.embodiment, name, task.make_sensor)
         except UnknownNameError as error:
             raise unknown_name("sensor", name, [*SENSORS.names(), *GOAL_SENSORS.names()]) from error

@@ -14,7 +14,7 @@ from navarena.metrics.catalog import compute_metrics
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from navarena.tasks.corruption_checks import require_sense
+from navarena.tasks.corruption_checks import require_applicable
 from navarena.tasks.spaces import action_space, first_observed, observation_space
 from navarena.tasks.task import Task
 
@@ -56,7 +56,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         episodes: to draw from, in the place of `split` and `dataset`.
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: what spoils sight, motion and knowledge of the pose, in this order, as "name:severity".
+        corruptions: of images, motion, estimated pose and goals, in this order, each as "name:severity".
         render_mode: "rgb_array" lets `render` return the first colour camera's image.
     """
 
@@ -78,7 +78,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
             raise InputError(f"expected render_mode None or 'rgb_array', got {render_mode!r}")
         self.task = find_task(task)
         self.render_mode = render_mode
-        require_sense(self.task, corruptions, sensors or ())
+        require_applicable(self.task, corruptions, sensors or ())
         self._episodes = find_episodes(self.task, split, dataset, episodes)
         names = tuple(dict.fromkeys(self.task.sensors if sensors is None else sensors))
         drawn = ("rgb",) if render_mode and "rgb" not in names else ()

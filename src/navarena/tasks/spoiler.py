@@ -15,12 +15,12 @@ from navarena.corruptions.corruption import (
 )
 from navarena.episodes.episode import Episode
 from navarena.simulation.simulator import Simulator
+from navarena.tasks.corrupted_goals import GoalSpoiler
+from navarena.tasks.corrupted_images import ImageSpoiler, change_cameras
+from navarena.tasks.corrupted_motion import MotionSpoiler
+from navarena.tasks.corrupted_poses import PoseSpoiler
 from navarena.tasks.episode_draws import EpisodeDraws
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState
-from navarena.tasks.spoilt_goals import GoalSpoiler
-from navarena.tasks.spoilt_images import ImageSpoiler, change_cameras
-from navarena.tasks.spoilt_motion import MotionSpoiler
-from navarena.tasks.spoilt_poses import PoseSpoiler
 from navarena.tasks.task import Task, TaskState
 
 
@@ -66,7 +66,7 @@ class Spoiler:
         self.body = change_cameras(task.embodiment, cameras)
 
     def attach(self, simulator: Simulator, state: TaskState) -> None:
-        """Let these be the bodies and goals that are spoilt; call it once, before `begin`."""
+        """Let these be the bodies and goals that are corrupted; call it once, before `begin`."""
         self._simulator = simulator
         if isinstance(state, LifelongGoalState):
             state.retouch = self._retouch_goal
@@ -79,7 +79,7 @@ class Spoiler:
         """
         for slot, episode in zip(slots.tolist(), episodes):
             self._episodes[slot] = episode
-            self._motion.begin(slot, episode, self._simulator.stage.world(slot))
+            self._motion.begin(slot, episode, self._simulator.slot_worlds.world(slot))
             self._poses.begin(slot, episode)
         self._poses.feel(slots, starting=True)
 
@@ -88,7 +88,7 @@ class Spoiler:
 
         Raises what GoalSpoiler.tell raises.
         """
-        worlds = [self._simulator.stage.world(slot) for slot in slots.tolist()]
+        worlds = [self._simulator.slot_worlds.world(slot) for slot in slots.tolist()]
         return [self._goals.tell(episode, world) for episode, world in zip(episodes, worlds)]
 
     def feel(self, slots: Int64[np.ndarray, "k"]) -> None:
@@ -96,7 +96,7 @@ class Spoiler:
         self._poses.feel(slots, starting=False)
 
     def retouch(self, name: str, images: np.ndarray, rows: Bool[np.ndarray, "n"]) -> None:
-        """Spoil what the cameras have taken (see simulation.observer.Retouch)."""
+        """Spoil what the cameras have taken (see simulation.observer.ImageTransform)."""
         self._images.retouch(name, images, rows, self._episodes)
 
     def _retouch_goal(
@@ -111,4 +111,4 @@ class Spoiler:
         """(N, 4) what bodies make of the `movements` (N, 4) that `actions` (N,) command."""
         if self._task.actuation is not None:
             movements = self._task.actuation(actions, movements)
-        return self._motion.actuate(movements, self._simulator.positions, self._simulator.stage)
+        return self._motion.actuate(movements, self._simulator.positions, self._simulator.slot_worlds)

@@ -233,7 +233,7 @@ class TourBatch:
     def _put(self, slot: int, position: np.ndarray, yaw: float) -> None:
         """Move the body to `position` (3,), metres, and `yaw`, radians, in its scene."""
         simulator = self.batch.simulator
-        world = simulator.stage.world(slot)
+        world = simulator.slot_worlds.world(slot)
         if world is not None:
             simulator.place([slot], [world], position[None], np.array([yaw]))
 

@@ -13,7 +13,7 @@ from navarena.episodes.episode import Episode
 from navarena.metrics.catalog import compute_metrics
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.corruption_checks import require_sense
+from navarena.tasks.corruption_checks import require_applicable
 from navarena.tasks.env import draw_episode, find_episodes, find_task
 from navarena.tasks.slot_generators import SlotGenerators
 from navarena.tasks.spaces import action_space, as_observed, observation_space
@@ -36,7 +36,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         episodes: to draw from, in the place of `split` and `dataset`.
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: what spoils sight, motion and knowledge of the pose, in this order, as "name:severity".
+        corruptions: of images, motion, estimated pose and goals, in this order, each as "name:severity".
         copy: whether observations are fresh arrays. Without it they are rewritten by the next step.
     """
 
@@ -65,7 +65,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         self.render_mode = None
         self.task = find_task(task)
         self.copy = copy
-        require_sense(self.task, corruptions, sensors or ())
+        require_applicable(self.task, corruptions, sensors or ())
         self._episodes = find_episodes(self.task, split, dataset, episodes)
         self.batch = NavigationBatch(self.task, num_envs, threads, sensors, worlds, corruptions)
         self.single_observation_space = observation_space(self.batch.specs)

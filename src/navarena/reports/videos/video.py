@@ -25,9 +25,9 @@ from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.world import open_world
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
+from navarena.tasks.corrupted_goals import GoalSpoiler
+from navarena.tasks.corrupted_images import KINDS
 from navarena.tasks.sensors.lifelong_goal import render_goal_image
-from navarena.tasks.spoilt_goals import GoalSpoiler
-from navarena.tasks.spoilt_images import KINDS
 
 CAMERA = "video"
 """Name of the camera that is added to the body: its images come as video_rgb, video_depth, video_semantic."""
@@ -117,7 +117,7 @@ def add_camera(body: Embodiment, height_px: int) -> Embodiment:
 
 
 def find_sensors(setup: TaskSetup) -> dict[str, str]:
-    """Each of CHANNELS -> the sensor that a video shows: of the agent itself where its images are spoilt.
+    """Each of CHANNELS -> the sensor that a video shows: of the agent itself where its images are corrupted.
 
     Such images have the size that the agent sees, and every byte of them; others that of the video.
     """
@@ -214,7 +214,7 @@ def make_video(
 ) -> Video:
     """Write the MP4 of one episode to `path` in one step.
 
-    The camera stands where the first of the body that takes colours does. Where corruptions spoil images or
+    The camera stands where the first of the body that takes colours does. Where corruptions corrupt images or
     goals, these are the agent's own, with the draws of its run.
 
     Args:

@@ -47,7 +47,7 @@ class LifelongGoalState(TaskState):
         descriptions: (N,) text, of goals told in words, else empty.
         images: for each slot the camera of the goal's image; None for goals told otherwise.
         numbers: (N,) int64, place of the goal in its episode, from 0.
-        retouch: (slot, number, image) -> the image as the agent sees it, where somebody spoils it.
+        retouch: (slot, number, image) -> the image as the agent sees it, where somebody corrupts it.
     """
 
     def __init__(self, slots: int) -> None:
@@ -163,7 +163,7 @@ class ImageGoalSensor(GoalSensor):
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         state = _require_lifelong(state, self.name)
         for slot, (image, number) in enumerate(zip(state.images, state.numbers.tolist())):
-            world = simulator.stage.world(slot)
+            world = simulator.slot_worlds.world(slot)
             if image is None or world is None:
                 out[slot] = 0
                 continue

@@ -1,4 +1,4 @@
-"""Spoils what N bodies know of their poses and motions."""
+"""Corrupts what N bodies know of their poses and motions."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -33,7 +33,7 @@ class PoseSpoiler:
         self._of_poses = [_Chained(*one) for one in found if one[1].sensors == POSE]
         self._of_motions = [_Chained(*one) for one in found if one[1].sensors == MOTION]
         if self._of_poses:
-            bodies.doubt()
+            bodies.separate_estimates()
 
     def begin(self, slot: int, episode: Episode) -> None:
         """Draw for an episode."""
@@ -56,9 +56,12 @@ class PoseSpoiler:
         )
         for one in self._of_poses:
             poses = one.corrupt(poses, self._steps, slots, starting)
-        felt_positions, felt_yaws = bodies.positions.copy(), bodies.yaws.copy()
-        world_poses(poses, bodies.start_positions, bodies.start_yaws, felt_positions, felt_yaws)
-        bodies.felt_positions[slots], bodies.felt_yaws[slots] = felt_positions[slots], felt_yaws[slots]
+        estimated_positions, estimated_yaws = bodies.positions.copy(), bodies.yaws.copy()
+        world_poses(poses, bodies.start_positions, bodies.start_yaws, estimated_positions, estimated_yaws)
+        bodies.estimated_positions[slots], bodies.estimated_yaws[slots] = (
+            estimated_positions[slots],
+            estimated_yaws[slots],
+        )
 
     def _feel_motions(self, slots: Int64[np.ndarray, "k"], starting: bool) -> None:
         bodies = self._bodies
@@ -85,14 +88,14 @@ class _Chained:
         slots: Int64[np.ndarray, "k"],
         starting: bool,
     ) -> Float[np.ndarray, "n 3"]:
-        """Spoilt `poses` (N, 3); only the rows `slots` mean something, and are remembered."""
+        """Corrupted `poses` (N, 3); only the rows `slots` mean something, and are remembered."""
         if len(self._last) != len(poses):
             self._last = np.zeros_like(poses)
         if starting:
             self._last[slots] = poses[slots]
-        spoilt = self._corruption.corrupt(poses, self._last, self.draws.rows(steps))
-        self._last[slots] = spoilt[slots]
-        return spoilt
+        corrupted = self._corruption.corrupt(poses, self._last, self.draws.rows(steps))
+        self._last[slots] = corrupted[slots]
+        return corrupted
 
 
 @kernel

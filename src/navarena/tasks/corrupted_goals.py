@@ -1,4 +1,4 @@
-"""Spoils how the agents of N slots are told of their goals; what counts stays as it is."""
+"""Corrupts how the agents of N slots are told of their goals; what counts stays as it is."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

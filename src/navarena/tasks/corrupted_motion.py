@@ -1,4 +1,4 @@
-"""Spoils how N bodies carry out their movements."""
+"""Corrupts how N bodies carry out their movements."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from jaxtyping import Float, Int64
 from navarena.corruptions.corruption import FLOORS, MotionCorruption
 from navarena.episodes.episode import Episode
 from navarena.simulation.floor_materials import FloorMap
-from navarena.simulation.stage import Stage
+from navarena.simulation.slot_worlds import SlotWorlds
 from navarena.simulation.world import World
 from navarena.tasks.episode_draws import EpisodeDraws
 
@@ -40,22 +40,27 @@ class MotionSpoiler:
             self._maps[world] = FloorMap(world.scene, FLOORS)
 
     def actuate(
-        self, movements: Float[np.ndarray, "n 4"], positions: Float[np.ndarray, "n 3"], stage: Stage
+        self,
+        movements: Float[np.ndarray, "n 4"],
+        positions: Float[np.ndarray, "n 3"],
+        slot_worlds: SlotWorlds,
     ) -> Float[np.ndarray, "n 4"]:
         """(N, 4) what bodies at `positions` (N, 3) make of the commanded `movements` (N, 4)."""
         if not self._draws:
             return movements
-        floors = self._find_floors(positions, stage) if self._reads_floors else self._nowhere
+        floors = self._find_floors(positions, slot_worlds) if self._reads_floors else self._nowhere
         changed = movements.copy()
         for one, corruption in self._draws:
             changed = corruption.change(changed, movements, one.rows(self._steps), floors)
         return changed
 
-    def _find_floors(self, positions: Float[np.ndarray, "n 3"], stage: Stage) -> Int64[np.ndarray, "n"]:
-        self._maps = {world: found for world, found in self._maps.items() if world in stage.worlds}
+    def _find_floors(
+        self, positions: Float[np.ndarray, "n 3"], slot_worlds: SlotWorlds
+    ) -> Int64[np.ndarray, "n"]:
+        self._maps = {world: found for world, found in self._maps.items() if world in slot_worlds.worlds}
         floors = np.zeros(len(positions), np.int64)
-        for row, world in enumerate(stage.worlds):
-            here = stage.row == row
+        for row, world in enumerate(slot_worlds.worlds):
+            here = slot_worlds.row == row
             if world in self._maps and here.any():
                 floors[here] = self._maps[world].find(positions[here])
         return floors

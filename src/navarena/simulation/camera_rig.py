@@ -9,13 +9,13 @@ from navarena.core.errors import SceneError
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.engine import Renderer, VisibilityRenderer
 from navarena.simulation.rendering.views import ExtraObjects, Frames, Views
-from navarena.simulation.stage import Stage
+from navarena.simulation.slot_worlds import SlotWorlds
 
 MEANING = frozenset({"semantic", "instance"})
 """Channels that only a scene with labelled objects can fill."""
 
 
-class Cameraman:
+class CameraRig:
     """One camera of each of N bodies and its preallocated images.
 
     Args:
@@ -42,9 +42,9 @@ class Cameraman:
         self.images: dict[str, np.ndarray] = {channel: blank[channel]() for channel in sorted(self.channels)}
         self._frames = Frames(**{channel: self.images.get(channel) for channel in blank})
 
-    def require_meaning(self, stage: Stage) -> None:
+    def require_meaning(self, slot_worlds: SlotWorlds) -> None:
         """Raise SceneError when a labelled image is asked of a scene without labels."""
-        for world in stage.worlds:
+        for world in slot_worlds.worlds:
             if self.channels & MEANING and not world.scene.has_semantics:
                 raise SceneError(
                     f"expected labelled objects for the observations {sorted(self.channels & MEANING)}, got "
@@ -52,10 +52,10 @@ class Cameraman:
                     "leave these sensors out or use a generated house"
                 )
 
-    def shoot(
+    def render(
         self,
         renderer: Renderer,
-        stage: Stage,
+        slot_worlds: SlotWorlds,
         poses: Float[np.ndarray, "n 4 4"],
         rows: Bool[np.ndarray, "n"],
         extras: ExtraObjects | None = None,
@@ -66,13 +66,13 @@ class Cameraman:
         """
         views = Views(
             camera=self.camera,
-            scene_index=np.where(rows, stage.row, -1).astype(np.int32),
+            scene_index=np.where(rows, slot_worlds.row, -1).astype(np.int32),
             position=np.ascontiguousarray(poses[:, :3, 3]),
             rotation=np.ascontiguousarray(poses[:, :3, :3]),
         )
         renderer.render(views, self._frames, extras)
 
 
-def make_renderer(stage: Stage, threads: int | None) -> Renderer:
-    """The renderer for the worlds on `stage`."""
-    return VisibilityRenderer([world.render_mesh for world in stage.worlds], threads=threads)
+def make_renderer(slot_worlds: SlotWorlds, threads: int | None) -> Renderer:
+    """The renderer for the worlds on `slot_worlds`."""
+    return VisibilityRenderer([world.render_mesh for world in slot_worlds.worlds], threads=threads)

@@ -1,4 +1,4 @@
-"""Spoils the images of N slots, and the cameras that take them."""
+"""Corrupts the images of N slots, and the cameras that take them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from navarena.simulation.body import Camera, Embodiment
 ImageKind = ImageCorruption | DepthCorruption
 
 KINDS = {"rgb": ImageCorruption, "depth": DepthCorruption}
-"""Channel of a camera -> what spoils it; labels are never spoilt."""
+"""Channel of a camera -> what corrupts it; labels are never corrupted."""
 
 
 class ImageSpoiler:
