@@ -1,6 +1,6 @@
 """Fills preallocated arrays with what the sensors of N bodies observe; only what is asked for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
@@ -12,15 +12,11 @@ from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.camera_rig import CameraRig, make_renderer
 from navarena.simulation.observation_sources import ObservationSource, OwnSensor, find_sources, spec_of
+from navarena.simulation.pipeline import SimulationPipeline
 from navarena.simulation.rendering.engine import Renderer
 from navarena.simulation.rendering.views import ExtraObjects
 from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, ImageSensor, Sensor
 from navarena.simulation.slot_worlds import SlotWorlds
-
-ImageTransform = Callable[[str, np.ndarray, np.ndarray], object]
-"""Changes images in place, before sensors read them: called with the key of a camera's channel (such as
-"depth" or "left_rgb"), the array that CameraRig.images holds for it, and (N,) bool, the rows that have just
-been taken. The others keep what they were changed to before."""
 
 
 class Observer:
@@ -32,7 +28,7 @@ class Observer:
         sensors: names or sensors.
         threads: for rendering.
         own: the protocol's own versions of sensors.
-        retouch: changes the images that a camera has taken; None leaves them.
+        pipeline: changes the images that a camera has taken; None leaves them.
         channels: images to take besides those of the sensors, by the first camera that can.
 
     Attributes:
@@ -46,7 +42,7 @@ class Observer:
         sensors: Sequence[str | Sensor],
         threads: int | None,
         own: OwnSensor,
-        retouch: ImageTransform | None = None,
+        pipeline: SimulationPipeline | None = None,
         channels: Sequence[str] = (),
     ) -> None:
         self._embodiment, self._bodies, self._threads = embodiment, bodies, threads
@@ -54,7 +50,7 @@ class Observer:
         self._sources = list({source.name: source for source in found}.values())
         self.specs = {source.name: spec_of(source, embodiment) for source in self._sources}
         self._rigs = self._make_rigs(channels)
-        self._retouch = retouch
+        self._pipeline = pipeline
         self._extras: ExtraObjects | None = None
         self._renderer: Renderer | None = None
         self._renderer_version = -1
@@ -119,27 +115,26 @@ class Observer:
         """Name -> (N, ...) of everything asked for as of now; dtypes and units as in `specs`."""
         if not self._stale.any():
             return self._arrays
-        self._take_images(slot_worlds)
+        if self._rigs and slot_worlds.worlds:
+            renderer = self._require_renderer(slot_worlds)
+            for rig in self._rigs.values():
+                rig.render(renderer, slot_worlds, self._bodies, self._stale, self._extras)
+                if self._pipeline is not None:
+                    for channel, images in rig.images.items():
+                        self._pipeline.change_images(rig.key(channel), images, self._stale)
         for source in self._sources:
             self._fill(source)
         self._stale[:] = False
         return self._arrays
 
-    def _take_images(self, slot_worlds: SlotWorlds) -> None:
-        if not self._rigs or not slot_worlds.worlds:
-            return
+    def _require_renderer(self, slot_worlds: SlotWorlds) -> Renderer:
+        """The renderer of the present worlds; raises SceneError for missing labels."""
         if self._renderer is None or self._renderer_version != slot_worlds.version:
             for rig in self._rigs.values():
-                rig.require_meaning(slot_worlds)
+                rig.require_labels(slot_worlds)
             self._renderer = make_renderer(slot_worlds, self._threads)
             self._renderer_version = slot_worlds.version
-        for rig in self._rigs.values():
-            poses = self.world_from_camera(rig.camera)
-            rig.render(self._renderer, slot_worlds, poses, self._stale, self._extras)
-            if self._retouch is not None:
-                name = rig.camera.name
-                for channel, images in rig.images.items():
-                    self._retouch(f"{name}_{channel}" if name else channel, images, self._stale)
+        return self._renderer
 
     def _fill(self, source: ObservationSource) -> None:
         sensor, out = source.sensor, self._arrays[source.name]

@@ -11,10 +11,12 @@ from navarena.core.geometry import intrinsic_matrix, wrap_angle
 from navarena.core.suggest import unknown_name
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
-from navarena.simulation.motion import ACTIONS, Actuation, execute, movement_table
+from navarena.simulation.motion import ACTIONS, execute, movement_table
 from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.stepping import MOST_TRIANGLES, step_bodies
 from navarena.simulation.observation_sources import OwnSensor
-from navarena.simulation.observer import ImageTransform, Observer
+from navarena.simulation.observer import Observer
+from navarena.simulation.pipeline import SimulationPipeline
 from navarena.simulation.rendering.views import ExtraObjects
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.slot_worlds import SlotWorlds
@@ -31,9 +33,7 @@ class Simulator:
             The sensors of a named camera are called "<camera>_<sensor>".
         actions: names; `step` takes indices into them.
         threads: for rendering; None for all processors this process may use.
-        actuation: turns commanded movements into executed ones; None means exactly.
-        stays_when_blocked: whether a walk that meets an obstacle is not made at all.
-        retouch: changes the images that a camera has taken; None leaves them.
+        pipeline: changes movements and images, such as corruptions; None leaves both as they are.
         channels: images to take besides those of the sensors (see Observer.image).
         own_sensor: name -> a version to take in the place of the registered sensor, or None.
 
@@ -49,10 +49,9 @@ class Simulator:
         sensors: Sequence[str | Sensor] = (),
         actions: Sequence[str] = ACTIONS,
         threads: int | None = None,
-        actuation: Actuation | None = None,
+        *,
+        pipeline: SimulationPipeline | None = None,
         own_sensor: OwnSensor = lambda name: None,
-        stays_when_blocked: bool = False,
-        retouch: ImageTransform | None = None,
         channels: Sequence[str] = (),
     ) -> None:
         if slots < 1:
@@ -62,10 +61,10 @@ class Simulator:
         self.actions = tuple(actions)
         self.bodies = Bodies(slots)
         self.slot_worlds = SlotWorlds(slots)
-        self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor, retouch, channels)
+        self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor, pipeline, channels)
         self._movements = movement_table(embodiment, self.actions)
-        self._actuation = actuation
-        self._stays_when_blocked = stays_when_blocked
+        self._pipeline = pipeline
+        self._visited = np.zeros(MOST_TRIANGLES, np.int32)
         self._all = np.ones(slots, bool)
 
     @property
@@ -148,23 +147,27 @@ class Simulator:
                     f"{slot}; snap it (NavMesh.snap_point) or make the episodes for this scene and body"
                 )
 
-    def step(self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None) -> None:
+    def step(
+        self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None, exact: bool = False
+    ) -> None:
         """Let each body of an `active` slot (all by default) carry out its action.
 
         Args:
             actions: (N,) indices into `self.actions`; rows of other slots are ignored.
             active: (N,) bool.
+            exact: whether movements are made as commanded, whatever the pipeline changes otherwise.
 
         Raises ActionError for an index out of range or a slot that was never placed.
         """
         moving = self._all if active is None else np.asarray(active, bool)
         actions = self.check_actions(np.asarray(actions), moving)
         movements = self._movements[actions]
-        if self._actuation is not None:
-            movements = self._actuation(actions, movements)
+        pipeline = None if exact else self._pipeline
+        if pipeline is not None:
+            movements = pipeline.change_movements(actions, movements, moving, self.bodies, self.slot_worlds)
         movements[~moving] = 0.0
         self.bodies.begin_step()
-        self._move(movements)
+        self._move(movements, pipeline is not None and pipeline.stays_when_blocked)
         self.observer.expire(moving)
 
     def move(self, movements: Float[np.ndarray, "n 4"]) -> None:
@@ -172,7 +175,7 @@ class Simulator:
         self._move(movements)
         self.observer.expire()
 
-    def _move(self, movements: Float[np.ndarray, "n 4"]) -> None:
+    def _move(self, movements: Float[np.ndarray, "n 4"], stays_when_blocked: bool = False) -> None:
         """Walk, then turn and tilt."""
         if not self.slot_worlds.worlds:
             return
@@ -181,16 +184,18 @@ class Simulator:
         directions, distances = np.zeros(self.slots), np.zeros(self.slots)
         execute(movements, low, high, bodies.yaws, bodies.tilts, directions, distances)
         before, triangles = bodies.positions.copy(), bodies.triangles.copy()
-        self.slot_worlds.table.step_bodies(
+        step_bodies(
+            self.slot_worlds.table.table,
             self.slot_worlds.row,
             bodies.triangles,
             bodies.positions,
             directions,
             distances,
-            self.embodiment.slides,
+            bool(self.embodiment.slides),
+            self._visited,
             bodies.collided,
         )
-        if self._stays_when_blocked:
+        if stays_when_blocked:
             bodies.positions[bodies.collided] = before[bodies.collided]
             bodies.triangles[bodies.collided] = triangles[bodies.collided]
         np.any(bodies.positions != before, axis=1, out=bodies.moved)

@@ -9,9 +9,12 @@ from jaxtyping import Bool, Int64
 
 from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.core.suggest import unknown_name
+from navarena.corruptions.catalog import join_corruptions
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_corruptions import GoalCorruptions
 from navarena.metrics.effort import measure_way
 from navarena.metrics.trajectory import BodyRates, Trajectory
+from navarena.simulation.corruption import make_pipeline
 from navarena.simulation.observation_sources import find_sources
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import ObservationSpec
@@ -19,7 +22,7 @@ from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
 from navarena.tasks.recorder import Recorder
 from navarena.tasks.sensors.catalog import GOAL_SENSORS, find_goal_sensor
-from navarena.tasks.spoiler import Spoiler
+from navarena.tasks.sensors.lifelong_goal import LifelongGoalState
 from navarena.tasks.task import Actions, StepResult, Task
 
 
@@ -32,8 +35,8 @@ class NavigationBatch:
         threads: for rendering; None for all processors this process may use.
         sensors: names of what to observe; None for all that the task offers. Only these are computed.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: what corrupts images, motion, knowledge of the pose and goals, in this order and after
-            the task's own, each as "name", "name:severity" or with words (see navarena.corruptions).
+        corruptions: of images, motion, estimated pose and goals, in this order and after the task's own,
+            each as "name", "name:severity" or with words (see navarena.corruptions).
 
     Attributes:
         specs: name -> shape, type and bounds of each observation.
@@ -57,20 +60,21 @@ class NavigationBatch:
         others = [name for name in self.sensors if name not in goals]
         _require_known(task, others)
         self.state = task.make_state(slots)
-        self._spoiler = Spoiler(task, corruptions, slots, self.state.steps)
+        found_corruptions = join_corruptions(task.corruptions, corruptions)
+        self._pipeline = make_pipeline(found_corruptions, slots, task.max_steps, task.actuation)
+        self._goal_corruptions = GoalCorruptions(found_corruptions)
+        if isinstance(self.state, LifelongGoalState):
+            self.state.image_transform = self._corrupt_goal_image
         self.simulator = Simulator(
-            self._spoiler.body,
+            task.embodiment if self._pipeline is None else self._pipeline.change_cameras(task.embodiment),
             slots,
             others,
             () if task.is_continuous else task.actions,
             threads,
-            self._spoiler.actuate,
-            task.make_sensor,
-            self._spoiler.stays_when_blocked,
-            self._spoiler.retouch,
-            tuple(channel for sensor in self._goal_sensors for channel in sensor.channels),
+            pipeline=self._pipeline,
+            own_sensor=task.make_sensor,
+            channels=tuple(channel for sensor in self._goal_sensors for channel in sensor.channels),
         )
-        self._spoiler.attach(self.simulator, self.state)
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
         self._recorder = Recorder(slots, task.max_steps, len(task.actions) if task.is_continuous else None)
         self._running = np.zeros(slots, bool)
@@ -94,7 +98,7 @@ class NavigationBatch:
         They are computed when first read after a step or start, and rewritten in place by the
         next; copy what must be kept. Rows of slots that never started mean nothing.
         """
-        seen = dict(self.simulator.observations)
+        seen = self.simulator.observer.observe(self.simulator.slot_worlds)
         if not self._fresh:
             for sensor in self._goal_sensors:
                 sensor.observe(self.simulator, self.state, self._goals_seen[sensor.name])
@@ -127,8 +131,11 @@ class NavigationBatch:
         self.simulator.place(rows, worlds, positions, yaws, tilts)
         self.state.stopped[rows] = False
         self.state.steps[rows] = 0
-        self._spoiler.begin(rows, episodes)
-        self.task.begin(self.simulator, self.state, rows, self._spoiler.tell(rows, episodes))
+        if self._pipeline is not None:
+            scenes, ids = zip(*((episode.scene_id, episode.episode_id) for episode in episodes))
+            self._pipeline.begin(rows, scenes, ids, self.simulator.bodies, self.simulator.slot_worlds)
+        told = [self._goal_corruptions.corrupt_goals(*one) for one in zip(episodes, worlds)]
+        self.task.begin(self.simulator, self.state, rows, told)
         for sensor in self._goal_sensors:
             sensor.begin(self.simulator, self.state, rows)
         for slot, episode in zip(rows, episodes):
@@ -159,7 +166,8 @@ class NavigationBatch:
         self.simulator.bodies.begin_step()
         self.task.execute(self.simulator, self.state, taken, chosen)
         self.state.steps[chosen] += 1
-        self._spoiler.feel(np.flatnonzero(chosen))
+        if self._pipeline is not None:
+            self._pipeline.end_step(np.flatnonzero(chosen), self.simulator.bodies)
         result = self.task.judge(self.simulator, self.state, taken, chosen)
         self._recorder.record(chosen, taken, self.simulator.bodies, self.state)
         self._running &= ~(result.terminated | result.truncated)
@@ -167,7 +175,9 @@ class NavigationBatch:
         return result
 
     def lead(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
-        """Move bodies outside the rules: nothing is judged, counted or recorded.
+        """Move bodies outside the rules, exactly as commanded: nothing is judged, counted or recorded.
+
+        Corruptions of images and estimated poses go on; those of motion do not act.
 
         Args:
             actions: (N,) indices into `task.actions`; rows of other slots are ignored.
@@ -176,9 +186,13 @@ class NavigationBatch:
         Raises ActionError for an action out of range.
         """
         self.simulator.bodies.begin_step()
-        self.simulator.step(actions, active)
-        self._spoiler.feel(np.flatnonzero(active))
+        self.simulator.step(actions, active, exact=True)
+        if self._pipeline is not None:
+            self._pipeline.end_step(np.flatnonzero(active), self.simulator.bodies)
         self._fresh = False
+
+    def _corrupt_goal_image(self, slot: int, number: int, image: np.ndarray) -> np.ndarray:
+        return self._goal_corruptions.corrupt_image(self.episode(slot), number, image)
 
     def trajectory(self, slot: int) -> Trajectory:
         """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
