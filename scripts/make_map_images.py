@@ -64,7 +64,7 @@ def walk() -> NavigationBatch:
 
 def draw_frames(batch: NavigationBatch) -> Figure:
     """The storey of the body in a grid with -z up, and in one with +x up."""
-    world, position = batch.simulator.stage.world(0), batch.simulator.positions[0]
+    world, position = batch.simulator.slot_worlds.world(0), batch.simulator.positions[0]
     assert world is not None
     known = survey_occupancy(world, batch.simulator.embodiment, OccupancySettings(cell=0.1))
     grid, scores = known.grid(0), known.scores[0, known.layer_at(0, float(position[1]))]

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from navarena.agents.graph_explorer import first_step
 
 from graph_world import make_atlas
 from navarena.agents import Boundary, GraphAgent, Start, load_agent
 from navarena.agents.agent import SingleAgent
 from navarena.agents.catalog import GRAPH_AGENTS
-from navarena.agents.graph_explorer import first_step
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.episodes.graph_episodes import GraphEpisode, Tour
 from navarena.evaluation import GraphTours, mean_scores, run_tours, score_episodes, score_tours

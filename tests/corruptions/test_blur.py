@@ -63,16 +63,18 @@ def test_defocus_is_the_clipped_and_truncated_sum_under_the_disc(severity: int) 
         disc[a, b] * padded[a : a + 50, b : b + 71] for a in range(len(disc)) for b in range(len(disc))
     )
     expected = (np.clip(summed, 0, 1) * 255 + 1e-3).astype(np.uint8)
-    spoilt = find_corruption(f"defocus_blur:{severity}").corrupt(image[None], [make_generator("unused")])[0]
-    difference = np.abs(spoilt.astype(int) - expected)
+    corrupted = find_corruption(f"defocus_blur:{severity}").corrupt(image[None], [make_generator("unused")])[
+        0
+    ]
+    difference = np.abs(corrupted.astype(int) - expected)
     assert difference.max() <= 1 and (difference > 0).mean() < 2e-3
 
 
 @pytest.mark.parametrize("severity", [1, 2, 3])
 def test_an_even_image_stays_as_it_is(severity: int) -> None:
     image = np.zeros((1, 30, 40, 3), np.uint8) + np.array([0, 97, 255], np.uint8)
-    spoilt = find_corruption(f"defocus_blur:{severity}").corrupt(image, [make_generator("unused")])
-    assert np.array_equal(spoilt, image)
+    corrupted = find_corruption(f"defocus_blur:{severity}").corrupt(image, [make_generator("unused")])
+    assert np.array_equal(corrupted, image)
 
 
 def test_taps_of_motion() -> None:
@@ -96,8 +98,8 @@ def test_motion_blur_is_the_rounded_sum_of_its_taps(angle: float) -> None:
         w * image[np.clip(rows + a, 0, 39)][:, np.clip(columns + b, 0, 55)].astype(np.float64)
         for a, b, w in zip(down, right, weights, strict=True)
     )
-    spoilt = blur_along(image, 15, 8.0, float(np.radians(angle)))
-    difference = np.abs(spoilt.astype(int) - np.floor(summed + 0.5))
+    corrupted = blur_along(image, 15, 8.0, float(np.radians(angle)))
+    difference = np.abs(corrupted.astype(int) - np.floor(summed + 0.5))
     assert difference.max() <= 1 and (difference > 0).mean() < 2e-3
 
 
@@ -105,9 +107,11 @@ def test_motion_blur_draws_its_angle_evenly() -> None:
     """A single bright pixel shows where the taps lie: at most 45 degrees up or down, to the left."""
     image = np.zeros((64, 101, 101, 3), np.uint8)
     image[:, 50, 50] = 255
-    spoilt = find_corruption("motion_blur:5").corrupt(image, [make_generator("angle", k) for k in range(64)])
+    corrupted = find_corruption("motion_blur:5").corrupt(
+        image, [make_generator("angle", k) for k in range(64)]
+    )
     angles = []
-    for one in spoilt[..., 0]:
+    for one in corrupted[..., 0]:
         down, right = np.nonzero(one)
         assert right.max() <= 50 and np.abs(down - 50).max() <= 29
         farthest = right.argmin()

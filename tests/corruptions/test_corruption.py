@@ -40,8 +40,8 @@ def grain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_repeats_and_leaves_its_input_alone() -> None:
     image = np.full((1, 4, 5, 3), 200, np.uint8)
-    spoilt = [find_corruption("grain:2").corrupt(image, [make_generator("e", i)]) for i in (1, 1, 2)]
-    assert np.array_equal(spoilt[0], spoilt[1]) and not np.array_equal(spoilt[0], spoilt[2])
+    corrupted = [find_corruption("grain:2").corrupt(image, [make_generator("e", i)]) for i in (1, 1, 2)]
+    assert np.array_equal(corrupted[0], corrupted[1]) and not np.array_equal(corrupted[0], corrupted[2])
     assert (image == 200).all()
 
 

@@ -29,11 +29,11 @@ def test_jumps_are_both_sides_of_an_edge() -> None:
 @pytest.mark.parametrize("severity", [1, 5])
 def test_holes_are_zero_and_the_rest_stays(severity: int) -> None:
     depth = draw_depth(90, 120)
-    spoilt = find_corruption(f"depth_holes:{severity}").corrupt(
+    corrupted = find_corruption(f"depth_holes:{severity}").corrupt(
         depth[None, :, :, None], [make_generator("h", severity)]
     )[0, :, :, 0]
-    lost = spoilt != depth
-    assert not spoilt[lost].any()
+    lost = corrupted != depth
+    assert not corrupted[lost].any()
     assert lost[find_jumps(depth)].all()
     assert LOST[severity - 1] * 0.8 < lost.mean() < LOST[severity - 1] + 0.25
 
@@ -46,5 +46,5 @@ def test_range_table_by_hand() -> None:
         ("depth_range:5:lost", [0.0, 0.0, 0.8, 2.0, 3.0, 0.0]),
         ("depth_range:1", [0.0, 0.2, 0.8, 2.0, 3.0, 7.0]),
     ):
-        spoilt = find_corruption(text).corrupt(depth, [make_generator("unused")])
-        assert np.array_equal(spoilt.ravel(), np.array(expected, np.float32)), text
+        corrupted = find_corruption(text).corrupt(depth, [make_generator("unused")])
+        assert np.array_equal(corrupted.ravel(), np.array(expected, np.float32)), text

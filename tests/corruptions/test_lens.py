@@ -36,8 +36,8 @@ def test_one_crack_for_each_generator() -> None:
     assert crack.per == "scene" and crack.severity is None
     images = np.stack([draw_image(60, 80, k) for k in (0, 0, 0)])
     scenes = [make_generator("scene", name) for name in ("a", "a", "b")]
-    spoilt = crack.corrupt(images, scenes)
-    assert np.array_equal(spoilt[0], spoilt[1]) and not np.array_equal(spoilt[0], spoilt[2])
+    corrupted = crack.corrupt(images, scenes)
+    assert np.array_equal(corrupted[0], corrupted[1]) and not np.array_equal(corrupted[0], corrupted[2])
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])

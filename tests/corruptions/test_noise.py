@@ -28,10 +28,10 @@ def test_tables() -> None:
 )
 def test_formula_with_the_same_normal_numbers(name, formula) -> None:
     image = draw_image(60, 80)
-    spoilt = find_corruption(name).corrupt(image[None], [make_generator("noise")])[0]
+    corrupted = find_corruption(name).corrupt(image[None], [make_generator("noise")])[0]
     normal = draw_normals(make_generator("noise"), *image.shape).astype(np.float64)
     expected = (np.clip(formula(image / 255, normal), 0, 1) * 255).astype(np.uint8)
-    difference = np.abs(spoilt.astype(int) - expected)
+    difference = np.abs(corrupted.astype(int) - expected)
     assert difference.max() <= 1 and (difference > 0).mean() < 1e-3
 
 
@@ -46,10 +46,10 @@ def test_statistics(grey: int, constant: float, proportional: float) -> None:
 
 
 def test_speckle_leaves_black_black() -> None:
-    spoilt = find_corruption("speckle_noise:5").corrupt(
+    corrupted = find_corruption("speckle_noise:5").corrupt(
         np.zeros((1, 9, 9, 3), np.uint8), [make_generator("b")]
     )
-    assert not spoilt.any()
+    assert not corrupted.any()
 
 
 def test_names_and_severities() -> None:

@@ -45,10 +45,10 @@ def published(real_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def check(text: str, table: np.ndarray) -> None:
     depth = draw_depth(48, 64)
     depth[40:, :10] = 12
-    spoilt = find_corruption(text).corrupt(depth[None, :, :, None], [make_generator("redwood")])
+    corrupted = find_corruption(text).corrupt(depth[None, :, :, None], [make_generator("redwood")])
     noise = draw_normals(make_generator("redwood"), 48, 64, 3)
     expected = plain_redwood(depth, noise, table)
-    assert np.allclose(spoilt[0, :, :, 0], expected, rtol=1e-6)
+    assert np.allclose(corrupted[0, :, :, 0], expected, rtol=1e-6)
     assert (expected > 0).mean() > 0.6 and not expected[42:, :8].any()
 
 
@@ -77,8 +77,8 @@ def test_noise_grows_with_the_square_of_depth() -> None:
     spreads = {}
     for metres in (2.0, 6.0):
         depth = np.full((1, 240, 320, 1), metres, np.float32)
-        spoilt = find_corruption("redwood_depth").corrupt(depth, [make_generator("square")])[0, :, :, 0]
-        middle = spoilt[115:125, 155:165]
+        corrupted = find_corruption("redwood_depth").corrupt(depth, [make_generator("square")])[0, :, :, 0]
+        middle = corrupted[115:125, 155:165]
         step = metres**2 / 35.13 / 8
         expected = np.hypot(0.027778 * metres**2 / 35.13, step / np.sqrt(12))
         spreads[metres] = middle.std() / expected

@@ -70,8 +70,8 @@ def test_severity_takes_more_and_more_away(name: str) -> None:
     batch = make_batch(name, 150, 200, 2)
     losses = []
     for severity in (1, 2, 3, 4, 5):
-        spoilt = find_corruption(f"{name}:{severity}").corrupt(batch, generators(2))
-        losses.append(float(np.abs(spoilt.astype(np.float64) - batch).mean()))
+        corrupted = find_corruption(f"{name}:{severity}").corrupt(batch, generators(2))
+        losses.append(float(np.abs(corrupted.astype(np.float64) - batch).mean()))
     assert losses == sorted(losses) and len(set(losses)) == 5, losses
 
 

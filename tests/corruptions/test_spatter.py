@@ -66,11 +66,11 @@ def plain_spatter(image: np.ndarray, noise: np.ndarray, severity: int) -> np.nda
 def test_every_step_of_the_source(severity: int) -> None:
     image = draw_image(150, 200)
     noise = draw_normals(make_generator("spatter", severity), 150, 200)
-    spoilt = put_on_lens(image, noise, DROPS[severity - 1])
+    corrupted = put_on_lens(image, noise, DROPS[severity - 1])
     expected = plain_spatter(image, noise, severity)
-    difference = np.abs(spoilt.astype(int) - expected)
+    difference = np.abs(corrupted.astype(int) - expected)
     assert (difference > 1).mean() < 2e-4 and (difference > 0).mean() < 5e-3
-    assert (spoilt != image).mean() > 0.02, "there are drops"
+    assert (corrupted != image).mean() > 0.02, "there are drops"
 
 
 def test_a_dry_lens_changes_nothing() -> None:

@@ -89,7 +89,7 @@ def test_goals_of_no_column_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "damage",
     [
         lambda data: data[:-9],
         lambda data: b"not xz at all",
@@ -100,9 +100,9 @@ def test_goals_of_no_column_are_refused(tmp_path):
         lambda data: lzma.compress(lzma.decompress(data).replace(b"list-v1", b"list-v9")),
     ],
 )
-def test_damage_is_named(tmp_path, spoil):
+def test_damage_is_named(tmp_path, damage):
     path = tmp_path / "val.list.xz"
     write_list(POINTS, path)
-    path.write_bytes(spoil(path.read_bytes()))
+    path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(FileError, match=r"val\.list\.xz.*install navarena again"):
         read_list(path)

@@ -64,7 +64,7 @@ def damage(data, **changes):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("damage", "message"),
     [
         (lambda data: b"", "empty"),
         (lambda data: data[: len(data) // 2], "damaged"),
@@ -77,10 +77,10 @@ def damage(data, **changes):
         (lambda data: data.replace(b'"ahead"', b'"astern"'), "the file was edited"),
     ],
 )
-def test_bad_files_are_named(tmp_path, spoil, message):
+def test_bad_files_are_named(tmp_path, damage, message):
     path = tmp_path / "episodes.json"
     save_episodes(DATASET, path)
-    path.write_bytes(spoil(path.read_bytes()))
+    path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(FileError, match=message) as error:
         load_episode_file(path)
     assert "episodes.json" in str(error.value)

@@ -15,7 +15,7 @@ from navarena.scenes.catalog import scene_corruptions
 from navarena.simulation.body_catalog import LOCOBOT_ROBOTHOR
 from navarena.simulation.world import open_world
 from navarena.tasks.catalog import get_task
-from navarena.tasks.corruption_checks import leave_out_idle, require_applicable
+from navarena.tasks.corruption_checks import keep_applicable, require_applicable
 
 
 def apartment_episodes() -> EpisodeDataset:
@@ -59,7 +59,7 @@ def test_what_robots_suffer_in_twins():
         scene_corruptions(["robothor-like-v1-twin/val/00003", "robothor-like-v1/val/00003"])
     task = get_task("objectnav-robothor2021-v1")
     require_applicable(task, TWIN_CORRUPTIONS)
-    assert leave_out_idle(task, TWIN_CORRUPTIONS) == TWIN_CORRUPTIONS
+    assert keep_applicable(task, TWIN_CORRUPTIONS) == TWIN_CORRUPTIONS
     blind = get_task("pointnav-v1")
-    kept = leave_out_idle(blind, (*TWIN_CORRUPTIONS, "odometry_noise"))
+    kept = keep_applicable(blind, (*TWIN_CORRUPTIONS, "odometry_noise"))
     assert "pyrobot" in kept and "odometry_noise" not in kept

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,8 +19,8 @@ from navarena.agents.declaration import Declaration
 from navarena.agents.loading import declare_agent
 from navarena.core.errors import ActionError, AgentUnreachableError, CheckFailedError, InputError
 from navarena.evaluation import evaluate, replay_run
-from navarena.evaluation.memory_groups import make_groups, shuffle_groups
 from navarena.evaluation.journal import journal_path, journal_paths
+from navarena.evaluation.memory_groups import make_groups, shuffle_groups
 from navarena.evaluation.order_check import SAMPLE, check_order
 from navarena.evaluation.settings import EpisodeRules, EvaluationSettings
 from navarena.evaluation.shares import ShareQueue, choose_workers, count_slots
@@ -268,7 +267,7 @@ def test_shares_are_of_one_scene_and_shrink():
     queue = ShareQueue(make_groups(episodes, set(), "episode"), 1)
     shares = take_all(queue)
     assert [len(share) for share in shares] == [4] * 7 + [3, 1, 2, 2] + [1] * 4
-    assert list(group.from_iterable(shares)) == [one.episode_id for one in episodes]
+    assert list(chain.from_iterable(shares)) == [one.episode_id for one in episodes]
     assert [len(share) for share in take_all(ShareQueue(make_groups(episodes, set(), "episode"), 2, 4))] == (
         [4] * 10
     )

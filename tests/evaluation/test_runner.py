@@ -256,7 +256,7 @@ def test_a_disk_that_fills_up_keeps_what_is_finished(tmp_path, monkeypatch):
     assert (again.resumed, len(again.rows)) == (finished, 40)
 
 
-def test_a_full_disk_spoils_no_result(tmp_path, monkeypatch):
+def test_a_full_disk_loses_no_result(tmp_path, monkeypatch):
     run(tmp_path)
     before = derived(tmp_path)
 

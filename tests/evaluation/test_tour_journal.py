@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from navarena.episodes.route_tours import EpisodeTour
+from navarena.tasks.vln_ce_tours import IR2RCE
 
 from flat import draw_flat
 from graph_world import write_files
@@ -15,12 +17,10 @@ from navarena.agents.random import RandomAgent
 from navarena.cli.main import main
 from navarena.core.errors import FileError, InputError
 from navarena.episodes.episode import Episode, InstructionGoal
-from navarena.episodes.route_tours import EpisodeTour
 from navarena.evaluation import HouseTours, TourRun, open_tour_journal, run_tours, score_records
 from navarena.reports import draw_tour, drawing_in_house
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.world import WorldCache
-from navarena.tasks.vln_ce_tours import IR2RCE
 
 RUN = TourRun(identity="ir2r-ce-v1@flat/test#0", settings={"agent": "random", "seed": 0})
 PATHS = (

@@ -11,7 +11,7 @@ from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
 from navarena.simulation.camera_pose import world_from_camera
-from navarena.simulation.readings import find_readings
+from navarena.simulation.observation_sources import find_sources
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.pose import Collided, Compass, Gps, Heading, Position
 
@@ -115,20 +115,20 @@ def test_camera_pose_follows_yaw_tilt_and_mount():
 
 
 def test_names_find_sensors_and_cameras():
-    (depth,) = find_readings(VLN_CE, "depth")
+    (depth,) = find_sources(VLN_CE, "depth")
     assert VLN_CE.cameras[depth.camera].width_px == 256
-    (rgb,) = find_readings(VLN_CE, "rgb")
+    (rgb,) = find_sources(VLN_CE, "rgb")
     assert VLN_CE.cameras[rgb.camera].width_px == 224
     two = Embodiment("two-eyes", 1.0, 0.1, cameras=(Camera("left"), Camera("right")))
-    assert [reading.name for reading in find_readings(two, Depth())] == ["left_depth", "right_depth"]
-    (right,) = find_readings(two, "right_rgb")
+    assert [reading.name for reading in find_sources(two, Depth())] == ["left_depth", "right_depth"]
+    (right,) = find_sources(two, "right_rgb")
     assert (right.name, right.camera) == ("right_rgb", 1)
-    (own,) = find_readings(two, "left_depth", lambda kind: Depth(1.0, 2.0) if kind == "depth" else None)
+    (own,) = find_sources(two, "left_depth", lambda kind: Depth(1.0, 2.0) if kind == "depth" else None)
     assert (own.name, own.sensor) == ("left_depth", Depth(1.0, 2.0))
     with pytest.raises(UnknownNameError, match="Did you mean 'depth'"):
-        find_readings(LOCOBOT, "dept")
+        find_sources(LOCOBOT, "dept")
     with pytest.raises(UnknownNameError, match="rgb"):
-        find_readings(two, "rgb")
+        find_sources(two, "rgb")
     deaf = Embodiment("no-depth", 1.0, 0.1, cameras=(Camera(channels=("rgb",)),))
     with pytest.raises(InputError, match="takes 'depth'"):
-        find_readings(deaf, "depth")
+        find_sources(deaf, "depth")

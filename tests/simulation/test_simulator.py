@@ -125,16 +125,40 @@ def test_random_walks_stay_on_the_floor(seed, body):
         assert (np.abs(simulator.yaws) <= np.pi).all()
 
 
-def test_actuation_is_a_function_of_actions_and_movements():
-    def drunk(actions, movements):
+class Drunk:
+    """Steps aside with every step ahead, and never goes up to an obstacle."""
+
+    stays_when_blocked = True
+
+    def change_movements(self, actions, movements, active, bodies, slot_worlds):
         moved = movements.copy()
         moved[actions == FORWARD, 1] = 0.1
         return moved
 
-    simulator = Simulator(LOCOBOT, 1, actuation=drunk)
+    def change_images(self, name, images, rows):
+        images[rows] //= 2
+
+
+def test_a_pipeline_changes_movements_unless_they_are_exact():
+    simulator = Simulator(LOCOBOT, 1, pipeline=Drunk())
     simulator.place([0], [HALL_WORLD], np.array([[5.0, 0, 5]]), np.zeros(1))
     walk(simulator, FORWARD, LEFT)
     assert simulator.positions[0] == pytest.approx([5.1, 0, 4.75])
+    simulator.place([0], [HALL_WORLD], np.array([[5.0, 0, 0.2]]), np.zeros(1))
+    walk(simulator, FORWARD)
+    assert simulator.positions[0].tolist() == [5.0, 0, 0.2] and simulator.collided[0]
+    simulator.step(np.array([simulator.actions.index("move_forward")]), exact=True)
+    assert simulator.positions[0, 0] == 5.0 and simulator.positions[0, 2] < 0.1
+
+
+def test_a_pipeline_changes_the_images_that_were_just_taken():
+    clean, halved = (Simulator(LOCOBOT, 2, ("rgb",), pipeline=one) for one in (None, Drunk()))
+    for simulator in (clean, halved):
+        simulator.place(range(2), [HALL_WORLD] * 2, np.array([[5.0, 0, 5], [4, 0, 4]]), np.zeros(2))
+    first = halved.observations["rgb"].copy()
+    assert np.array_equal(first, clean.observations["rgb"] // 2)
+    halved.step(np.full(2, FORWARD), np.array([True, False]))
+    assert np.array_equal(halved.observations["rgb"][1], first[1])
 
 
 def test_bad_actions():

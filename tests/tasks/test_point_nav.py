@@ -143,7 +143,7 @@ def test_distance_of_every_step_is_the_geodesic_from_there():
     for action in generator.integers(1, 4, 50):
         act(batch, action)
     track = batch.trajectory(0)
-    navmesh = batch.simulator.stage.worlds[0].navmesh
+    navmesh = batch.simulator.slot_worlds.worlds[0].navmesh
     goals = np.repeat([ROUND.goal.position], len(track.positions), 0)
     assert track.distance_to_goal == pytest.approx(navmesh.geodesic_distance(track.positions, goals))
 

@@ -48,7 +48,7 @@ def test_success_is_nearer_than_twice_the_radius(distance, succeeds):
     assert result.terminated[0] and (result.reward[0] > 2) == succeeds
 
 
-def test_noise_spoils_images_and_motion():
+def test_noise_corrupts_images_and_motion():
     noisy, clean = begin(small()), begin(small("+rgb_noise=false+depth_noise=false+actuation_noise=false"))
     difference = noisy.observations["rgb"].astype(float) - clean.observations["rgb"]
     mid = (clean.observations["rgb"] > 80) & (clean.observations["rgb"] < 175)

@@ -5,6 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from navarena.episodes.route_tours import EpisodeTour
+from navarena.evaluation.house_scores import geodesic_costs
+from navarena.tasks.phase import Phase
+from navarena.tasks.tour_batch import TourBatch
+from navarena.tasks.tour_env import TourEnv
+from navarena.tasks.tour_vector_env import TourVectorEnv
+from navarena.tasks.vln_ce_tours import IR2RCE, OracleOptions
 
 from flat import draw_flat
 from navarena.agents.expert import ExpertAgent
@@ -13,9 +20,7 @@ from navarena.agents.random import RandomAgent
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
 from navarena.episodes.exchange.r2r_ce import FollowedGoal
-from navarena.episodes.route_tours import EpisodeTour
 from navarena.evaluation import HouseTours, refer_records, run_tours, score_records
-from navarena.evaluation.house_scores import geodesic_costs
 from navarena.evaluation.tour_coverage import measure_coverage, see_along
 from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.tours import tour_ndtw
@@ -26,14 +31,9 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task, get_tour_task
 from navarena.tasks.env import NavigationEnv
-from navarena.tasks.phase import Phase
 from navarena.tasks.teacher import Teacher
-from navarena.tasks.tour_batch import TourBatch
-from navarena.tasks.tour_env import TourEnv
-from navarena.tasks.tour_vector_env import TourVectorEnv
 from navarena.tasks.vector_env import NavigationVectorEnv
 from navarena.tasks.vln_ce import R2RCE
-from navarena.tasks.vln_ce_tours import IR2RCE, OracleOptions
 
 SMALL = replace(VLN_CE, cameras=(Camera(width_px=16, height_px=16, channels=("rgb", "depth")),))
 

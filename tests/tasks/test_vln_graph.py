@@ -7,10 +7,12 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from navarena.episodes.graph_data import open_graph_data
+from navarena.tasks.vln_graph import IR2R
+from navarena.tasks.vln_graph_scoring import score_walk
 
 from graph_world import make_atlas, r2r_items, write_files
 from navarena.core.errors import ActionError, FileError, InputError, UnknownNameError
-from navarena.episodes.graph_data import open_graph_data
 from navarena.episodes.graph_episodes import GraphEpisode, Tour
 from navarena.episodes.tours import save_tours
 from navarena.scenes.graphs import StoredFeatures
@@ -26,8 +28,6 @@ from navarena.tasks import (
     remaining_distances,
     teacher_actions,
 )
-from navarena.tasks.vln_graph import IR2R
-from navarena.tasks.vln_graph_scoring import score_walk
 
 ATLAS = make_atlas()
 STOP = 0

@@ -115,8 +115,8 @@ class Pilot:
         positions = np.repeat(simulator.positions[slot][None], count, 0)
         triangles = np.repeat(simulator.bodies.triangles[slot], count)
         step = self._task.embodiment.walk_speed * self._control.time_step
-        rows, blocked = np.repeat(simulator.stage.row[slot], count), np.zeros(count, bool)
-        simulator.stage.table.step_bodies(
+        rows, blocked = np.repeat(simulator.slot_worlds.row[slot], count), np.zeros(count, bool)
+        simulator.slot_worlds.table.step_bodies(
             rows, triangles, positions, DETOURS, np.full(count, step), False, blocked
         )
         return positions

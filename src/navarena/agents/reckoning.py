@@ -32,8 +32,8 @@ class Reckoning:
         low, high = simulator.embodiment.tilt_range
         movements = self._movements[actions]
         execute(movements, low, high, bodies.yaws, bodies.tilts, directions, distances)
-        simulator.stage.table.step_bodies(
-            simulator.stage.row,
+        simulator.slot_worlds.table.step_bodies(
+            simulator.slot_worlds.row,
             bodies.triangles,
             bodies.positions,
             directions,

@@ -108,7 +108,7 @@ def warm_labels() -> None:
 
 
 def warm_corruptions() -> None:
-    """The kernels that spoil images and depth."""
+    """The kernels of corruptions of images and depth."""
     generators = [make_generator("warm")]
     for name in CORRUPTIONS.names():
         severities = CORRUPTIONS.get(name).severities or (None,)

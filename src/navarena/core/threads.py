@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -32,32 +33,47 @@ def run_in_shares(work: Callable[[int, int, int], object], count: int, threads: 
     With one share the call happens on the caller's thread. Results cannot depend on the
     number of threads as long as item i is computed from item i alone.
     """
-    shares = min(threads or thread_count(), count)
-    if shares <= 1:
-        if count:
-            work(0, 0, count)
-        return
-    borders = [count * k // shares for k in range(shares + 1)]
-    futures = [_pool(shares).submit(work, k, borders[k], borders[k + 1]) for k in range(1, shares)]
+    run_over_rows(work, np.arange(count), threads)
+
+
+def run_over_rows(
+    work: Callable[..., object],
+    rows: Int[np.ndarray, "k"],
+    threads: int | None = None,
+    args: tuple[Any, ...] = (),
+) -> None:
+    """As run_in_shares for some of the items: ascending `rows` (K,), shared out evenly.
+
+    `work(share, first, last, *args)` is called for each run of neighbours among the rows of a share, without
+    a frame of Python in between.
+    """
+    shares = max(1, min(threads or thread_count(), len(rows)))
+    borders = [len(rows) * k // shares for k in range(shares + 1)]
+    futures = [
+        _pool(shares).submit(_run_share, work, k, rows[borders[k] : borders[k + 1]], args)
+        for k in range(1, shares)
+    ]
     try:
-        work(0, borders[0], borders[1])
+        for first, last in _split_runs(rows[: borders[1]]):
+            work(0, first, last, *args)
     finally:
         wait(futures)  # an interrupted caller must not free arrays that other shares still write
     for future in futures:
         future.result()
 
 
-def run_over_rows(
-    work: Callable[[int, int, int], object], rows: Int[np.ndarray, "k"], threads: int | None = None
+def _run_share(
+    work: Callable[..., object], share: int, rows: Int[np.ndarray, "k"], args: tuple[Any, ...]
 ) -> None:
-    """As run_in_shares for some of the items: ascending `rows` (K,), shared out evenly.
+    for first, last in _split_runs(rows):
+        work(share, first, last, *args)
 
-    `work(share, first, last)` is called for each run of neighbours among the rows of a share.
-    """
 
-    def work_on_runs(share: int, first: int, last: int) -> None:
-        mine = rows[first:last]
-        for run in np.split(mine, np.flatnonzero(np.diff(mine) > 1) + 1):
-            work(share, int(run[0]), int(run[-1]) + 1)
-
-    run_in_shares(work_on_runs, len(rows), threads)
+def _split_runs(rows: Int[np.ndarray, "k"]) -> list[tuple[int, int]]:
+    """First row and the one after the last of each run of neighbours among ascending `rows` (K,)."""
+    if not len(rows):
+        return []
+    if rows[-1] - rows[0] == len(rows) - 1:
+        return [(int(rows[0]), int(rows[-1]) + 1)]
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+    return [(int(run[0]), int(run[-1]) + 1) for run in runs]

@@ -1,4 +1,4 @@
-"""What spoils a robot's sight, motion, knowledge of its pose and goals, by name and severity."""
+"""Corruptions of a robot's images, motion, estimated pose and goals, by name and severity."""
 
 from navarena.corruptions.catalog import (
     AUGMENTATIONS,

@@ -31,16 +31,18 @@ class DefocusBlur(EachImage):
     its grid, so that at severities 4 and 5 images get 1 % brighter: the source's reading, kept.
     """
 
-    def spoil(
+    def corrupt_one(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: sums under the disc, mirrored at the edges, clipped, truncated. Draws nothing."""
         weights = _defocus_weights(*self.of_severity(DEFOCUS))
         steps = weights - np.pad(weights[:, 1:], ((0, 0), (0, 1)))
         padded = mirror_edges(image, len(weights))
-        spoilt = np.zeros_like(image)
-        blur_symmetrically(padded.reshape(len(padded), -1), weights, steps, spoilt.reshape(len(spoilt), -1))
-        return spoilt
+        corrupted = np.zeros_like(image)
+        blur_symmetrically(
+            padded.reshape(len(padded), -1), weights, steps, corrupted.reshape(len(corrupted), -1)
+        )
+        return corrupted
 
 
 class MotionBlur(EachImage):
@@ -49,7 +51,7 @@ class MotionBlur(EachImage):
     The taps are ImageMagick's, which the source calls.
     """
 
-    def spoil(
+    def corrupt_one(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: sums of the taps, outermost pixels repeated, rounded."""
@@ -64,11 +66,16 @@ def blur_along(
     down, right, weights = motion_taps(radius, sigma, angle)
     margin = len(weights)
     padded = repeat_edges(image, margin)
-    spoilt = np.zeros_like(image)
+    corrupted = np.zeros_like(image)
     sum_taps(
-        padded.reshape(len(padded), -1), margin, down, right, _fixed(weights), spoilt.reshape(len(spoilt), -1)
+        padded.reshape(len(padded), -1),
+        margin,
+        down,
+        right,
+        _fixed(weights),
+        corrupted.reshape(len(corrupted), -1),
     )
-    return spoilt
+    return corrupted
 
 
 def motion_taps(

@@ -1,4 +1,4 @@
-"""What a corruption is: it spoils what a robot sees, does or knows, in a way that can be repeated.
+"""Corruptions: reproducible changes of what a robot sees, does or knows.
 
 A corruption is written `name`, `name:severity`, `name:word` or `name:severity:word:...`; the words
 choose among its readings, such as `motion_drift:paper` (see Corruption.words).
@@ -28,10 +28,10 @@ Per = Literal["step", "episode", "scene"]
 
 
 class Corruption:
-    """Spoils one thing about a robot. Derive from one of the kinds below, not from this.
+    """A reproducible change of one thing about a robot. Derive from one of the kinds below, not from this.
 
     It holds settings only. What it draws comes from generators that it is handed, whose names the
-    caller decides, so that equal episodes are spoilt equally in every batch.
+    caller decides, so that equal episodes are corrupted equally in every batch.
 
     Attributes:
         severities: those it has; empty where its source has none.
@@ -95,27 +95,28 @@ class Corruption:
 
 
 class ImageCorruption(Corruption, ABC):
-    """Spoils colour images. Nothing else is touched: neither depth nor labels."""
+    """Corrupts colour images. Nothing else is touched: neither depth nor labels."""
 
     @abstractmethod
     def corrupt(
         self, images: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
     ) -> UInt8[np.ndarray, "k h w 3"]:
-        """Spoilt copies of `images`, (K, H, W, 3) uint8 sRGB bytes, which stay as they are.
+        """Corrupted copies of `images`, (K, H, W, 3) uint8 sRGB bytes, which stay as they are.
 
         generators: K, one for each image; what happens to one image depends on no other.
         """
 
 
 class DepthCorruption(Corruption, ABC):
-    """Spoils depth images as the camera measures them, before the sensor clips and scales them."""
+    """Corrupts depth images as the camera measures them, before the sensor clips and scales them."""
 
     @abstractmethod
     def corrupt(
         self, depths: Float32[np.ndarray, "k h w 1"], generators: Sequence[np.random.Generator]
     ) -> Float32[np.ndarray, "k h w 1"]:
-        """Spoilt copies of `depths`, (K, H, W, 1) float32 metres along the optical axis, 0 where nothing was
-        hit; `depths` stays as it is.
+        """Corrupted copies of `depths`, which stay as they are.
+
+        depths: (K, H, W, 1) float32 metres along the optical axis, 0 where nothing was hit.
 
         generators: K, one for each image; what happens to one image depends on no other.
         """
@@ -181,12 +182,12 @@ class MotionCorruption(Corruption, ABC):
 
 
 class PoseCorruption(Corruption, ABC):
-    """Spoils what bodies know of their own pose.
+    """Corrupts what bodies know of their own pose.
 
     Everything random about an episode is drawn when it begins.
 
     Attributes:
-        sensors: what it spoils: ("gps", "compass") or ("odometry",). Sensors that derive from these,
+        sensors: what it corrupts: ("gps", "compass") or ("odometry",). Sensors that derive from these,
             such as pointgoal_with_gps_compass, follow them.
     """
 
@@ -204,7 +205,7 @@ class PoseCorruption(Corruption, ABC):
         last: Float[np.ndarray, "n 3"],
         drawn: Float[np.ndarray, "n d"],
     ) -> Float[np.ndarray, "n 3"]:
-        """(N, 3) spoilt [ahead m, right m, yaw rad (left)] as new arrays.
+        """(N, 3) corrupted [ahead m, right m, yaw rad (left)] as new arrays.
 
         Args:
             poses: in the frame of the start (gps, compass), or of the pose before the last step (odometry).
@@ -214,10 +215,10 @@ class PoseCorruption(Corruption, ABC):
 
 
 class GoalCorruption(Corruption, ABC):
-    """Spoils how an agent is told of its goals. What counts as the goal stays as it is.
+    """Corrupts how an agent is told of its goals. What counts as the goal stays as it is.
 
     Attributes:
-        modality: of the goals that it spoils: "object" (told by a category), "description" or "image".
+        modality: of the goals that it corrupts: "object" (told by a category), "description" or "image".
     """
 
     per: Per = "episode"
@@ -225,7 +226,7 @@ class GoalCorruption(Corruption, ABC):
 
 
 class GoalImageCorruption(GoalCorruption, ABC):
-    """Spoils the images of goals."""
+    """Corrupts the images of goals."""
 
     modality = "image"
 
@@ -233,7 +234,7 @@ class GoalImageCorruption(GoalCorruption, ABC):
     def corrupt(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
-        """A spoilt copy of `image`, (H, W, 3) uint8 sRGB bytes, of one goal of an episode."""
+        """A corrupted copy of `image`, (H, W, 3) uint8 sRGB bytes, of one goal of an episode."""
 
 
 class GoalWordsCorruption(GoalCorruption, ABC):

@@ -34,7 +34,7 @@ structured-light camera (0.8 to 3.0 or 4.0 m)."""
 class DepthHoles(EachDepth):
     """Pixels without depth: patches anywhere, and rims along edges. Their depth is 0."""
 
-    def spoil(
+    def corrupt_one(
         self, depth: Float32[np.ndarray, "h w"], generator: np.random.Generator
     ) -> Float32[np.ndarray, "h w"]:
         """(H, W) float32 metres, 0 in holes."""
@@ -52,7 +52,7 @@ class DepthRange(EachDepth):
 
     words: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({"beyond": ("clipped", "lost")})
 
-    def spoil(
+    def corrupt_one(
         self, depth: Float32[np.ndarray, "h w"], generator: np.random.Generator
     ) -> Float32[np.ndarray, "h w"]:
         """(H, W) float32 metres; where nothing was hit it stays 0. Draws nothing."""

@@ -62,11 +62,11 @@ class CameraCrack(EachImage):
     severities: ClassVar[tuple[int, ...]] = ()
     per: Per = "scene"
 
-    def spoil(
+    def corrupt_one(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: seen through the glass whose seed is the first draw of `generator`; truncated."""
         glass = crack_glass(int(generator.integers(2**63)), *image.shape[:2])
-        spoilt = np.zeros_like(image)
-        look_through(image.reshape(-1, 3), glass.source, glass.gain, glass.glow, spoilt.reshape(-1, 3))
-        return spoilt
+        corrupted = np.zeros_like(image)
+        look_through(image.reshape(-1, 3), glass.source, glass.gain, glass.glow, corrupted.reshape(-1, 3))
+        return corrupted

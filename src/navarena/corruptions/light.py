@@ -16,15 +16,15 @@ TENTHS_DARKER = (1, 2, 3, 4, 5)
 class Lighting(EachImage):
     """Takes the same brightness off every pixel and keeps hue and saturation."""
 
-    def spoil(
+    def corrupt_one(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: the value V = max(R, G, B) drops, at most to 0; truncated. Draws nothing."""
-        spoilt = np.zeros_like(image)
+        corrupted = np.zeros_like(image)
         look_up_by_brightness(
-            image.reshape(-1, 3), dimming_table(self.of_severity(TENTHS_DARKER)), spoilt.reshape(-1, 3)
+            image.reshape(-1, 3), dimming_table(self.of_severity(TENTHS_DARKER)), corrupted.reshape(-1, 3)
         )
-        return spoilt
+        return corrupted
 
 
 @cache

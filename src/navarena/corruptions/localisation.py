@@ -39,7 +39,7 @@ ODOMETRY_DEGREES = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class LocalisationCorruption(PoseCorruption):
-    """Spoils gps and compass; the words "gps" and "compass" leave the other one alone."""
+    """Corrupts gps and compass; the words "gps" and "compass" leave the other one alone."""
 
     words = MappingProxyType({"of": ("both", "gps", "compass")})
 

@@ -1,4 +1,4 @@
-"""How RobustNav spoils motion (Chattopadhyay et al. 2021, section 3.2; allenai/robustnav)."""
+"""RobustNav's corruptions of motion (Chattopadhyay et al. 2021, section 3.2; allenai/robustnav)."""
 
 import math
 from types import MappingProxyType

@@ -23,7 +23,7 @@ CHALLENGE_SIGMA = 0.1
 class SpeckleNoise(EachImage):
     """Multiplies every channel of every pixel by 1 + N(0, sigma)."""
 
-    def spoil(
+    def corrupt_one(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: x + x N(0, sigma), clipped, truncated."""
@@ -36,7 +36,7 @@ class GaussianNoise(EachImage):
 
     default_severity: ClassVar[int | None] = None
 
-    def spoil(
+    def corrupt_one(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: x + 255 N(0, sigma), clipped, truncated."""
@@ -58,12 +58,12 @@ def spread_noise(
         constant: standard deviation of the noise in black pixels, bytes.
         proportional: what is added to it for each byte of brightness.
     """
-    spoilt = np.zeros_like(image)
+    corrupted = np.zeros_like(image)
     add_noise(
         image.reshape(-1),
         noise.reshape(-1),
         np.float32(constant),
         np.float32(proportional),
-        spoilt.reshape(-1),
+        corrupted.reshape(-1),
     )
-    return spoilt
+    return corrupted

@@ -1,4 +1,4 @@
-"""Corruptions that spoil one image after the other: what they share is checking, and threads."""
+"""Base classes of corruptions that work on one image at a time: checks of the input, and threads."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from navarena.corruptions.corruption import DepthCorruption, ImageCorruption
 
 
 class EachImage(ImageCorruption):
-    """Spoils colour images one by one, side by side on all threads."""
+    """Corrupts colour images one by one, side by side on all threads."""
 
     def corrupt(
         self, images: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
     ) -> UInt8[np.ndarray, "k h w 3"]:
-        """Spoilt copies of `images`, (K, H, W, 3) uint8 sRGB bytes.
+        """Corrupted copies of `images`, (K, H, W, 3) uint8 sRGB bytes.
 
         generators: K, one for each image.
 
@@ -26,29 +26,29 @@ class EachImage(ImageCorruption):
         """
         require_images(images, 3, np.uint8)
         require_generators(generators, len(images))
-        spoilt = np.zeros(images.shape, np.uint8)
+        corrupted = np.zeros(images.shape, np.uint8)
 
         def work(_: int, first: int, last: int) -> None:
             for k in range(first, last):
-                spoilt[k] = self.spoil(np.ascontiguousarray(images[k]), generators[k])
+                corrupted[k] = self.corrupt_one(np.ascontiguousarray(images[k]), generators[k])
 
         run_in_shares(work, len(images))
-        return spoilt
+        return corrupted
 
     @abstractmethod
-    def spoil(
+    def corrupt_one(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
-        """The spoilt copy of `image`, (H, W, 3) uint8 sRGB bytes, contiguous; it stays as it is."""
+        """A corrupted copy of `image`, (H, W, 3) uint8 sRGB bytes, contiguous."""
 
 
 class EachDepth(DepthCorruption):
-    """Spoils depth images one by one, side by side on all threads."""
+    """Corrupts depth images one by one, side by side on all threads."""
 
     def corrupt(
         self, depths: Float32[np.ndarray, "k h w 1"], generators: Sequence[np.random.Generator]
     ) -> Float32[np.ndarray, "k h w 1"]:
-        """Spoilt copies of `depths`, (K, H, W, 1) float32 metres, 0 where nothing was hit.
+        """Corrupted copies of `depths`, (K, H, W, 1) float32 metres, 0 where nothing was hit.
 
         generators: K, one for each image.
 
@@ -56,20 +56,22 @@ class EachDepth(DepthCorruption):
         """
         require_images(depths, 1, np.float32)
         require_generators(generators, len(depths))
-        spoilt = np.zeros(depths.shape, np.float32)
+        corrupted = np.zeros(depths.shape, np.float32)
 
         def work(_: int, first: int, last: int) -> None:
             for k in range(first, last):
-                spoilt[k, :, :, 0] = self.spoil(np.ascontiguousarray(depths[k, :, :, 0]), generators[k])
+                corrupted[k, :, :, 0] = self.corrupt_one(
+                    np.ascontiguousarray(depths[k, :, :, 0]), generators[k]
+                )
 
         run_in_shares(work, len(depths))
-        return spoilt
+        return corrupted
 
     @abstractmethod
-    def spoil(
+    def corrupt_one(
         self, depth: Float32[np.ndarray, "h w"], generator: np.random.Generator
     ) -> Float32[np.ndarray, "h w"]:
-        """The spoilt copy of `depth`, (H, W) float32 metres, 0 where nothing was hit; it stays as it is."""
+        """A corrupted copy of `depth`, (H, W) float32 metres, 0 where nothing was hit."""
 
 
 def require_images(images: Any, channels: int, dtype: type[np.generic]) -> None:

@@ -55,7 +55,7 @@ class RedwoodDepth(EachDepth):
         super().__init__(severity, *chosen)
         self._table = load_named_table() if self.choices["table"] == "published" else smooth_table()
 
-    def spoil(
+    def corrupt_one(
         self, depth: Float32[np.ndarray, "h w"], generator: np.random.Generator
     ) -> Float32[np.ndarray, "h w"]:
         """(H, W) float32 metres that the sensor says, 0 where it says nothing."""

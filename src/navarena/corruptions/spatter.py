@@ -68,7 +68,7 @@ LEAST_MUD = 0.8
 class Spatter(EachImage):
     """Drops on the lens, new ones in each image: water at severities 1 to 3, mud at 4 and 5."""
 
-    def spoil(
+    def corrupt_one(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: with drops, clipped, truncated."""
@@ -84,14 +84,14 @@ def put_on_lens(
     noise: (H, W) float32, normal of mean 0 and standard deviation 1.
     """
     liquid = blur_gaussian(np.float32(drops.level) + np.float32(drops.spread) * noise, drops.reach)
-    pixels, spoilt = image.reshape(-1, 3), np.zeros_like(image)
+    pixels, corrupted = image.reshape(-1, 3), np.zeros_like(image)
     if drops.kind == "water":
         mask = water_mask(liquid, drops)
-        add_colour(pixels, mask.reshape(-1), np.array(WATER, np.float32), spoilt.reshape(-1, 3))
+        add_colour(pixels, mask.reshape(-1), np.array(WATER, np.float32), corrupted.reshape(-1, 3))
     else:
         mask = mud_mask(liquid, drops)
-        cover_with_colour(pixels, mask.reshape(-1), np.array(MUD, np.float32), spoilt.reshape(-1, 3))
-    return spoilt
+        cover_with_colour(pixels, mask.reshape(-1), np.array(MUD, np.float32), corrupted.reshape(-1, 3))
+    return corrupted
 
 
 def water_mask(liquid: Float32[np.ndarray, "h w"], drops: Drops) -> Float32[np.ndarray, "h w"]:

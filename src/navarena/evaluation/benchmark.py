@@ -32,7 +32,7 @@ from navarena.scenes.catalog import is_file_path, scene_corruptions
 from navarena.scenes.mesh_reference import MARK
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task, require_body_task
-from navarena.tasks.corruption_checks import leave_out_idle, require_applicable
+from navarena.tasks.corruption_checks import keep_applicable, require_applicable
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.sources import NO_SOURCES, Sources, load_task_episodes, make_batch
 from navarena.tasks.task import StepResult, Task, TaskRules, find_metrics
@@ -148,7 +148,7 @@ class TaskSetup:
         protocol: id of the task.
         agent: registered name, "module:Class", a class, or an agent.
         seed: of the agent.
-        corruptions: what spoils the agent's sight, motion and pose, each as "name:severity".
+        corruptions: of the agent's images, motion and estimated pose, each as "name:severity".
         patience: seconds that an agent elsewhere may take to answer; None for as long as it likes.
         calibration: in which the agent adapts first, in each process alike; None for none.
         sources: the user's files beside the episodes.
@@ -213,7 +213,7 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         identity = identity.departing("corrupt", ",".join(corruptions))
     if isinstance(task, Task):
         # what a robot suffers in a set of scenes is part of the set, and so no departure
-        suffered = leave_out_idle(
+        suffered = keep_applicable(
             task, scene_corruptions({episode.scene_id for episode in episodes}), declaration.sensors
         )
         corruptions = tuple(join_corruptions(suffered, corruptions))

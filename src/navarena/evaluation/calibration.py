@@ -1,4 +1,4 @@
-"""A phase before the evaluation in which an agent may adapt to what spoils its sight and motion.
+"""A phase before the evaluation in which an agent may adapt to corruptions of its sight and motion.
 
 After RobustNav (Chattopadhyay et al. 2021, section 3.3): a fixed number of steps in the scenes of the
 evaluation, under its corruptions, in other episodes, without rewards and without any sign of success.

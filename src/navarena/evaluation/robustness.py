@@ -34,7 +34,7 @@ CLEAN_NAME = "clean"
 
 SIGHT, MOTION, POSE, GOAL = "sight", "motion", "pose", "goal"
 KINDS = (SIGHT, MOTION, POSE, GOAL)
-"""What corruptions spoil."""
+"""What corruptions act on."""
 
 ORDER = (*GRADED, *UNGRADED, *(text.partition(":")[0] for text in DYNAMICS))
 """Corruptions as the suites list them; others follow by name, and pairs after all."""
@@ -73,7 +73,7 @@ class RobustnessRow:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What is spoilt, in the order of KINDS."""
+        """What the corruptions act on, in the order of KINDS."""
         return tuple(sorted({kind_of(text) for text in self.corruptions}, key=KINDS.index))
 
 
@@ -124,7 +124,7 @@ def relative_drop(change: PairedComparison) -> float | None:
 
 
 def kind_of(text: str) -> str:
-    """What a corruption spoils, one of KINDS; raises what find_corruption raises."""
+    """What a corruption acts on, one of KINDS; raises what find_corruption raises."""
     corruption = find_corruption(text)
     if isinstance(corruption, MotionCorruption):
         return MOTION

@@ -124,7 +124,7 @@ def look_everywhere(world: World, body: Embodiment, labels: bool) -> Iterator[Vi
     table = label_table(world.scene.categories if labels else ())
     for place in choose_places(world):
         simulator.place(range(count), [world] * count, np.tile(place, (count, 1)), yaws)
-        simulator.observer.observe(simulator.stage)
+        simulator.observer.observe(simulator.slot_worlds)
         _, depths = simulator.observer.image("depth")
         poses = simulator.observer.world_from_camera(camera)
         shown = simulator.observer.image("semantic")[1] if labels else np.zeros(depths.shape, np.int32)

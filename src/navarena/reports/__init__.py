@@ -25,9 +25,9 @@ __all__ = [
     "drawing_on_graph",
     "make_scene_plan",
     "metric_table",
-    "tour_table",
     "open_plans",
     "render_report",
+    "tour_table",
     "write_report",
     "write_tour_drawing",
 ]

@@ -127,10 +127,10 @@ def _cells_of(name: str, renderer: Renderer, viewpoint: Viewpoint, scene_id: str
         texts = [(name, name)]
     for text, caption in texts:
         generator = make_generator("corruption sheet", caption, scene_id)
-        yield Cell(caption, _spoil(find_corruption(text), renderer, viewpoint, rgb, depth, generator))
+        yield Cell(caption, _corrupt(find_corruption(text), renderer, viewpoint, rgb, depth, generator))
 
 
-def _spoil(
+def _corrupt(
     corruption: Corruption,
     renderer: Renderer,
     viewpoint: Viewpoint,

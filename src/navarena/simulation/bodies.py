@@ -17,8 +17,9 @@ class Bodies:
         start_positions, start_yaws: (N, 3) and (N,) float64, pose at the last placement; the
             frame of gps and compass.
         last_positions, last_yaws: (N, 3) and (N,) float64, pose before the last step.
-        felt_positions, felt_yaws: (N, 3) and (N,) float64, where the bodies believe to be: what gps and
-            compass tell. These are the true poses themselves until `doubt` makes them arrays of their own.
+        estimated_positions, estimated_yaws: (N, 3) and (N,) float64, the estimated poses, which gps and
+            compass observe. They are the true poses until `separate_estimates` gives them arrays of
+            their own.
         motion_errors: (N, 3) float64, added to what odometry tells: metres ahead, metres to the right,
             radians to the left.
     """
@@ -33,8 +34,8 @@ class Bodies:
     start_yaws: Float[np.ndarray, "n"]
     last_positions: Float[np.ndarray, "n 3"]
     last_yaws: Float[np.ndarray, "n"]
-    felt_positions: Float[np.ndarray, "n 3"]
-    felt_yaws: Float[np.ndarray, "n"]
+    estimated_positions: Float[np.ndarray, "n 3"]
+    estimated_yaws: Float[np.ndarray, "n"]
     motion_errors: Float[np.ndarray, "n 3"]
 
     def __init__(self, count: int) -> None:
@@ -48,7 +49,7 @@ class Bodies:
         self.start_yaws = np.zeros(count)
         self.last_positions = np.zeros((count, 3))
         self.last_yaws = np.zeros(count)
-        self.felt_positions, self.felt_yaws = self.positions, self.yaws
+        self.estimated_positions, self.estimated_yaws = self.positions, self.yaws
         self.motion_errors = np.zeros((count, 3))
 
     def __len__(self) -> int:
@@ -64,7 +65,7 @@ class Bodies:
         """Put the bodies `slots` (K,) at poses, without a collision; a new start frame."""
         self.positions[slots] = self.start_positions[slots] = self.last_positions[slots] = positions
         self.yaws[slots] = self.start_yaws[slots] = self.last_yaws[slots] = yaws
-        self.felt_positions[slots], self.felt_yaws[slots] = positions, self.yaws[slots]
+        self.estimated_positions[slots], self.estimated_yaws[slots] = positions, self.yaws[slots]
         self.motion_errors[slots] = 0.0
         self.tilts[slots] = tilts
         self.triangles[slots] = -1
@@ -75,6 +76,6 @@ class Bodies:
         """Remember the poses, from which odometry tells the motion of a step, however it is made."""
         self.last_positions[:], self.last_yaws[:] = self.positions, self.yaws
 
-    def doubt(self) -> None:
-        """Let what the bodies believe of their poses differ from the truth from now on."""
-        self.felt_positions, self.felt_yaws = self.positions.copy(), self.yaws.copy()
+    def separate_estimates(self) -> None:
+        """Give the estimated poses arrays of their own, so that they can differ from the true ones."""
+        self.estimated_positions, self.estimated_yaws = self.positions.copy(), self.yaws.copy()

@@ -1,6 +1,6 @@
 """Fills preallocated arrays with what the sensors of N bodies observe; only what is asked for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
@@ -10,17 +10,13 @@ from navarena.core.threads import run_over_rows
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
-from navarena.simulation.cameraman import Cameraman, make_renderer
-from navarena.simulation.readings import OwnSensor, Reading, find_readings, spec_of
+from navarena.simulation.camera_rig import CameraRig, make_renderer
+from navarena.simulation.observation_sources import ObservationSource, OwnSensor, find_sources, spec_of
+from navarena.simulation.pipeline import SimulationPipeline
 from navarena.simulation.rendering.engine import Renderer
 from navarena.simulation.rendering.views import ExtraObjects
 from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, ImageSensor, Sensor
-from navarena.simulation.stage import Stage
-
-Retouch = Callable[[str, np.ndarray, np.ndarray], object]
-"""Changes images in place, before sensors read them: called with the key of a camera's channel (such as
-"depth" or "left_rgb"), the array that Cameraman.images holds for it, and (N,) bool, the rows that have just
-been taken. The others keep what they were changed to before."""
+from navarena.simulation.slot_worlds import SlotWorlds
 
 
 class Observer:
@@ -32,7 +28,7 @@ class Observer:
         sensors: names or sensors.
         threads: for rendering.
         own: the protocol's own versions of sensors.
-        retouch: changes the images that a camera has taken; None leaves them.
+        pipeline: changes the images that a camera has taken; None leaves them.
         channels: images to take besides those of the sensors, by the first camera that can.
 
     Attributes:
@@ -46,31 +42,31 @@ class Observer:
         sensors: Sequence[str | Sensor],
         threads: int | None,
         own: OwnSensor,
-        retouch: Retouch | None = None,
+        pipeline: SimulationPipeline | None = None,
         channels: Sequence[str] = (),
     ) -> None:
         self._embodiment, self._bodies, self._threads = embodiment, bodies, threads
-        found = [reading for sensor in sensors for reading in find_readings(embodiment, sensor, own)]
-        self._readings = list({reading.name: reading for reading in found}.values())
-        self.specs = {reading.name: spec_of(reading, embodiment) for reading in self._readings}
-        self._crew = self._make_crew(channels)
-        self._retouch = retouch
+        found = [source for sensor in sensors for source in find_sources(embodiment, sensor, own)]
+        self._sources = list({source.name: source for source in found}.values())
+        self.specs = {source.name: spec_of(source, embodiment) for source in self._sources}
+        self._rigs = self._make_rigs(channels)
+        self._pipeline = pipeline
         self._extras: ExtraObjects | None = None
         self._renderer: Renderer | None = None
         self._renderer_version = -1
-        self._arrays = {reading.name: self._allocate(reading) for reading in self._readings}
+        self._arrays = {source.name: self._allocate(source) for source in self._sources}
         self._stale = np.ones(len(bodies), bool)
 
-    def _make_crew(self, channels: Sequence[str]) -> dict[int, Cameraman]:
-        """One cameraman for each camera whose images are wanted; empty without images."""
+    def _make_rigs(self, channels: Sequence[str]) -> dict[int, CameraRig]:
+        """One rig for each camera whose images are wanted; empty without images."""
         wanted: dict[int, set[str]] = {}
-        for reading in self._readings:
-            if isinstance(reading.sensor, ImageSensor):
-                wanted.setdefault(reading.camera, set()).add(reading.sensor.channel)
+        for source in self._sources:
+            if isinstance(source.sensor, ImageSensor):
+                wanted.setdefault(source.camera, set()).add(source.sensor.channel)
         for channel in channels:
             wanted.setdefault(self._first_camera(channel), set()).add(channel)
         cameras, slots = self._embodiment.cameras, len(self._bodies)
-        return {k: Cameraman(cameras[k], images, slots, self._threads) for k, images in wanted.items()}
+        return {k: CameraRig(cameras[k], images, slots, self._threads) for k, images in wanted.items()}
 
     def _first_camera(self, channel: str) -> int:
         """Index of the first camera that takes a channel; raises InputError when none does."""
@@ -85,18 +81,18 @@ class Observer:
         They are those of the last `observe`, as rendered: depth in metres, neither clipped nor scaled.
         Raises InputError for a channel that was not asked for.
         """
-        cameraman = self._crew.get(self._first_camera(channel))
-        if cameraman is None or channel not in cameraman.images:
+        rig = self._rigs.get(self._first_camera(channel))
+        if rig is None or channel not in rig.images:
             raise InputError(
                 f"expected {channel!r} among the images that are taken; ask for it by `channels`"
             )
-        return cameraman.camera, cameraman.images[channel]
+        return rig.camera, rig.images[channel]
 
-    def _allocate(self, reading: Reading) -> np.ndarray:
-        spec = self.specs[reading.name]
+    def _allocate(self, source: ObservationSource) -> np.ndarray:
+        spec = self.specs[source.name]
         shape = (len(self._bodies), *spec.shape)
-        if isinstance(reading.sensor, ImageSensor) and reading.sensor.is_raw:
-            return self._crew[reading.camera].images[reading.sensor.channel].reshape(shape)
+        if isinstance(source.sensor, ImageSensor) and source.sensor.is_raw:
+            return self._rigs[source.camera].images[source.sensor.channel].reshape(shape)
         return np.zeros(shape, spec.dtype)
 
     def expire(self, rows: Bool[np.ndarray, "n"] | Int64[np.ndarray, "k"] | None = None) -> None:
@@ -115,41 +111,40 @@ class Observer:
         """(N, 4, 4) float64 poses of `camera` on the bodies."""
         return world_from_camera(self._bodies, camera)
 
-    def observe(self, stage: Stage) -> dict[str, np.ndarray]:
+    def observe(self, slot_worlds: SlotWorlds) -> dict[str, np.ndarray]:
         """Name -> (N, ...) of everything asked for as of now; dtypes and units as in `specs`."""
         if not self._stale.any():
             return self._arrays
-        self._take_images(stage)
-        for reading in self._readings:
-            self._fill(reading)
+        if self._rigs and slot_worlds.worlds:
+            renderer = self._require_renderer(slot_worlds)
+            for rig in self._rigs.values():
+                rig.render(renderer, slot_worlds, self._bodies, self._stale, self._extras)
+                if self._pipeline is not None:
+                    for channel, images in rig.images.items():
+                        self._pipeline.change_images(rig.key(channel), images, self._stale)
+        for source in self._sources:
+            self._fill(source)
         self._stale[:] = False
         return self._arrays
 
-    def _take_images(self, stage: Stage) -> None:
-        if not self._crew or not stage.worlds:
-            return
-        if self._renderer is None or self._renderer_version != stage.version:
-            for cameraman in self._crew.values():
-                cameraman.require_meaning(stage)
-            self._renderer = make_renderer(stage, self._threads)
-            self._renderer_version = stage.version
-        for cameraman in self._crew.values():
-            poses = self.world_from_camera(cameraman.camera)
-            cameraman.shoot(self._renderer, stage, poses, self._stale, self._extras)
-            if self._retouch is not None:
-                name = cameraman.camera.name
-                for channel, images in cameraman.images.items():
-                    self._retouch(f"{name}_{channel}" if name else channel, images, self._stale)
+    def _require_renderer(self, slot_worlds: SlotWorlds) -> Renderer:
+        """The renderer of the present worlds; raises SceneError for missing labels."""
+        if self._renderer is None or self._renderer_version != slot_worlds.version:
+            for rig in self._rigs.values():
+                rig.require_labels(slot_worlds)
+            self._renderer = make_renderer(slot_worlds, self._threads)
+            self._renderer_version = slot_worlds.version
+        return self._renderer
 
-    def _fill(self, reading: Reading) -> None:
-        sensor, out = reading.sensor, self._arrays[reading.name]
+    def _fill(self, source: ObservationSource) -> None:
+        sensor, out = source.sensor, self._arrays[source.name]
         if isinstance(sensor, BodySensor):
             sensor.observe(self._bodies, out)
         elif isinstance(sensor, CameraSensor):
-            camera = self._embodiment.cameras[reading.camera]
+            camera = self._embodiment.cameras[source.camera]
             sensor.observe(camera, self.world_from_camera(camera), out)
         elif isinstance(sensor, ImageSensor) and not sensor.is_raw:
-            image = self._crew[reading.camera].images[sensor.channel]
+            image = self._rigs[source.camera].images[sensor.channel]
             run_over_rows(
                 lambda share, first, last: sensor.develop(image[first:last], out[first:last]),
                 np.flatnonzero(self._stale),

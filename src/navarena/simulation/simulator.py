@@ -11,13 +11,15 @@ from navarena.core.geometry import intrinsic_matrix, wrap_angle
 from navarena.core.suggest import unknown_name
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
-from navarena.simulation.motion import ACTIONS, Actuation, execute, movement_table
+from navarena.simulation.motion import ACTIONS, execute, movement_table
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.observer import Observer, Retouch
-from navarena.simulation.readings import OwnSensor
+from navarena.simulation.navmesh.stepping import MOST_TRIANGLES, step_bodies
+from navarena.simulation.observation_sources import OwnSensor
+from navarena.simulation.observer import Observer
+from navarena.simulation.pipeline import SimulationPipeline
 from navarena.simulation.rendering.views import ExtraObjects
 from navarena.simulation.sensors.sensor import Sensor
-from navarena.simulation.stage import Stage
+from navarena.simulation.slot_worlds import SlotWorlds
 from navarena.simulation.world import World
 
 
@@ -31,15 +33,13 @@ class Simulator:
             The sensors of a named camera are called "<camera>_<sensor>".
         actions: names; `step` takes indices into them.
         threads: for rendering; None for all processors this process may use.
-        actuation: turns commanded movements into executed ones; None means exactly.
-        stays_when_blocked: whether a walk that meets an obstacle is not made at all.
-        retouch: changes the images that a camera has taken; None leaves them.
+        pipeline: changes movements and images, such as corruptions; None leaves both as they are.
         channels: images to take besides those of the sensors (see Observer.image).
         own_sensor: name -> a version to take in the place of the registered sensor, or None.
 
     Attributes:
         bodies: the poses.
-        stage: the worlds of the slots.
+        slot_worlds: the worlds of the slots.
     """
 
     def __init__(
@@ -49,10 +49,9 @@ class Simulator:
         sensors: Sequence[str | Sensor] = (),
         actions: Sequence[str] = ACTIONS,
         threads: int | None = None,
-        actuation: Actuation | None = None,
+        *,
+        pipeline: SimulationPipeline | None = None,
         own_sensor: OwnSensor = lambda name: None,
-        stays_when_blocked: bool = False,
-        retouch: Retouch | None = None,
         channels: Sequence[str] = (),
     ) -> None:
         if slots < 1:
@@ -61,11 +60,11 @@ class Simulator:
         self.slots = slots
         self.actions = tuple(actions)
         self.bodies = Bodies(slots)
-        self.stage = Stage(slots)
-        self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor, retouch, channels)
+        self.slot_worlds = SlotWorlds(slots)
+        self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor, pipeline, channels)
         self._movements = movement_table(embodiment, self.actions)
-        self._actuation = actuation
-        self._stays_when_blocked = stays_when_blocked
+        self._pipeline = pipeline
+        self._visited = np.zeros(MOST_TRIANGLES, np.int32)
         self._all = np.ones(slots, bool)
 
     @property
@@ -95,7 +94,7 @@ class Simulator:
         They are computed when first read after a step or placement, and rewritten in place by
         the next; copy what must be kept.
         """
-        return MappingProxyType(self.observer.observe(self.stage))
+        return MappingProxyType(self.observer.observe(self.slot_worlds))
 
     def place(
         self,
@@ -119,7 +118,7 @@ class Simulator:
         rows = np.asarray(slots, np.int64)
         positions, yaws = np.asarray(positions, float), np.asarray(yaws, float)
         self._check_placement(rows, worlds, positions, yaws)
-        self.stage.assign(rows, worlds)
+        self.slot_worlds.assign(rows, worlds)
         tilts = np.clip(np.zeros(len(rows)) if tilts is None else tilts, *self.embodiment.tilt_range)
         self.bodies.place(rows, positions, np.asarray(wrap_angle(yaws)), tilts)
         self.observer.expire(rows)
@@ -148,23 +147,27 @@ class Simulator:
                     f"{slot}; snap it (NavMesh.snap_point) or make the episodes for this scene and body"
                 )
 
-    def step(self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None) -> None:
+    def step(
+        self, actions: Int[np.ndarray, "n"], active: Bool[np.ndarray, "n"] | None = None, exact: bool = False
+    ) -> None:
         """Let each body of an `active` slot (all by default) carry out its action.
 
         Args:
             actions: (N,) indices into `self.actions`; rows of other slots are ignored.
             active: (N,) bool.
+            exact: whether movements are made as commanded, whatever the pipeline changes otherwise.
 
         Raises ActionError for an index out of range or a slot that was never placed.
         """
         moving = self._all if active is None else np.asarray(active, bool)
         actions = self.check_actions(np.asarray(actions), moving)
         movements = self._movements[actions]
-        if self._actuation is not None:
-            movements = self._actuation(actions, movements)
+        pipeline = None if exact else self._pipeline
+        if pipeline is not None:
+            movements = pipeline.change_movements(actions, movements, moving, self.bodies, self.slot_worlds)
         movements[~moving] = 0.0
         self.bodies.begin_step()
-        self._move(movements)
+        self._move(movements, pipeline is not None and pipeline.stays_when_blocked)
         self.observer.expire(moving)
 
     def move(self, movements: Float[np.ndarray, "n 4"]) -> None:
@@ -172,25 +175,27 @@ class Simulator:
         self._move(movements)
         self.observer.expire()
 
-    def _move(self, movements: Float[np.ndarray, "n 4"]) -> None:
+    def _move(self, movements: Float[np.ndarray, "n 4"], stays_when_blocked: bool = False) -> None:
         """Walk, then turn and tilt."""
-        if not self.stage.worlds:
+        if not self.slot_worlds.worlds:
             return
         bodies = self.bodies
         low, high = self.embodiment.tilt_range
         directions, distances = np.zeros(self.slots), np.zeros(self.slots)
         execute(movements, low, high, bodies.yaws, bodies.tilts, directions, distances)
         before, triangles = bodies.positions.copy(), bodies.triangles.copy()
-        self.stage.table.step_bodies(
-            self.stage.row,
+        step_bodies(
+            self.slot_worlds.table.table,
+            self.slot_worlds.row,
             bodies.triangles,
             bodies.positions,
             directions,
             distances,
-            self.embodiment.slides,
+            bool(self.embodiment.slides),
+            self._visited,
             bodies.collided,
         )
-        if self._stays_when_blocked:
+        if stays_when_blocked:
             bodies.positions[bodies.collided] = before[bodies.collided]
             bodies.triangles[bodies.collided] = triangles[bodies.collided]
         np.any(bodies.positions != before, axis=1, out=bodies.moved)
@@ -211,7 +216,7 @@ class Simulator:
                 f"expected an action within 0..{len(self.actions) - 1} ({', '.join(self.actions)}), got "
                 f"{int(actions[slot])} in slot {slot}"
             )
-        unplaced = active & (self.stage.row < 0)
+        unplaced = active & (self.slot_worlds.row < 0)
         if unplaced.any():
             raise ActionError(
                 f"expected a placed body in slot {int(np.flatnonzero(unplaced)[0])}, got a step before any "
@@ -227,11 +232,11 @@ class Simulator:
         self, slots: Int64[np.ndarray, "k"], goals: Float[np.ndarray, "k 3"]
     ) -> Float[np.ndarray, "k"]:
         """(K,) metres from the bodies `slots` to `goals` (K, 3); infinite where there is no way."""
-        return self.stage.geodesic_distance(slots, self.bodies.positions[slots], goals)
+        return self.slot_worlds.geodesic_distance(slots, self.bodies.positions[slots], goals)
 
     def navmesh(self, slot: int) -> NavMesh:
         """Where the body `slot` can walk; raises ActionError when it was never placed."""
-        world = self.stage.world(slot)
+        world = self.slot_worlds.world(slot)
         if world is None:
             raise ActionError(f"expected a placed body in slot {slot}, got none yet; call place first")
         return world.navmesh

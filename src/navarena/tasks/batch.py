@@ -9,10 +9,13 @@ from jaxtyping import Bool, Int64
 
 from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.core.suggest import unknown_name
+from navarena.corruptions.catalog import join_corruptions
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_corruptions import GoalCorruptions
 from navarena.metrics.effort import measure_way
 from navarena.metrics.trajectory import BodyRates, Trajectory
-from navarena.simulation.readings import find_readings
+from navarena.simulation.corruption import make_pipeline
+from navarena.simulation.observation_sources import find_sources
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
@@ -20,7 +23,7 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.oracle_phases import OraclePhases
 from navarena.tasks.recorder import Recorder
 from navarena.tasks.sensors.catalog import GOAL_SENSORS, find_goal_sensor
-from navarena.tasks.spoiler import Spoiler
+from navarena.tasks.sensors.lifelong_goal import LifelongGoalState
 from navarena.tasks.task import Actions, Phase, StepResult, Task
 
 
@@ -33,8 +36,8 @@ class NavigationBatch:
         threads: for rendering; None for all processors this process may use.
         sensors: names of what to observe; None for all that the task offers. Only these are computed.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: what spoils images, motion, knowledge of the pose and goals, in this order and after
-            the task's own, each as "name", "name:severity" or with words (see navarena.corruptions).
+        corruptions: of images, motion, estimated pose and goals, in this order and after the task's own,
+            each as "name", "name:severity" or with words (see navarena.corruptions).
 
     Attributes:
         specs: name -> shape, type and bounds of each observation.
@@ -58,20 +61,21 @@ class NavigationBatch:
         others = [name for name in self.sensors if name not in goals]
         _require_known(task, others)
         self.state = task.make_state(slots)
-        self._spoiler = Spoiler(task, corruptions, slots, self.state.steps)
+        found_corruptions = join_corruptions(task.corruptions, corruptions)
+        self._pipeline = make_pipeline(found_corruptions, slots, task.max_steps, task.actuation)
+        self._goal_corruptions = GoalCorruptions(found_corruptions)
+        if isinstance(self.state, LifelongGoalState):
+            self.state.image_transform = self._corrupt_goal_image
         self.simulator = Simulator(
-            self._spoiler.body,
+            task.embodiment if self._pipeline is None else self._pipeline.change_cameras(task.embodiment),
             slots,
             others,
             () if task.is_continuous else task.actions,
             threads,
-            self._spoiler.actuate,
-            task.make_sensor,
-            self._spoiler.stays_when_blocked,
-            self._spoiler.retouch,
-            tuple(channel for sensor in self._goal_sensors for channel in sensor.channels),
+            pipeline=self._pipeline,
+            own_sensor=task.make_sensor,
+            channels=tuple(channel for sensor in self._goal_sensors for channel in sensor.channels),
         )
-        self._spoiler.attach(self.simulator, self.state)
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
         self._recorder = Recorder(slots, task.max_steps, len(task.actions) if task.is_continuous else None)
         self._running = np.zeros(slots, bool)
@@ -105,7 +109,7 @@ class NavigationBatch:
         They are computed when first read after a step or start, and rewritten in place by the
         next; copy what must be kept. Rows of slots that never started mean nothing.
         """
-        seen = dict(self.simulator.observations)
+        seen = self.simulator.observer.observe(self.simulator.slot_worlds)
         if not self._fresh:
             for sensor in self._goal_sensors:
                 sensor.observe(self.simulator, self.state, self._goals_seen[sensor.name])
@@ -165,8 +169,11 @@ class NavigationBatch:
         self.simulator.place(rows, worlds, positions, yaws, tilts)
         self.state.stopped[rows] = False
         self.state.steps[rows] = 0
-        self._spoiler.begin(rows, episodes)
-        self.task.begin(self.simulator, self.state, rows, self._spoiler.tell(rows, episodes))
+        if self._pipeline is not None:
+            scenes, ids = zip(*((episode.scene_id, episode.episode_id) for episode in episodes))
+            self._pipeline.begin(rows, scenes, ids, self.simulator.bodies, self.simulator.slot_worlds)
+        told = [self._goal_corruptions.corrupt_goals(*one) for one in zip(episodes, worlds)]
+        self.task.begin(self.simulator, self.state, rows, told)
         for sensor in self._goal_sensors:
             sensor.begin(self.simulator, self.state, rows)
         for slot, episode in zip(rows, episodes):
@@ -187,46 +194,37 @@ class NavigationBatch:
         not begun or has ended.
         """
         chosen = np.ones(self.slots, bool) if active is None else np.asarray(active, bool)
-        if self._oracle is not None:
-            return self._step_tours(np.asarray(actions), chosen, self._oracle)
-        return self._step_agents(actions, chosen)
-
-    def _step_tours(
-        self, actions: np.ndarray, chosen: Bool[np.ndarray, "n"], oracle: OraclePhases
-    ) -> StepResult:
-        """One action of the agents, and one of the oracle in the slots that it leads."""
-        led = np.flatnonzero(chosen & self.led)
-        acting = chosen & ~self.led
-        if acting.any() or not len(led):
-            result = self._step_agents(actions, acting)
-        else:
-            nothing = np.zeros(self.slots, bool)
-            result = StepResult(np.zeros(self.slots), nothing, nothing.copy())
-        if len(led):
-            self.step_unrecorded(*oracle.next_actions(led))
-        return replace(result, arrived=oracle.arrive(led))
-
-    def _step_agents(self, actions: Actions, chosen: Bool[np.ndarray, "n"]) -> StepResult:
-        """One action (N,) in each `chosen` slot (N,), and its judgement."""
-        if chosen.shape == (self.slots,) and (chosen & ~self._running).any():
-            slot = int(np.flatnonzero(chosen & ~self._running)[0])
+        led = np.zeros(0, np.int64) if self._oracle is None else np.flatnonzero(chosen & self.led)
+        acting = chosen & ~self.led if len(led) else chosen
+        if acting.shape == (self.slots,) and (acting & ~self._running).any():
+            slot = int(np.flatnonzero(acting & ~self._running)[0])
             when = "before reset (start)" if self._episodes[slot] is None else "after its end"
             raise ActionError(
                 f"expected a running episode in slot {slot}, got a step {when}; start an episode first"
             )
         taken = np.asarray(actions)
-        self.simulator.bodies.begin_step()
-        self.task.execute(self.simulator, self.state, taken, chosen)
-        self.state.steps[chosen] += 1
-        self._spoiler.feel(np.flatnonzero(chosen))
-        result = self.task.judge(self.simulator, self.state, taken, chosen)
-        self._recorder.record(chosen, taken, self.simulator.bodies, self.state)
-        self._running &= ~(result.terminated | result.truncated)
+        if len(led) and not acting.any():
+            result = StepResult(np.zeros(self.slots), acting, acting.copy())
+        else:
+            self.simulator.bodies.begin_step()
+            self.task.execute(self.simulator, self.state, taken, acting)
+            self.state.steps[acting] += 1
+            if self._pipeline is not None:
+                self._pipeline.end_step(np.flatnonzero(acting), self.simulator.bodies)
+            result = self.task.judge(self.simulator, self.state, taken, acting)
+            self._recorder.record(acting, taken, self.simulator.bodies, self.state)
+            self._running &= ~(result.terminated | result.truncated)
         self._fresh = False
-        return result
+        if self._oracle is None:
+            return result
+        if len(led):
+            self.step_unrecorded(*self._oracle.next_actions(led))
+        return replace(result, arrived=self._oracle.arrive(led))
 
     def step_unrecorded(self, actions: Int64[np.ndarray, "n"], active: Bool[np.ndarray, "n"]) -> None:
-        """Move bodies outside the rules: nothing is judged, counted or recorded.
+        """Move bodies outside the rules, exactly as commanded: nothing is judged, counted or recorded.
+
+        Corruptions of images and estimated poses go on; those of motion do not act.
 
         Args:
             actions: (N,) indices into `task.actions`; rows of other slots are ignored.
@@ -235,9 +233,13 @@ class NavigationBatch:
         Raises ActionError for an action out of range.
         """
         self.simulator.bodies.begin_step()
-        self.simulator.step(actions, active)
-        self._spoiler.feel(np.flatnonzero(active))
+        self.simulator.step(actions, active, exact=True)
+        if self._pipeline is not None:
+            self._pipeline.end_step(np.flatnonzero(active), self.simulator.bodies)
         self._fresh = False
+
+    def _corrupt_goal_image(self, slot: int, number: int, image: np.ndarray) -> np.ndarray:
+        return self._goal_corruptions.corrupt_image(self.episode(slot), number, image)
 
     def trajectory(self, slot: int) -> Trajectory:
         """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
@@ -257,6 +259,6 @@ def _require_known(task: Task, names: Sequence[str]) -> None:
     """Raise UnknownNameError, with the nearest of all sensors, for a name that none answers to."""
     for name in names:
         try:
-            find_readings(task.embodiment, name, task.make_sensor)
+            find_sources(task.embodiment, name, task.make_sensor)
         except UnknownNameError as error:
             raise unknown_name("sensor", name, [*SENSORS.names(), *GOAL_SENSORS.names()]) from error

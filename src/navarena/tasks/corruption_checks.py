@@ -1,4 +1,4 @@
-"""Whether a protocol has anything for a corruption to spoil."""
+"""Checks that the corruptions chosen for a protocol have anything to act on."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +15,7 @@ from navarena.corruptions.corruption import (
     PoseCorruption,
 )
 from navarena.simulation.motion import movement_table
-from navarena.simulation.readings import find_readings
+from navarena.simulation.observation_sources import find_sources
 from navarena.simulation.sensors.sensor import ImageSensor
 from navarena.tasks.sensors.catalog import find_goal_sensor
 from navarena.tasks.sensors.lifelong_goal import ImageGoalSensor, LanguageGoal, ObjectNameGoal
@@ -26,7 +26,7 @@ GOAL_SENSORS = {"object": ObjectNameGoal, "description": LanguageGoal, "image": 
 
 
 def require_applicable(task: TaskRules, corruptions: Sequence[str], sensors: Iterable[str] = ()) -> None:
-    """Check that there is something for each of `corruptions` to spoil.
+    """Check that there is something for each of `corruptions` to act on.
 
     Args:
         task: the protocol, with its actions and sensors.
@@ -54,8 +54,8 @@ def require_applicable(task: TaskRules, corruptions: Sequence[str], sensors: Ite
             )
 
 
-def leave_out_idle(task: Task, corruptions: Iterable[str], sensors: Iterable[str] = ()) -> tuple[str, ...]:
-    """Those of `corruptions` that have something to spoil; arguments as of require_applicable."""
+def keep_applicable(task: Task, corruptions: Iterable[str], sensors: Iterable[str] = ()) -> tuple[str, ...]:
+    """Those of `corruptions` that have something to act on; arguments as of require_applicable."""
     names = list(dict.fromkeys((*task.sensors, *sensors)))
     return tuple(text for text in corruptions if not _missing(task, find_corruption(text), names))
 
@@ -83,13 +83,13 @@ def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
 
 def _channels(task: Task, names: Sequence[str]) -> set[str]:
     """Channels of the cameras that sensors read."""
-    readings = [
-        reading
+    sources = [
+        source
         for name in names
         if find_goal_sensor(name, task.make_sensor) is None
-        for reading in find_readings(task.embodiment, name, task.make_sensor)
+        for source in find_sources(task.embodiment, name, task.make_sensor)
     ]
-    return {one.sensor.channel for one in readings if isinstance(one.sensor, ImageSensor)}
+    return {one.sensor.channel for one in sources if isinstance(one.sensor, ImageSensor)}
 
 
 def _senses(task: Task, names: Sequence[str]) -> set[str]:
@@ -99,7 +99,7 @@ def _senses(task: Task, names: Sequence[str]) -> set[str]:
 
 
 def _movements(task: Task) -> set[str]:
-    """What some action does that may be spoilt: "walk", "turn"."""
+    """What some action does that corruptions of motion act on: "walk", "turn"."""
     if task.drives:
         return set()
     table = movement_table(task.embodiment, task.actions)

@@ -72,7 +72,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         episodes: to draw from, in the place of `split` and `dataset`.
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: what spoils sight, motion and knowledge of the pose, in this order, as "name:severity".
+        corruptions: of images, motion, estimated pose and goals, in this order, each as "name:severity".
         sources: the user's files beside the data set, such as the connectivity of navigation graphs.
         render_mode: "rgb_array" lets `render` return the first colour camera's image.
     """

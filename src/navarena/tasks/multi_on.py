@@ -231,7 +231,7 @@ class MultiOn(Task):
         """(M,) metres from start to first goal, from first to second, and so on."""
         points = np.concatenate([simulator.positions[slot][None], state.goals[slot]])
         rows = np.full(len(points) - 1, slot, np.int64)
-        return simulator.stage.geodesic_distance(rows, points[:-1], points[1:])
+        return simulator.slot_worlds.geodesic_distance(rows, points[:-1], points[1:])
 
     def _show(self, simulator: Simulator, state: MultiOnState, slot: int, episode: Episode) -> None:
         """Place the objects that images of this episode show."""

@@ -136,7 +136,7 @@ def require_object_state(state: TaskState) -> ObjectGoalState:
 
 def require_world(simulator: Simulator, slot: int) -> World:
     """Where the body `slot` stands; raises InputError before the first placement."""
-    world = simulator.stage.world(slot)
+    world = simulator.slot_worlds.world(slot)
     if world is None:
         raise InputError(f"expected a placed body in slot {slot}, got none; call place first")
     return world

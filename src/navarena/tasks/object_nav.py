@@ -209,7 +209,7 @@ class ObjectNav(ObjectGoalTask):
 
     def _sight(self, simulator: Simulator, state: ObjectNavState, slot: int) -> Sighting:
         """What the body in `slot` is near to, and sees, of the objects of its goal."""
-        world, things = simulator.stage.world(slot), state.things[slot]
+        world, things = simulator.slot_worlds.world(slot), state.things[slot]
         if world is None or things is None:
             return NOTHING
         bodies, options = simulator.bodies, self.options

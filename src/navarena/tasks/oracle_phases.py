@@ -129,7 +129,7 @@ class OraclePhases:
 
     def _put(self, slot: int, position: np.ndarray, yaw: float) -> None:
         """Move the body to `position` (3,), metres, and `yaw`, radians, in its scene."""
-        world = self._simulator.stage.world(slot)
+        world = self._simulator.slot_worlds.world(slot)
         if world is not None:
             self._simulator.place([slot], [world], position[None], np.array([yaw]))
 

@@ -37,7 +37,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         episodes: to draw from, in the place of `split` and `dataset`.
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: what spoils sight, motion and knowledge of the pose, in this order, as "name:severity".
+        corruptions: of images, motion, estimated pose and goals, in this order, each as "name:severity".
         sources: the user's files beside the data set, such as the connectivity of navigation graphs.
         copy: whether observations are fresh arrays. Without it they are rewritten by the next step.
     """

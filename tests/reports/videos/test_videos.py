@@ -259,7 +259,7 @@ def test_a_broken_video_leaves_nothing(tmp_path):
         pass
 
 
-def test_spoilt_images_are_the_agents_own():
+def test_corrupted_images_are_the_agents_own():
     setup = TaskSetup("objectnav-hm3d2022-v1", "forward", 0, ("speckle_noise:5",))
     assert find_sensors(setup) == {"rgb": "rgb", "depth": "video_depth", "semantic": "video_semantic"}
     assert set(find_sensors(replace(setup, corruptions=())).values()) == {

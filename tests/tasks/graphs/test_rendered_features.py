@@ -5,8 +5,8 @@ import pytest
 
 from navarena.core.errors import FileError, SceneError
 from navarena.core.seeding import make_generator
-from navarena.episodes.floor_graph import FloorGraphSettings, build_floor_graph
 from navarena.episodes.episode import Episode
+from navarena.episodes.floor_graph import FloorGraphSettings, build_floor_graph
 from navarena.episodes.graph_episodes import GraphGoal
 from navarena.scenes.graphs import GraphAtlas
 from navarena.simulation.body import Camera

@@ -244,7 +244,7 @@ class ObjectFinder(SeenFinder):
         """What semantic images of a slot's scene show of a goal."""
         if self._batch is None:
             raise InputError("expected the agent to be attached to a batch, got an act before attach")
-        world = self._batch.simulator.stage.world(slot)
+        world = self._batch.simulator.slot_worlds.world(slot)
         return () if world is None else values_of_goal(world.scene, goal, self._categories)
 
 

@@ -71,7 +71,7 @@ class ModularGoatAgent(MappingAgent):
         self._searches[start.slot] = Search(matcher, self._settings, age)
         if start.boundary >= Boundary.EPISODE:
             self._memory.reset([start.slot])
-            world = self._require_batch().simulator.stage.world(start.slot)
+            world = self._require_batch().simulator.slot_worlds.world(start.slot)
             things = () if world is None else world.scene.objects
             self._categories[start.slot] = {
                 one.object_id: one.category for one in things if one.category not in OVERLOOKED

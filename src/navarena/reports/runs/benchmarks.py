@@ -28,10 +28,10 @@ def opener() -> OpenBenchmark:
 def label_apart(contestants: Sequence[Contestant]) -> list[Contestant]:
     """The contestants with labels that differ: their corruptions, then a number behind equal ones."""
     labels = [one.label for one in contestants]
-    spoilt = [one.records[0].corruptions for one in contestants]
+    corrupted = [one.records[0].corruptions for one in contestants]
     named = [
         f"{label}, {corrupt}" if corrupt and labels.count(label) > 1 else label
-        for label, corrupt in zip(labels, spoilt, strict=True)
+        for label, corrupt in zip(labels, corrupted, strict=True)
     ]
     return [
         replace(one, label=f"{label} ({count})" if (count := named[: place + 1].count(label)) > 1 else label)

@@ -10,6 +10,7 @@ from jaxtyping import UInt8
 from navarena.core.errors import InputError
 from navarena.corruptions.catalog import join_corruptions
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_corruptions import GoalCorruptions
 from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark, TaskSetup
 from navarena.evaluation.journal import Row
 from navarena.evaluation.replay import execute_actions
@@ -22,12 +23,11 @@ from navarena.reports.videos.images import paint_classes, paint_depth
 from navarena.reports.videos.map_panel import MapPanel
 from navarena.reports.videos.video_file import encode_jpeg, open_video
 from navarena.simulation.body import Camera, Embodiment
+from navarena.simulation.corruption.images import CHANNEL_KINDS
 from navarena.simulation.world import open_world
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task
 from navarena.tasks.sensors.lifelong_goal import render_goal_image
-from navarena.tasks.spoilt_goals import GoalSpoiler
-from navarena.tasks.spoilt_images import KINDS
 
 CAMERA = "video"
 """Name of the camera that is added to the body: its images come as video_rgb, video_depth, video_semantic."""
@@ -117,14 +117,14 @@ def add_camera(body: Embodiment, height_px: int) -> Embodiment:
 
 
 def find_sensors(setup: TaskSetup) -> dict[str, str]:
-    """Each of CHANNELS -> the sensor that a video shows: of the agent itself where its images are spoilt.
+    """Each of CHANNELS -> the sensor that a video shows: of the agent itself where its images are corrupted.
 
     Such images have the size that the agent sees, and every byte of them; others that of the video.
     """
     task = get_body_task(setup.protocol)
     found = join_corruptions(task.corruptions, setup.corruptions).values()
     sensors = {channel: f"{CAMERA}_{channel}" for channel in CHANNELS}
-    for channel, kind in KINDS.items():
+    for channel, kind in CHANNEL_KINDS.items():
         camera = next((one for one in task.embodiment.cameras if channel in one.channels), None)
         if camera is not None and any(isinstance(one, kind) for one in found):
             sensors[channel] = f"{camera.name}_{channel}" if camera.name else channel
@@ -156,13 +156,13 @@ class _Recording:
         """The goals as the agent was told of them, and for each the image that tells it."""
         setup = _require_task(self._benchmark)
         task = get_body_task(setup.protocol)
-        spoiler = GoalSpoiler.among(join_corruptions(task.corruptions, setup.corruptions))
+        corruptions = GoalCorruptions(join_corruptions(task.corruptions, setup.corruptions))
         world = open_world(episode.scene_id, task.embodiment)
-        goals = tell_goals(spoiler.tell(episode, world))
+        goals = tell_goals(corruptions.corrupt_goals(episode, world))
         images = [
             None
             if one.image is None
-            else spoiler.retouch(episode, number, render_goal_image(world, one.image))
+            else corruptions.corrupt_image(episode, number, render_goal_image(world, one.image))
             for number, one in enumerate(goals)
         ]
         return goals, images
@@ -214,7 +214,7 @@ def make_video(
 ) -> Video:
     """Write the MP4 of one episode to `path` in one step.
 
-    The camera stands where the first of the body that takes colours does. Where corruptions spoil images or
+    The camera stands where the first of the body that takes colours does. Where corruptions corrupt images or
     goals, these are the agent's own, with the draws of its run.
 
     Args:

@@ -1,4 +1,4 @@
-"""Stage 1: which clusters may be seen, and in what order to draw them."""
+"""SlotWorlds 1: which clusters may be seen, and in what order to draw them."""
 
 # mypy: disable-error-code="no-untyped-def"
 

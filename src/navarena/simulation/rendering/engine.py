@@ -16,7 +16,7 @@ from navarena.simulation.rendering.extras import NO_EXTRAS, pack_extras
 from navarena.simulation.rendering.frame import render_views
 from navarena.simulation.rendering.render_mesh import RenderMesh
 from navarena.simulation.rendering.simd_shade import BLOCK
-from navarena.simulation.rendering.views import ExtraObjects, Frames, Views, require_consistent
+from navarena.simulation.rendering.views import OUTPUTS, ExtraObjects, Frames, Views, require_consistent
 
 SHADINGS = {"flat": shade.FLAT, "vertex": shade.VERTEX, "textured": shade.TEXTURED}
 ALIGNMENT = 4096
@@ -69,29 +69,8 @@ class VisibilityRenderer:
         """See Renderer.render."""
         require_name("shading", shading, SHADINGS)
         require_consistent(views, frames, len(self._meshes))
-        if views.camera.width_px < BLOCK:
-            self._render_narrow(views, frames, extras, shading)
-        else:
-            self._render(views, frames, extras, shading, views.camera.width_px)
-
-    def _render_narrow(self, views: Views, frames: Frames, extras: ExtraObjects | None, shading: str) -> None:
-        """Images narrower than one vector are cut from wider ones with the same centre and scale."""
-        height = views.camera.height_px
-        wide = Frames.allocate(
-            len(views),
-            Camera(width_px=BLOCK, height_px=height),
-            [name for name in ("rgb", "depth", "instance", "semantic") if getattr(frames, name) is not None],
-        )
-        self._render(views, wide, extras, shading, BLOCK)
-        for target, source in zip(frames.arrays(), wide.arrays()):
-            if target is not None and source is not None:
-                target[views.drawn] = source[views.drawn][:, :, : views.camera.width_px]
-
-    def _render(
-        self, views: Views, frames: Frames, extras: ExtraObjects | None, shading: str, width: int
-    ) -> None:
-        """Draw images `width` wide whose left part is the image of the camera."""
-        height = views.camera.height_px
+        height, width = views.camera.height_px, max(views.camera.width_px, BLOCK)
+        drawn_into = frames if width == views.camera.width_px else _widen(frames, len(views), width, height)
         cameras = pack_cameras(views)
         packed = NO_EXTRAS if extras is None else pack_extras(extras, views, cameras, len(self._meshes))
         if extras is not None and extras.templates is not self._templates:
@@ -99,17 +78,18 @@ class VisibilityRenderer:
             self._table = AddressTable([mesh.record() for mesh in (*self._meshes, *extras.templates)])
         scratch = self._require_scratch(width, height)
         scenes = np.ascontiguousarray(views.scene_index, np.int32)
-        offset = packed.offset(len(views))
-        outputs = np.array([0 if a is None else a.ctypes.data for a in frames.arrays()], np.int64)
-
-        def draw_share(share: int, first: int, last: int) -> None:
-            render_views(
-                self._table.table, scratch.table, share, first, last, cameras, scenes, offset,
-                packed.mesh, packed.cameras, packed.words, outputs, width, height,
-                layout.row_pitch(width), layout.hiz_stride(width), SHADINGS[shading],
-            )  # fmt: skip
-
-        run_over_rows(draw_share, views.drawn, self._threads)
+        outputs = np.array([0 if a is None else a.ctypes.data for a in drawn_into.arrays()], np.int64)
+        drawn = views.drawn
+        args = (
+            self._table.table, scratch.table, cameras, scenes, packed.offset(len(views)),
+            packed.mesh, packed.cameras, packed.words, outputs, width, height,
+            layout.row_pitch(width), layout.hiz_stride(width), SHADINGS[shading],
+        )  # fmt: skip
+        run_over_rows(render_views, drawn, self._threads, args)
+        if drawn_into is not frames:
+            for target, source in zip(frames.arrays(), drawn_into.arrays()):
+                if target is not None and source is not None:
+                    target[drawn] = source[drawn][:, :, : views.camera.width_px]
 
     def _require_scratch(self, width: int, height: int) -> AddressTable:
         """Working memory of every thread, large enough for the meshes and images of this call."""
@@ -119,6 +99,12 @@ class VisibilityRenderer:
             self._scratch = AddressTable([_make_scratch(*size) for _ in range(self._threads)])
             self._scratch_size = size
         return self._scratch
+
+
+def _widen(frames: Frames, count: int, width: int, height: int) -> Frames:
+    """Working memory for `count` images `width` wide, whose left part is what `frames` wants."""
+    wanted = [name for name, array in zip(OUTPUTS, frames.arrays()) if array is not None]
+    return Frames.allocate(count, Camera(width_px=width, height_px=height), wanted)
 
 
 def pack_cameras(views: Views) -> Float32[np.ndarray, "n 16"]:

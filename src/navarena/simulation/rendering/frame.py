@@ -25,7 +25,7 @@ def _clear(inverse_depth, width, height, pitch):
 
 @kernel
 def render_views(
-    meshes, scratch, share, first, last, cameras, scenes, extra_offset, extra_mesh, extra_cameras,
+    share, first, last, meshes, scratch, cameras, scenes, extra_offset, extra_mesh, extra_cameras,
     extra_words, outputs, width, height, pitch, stride, shading,
 ):  # fmt: skip
     """Draw views first..last - 1 with the scratch memory of thread `share`.

@@ -1,4 +1,4 @@
-"""Stage 2: clusters that are hidden behind what has been drawn already."""
+"""SlotWorlds 2: clusters that are hidden behind what has been drawn already."""
 
 # mypy: disable-error-code="no-untyped-def"
 

@@ -1,4 +1,4 @@
-"""Stage 5: the visibility buffer into colour, depth, instance and semantic."""
+"""SlotWorlds 5: the visibility buffer into colour, depth, instance and semantic."""
 
 # mypy: disable-error-code="no-untyped-def"
 

@@ -1,4 +1,4 @@
-"""Stage 3: vertices to the screen, clipping at the near plane, set-up of triangles.
+"""SlotWorlds 3: vertices to the screen, clipping at the near plane, set-up of triangles.
 
 Screen coordinates are columns and rows shifted by half a pixel, so that pixel centres are
 integers; y points down. Results go to two scratch tables of fields (one field after another,

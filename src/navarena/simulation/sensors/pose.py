@@ -58,7 +58,7 @@ class Gps(BodySensor):
         return ObservationSpec((2,), np.float32, -FAR, FAR, "metres")
 
     def observe(self, bodies: Bodies, out: np.ndarray) -> None:
-        episode_coordinates(bodies.felt_positions, bodies.start_positions, bodies.start_yaws, out)
+        episode_coordinates(bodies.estimated_positions, bodies.start_positions, bodies.start_yaws, out)
 
 
 class Compass(BodySensor):
@@ -73,7 +73,7 @@ class Compass(BodySensor):
         return ObservationSpec((1,), np.float32, -HALF_TURN, HALF_TURN, "radians")
 
     def observe(self, bodies: Bodies, out: np.ndarray) -> None:
-        wrapped_differences(bodies.felt_yaws, bodies.start_yaws, out)
+        wrapped_differences(bodies.estimated_yaws, bodies.start_yaws, out)
 
 
 class Odometry(BodySensor):

@@ -1,7 +1,7 @@
 """The goal sensors, by name."""
 
 from navarena.core.registry import Registry
-from navarena.simulation.readings import OwnSensor
+from navarena.simulation.observation_sources import OwnSensor
 from navarena.tasks.sensors.goal_sensor import GoalSensor
 
 GOAL_SENSORS = Registry(

@@ -15,7 +15,7 @@ class GoalSensor(Sensor):
     """Looks at the bodies and at what the task knows of their goals.
 
     Attributes:
-        follows: names of sensors of the pose from which it derives; what spoils them spoils it.
+        follows: names of sensors of the pose from which it derives, and with which it is corrupted.
         channels: images of the first camera that it looks at, too (see Observer.image).
     """
 

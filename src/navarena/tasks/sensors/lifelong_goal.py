@@ -34,7 +34,7 @@ IMAGE_PX = 512
 """Side of the images of goals (spec 4.1)."""
 
 
-RetouchGoal: TypeAlias = Callable[[int, int, UInt8[np.ndarray, "h w 3"]], UInt8[np.ndarray, "h w 3"]]
+GoalImageTransform: TypeAlias = Callable[[int, int, UInt8[np.ndarray, "h w 3"]], UInt8[np.ndarray, "h w 3"]]
 """(slot, place of the goal in its episode, image) -> image."""
 
 
@@ -47,7 +47,7 @@ class LifelongGoalState(TaskState):
         descriptions: (N,) text, of goals told in words, else empty.
         images: for each slot the camera of the goal's image; None for goals told otherwise.
         numbers: (N,) int64, place of the goal in its episode, from 0.
-        retouch: (slot, number, image) -> the image as the agent sees it, where somebody spoils it.
+        image_transform: what makes the image that the agent sees of the rendered one; None leaves it.
     """
 
     def __init__(self, slots: int) -> None:
@@ -57,7 +57,7 @@ class LifelongGoalState(TaskState):
         self.descriptions = np.zeros(slots, TEXT)
         self.images: list[GoalImage | None] = [None] * slots
         self.numbers = np.zeros(slots, np.int64)
-        self.retouch: RetouchGoal | None = None
+        self.image_transform: GoalImageTransform | None = None
 
     def tell(self, slot: int, subtask: Subtask, number: int) -> None:
         """Let `slot` know the goal of `subtask`, the `number`-th from 0 of its episode, and no other.
@@ -163,15 +163,15 @@ class ImageGoalSensor(GoalSensor):
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         state = _require_lifelong(state, self.name)
         for slot, (image, number) in enumerate(zip(state.images, state.numbers.tolist())):
-            world = simulator.stage.world(slot)
+            world = simulator.slot_worlds.world(slot)
             if image is None or world is None:
                 out[slot] = 0
                 continue
             kept = self._kept.get(slot)
             if kept is None or kept[:2] != (image, number):
                 seen = render_goal_image(world, image)
-                if state.retouch is not None:
-                    seen = state.retouch(slot, number, seen)
+                if state.image_transform is not None:
+                    seen = state.image_transform(slot, number, seen)
                 kept = self._kept[slot] = image, number, seen
             out[slot] = kept[2]
 

@@ -51,7 +51,7 @@ class PointGoal(GoalSensor):
 class PointGoalWithGpsCompass(GoalSensor):
     """(2,) float32 [metres, radians]: plan distance and bearing of the goal from where the body is now.
 
-    Where it is, gps and compass tell; what spoils them spoils this.
+    It follows from gps and compass, and is corrupted with them.
     The bearing is 0 straight ahead and grows to the left, within [-pi, pi]: the polar,
     two-dimensional form of Habitat's IntegratedPointGoalGPSAndCompassSensor.
     """
@@ -64,4 +64,4 @@ class PointGoalWithGpsCompass(GoalSensor):
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
         bodies = simulator.bodies
-        polar_goals(bodies.felt_positions, bodies.felt_yaws, state.goal_position, out)
+        polar_goals(bodies.estimated_positions, bodies.estimated_yaws, state.goal_position, out)

@@ -49,7 +49,7 @@ def _start_maps(
 ) -> None:
     """Forget what the lifetime of a map ends; maps are centred on where the body starts, world frame."""
     for slot in slots.tolist():
-        world = simulator.stage.world(slot)
+        world = simulator.slot_worlds.world(slot)
         scene = None if world is None else world.scene_id
         if lifetime == "episodic" or kept.scenes[slot] != scene:
             kept.maps.reset([slot], simulator.positions[slot : slot + 1, [0, 2]])
@@ -113,7 +113,7 @@ class OccupancyMapSensor(GoalSensor):
         self, maps: OccupancyMaps, simulator: Simulator, slot: int
     ) -> tuple[MapGrid, Int8[np.ndarray, "r c"]]:
         """Where the cells of one slot's map lie, and (R, C) int8 their evidence."""
-        world = simulator.stage.world(slot)
+        world = simulator.slot_worlds.world(slot)
         if self.lifetime == "known" and world is not None:
             known = survey_occupancy(world, simulator.embodiment, self._settings(simulator))
             return known.grid(0), known.scores[0, known.layer_at(0, simulator.positions[slot, 1])]
@@ -173,7 +173,7 @@ class SemanticMapSensor(GoalSensor):
             )
         classes = np.zeros_like(images)
         for slot in np.flatnonzero(placed).tolist():
-            world = simulator.stage.world(slot)
+            world = simulator.slot_worlds.world(slot)
             table = label_table(world.scene.categories if world is not None else ())
             known = images[slot] < len(table)  # goal objects that belong to no scene are void
             classes[slot] = table[np.where(known, images[slot], 0)]
@@ -186,7 +186,7 @@ class SemanticMapSensor(GoalSensor):
         camera, _ = simulator.observer.image("depth")
         eyes = simulator.observer.world_from_camera(camera)[:, :3, 3]
         for slot in slots:
-            world = simulator.stage.world(slot)
+            world = simulator.slot_worlds.world(slot)
             if world is not None:
                 known = survey_semantics(world, simulator.embodiment, self.settings)
                 known.storeys.layer[0] = known.storeys.nearest(0, float(simulator.positions[slot, 1]))

@@ -70,17 +70,17 @@ def clean(world, episodes):
 
 
 def test_only_what_a_corruption_is_named_for_changes(world, episodes, clean):
-    spoils = {
+    corrupts = {
         "goal_synonyms": (0, "objectgoal"),
         "goal_paraphrase": (1, "language_goal"),
         "goal_image_noise:2": (2, "image_goal"),
     }
-    for text, (modality, sensor) in spoils.items():
+    for text, (modality, sensor) in corrupts.items():
         for key, goals in look(world, episodes, [text]).items():
-            for spoilt, true in zip(goals, clean[key]):
-                changed = [name for name in SENSORS if not np.array_equal(spoilt[name], true[name])]
+            for corrupted, true in zip(goals, clean[key]):
+                changed = [name for name in SENSORS if not np.array_equal(corrupted[name], true[name])]
                 assert changed == ([sensor] if true["current_subtask"][0] == modality else []), text
-                assert spoilt["distance"] == true["distance"]
+                assert corrupted["distance"] == true["distance"]
 
 
 def test_other_words_mean_the_same(world, episodes, clean):
@@ -125,7 +125,7 @@ def test_protocols_without_such_goals_refuse(protocol, text, told):
         require_applicable(get_task(protocol), [text])
 
 
-def test_goals_of_every_kind_are_spoilt_where_they_are_told():
+def test_goals_of_every_kind_are_corrupted_where_they_are_told():
     for protocol, text in (
         ("goat-v1", "goal_paraphrase"),
         ("ovon-v1", "goal_synonyms"),
@@ -155,8 +155,8 @@ def test_goals_that_cannot_be_made_are_told(world, episodes, change, message):
     image = episodes[0].goal.subtasks[2]
     changed = change(image)
     if "object_id" in changed:
-        spoilt = replace(image, instances=(*image.instances, replace(image.instances[0], **changed)))
+        corrupted = replace(image, instances=(*image.instances, replace(image.instances[0], **changed)))
     else:
-        spoilt = replace(image, image=replace(image.image, **changed))
+        corrupted = replace(image, image=replace(image.image, **changed))
     with pytest.raises(InputError, match=message):
-        look(world, [replace(episodes[0], goal=LifelongGoal((spoilt,)))], slots=1)
+        look(world, [replace(episodes[0], goal=LifelongGoal((corrupted,)))], slots=1)

@@ -1,4 +1,4 @@
-"""Corruptions spoil what they are named for and nothing else, alike in every batch."""
+"""Corruptions corrupt what they are named for and nothing else, alike in every batch."""
 
 import math
 from dataclasses import replace
@@ -103,11 +103,11 @@ def walk(slots, corruptions, read=None, task=None, episodes=EPISODES, cache=None
     return seen
 
 
-def changed(clean, spoilt):
+def changed(clean, corrupted):
     """Names of the observations that differ somewhere."""
     return {
         name
-        for key, arrays in spoilt.items()
+        for key, arrays in corrupted.items()
         for name, value in arrays.items()
         if not np.array_equal(value, clean[key][name])
     }
@@ -141,16 +141,16 @@ EVERYTHING = {"rgb", "depth", "semantic", "pose", "odometry", *POSE}
         ("motor_failure", EVERYTHING),
     ],
 )
-def test_each_spoils_what_it_should_alike_in_every_batch(corruption, expected):
-    clean, spoilt = walk(4, ()), walk(4, (corruption,))
-    assert changed(clean, spoilt) == expected
+def test_each_corrupts_what_it_should_alike_in_every_batch(corruption, expected):
+    clean, corrupted = walk(4, ()), walk(4, (corruption,))
+    assert changed(clean, corrupted) == expected
     alone = walk(1, (corruption,), read=(3, 6))
     for key, arrays in alone.items():
         for name, value in arrays.items():
-            assert value.tobytes() == spoilt[key][name].tobytes(), (key, name)
+            assert value.tobytes() == corrupted[key][name].tobytes(), (key, name)
 
 
-def test_an_image_is_spoilt_once_while_its_body_rests():
+def test_an_image_is_corrupted_once_while_its_body_rests():
     batch = NavigationBatch(SmallPointNav(), 2, None, SENSORS, make_cache(), ("speckle_noise:5", "metres"))
     batch.start(range(2), EPISODES[:2])
     first = {name: batch.observations[name].copy() for name in ("rgb", "depth")}
@@ -180,13 +180,13 @@ def test_draws_last_for_a_scene_or_an_episode():
             assert np.array_equal(seen["left", step]["rgb"], clean["left", step]["rgb"] // divisor)
 
 
-def test_depth_is_spoilt_in_metres_before_it_is_clipped_and_scaled():
-    clean, spoilt = walk(4, ()), walk(4, ("metres",))
+def test_depth_is_corrupted_in_metres_before_it_is_clipped_and_scaled():
+    clean, corrupted = walk(4, ()), walk(4, ("metres",))
     metres = clean["ahead", 0]["depth"] * 4.5 + 0.5
     inside = (metres > 0.5) & (metres < 2.0)
     assert inside.any()
-    assert np.allclose(spoilt["ahead", 0]["depth"][inside] * 4.5 + 0.5, metres[inside] + 3, atol=1e-5)
-    assert (spoilt["ahead", 0]["depth"][metres >= 2.0] >= clean["ahead", 0]["depth"][metres >= 2.0]).all()
+    assert np.allclose(corrupted["ahead", 0]["depth"][inside] * 4.5 + 0.5, metres[inside] + 3, atol=1e-5)
+    assert (corrupted["ahead", 0]["depth"][metres >= 2.0] >= clean["ahead", 0]["depth"][metres >= 2.0]).all()
 
 
 def test_a_changed_camera_is_exactly_another_camera():
@@ -195,14 +195,14 @@ def test_a_changed_camera_is_exactly_another_camera():
             SMALL_BODY, cameras=(Camera(width_px=32, height_px=24, hfov=math.radians(39.5)),)
         )
 
-    spoilt, other, clean = walk(4, ("narrow",)), walk(4, (), task=NarrowBody()), walk(4, ())
-    assert not changed(other, spoilt)
+    corrupted, other, clean = walk(4, ("narrow",)), walk(4, (), task=NarrowBody()), walk(4, ())
+    assert not changed(other, corrupted)
     colours = walk(4, ("narrow:rgb_only",))
     assert np.array_equal(colours["far", 2]["rgb"], other["far", 2]["rgb"])
     assert np.array_equal(colours["far", 2]["depth"], clean["far", 2]["depth"])
 
 
-def test_the_goal_is_where_the_spoilt_pose_puts_it():
+def test_the_goal_is_where_the_corrupted_pose_puts_it():
     seen = walk(4, ("localisation_noise:5",))
     for episode in EPISODES:
         for step in range(1, 5):

@@ -20,7 +20,7 @@ OwnSensor = Callable[[str], Sensor | None]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ObservationSource:
     """One observation: who fills it, for which camera.
 
     Attributes:
@@ -34,9 +34,9 @@ class Reading:
     camera: int = -1
 
 
-def find_readings(
+def find_sources(
     embodiment: Embodiment, sensor: str | Sensor, own: OwnSensor = lambda kind: None
-) -> list[Reading]:
+) -> list[ObservationSource]:
     """What observing `sensor` means on a body.
 
     A sensor object stands for all cameras that can serve it; a name such as "left_rgb" for one.
@@ -44,7 +44,11 @@ def find_readings(
     Raises UnknownNameError for a name that no sensor (and camera) answers to.
     """
     if isinstance(sensor, Sensor):
-        return [Reading(sensor.name, sensor)] if isinstance(sensor, BodySensor) else _seen(embodiment, sensor)
+        return (
+            [ObservationSource(sensor.name, sensor)]
+            if isinstance(sensor, BodySensor)
+            else _seen(embodiment, sensor)
+        )
     for name in dict.fromkeys(camera.name for camera in embodiment.cameras):
         kind = sensor.removeprefix(f"{name}_") if name else sensor
         found = None if name and kind == sensor else _make_sensor(kind, own)
@@ -52,7 +56,7 @@ def find_readings(
             return _seen(embodiment, found, name)
     found = _make_sensor(sensor, own)
     if isinstance(found, BodySensor):
-        return [Reading(sensor, found)]
+        return [ObservationSource(sensor, found)]
     raise unknown_name("sensor", sensor, SENSORS.names())
 
 
@@ -63,29 +67,29 @@ def _make_sensor(kind: str, own: OwnSensor) -> Sensor | None:
     return found
 
 
-def _seen(embodiment: Embodiment, sensor: Sensor, only: str | None = None) -> list[Reading]:
+def _seen(embodiment: Embodiment, sensor: Sensor, only: str | None = None) -> list[ObservationSource]:
     """Readings of an image or camera sensor: by the first camera of each name that can serve it."""
     channel = sensor.channel if isinstance(sensor, ImageSensor) else None
-    readings: dict[str, Reading] = {}
+    sources: dict[str, ObservationSource] = {}
     for index, camera in enumerate(embodiment.cameras):
         serves = channel is None or channel in camera.channels
         if serves and only in (None, camera.name):
             name = f"{camera.name}_{sensor.name}" if camera.name else sensor.name
-            readings.setdefault(name, Reading(name, sensor, index))
-    if not readings:
+            sources.setdefault(name, ObservationSource(name, sensor, index))
+    if not sources:
         raise InputError(
             f"expected a camera of {embodiment.name!r} that takes {channel!r}, got none; leave the sensor "
             f"{sensor.name!r} out"
         )
-    return list(readings.values())
+    return list(sources.values())
 
 
-def spec_of(reading: Reading, embodiment: Embodiment) -> ObservationSpec:
+def spec_of(source: ObservationSource, embodiment: Embodiment) -> ObservationSpec:
     """Shape, type and bounds of one observation."""
-    if isinstance(reading.sensor, ImageSensor | CameraSensor):
-        return reading.sensor.spec(embodiment.cameras[reading.camera])
-    if isinstance(reading.sensor, BodySensor):
-        return reading.sensor.spec()
+    if isinstance(source.sensor, ImageSensor | CameraSensor):
+        return source.sensor.spec(embodiment.cameras[source.camera])
+    if isinstance(source.sensor, BodySensor):
+        return source.sensor.spec()
     raise InputError(
-        f"expected a BodySensor, ImageSensor or CameraSensor, got {type(reading.sensor).__name__}"
+        f"expected a BodySensor, ImageSensor or CameraSensor, got {type(source.sensor).__name__}"
     )

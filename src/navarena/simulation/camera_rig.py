@@ -1,21 +1,23 @@
-"""Takes the images of all bodies: one render call per kind of camera."""
+"""Camera rigs: one camera of each of N bodies, rendered in one call."""
 
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 
 from navarena.core.errors import SceneError
+from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera
+from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.rendering.engine import Renderer, VisibilityRenderer
 from navarena.simulation.rendering.views import ExtraObjects, Frames, Views
-from navarena.simulation.stage import Stage
+from navarena.simulation.slot_worlds import SlotWorlds
 
-MEANING = frozenset({"semantic", "instance"})
+LABEL_CHANNELS = frozenset({"semantic", "instance"})
 """Channels that only a scene with labelled objects can fill."""
 
 
-class Cameraman:
+class CameraRig:
     """One camera of each of N bodies and its preallocated images.
 
     Args:
@@ -25,7 +27,7 @@ class Cameraman:
         threads: to render with; None for all.
 
     Attributes:
-        images: channel -> (N, H, W[, 3]) array; each `shoot` rewrites the rows that it is asked for.
+        images: channel -> (N, H, W[, 3]) array; each `render` rewrites the rows that it is asked for.
     """
 
     def __init__(self, camera: Camera, channels: Iterable[str], slots: int, threads: int | None) -> None:
@@ -42,37 +44,43 @@ class Cameraman:
         self.images: dict[str, np.ndarray] = {channel: blank[channel]() for channel in sorted(self.channels)}
         self._frames = Frames(**{channel: self.images.get(channel) for channel in blank})
 
-    def require_meaning(self, stage: Stage) -> None:
+    def key(self, channel: str) -> str:
+        """Name of the observation of `channel`, such as "depth" or "left_rgb"."""
+        return f"{self.camera.name}_{channel}" if self.camera.name else channel
+
+    def require_labels(self, slot_worlds: SlotWorlds) -> None:
         """Raise SceneError when a labelled image is asked of a scene without labels."""
-        for world in stage.worlds:
-            if self.channels & MEANING and not world.scene.has_semantics:
+        labels = sorted(self.channels & LABEL_CHANNELS)
+        for world in slot_worlds.worlds:
+            if labels and not world.scene.has_semantics:
                 raise SceneError(
-                    f"expected labelled objects for the observations {sorted(self.channels & MEANING)}, got "
+                    f"expected labelled objects for the observations {labels}, got "
                     f"scene {world.scene_id!r} without semantics; "
                     "leave these sensors out or use a generated house"
                 )
 
-    def shoot(
+    def render(
         self,
         renderer: Renderer,
-        stage: Stage,
-        poses: Float[np.ndarray, "n 4 4"],
+        slot_worlds: SlotWorlds,
+        bodies: Bodies,
         rows: Bool[np.ndarray, "n"],
         extras: ExtraObjects | None = None,
     ) -> None:
-        """Render the slots `rows` (N,) from `poses` (N, 4, 4) (world_from_camera, metres) into `images`.
+        """Render what the cameras of `bodies` (N) see, in the slots `rows` (N,), into `images`.
 
         Those of other slots, and of slots that were never placed, stay as they are.
         """
+        poses = world_from_camera(bodies, self.camera)
         views = Views(
             camera=self.camera,
-            scene_index=np.where(rows, stage.row, -1).astype(np.int32),
+            scene_index=np.where(rows, slot_worlds.row, -1).astype(np.int32),
             position=np.ascontiguousarray(poses[:, :3, 3]),
             rotation=np.ascontiguousarray(poses[:, :3, :3]),
         )
         renderer.render(views, self._frames, extras)
 
 
-def make_renderer(stage: Stage, threads: int | None) -> Renderer:
-    """The renderer for the worlds on `stage`."""
-    return VisibilityRenderer([world.render_mesh for world in stage.worlds], threads=threads)
+def make_renderer(slot_worlds: SlotWorlds, threads: int | None) -> Renderer:
+    """The renderer for the worlds on `slot_worlds`."""
+    return VisibilityRenderer([world.render_mesh for world in slot_worlds.worlds], threads=threads)

@@ -1,4 +1,4 @@
-"""Spoils how the agents of N slots are told of their goals; what counts stays as it is."""
+"""Corruptions of goals: other words and changed images for the agent; what counts stays as it is."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -8,7 +8,12 @@ from jaxtyping import UInt8
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator, scene_name
-from navarena.corruptions.corruption import GoalCorruption, GoalImageCorruption, GoalWordsCorruption
+from navarena.corruptions.corruption import (
+    Corruption,
+    GoalCorruption,
+    GoalImageCorruption,
+    GoalWordsCorruption,
+)
 from navarena.episodes.episode import Episode, LifelongGoal
 from navarena.episodes.goals import Modality, Subtask, as_subtasks
 from navarena.episodes.goat import draw_synonym, paraphrase
@@ -30,31 +35,24 @@ REWORD: Mapping[Modality, Callable[[World, Subtask, np.random.Generator], Subtas
 """How goals told by each modality are told in other words."""
 
 
-class GoalSpoiler:
+class GoalCorruptions:
     """Corruptions of goals, in the order in which they are applied.
 
     What a corruption draws is named by itself, its place in that order, the scene, the episode and the
     place of the goal in it, so it depends on neither batches nor steps.
 
     Args:
-        corruptions: place -> text and corruption.
+        corruptions: text -> corruption, as join_corruptions finds them; those of other kinds are left out.
     """
 
-    def __init__(self, corruptions: Mapping[int, tuple[str, GoalCorruption]]) -> None:
-        self._corruptions = corruptions
+    def __init__(self, corruptions: Mapping[str, Corruption]) -> None:
+        self._corruptions = {
+            place: (text, one)
+            for place, (text, one) in enumerate(corruptions.items())
+            if isinstance(one, GoalCorruption)
+        }
 
-    @classmethod
-    def among(cls, corruptions: Mapping[str, object]) -> "GoalSpoiler":
-        """The corruptions of goals among those that join_corruptions has found, at their places there."""
-        return cls(
-            {
-                place: (text, one)
-                for place, (text, one) in enumerate(corruptions.items())
-                if isinstance(one, GoalCorruption)
-            }
-        )
-
-    def tell(self, episode: Episode, world: World | None) -> Episode:
+    def corrupt_goals(self, episode: Episode, world: World | None) -> Episode:
         """The episode as the agent is told of it: categories and descriptions in other words.
 
         Raises UnknownNameError and InputError for goals that no other words are known for (see
@@ -70,7 +68,7 @@ class GoalSpoiler:
             return episode
         return replace(episode, goal=LifelongGoal(tuple(subtasks)))
 
-    def retouch(
+    def corrupt_image(
         self, episode: Episode, number: int, image: UInt8[np.ndarray, "h w 3"]
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: the image of goal `number`, from 0, of an episode as the agent sees it."""

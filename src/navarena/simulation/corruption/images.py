@@ -1,4 +1,4 @@
-"""Spoils the images of N slots, and the cameras that take them."""
+"""Corruptions of images in N slots, and of the cameras that take them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,60 +6,61 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from navarena.core.seeding import make_generator, scene_name
+from navarena.core.seeding import make_generator
 from navarena.corruptions.corruption import CameraCorruption, DepthCorruption, ImageCorruption
-from navarena.episodes.episode import Episode
 from navarena.simulation.body import Camera, Embodiment
+from navarena.simulation.corruption.draws import EpisodeKey
 
 ImageKind = ImageCorruption | DepthCorruption
 
-KINDS = {"rgb": ImageCorruption, "depth": DepthCorruption}
-"""Channel of a camera -> what spoils it; labels are never spoilt."""
+CHANNEL_KINDS = {"rgb": ImageCorruption, "depth": DepthCorruption}
+"""Channel of a camera -> the corruptions that act on it; none acts on labels."""
 
 
-class ImageSpoiler:
-    """Corruptions of images, in the order in which they are applied.
+class ImageStage:
+    """Corruptions of colour and depth images, in the order in which they are applied.
 
     What a corruption draws is named by itself, its place in that order, the image, the scene, the
     episode and the step, so an image depends neither on the batch nor on which were looked at before.
 
     Args:
         corruptions: place -> text and corruption.
-        steps: (N,) counts of steps of the episodes, which somebody else keeps.
     """
 
-    def __init__(
-        self, corruptions: Mapping[int, tuple[str, ImageKind]], steps: Int64[np.ndarray, "n"]
-    ) -> None:
-        self._corruptions, self._steps = corruptions, steps
+    def __init__(self, corruptions: Mapping[int, tuple[str, ImageKind]]) -> None:
+        self._corruptions = corruptions
 
-    def retouch(
+    def corrupt(
         self,
         name: str,
         images: np.ndarray,
         rows: Bool[np.ndarray, "n"],
-        episodes: Sequence[Episode | None],
+        episodes: Sequence[EpisodeKey | None],
+        steps: Int64[np.ndarray, "n"],
     ) -> None:
-        """Spoil `images`, (N, H, W, 3) uint8 or (N, H, W) float32 metres, of the channel `name`, in place.
+        """Corrupt `images`, (N, H, W, 3) uint8 or (N, H, W) float32 metres, in place.
 
-        rows: (N,) which of them; episodes: (N). Images of slots without an episode stay as they are.
+        Args:
+            name: of the channel, with its camera's prefix.
+            images: rows of slots without an episode stay as they are.
+            rows: (N,) bool, which of them.
+            episodes: of the N slots.
+            steps: (N,) counts of steps.
         """
-        slots = [slot for slot in np.flatnonzero(rows).tolist() if episodes[slot] is not None]
-        kind = KINDS.get(name.split("_")[-1])
+        kind = CHANNEL_KINDS.get(name.split("_")[-1])
+        chosen = {slot: episodes[slot] for slot in np.flatnonzero(rows).tolist()}
+        keys = {slot: key for slot, key in chosen.items() if key is not None}
+        slots = list(keys)
         for place, (text, corruption) in self._corruptions.items():
             if kind is None or not slots or not isinstance(corruption, kind):
                 continue
-            names = [self._name(text, place, name, corruption.per, slot, episodes[slot]) for slot in slots]
-            generators = [make_generator(*one) for one in names]
-            chosen = images[slots].reshape(len(slots), *images.shape[1:3], -1)
-            images[slots] = corruption.corrupt(chosen, generators).reshape(-1, *images.shape[1:])
-
-    def _name(
-        self, text: str, place: int, image: str, per: str, slot: int, episode: Episode | None
-    ) -> tuple[str | int, ...]:
-        scene, own = (scene_name(episode.scene_id), episode.episode_id) if episode else ("", "")
-        longest = ("corruption", text, place, image, scene, own, int(self._steps[slot]))
-        return longest[: {"scene": -2, "episode": -1}.get(per)]
+            kept = {"scene": -2, "episode": -1}.get(corruption.per)
+            generators = [
+                make_generator(*("corruption", text, place, name, *key, int(steps[slot]))[:kept])
+                for slot, key in keys.items()
+            ]
+            picked = images[slots].reshape(len(slots), *images.shape[1:3], -1)
+            images[slots] = corruption.corrupt(picked, generators).reshape(-1, *images.shape[1:])
 
 
 def change_cameras(body: Embodiment, corruptions: Sequence[CameraCorruption]) -> Embodiment:

@@ -9,7 +9,7 @@ from navarena.simulation.navmesh.table import NavMeshTable
 from navarena.simulation.world import World
 
 
-class Stage:
+class SlotWorlds:
     """The worlds of N slots, without repetition.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Spoils what N bodies know of their poses and motions."""
+"""Corruptions of the estimated poses and motions of N bodies."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -10,73 +10,77 @@ from jaxtyping import Float, Int64
 
 from navarena.core.kernels import kernel
 from navarena.corruptions.corruption import PoseCorruption
-from navarena.episodes.episode import Episode
 from navarena.simulation.bodies import Bodies
+from navarena.simulation.corruption.draws import EpisodeDraws, EpisodeKey
 from navarena.simulation.sensors.pose import relative_motions
-from navarena.tasks.episode_draws import EpisodeDraws
 
 POSE, MOTION = ("gps", "compass"), ("odometry",)
 
 
-class PoseSpoiler:
+class PoseStage:
     """Corruptions of gps and compass, and of odometry, in the order in which they are applied.
 
     Args:
-        draws: one for each corruption.
-        steps: (N,) counts of steps of the episodes, which somebody else keeps.
-        bodies: that know their poses.
+        draws: of each corruption; those of other kinds are left out.
+        slots: N.
     """
 
-    def __init__(self, draws: Sequence[EpisodeDraws], steps: Int64[np.ndarray, "n"], bodies: Bodies) -> None:
-        self._steps, self._bodies = steps, bodies
+    def __init__(self, draws: Sequence[EpisodeDraws], slots: int) -> None:
         found = [(one, one.corruption) for one in draws if isinstance(one.corruption, PoseCorruption)]
-        self._of_poses = [_Chained(*one) for one in found if one[1].sensors == POSE]
-        self._of_motions = [_Chained(*one) for one in found if one[1].sensors == MOTION]
-        if self._of_poses:
-            bodies.doubt()
+        self._of_poses = [_Step(*one, slots) for one in found if one[1].sensors == POSE]
+        self._of_motions = [_Step(*one, slots) for one in found if one[1].sensors == MOTION]
 
-    def begin(self, slot: int, episode: Episode) -> None:
+    def begin(self, slot: int, episode: EpisodeKey) -> None:
         """Draw for an episode."""
         for one in (*self._of_poses, *self._of_motions):
             one.draws.begin(slot, episode)
 
-    def feel(self, slots: Int64[np.ndarray, "k"], starting: bool) -> None:
-        """Let the bodies `slots` (K,) take their readings, once after each step and at the start."""
-        if self._of_poses:
-            self._feel_poses(slots, starting)
-        if self._of_motions:
-            self._feel_motions(slots, starting)
+    def update(
+        self, bodies: Bodies, steps: Int64[np.ndarray, "n"], slots: Int64[np.ndarray, "k"], starting: bool
+    ) -> None:
+        """Estimate the poses of the bodies `slots` (K,): once at the start and once after each step.
 
-    def _feel_poses(self, slots: Int64[np.ndarray, "k"], starting: bool) -> None:
-        bodies = self._bodies
+        steps: (N,) counts of steps of the episodes.
+        """
+        if self._of_poses:
+            self._update_poses(bodies, steps, slots, starting)
+        if self._of_motions:
+            self._update_motions(bodies, steps, slots, starting)
+
+    def _update_poses(
+        self, bodies: Bodies, steps: Int64[np.ndarray, "n"], slots: Int64[np.ndarray, "k"], starting: bool
+    ) -> None:
+        if bodies.estimated_positions is bodies.positions:
+            bodies.separate_estimates()
         poses = np.zeros((len(bodies), 3))
         zeros = np.zeros_like(poses)
         relative_motions(
             bodies.positions, bodies.yaws, bodies.start_positions, bodies.start_yaws, zeros, poses
         )
         for one in self._of_poses:
-            poses = one.corrupt(poses, self._steps, slots, starting)
-        felt_positions, felt_yaws = bodies.positions.copy(), bodies.yaws.copy()
-        world_poses(poses, bodies.start_positions, bodies.start_yaws, felt_positions, felt_yaws)
-        bodies.felt_positions[slots], bodies.felt_yaws[slots] = felt_positions[slots], felt_yaws[slots]
+            poses = one.corrupt(poses, steps, slots, starting)
+        positions, yaws = bodies.positions.copy(), bodies.yaws.copy()
+        world_poses(poses, bodies.start_positions, bodies.start_yaws, positions, yaws)
+        bodies.estimated_positions[slots], bodies.estimated_yaws[slots] = positions[slots], yaws[slots]
 
-    def _feel_motions(self, slots: Int64[np.ndarray, "k"], starting: bool) -> None:
-        bodies = self._bodies
+    def _update_motions(
+        self, bodies: Bodies, steps: Int64[np.ndarray, "n"], slots: Int64[np.ndarray, "k"], starting: bool
+    ) -> None:
         true = np.zeros((len(bodies), 3))
         zeros = np.zeros_like(true)
         relative_motions(bodies.positions, bodies.yaws, bodies.last_positions, bodies.last_yaws, zeros, true)
         motions = true
         for one in self._of_motions:
-            motions = one.corrupt(motions, self._steps, slots, starting)
+            motions = one.corrupt(motions, steps, slots, starting)
         bodies.motion_errors[slots] = (motions - true)[slots]
 
 
-class _Chained:
-    """One corruption in a chain: its draws, and what it said last."""
+class _Step:
+    """One corruption of a chain, its draws, and its last estimates."""
 
-    def __init__(self, draws: EpisodeDraws, corruption: PoseCorruption) -> None:
+    def __init__(self, draws: EpisodeDraws, corruption: PoseCorruption, slots: int) -> None:
         self.draws, self._corruption = draws, corruption
-        self._last = np.zeros((0, 3))
+        self.last = np.zeros((slots, 3))
 
     def corrupt(
         self,
@@ -85,14 +89,12 @@ class _Chained:
         slots: Int64[np.ndarray, "k"],
         starting: bool,
     ) -> Float[np.ndarray, "n 3"]:
-        """Spoilt `poses` (N, 3); only the rows `slots` mean something, and are remembered."""
-        if len(self._last) != len(poses):
-            self._last = np.zeros_like(poses)
+        """Corrupted `poses` (N, 3); only the rows `slots` mean something, and are remembered."""
         if starting:
-            self._last[slots] = poses[slots]
-        spoilt = self._corruption.corrupt(poses, self._last, self.draws.rows(steps))
-        self._last[slots] = spoilt[slots]
-        return spoilt
+            self.last[slots] = poses[slots]
+        corrupted = self._corruption.corrupt(poses, self.last, self.draws.rows(steps, slots))
+        self.last[slots] = corrupted[slots]
+        return corrupted
 
 
 @kernel

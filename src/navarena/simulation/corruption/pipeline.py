@@ -1,0 +1,130 @@
+"""The corruptions of a simulator, applied stage by stage: cameras, images, depth, motion and estimated poses.
+
+Corruptions of goals, which the simulator does not know, are applied by episodes.goal_corruptions.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+from navarena.core.seeding import scene_name
+from navarena.corruptions.corruption import (
+    CameraCorruption,
+    Corruption,
+    DepthCorruption,
+    GoalCorruption,
+    ImageCorruption,
+    MotionCorruption,
+    PoseCorruption,
+)
+from navarena.simulation.bodies import Bodies
+from navarena.simulation.body import Embodiment
+from navarena.simulation.corruption.draws import EpisodeDraws, EpisodeKey
+from navarena.simulation.corruption.images import ImageStage, change_cameras
+from navarena.simulation.corruption.motion import MotionStage
+from navarena.simulation.corruption.poses import PoseStage
+from navarena.simulation.motion import Actuation
+from navarena.simulation.slot_worlds import SlotWorlds
+
+
+class CorruptionPipeline:
+    """Corruptions of N slots, in the order in which they are applied (see SimulationPipeline).
+
+    Args:
+        corruptions: text -> corruption, as join_corruptions finds them.
+        slots: N.
+        max_steps: for which random numbers are drawn when an episode begins.
+        actuation: of the protocol, before corruptions of motion; None for exact movements.
+
+    Attributes:
+        stays_when_blocked: whether a walk that meets an obstacle is not made at all.
+    """
+
+    def __init__(
+        self,
+        corruptions: Mapping[str, Corruption],
+        slots: int,
+        max_steps: int,
+        actuation: Actuation | None = None,
+    ) -> None:
+        ordered = list(enumerate(corruptions.items()))
+        self._actuation = actuation
+        self._steps = np.zeros(slots, np.int64)
+        self._episodes: list[EpisodeKey | None] = [None] * slots
+        self._cameras = [one for one in corruptions.values() if isinstance(one, CameraCorruption)]
+        self._images = ImageStage(
+            {
+                place: (text, one)
+                for place, (text, one) in ordered
+                if isinstance(one, ImageCorruption | DepthCorruption)
+            }
+        )
+        draws = [
+            EpisodeDraws(text, place, one, slots, max_steps + isinstance(one, PoseCorruption))
+            for place, (text, one) in ordered
+            if isinstance(one, MotionCorruption | PoseCorruption)
+        ]
+        self._motion, self._poses = MotionStage(draws, slots), PoseStage(draws, slots)
+        self.stays_when_blocked = self._motion.stays_when_blocked
+
+    def change_cameras(self, body: Embodiment) -> Embodiment:
+        """`body` with the cameras that corruptions make of its own."""
+        return change_cameras(body, self._cameras)
+
+    def begin(
+        self,
+        slots: Int64[np.ndarray, "k"],
+        scene_ids: Sequence[str],
+        episode_ids: Sequence[str],
+        bodies: Bodies,
+        slot_worlds: SlotWorlds,
+    ) -> None:
+        """Draw for episodes (K) that begin in `slots` (K,), at whose starts the bodies already stand.
+
+        Raises SceneError for a scene without the materials of floors that a corruption depends on.
+        """
+        self._steps[slots] = 0
+        for slot, scene, episode in zip(slots.tolist(), scene_ids, episode_ids, strict=True):
+            key = self._episodes[slot] = scene_name(scene), episode
+            self._motion.begin(slot, key, slot_worlds.world(slot))
+            self._poses.begin(slot, key)
+        self._poses.update(bodies, self._steps, slots, starting=True)
+
+    def end_step(self, slots: Int64[np.ndarray, "k"], bodies: Bodies) -> None:
+        """Count a step of the bodies `slots` (K,) and estimate their poses, whoever moved them.
+
+        Steps that do not count for the task are counted here, too: the draws of images and the errors of
+        poses go on.
+        """
+        self._steps[slots] += 1
+        self._poses.update(bodies, self._steps, slots, starting=False)
+
+    def change_movements(
+        self,
+        actions: Int64[np.ndarray, "n"],
+        movements: Float[np.ndarray, "n 4"],
+        active: Bool[np.ndarray, "n"],
+        bodies: Bodies,
+        slot_worlds: SlotWorlds,
+    ) -> Float[np.ndarray, "n 4"]:
+        """(N, 4) what bodies make of commanded `movements` (N, 4); see SimulationPipeline."""
+        if self._actuation is not None:
+            movements = self._actuation(actions, movements)
+        return self._motion.corrupt(movements, active, self._steps, bodies.positions, slot_worlds)
+
+    def change_images(self, name: str, images: np.ndarray, rows: Bool[np.ndarray, "n"]) -> None:
+        """Corrupt `rows` (N,) of what the cameras have taken, in place; see SimulationPipeline."""
+        self._images.corrupt(name, images, rows, self._episodes, self._steps)
+
+
+def make_pipeline(
+    corruptions: Mapping[str, Corruption], slots: int, max_steps: int, actuation: Actuation | None = None
+) -> CorruptionPipeline | None:
+    """The pipeline of `corruptions`; None where nothing stands between simulator and observations.
+
+    Arguments as of CorruptionPipeline.
+    """
+    if actuation is None and all(isinstance(one, GoalCorruption) for one in corruptions.values()):
+        return None
+    return CorruptionPipeline(corruptions, slots, max_steps, actuation)
