@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int64
 
 from navarena.agents.agent import Agent, Start
-from navarena.agents.pilot import Pilot
-from navarena.agents.reckoning import Reckoning
+from navarena.agents.dead_reckoning import DeadReckoning
+from navarena.agents.waypoint_follower import WaypointFollower
 from navarena.core.errors import InputError
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.tasks.batch import NavigationBatch
@@ -23,8 +23,8 @@ class ExpertAgent(Agent):
     It plans again from where it is when a plan has come to its end and the current goal is too far (it is
     the next of several), and when the body is not where the plan has it (it does not execute its actions
     exactly); where no plan exists it declares at once. Where what counts is what the body sees it turns
-    there first. Continuous protocols are steered along the shortest way (see `Pilot`). It is privileged:
-    it looks at true poses, goals and the navmesh, and observes nothing.
+    there first. In continuous protocols a `WaypointFollower` follows the shortest path. It is privileged: it
+    looks at true poses, goals and the navmesh, and observes nothing.
     """
 
     privileged = True
@@ -34,7 +34,7 @@ class ExpertAgent(Agent):
         self._task = task
         arrival = task.success_distance if task.expert_distance is None else task.expert_distance
         self._planner = ActionPlanner(task.embodiment, arrival, task.max_steps)
-        self._pilot = Pilot(task) if task.is_continuous else None
+        self._follower = WaypointFollower(task) if task.is_continuous else None
         self._index = {name: index for index, name in enumerate(task.actions)}
         self._declare = self._index[task.declaration]
         self._batch: NavigationBatch | None = None
@@ -42,28 +42,28 @@ class ExpertAgent(Agent):
     def attach(self, batch: NavigationBatch) -> None:
         """Keep the batch, to look at its bodies and goals."""
         self._batch = batch
-        if self._pilot is not None:
-            self._pilot.attach(batch)
+        if self._follower is not None:
+            self._follower.attach(batch)
             return
         self._plans = np.full((batch.slots, self._task.max_steps), self._declare, np.int64)
         self._next = np.zeros(batch.slots, np.int64)
         self._aims: list[Float[np.ndarray, "_ 3"]] = [np.zeros((0, 3))] * batch.slots
-        self._reckoning = Reckoning(batch.simulator)
+        self._dead_reckoning = DeadReckoning(batch.simulator)
 
     def reset(self, starts: Sequence[Start]) -> None:
         slots = np.array([start.slot for start in starts], np.int64)
         self._require_batch()
-        if self._pilot is not None:
-            self._pilot.reset(slots)
+        if self._follower is not None:
+            self._follower.reset(slots)
         else:
             self._plan(slots)
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         batch = self._require_batch()
-        if self._pilot is not None:
-            return self._pilot.act(active)
+        if self._follower is not None:
+            return self._follower.act(active)
         slots = np.flatnonzero(active)
-        strayed = slots[self._reckoning.errors(slots) > OFF_COURSE]
+        strayed = slots[self._dead_reckoning.errors(slots) > OFF_COURSE]
         if len(strayed):
             self._plan(strayed, [self._aims[slot] for slot in strayed.tolist()])
         self._finish(slots[self._plans[slots, self._next[slots]] == self._declare])
@@ -74,14 +74,14 @@ class ExpertAgent(Agent):
         actions = np.full(batch.slots, self._declare, np.int64)
         actions[slots] = self._plans[slots, self._next[slots]]
         self._next[slots] = np.minimum(self._next[slots] + 1, self._plans.shape[1] - 1)
-        self._reckoning.advance(actions)
+        self._dead_reckoning.advance(actions)
         return actions
 
     def _finish(self, slots: Int64[np.ndarray, "k"]) -> None:
         """Put before the declarations of `slots` (K,) what the task still asks of a body that is near."""
         batch = self._require_batch()
         for slot in slots[batch.state.distance[slots] < self._task.success_distance].tolist():
-            actions = batch.task.find_finish(batch.simulator, batch.state, slot)
+            actions = batch.task.final_actions(batch.simulator, batch.state, slot)
             if actions is None:
                 self._go_elsewhere(slot)
                 continue
@@ -113,7 +113,7 @@ class ExpertAgent(Agent):
         )
         self._next[slots] = 0
         self._plans[slots] = self._declare
-        self._reckoning.begin(slots)
+        self._dead_reckoning.begin(slots)
         for slot, aims in zip(slots.tolist(), goals):
             self._aims[slot] = aims
         for slot, plan in zip(slots, self._planner.plan(query)):

@@ -14,7 +14,7 @@ from navarena.tasks.vln_graph_teacher import path_actions, teacher_actions
 
 
 class GraphExpertAgent(GraphAgent):
-    """Goes along a shortest way to the goal and stops there: the teacher of imitation.
+    """Goes along a shortest path to the goal and stops there: the teacher of imitation.
 
     Where the goal is not known (test splits) it stops at once.
     """
@@ -39,7 +39,7 @@ class GraphExpertAgent(GraphAgent):
 
 
 class GraphPathAgent(GraphAgent):
-    """Follows the described path node by node: nDTW 1 even where the path is no shortest way."""
+    """Follows the described path node by node: nDTW 1 even where the path is no shortest path."""
 
     privileged = True
 

@@ -68,7 +68,7 @@ class ToursScore:
     weighting: Weighting = "episodes"
     """Of t-nDTW: tours weigh by episodes, or by changes of episode (continuous reference code)."""
     spl: SplReference | None = None
-    """SPL relative to the shortest way (official R2R) or the path (IVLN); the protocol's by default."""
+    """SPL relative to the shortest path (official R2R) or the path (IVLN); the protocol's by default."""
     drawings: Path | None = None
     """Folder for a drawing of each tour with its alignment."""
     details: Path | None = None

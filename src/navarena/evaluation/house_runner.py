@@ -11,7 +11,7 @@ from navarena.agents.agent import Agent
 from navarena.episodes.route_tours import EpisodeTour
 from navarena.evaluation.tour_runner import TourSource
 from navarena.metrics.followed_path import InstructionTrajectory, require_described_path
-from navarena.metrics.trajectory import BodyRates, ShortestWay
+from navarena.metrics.trajectory import BodyRates, ShortestPath
 from navarena.simulation.world import WorldCache
 from navarena.tasks.tour_batch import TourBatch, TourRecord
 from navarena.tasks.vln_ce_tours import IR2RCE
@@ -38,7 +38,7 @@ class SavedRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     success_distance: float
     reference: list[Place]
     rates: BodyRates | None
-    shortest: ShortestWay | None
+    shortest: ShortestPath | None
 
 
 @dataclass(frozen=True)

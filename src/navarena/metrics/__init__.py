@@ -2,7 +2,7 @@
 
 from navarena.metrics.alignment import dtw, dtw_alignment, euclidean_costs
 from navarena.metrics.catalog import COMMON_METRICS, METRICS, Metric, compute_metrics, get_metric
-from navarena.metrics.effort import action_spl, measure_way, rotation, seconds, time_spl
+from navarena.metrics.effort import action_spl, measure_path, rotation, seconds, time_spl
 from navarena.metrics.instruction import PathScores, coverage_length_score, ndtw, score_path
 from navarena.metrics.multi_goal import (
     MultiGoalTrajectory,
@@ -56,7 +56,7 @@ from navarena.metrics.tours import (
     tour_success,
     tour_weights,
 )
-from navarena.metrics.trajectory import BodyRates, ShortestWay, Trajectory, is_within
+from navarena.metrics.trajectory import BodyRates, ShortestPath, Trajectory, is_within
 from navarena.metrics.variance import VarianceSplit, split_variance
 
 __all__ = [
@@ -71,7 +71,7 @@ __all__ = [
     "PairedComparison",
     "PathScores",
     "SeenGoalTrajectory",
-    "ShortestWay",
+    "ShortestPath",
     "SubtaskScores",
     "TourSuccess",
     "Trajectory",
@@ -94,7 +94,7 @@ __all__ = [
     "interquartile_mean",
     "is_within",
     "mean_over_tours",
-    "measure_way",
+    "measure_path",
     "min_distance",
     "ndtw",
     "near_steps",

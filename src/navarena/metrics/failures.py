@@ -113,7 +113,7 @@ def _find_failed(trajectory: Trajectory) -> tuple[int, int, int, bool]:
 
     Of several that may fail one after another it is the first that did.
     """
-    passed, steps = trajectory.passed_after.tolist(), len(trajectory.actions)
+    passed, steps = trajectory.goal_end_steps.tolist(), len(trajectory.actions)
     if isinstance(trajectory, LifelongTrajectory):
         missed = np.flatnonzero(~np.asarray(trajectory.reached))
         if len(missed):

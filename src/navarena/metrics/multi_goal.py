@@ -71,7 +71,7 @@ class MultiGoalTrajectory(Trajectory):
         return len(self.legs)
 
     @property
-    def passed_after(self) -> Int[np.ndarray, "_"]:
+    def goal_end_steps(self) -> Int[np.ndarray, "_"]:
         """As `found_after`."""
         return np.asarray(self.found_after)
 

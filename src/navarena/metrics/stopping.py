@@ -42,7 +42,7 @@ def oracle_success(trajectory: Trajectory) -> float:
     ):
         return 0.0
     if trajectory.goal_count > 1:
-        found = trajectory.passed_after
+        found = trajectory.goal_end_steps
         near = near[int(found[-1]) if len(found) else 0 :]
         return float(len(found) == trajectory.goal_count - 1 and bool(near.any()))
     return float(near.any())

@@ -98,7 +98,7 @@ class LifelongTrajectory(Trajectory):
         return len(self.modalities)
 
     @property
-    def passed_after(self) -> Int[np.ndarray, "_"]:
+    def goal_end_steps(self) -> Int[np.ndarray, "_"]:
         """Number of actions after which each goal but the last made way for the next."""
         return np.asarray(self.ended_after)[: len(self.modalities) - 1]
 

@@ -42,8 +42,8 @@ class BodyRates:
 
 
 @dataclass(frozen=True)
-class ShortestWay:
-    """The shortest way from the start to the goal (along all goals, in order).
+class ShortestPath:
+    """The shortest path from the start to the goal (along all goals, in order).
 
     Attributes:
         length: metres.
@@ -88,7 +88,7 @@ class Trajectory:
     stopped: bool
     success_distance: float
     rates: BodyRates | None = field(default=None, kw_only=True)
-    shortest: ShortestWay | None = field(default=None, kw_only=True)
+    shortest: ShortestPath | None = field(default=None, kw_only=True)
 
     @property
     def succeeded(self) -> bool:
@@ -104,7 +104,7 @@ class Trajectory:
         return 1
 
     @property
-    def passed_after(self) -> Int[np.ndarray, "_"]:
+    def goal_end_steps(self) -> Int[np.ndarray, "_"]:
         """Number of actions taken when each goal that is no longer current was done with, rising."""
         return np.zeros(0, np.int64)
 

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Int64
 from navarena.core.errors import ActionError, InputError, UnknownNameError
 from navarena.core.suggest import unknown_name
 from navarena.episodes.episode import Episode
-from navarena.metrics.effort import measure_way
+from navarena.metrics.effort import measure_path
 from navarena.metrics.trajectory import BodyRates, Trajectory
 from navarena.simulation.readings import find_readings
 from navarena.simulation.sensors.catalog import SENSORS
@@ -189,7 +189,7 @@ class NavigationBatch:
         track = replace(
             track,
             rates=BodyRates(body.forward_step, body.turn_angle, body.walk_speed, body.turn_speed),
-            shortest=measure_way(way, float(track.yaws[0])) if len(way) else None,
+            shortest=measure_path(way, float(track.yaws[0])) if len(way) else None,
         )
         return self.task.complete(track, self.state, slot)
 

@@ -186,7 +186,7 @@ class ObjectNavRobothor(ObjectGoalTask):
         seen = [bool(self._see(simulator, require_state(state), *look)[0]) for look in looks]
         return np.array(seen, bool)
 
-    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
+    def final_actions(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
         """The fewest turns and looks after which the goal is visible; None if it is never."""
         if self.has_arrived(simulator, state, np.array([slot]))[0]:
             return ()

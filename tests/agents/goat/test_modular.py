@@ -8,11 +8,11 @@ import pytest
 
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders import GoalQuery, ImageMatcher, make_encoder
-from navarena.agents.goat.approach import MOST_REACH, aim_at, reach_of, stay_at, towards
 from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
+from navarena.agents.goat.goal_reading import described_colors, possible_categories, read_goal
+from navarena.agents.goat.instance_aims import MOST_REACH, aim_at, reach_of, stay_at, towards
+from navarena.agents.goat.instance_description import color_likeness, color_name, describe, gaps, neighbours
 from navarena.agents.goat.search import Search, SearchSettings
-from navarena.agents.goat.told_goals import categories_meant, colors_told, read_goal
-from navarena.agents.goat.traits import color_likeness, color_name, describe, gaps, neighbours
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode, LifelongGoal, ObjectInstance, ViewPoint
@@ -71,11 +71,11 @@ def test_goals_are_read_as_they_are_told():
     ],
 )
 def test_names_mean_categories(words, category):
-    assert category in categories_meant(words) and "desk" not in categories_meant(words)
+    assert category in possible_categories(words) and "desk" not in possible_categories(words)
 
 
 def test_unknown_names_mean_themselves():
-    assert categories_meant("flux capacitor") == {"flux capacitor", "flux_capacitor"}
+    assert possible_categories("flux capacitor") == {"flux capacitor", "flux_capacitor"}
 
 
 def test_small_things_are_gone_to_more_closely():
@@ -110,8 +110,8 @@ def test_colours_in_the_shade_are_like_their_words():
 
 
 def test_told_colours_are_those_of_the_thing_itself():
-    assert colors_told("White leather sofa near the red rug.") == ("white",)
-    assert colors_told("gray chair") == ("grey",) and colors_told("wooden chair") == ()
+    assert described_colors("White leather sofa near the red rug.") == ("white",)
+    assert described_colors("gray chair") == ("grey",) and described_colors("wooden chair") == ()
 
 
 def test_of_two_greys_the_lighter_is_the_white_one():

@@ -17,7 +17,7 @@ from navarena.mapping import (
     TerrainSettings,
     build_terrain,
     find_frontiers,
-    find_stand,
+    find_viewing_cell,
     flood_terrain,
     steer,
 )
@@ -173,7 +173,9 @@ class Explorer:
     def _find_stand(self, terrain: Terrain, reach: Reach, aim: Aim) -> tuple[int, int] | None:
         """The cell to go to for an aim, as close to what it asks for as there is one."""
         for most, spare in ((aim.most, aim.spare), *aim.fallbacks):
-            stand: tuple[int, int] | None = find_stand(terrain, reach, aim.points, aim.least, most, spare)
+            stand: tuple[int, int] | None = find_viewing_cell(
+                terrain, reach, aim.points, aim.least, most, spare
+            )
             if stand is not None:
                 return stand
         return None

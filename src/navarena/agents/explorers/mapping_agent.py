@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float, Float32, Int64
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.explorers.depth_images import forget_edges, forget_nearest, stretch
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
-from navarena.agents.explorers.neck import Neck
-from navarena.agents.explorers.pose_sources import PoseSource, ToldPoses
+from navarena.agents.explorers.pose_sources import PoseSource, SensorPoses
+from navarena.agents.explorers.tilt_estimation import TiltEstimator
 from navarena.core.errors import InputError
 from navarena.mapping import OccupancyMaps, OccupancySettings, SteeringSettings, TerrainSettings
 from navarena.simulation.bodies import Bodies
@@ -53,7 +53,7 @@ class MappingAgent(Agent):
         self._explorer_settings = _explorer_settings(task.embodiment)
         self._indices = {name: index for index, name in enumerate(task.actions)}
         self._map_settings = _map_settings(task.embodiment, self._depth, self.camera)
-        self._neck = Neck(task.embodiment) if isinstance(task, ObjectNavRobothor) else None
+        self._tilt_estimator = TiltEstimator(task.embodiment) if isinstance(task, ObjectNavRobothor) else None
         self._pose_source = self.make_pose_source()
         self.sensors: tuple[str, ...] = ("depth", *self._pose_source.sensors)
         if beyond := self.inputs_beyond(task):
@@ -74,8 +74,8 @@ class MappingAgent(Agent):
                 settings = self.settings_in(start.scene_id)
                 self._explorers[start.slot] = Explorer(settings, start.generator(type(self).__name__))
                 self._starts.append(start)
-                if self._neck is not None:
-                    self._neck.begin(start.slot)
+                if self._tilt_estimator is not None:
+                    self._tilt_estimator.begin(start.slot)
             self.begin(start)
 
     def act(
@@ -91,15 +91,15 @@ class MappingAgent(Agent):
         rows = np.flatnonzero(active).tolist()
         each = {slot: {name: value[slot] for name, value in observations.items()} for slot in rows}
         known = active.copy()
-        if self._neck is not None:
-            known[rows] = [self._neck.knows(slot) for slot in rows]
+        if self._tilt_estimator is not None:
+            known[rows] = [self._tilt_estimator.knows(slot) for slot in rows]
         self._carve(maps, depths, poses, known, {slot: each[slot] for slot in rows if known[slot]})
         actions = np.zeros(len(active), np.int64)
         for slot in rows:
             name = self._choose(slot, maps, each[slot], poses[slot])
             actions[slot] = self._indices[name]
-            if self._neck is not None:
-                self._neck.note(slot, name)
+            if self._tilt_estimator is not None:
+                self._tilt_estimator.note(slot, name)
             if self._explorers[slot].gives_up:
                 maps.reset([slot])
                 self._explorers[slot].begin_anew()
@@ -108,7 +108,7 @@ class MappingAgent(Agent):
 
     def make_pose_source(self) -> PoseSource:
         """What tells where the bodies are."""
-        return ToldPoses()
+        return SensorPoses()
 
     def settings_in(self, scene_id: str) -> ExplorerSettings:
         """How it explores in a scene: by its body's data sheet, unless it has learned better."""
@@ -182,10 +182,10 @@ class MappingAgent(Agent):
         pose: Float[np.ndarray, "4 4"],
     ) -> str:
         """The name of the next action of the body in `slot`; observations and pose as of `find_aim`."""
-        if self._neck is not None:
-            if self._neck.knows(slot) and self.is_reached(slot):
+        if self._tilt_estimator is not None:
+            if self._tilt_estimator.knows(slot) and self.is_reached(slot):
                 return self.task.declaration
-            look = self._neck.look_towards(slot, self.elevation(slot, pose))
+            look = self._tilt_estimator.look_towards(slot, self.elevation(slot, pose))
             if look is not None:
                 return look
         aim = self.find_aim(slot, observations, pose)
@@ -210,9 +210,9 @@ class MappingAgent(Agent):
         self._starts.clear()
         self._maps.reset(begun)
         self._pose_source.feel(observations, depths, begun, active, self._bodies)
-        if self._neck is not None:
+        if self._tilt_estimator is not None:
             rows = np.flatnonzero(active)
-            self._bodies.tilts[rows] = [self._neck.tilt(slot) for slot in rows.tolist()]
+            self._bodies.tilts[rows] = [self._tilt_estimator.tilt(slot) for slot in rows.tolist()]
         return self._maps, world_from_camera(self._bodies, self.camera)
 
     def _carve(

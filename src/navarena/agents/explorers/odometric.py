@@ -9,7 +9,7 @@ from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.frontier import FrontierAgent
 from navarena.agents.explorers.goal_finders import GoalFinder, PointFinder, make_goal_finder
 from navarena.agents.explorers.mapping_agent import MOVES
-from navarena.agents.explorers.pose_sources import PoseSource, ReckonedPoses
+from navarena.agents.explorers.pose_sources import OdometryPoses, PoseSource
 from navarena.core.geometry import forward_from_yaw
 from navarena.tasks.task import Task
 
@@ -47,17 +47,17 @@ class OdometricFrontierAgent(FrontierAgent):
         }
         by_name = {MOVES[move]: motion for move, motion in by_move.items()}
         motions = np.array([by_name.get(name, (0.0, 0.0, 0.0)) for name in self.task.actions])
-        return ReckonedPoses(self.camera, motions, self.depth_scale)
+        return OdometryPoses(self.camera, motions, self.depth_scale)
 
     def make_finder(self, task: Task) -> GoalFinder:
         """Points by what was told at the start; else as FrontierAgent."""
         if POINT_SENSORS.intersection(task.sensors):
             sure = max(SURE_SHARE * task.success_distance, task.embodiment.forward_step * LEAST_STEPS)
-            return ToldPointFinder(min(sure, task.success_distance))
+            return StartPointFinder(min(sure, task.success_distance))
         return make_goal_finder(task)
 
 
-class ToldPointFinder(PointFinder):
+class StartPointFinder(PointFinder):
     """PointNav whose goal is told once, from the start pose."""
 
     sensors = ("pointgoal",)

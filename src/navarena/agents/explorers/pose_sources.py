@@ -46,7 +46,7 @@ class PoseSource(ABC):
         """The actions (N,) that the agent chose."""
 
 
-class ToldPoses(PoseSource):
+class SensorPoses(PoseSource):
     """By `gps` and `compass`."""
 
     sensors = ("gps", "compass")
@@ -65,7 +65,7 @@ class ToldPoses(PoseSource):
         bodies.yaws[:] = observations["compass"][:, 0]
 
 
-class ReckonedPoses(PoseSource):
+class OdometryPoses(PoseSource):
     """By what each action should do, and by matching each depth image with those before it.
 
     Args:

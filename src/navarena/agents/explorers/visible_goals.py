@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.goal_finders import ObjectFinder
-from navarena.agents.explorers.neck import half_view
 from navarena.agents.explorers.sightings import View, locate
+from navarena.agents.explorers.tilt_estimation import half_view
 from navarena.core.geometry import forward_from_yaw
 from navarena.episodes.object_nav_robothor import visible_nearness
 from navarena.tasks.object_nav_robothor import ObjectNavRobothor

@@ -11,8 +11,8 @@ from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders import GoalEncoder, GoalQuery, make_encoder
 from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.mapping_agent import MappingAgent
-from navarena.agents.goat.approach import stay_at
-from navarena.agents.goat.told_goals import read_goal, require_goal_sensors
+from navarena.agents.goat.goal_reading import read_goal, require_goal_sensors
+from navarena.agents.goat.instance_aims import stay_at
 from navarena.agents.goat.view_memory import USUAL_VIEWS, ViewMemory, ViewSettings, cut_tiles
 from navarena.core.errors import InputError
 from navarena.episodes.goals import Modality

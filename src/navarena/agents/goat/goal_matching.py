@@ -9,8 +9,8 @@ from jaxtyping import Float32
 
 from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
 from navarena.agents.encoders.matching import ImageMatcher, Look
-from navarena.agents.goat.told_goals import categories_meant, colors_told
-from navarena.agents.goat.traits import color_likeness, describe
+from navarena.agents.goat.goal_reading import described_colors, possible_categories
+from navarena.agents.goat.instance_description import color_likeness, describe
 from navarena.mapping import Instance, InstanceView
 
 COLOR_WEIGHT = 0.1
@@ -52,10 +52,10 @@ class GoalMatcher:
         """From now on `goal` is looked for."""
         self._goal = goal
         self._scored = {}
-        self._meant = categories_meant(goal.words) if goal.words else frozenset()
+        self._meant = possible_categories(goal.words) if goal.words else frozenset()
         if goal.modality == "description":
             self._vector = self._words.encode(goal)
-            self._colors = colors_told(goal.text)
+            self._colors = described_colors(goal.text)
         self._look = None if goal.image is None else self._images.look(goal.image)
 
     def rank(self, things: Sequence[Instance]) -> Candidates:

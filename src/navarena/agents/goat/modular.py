@@ -9,10 +9,10 @@ from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders import ImageMatcher, make_encoder
 from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.mapping_agent import MappingAgent
-from navarena.agents.goat.approach import aim_at, stay_at
 from navarena.agents.goat.goal_matching import GoalMatcher
+from navarena.agents.goat.goal_reading import read_goal, require_goal_sensors
+from navarena.agents.goat.instance_aims import aim_at, stay_at
 from navarena.agents.goat.search import USUAL_SEARCH, Search, SearchSettings
-from navarena.agents.goat.told_goals import read_goal, require_goal_sensors
 from navarena.core.errors import InputError
 from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedImage
 from navarena.tasks.batch import NavigationBatch

@@ -25,7 +25,7 @@ def is_open_between(weights, row, column, to_row, to_column, spare):
 
 
 @kernel
-def cheapest_stand(weights, costs, points, least, most, spare, out):
+def cheapest_viewing_cell(weights, costs, points, least, most, spare, out):
     """Write the (row, column) that is cheapest to reach of all cells before some of the points (K, 2).
 
     least: (K,) cells, how far from each point at least; most: how far at most. Returns its cost, -1 for none.
@@ -50,7 +50,7 @@ def cheapest_stand(weights, costs, points, least, most, spare, out):
     return best
 
 
-def find_stand(
+def find_viewing_cell(
     terrain: Terrain,
     reach: Reach,
     points: Float[np.ndarray, "k 3"],
@@ -77,7 +77,7 @@ def find_stand(
     cell = terrain.grid.cell
     places = np.ascontiguousarray(terrain.grid.coordinates_of(points))
     distances = np.ascontiguousarray(least, np.float64) / cell
-    cost = cheapest_stand(
+    cost = cheapest_viewing_cell(
         terrain.weights, reach.costs, places, distances, float(most / cell), float(spare / cell), out
     )
     return None if cost < 0 else (int(out[0]), int(out[1]))

@@ -21,7 +21,7 @@ DIGEST = 32
 Item = TypeVar("Item")
 
 
-class KeptEncoder(GoalEncoder):
+class CachedEncoder(GoalEncoder):
     """An encoder whose vectors are kept: looked up where they are known, else computed and written.
 
     A file is written beside its place and renamed, and begins with the hash of its numbers: whoever reads

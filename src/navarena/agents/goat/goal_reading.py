@@ -38,7 +38,7 @@ def read_goal(observations: Told, category: str = "") -> GoalQuery | None:
 
 
 @cache
-def categories_meant(words: str) -> frozenset[str]:
+def possible_categories(words: str) -> frozenset[str]:
     """The categories of scenes that a name or description may mean: "white sofa in the study" -> {"sofa"}.
 
     The text itself (with spaces as underscores, too) is always among them: scans use the benchmark's names.
@@ -49,7 +49,7 @@ def categories_meant(words: str) -> frozenset[str]:
 
 
 @cache
-def colors_told(words: str) -> tuple[str, ...]:
+def described_colors(words: str) -> tuple[str, ...]:
     """The colours that a description tells of its thing: "white sofa near the red rug" -> ("white",)."""
     told = [ATTRIBUTES[max(one.meant, key=lambda own: own[1])[0]] for one in read_text(words).attributes]
     return tuple(name for name in told if name in COLORS)

@@ -8,7 +8,7 @@ SHARE = 0.75
 """Of half the camera's vertical view: what lies within it needs no tilt of the camera."""
 
 
-class Neck:
+class TiltEstimator:
     """Knows the tilts of the first cameras of bodies that nothing tells.
 
     An episode may begin at any tilt. The body first looks up until the camera must be as high as it goes;

@@ -8,7 +8,7 @@ from navarena.simulation.motion import execute, movement_table
 from navarena.simulation.simulator import Simulator
 
 
-class Reckoning:
+class DeadReckoning:
     """Follows the bodies of a simulator by their actions alone.
 
     Args:

@@ -1,4 +1,4 @@
-"""Following the shortest way with continuous commands: the expert of continuous protocols."""
+"""Following the shortest path with continuous commands: the expert of continuous protocols."""
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
@@ -30,8 +30,8 @@ WITHIN = 1.25
 """The same for waypoints, in distances within which their law takes a place for reached."""
 
 
-class Pilot:
-    """Steers the bodies of a batch along the shortest ways to their goals, and declares there.
+class WaypointFollower:
+    """Steers the bodies of a batch along the shortest paths to their goals, and declares there.
 
     It turns on the spot until its heading is right and then walks to the next turning point. Where a body
     is blocked although the way leads on (it grazes a corner) it steps aside.
