@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Agent, Boundary, SingleAgent, Start, wrap
-from navarena.agents.dead_reckoning import DeadReckoning
+from navarena.agents.expert import DeadReckoning
 from navarena.agents.loading import load_agent
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.tasks.batch import NavigationBatch

@@ -11,7 +11,7 @@ import pytest
 
 from flat import draw_flat
 from graph_world import write_files
-from navarena.agents.random import RandomAgent
+from navarena.agents.simple import RandomAgent
 from navarena.cli.main import main
 from navarena.core.errors import FileError, InputError
 from navarena.episodes.episode import Episode, InstructionGoal

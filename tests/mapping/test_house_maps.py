@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from navarena.mapping.floors import find_storeys, sample_floor
 from navarena.mapping.occupancy import OccupancySettings
 from navarena.mapping.semantic_map import SemanticMapSettings, label_table
+from navarena.mapping.storeys import find_storeys, sample_floor
 from navarena.mapping.survey import survey_occupancy, survey_semantics
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import open_world

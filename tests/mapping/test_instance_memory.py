@@ -11,8 +11,7 @@ from navarena.core.errors import InputError
 from navarena.core.geometry import rotation_from_yaw_pitch
 from navarena.mapping.instance_kernels import add_apart, count_near
 from navarena.mapping.instance_memory import InstanceMemory, InstanceSettings
-from navarena.mapping.instance_views import cut_out, sector_of
-from navarena.mapping.segmented_image import SegmentedImage
+from navarena.mapping.instance_views import SegmentedImage, cut_out, sector_of
 
 SMALL = InstanceSettings(stride=1, least_pixels=2, crop_px=32)
 SIDE = 40

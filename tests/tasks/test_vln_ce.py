@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 from flat import draw_flat
 from navarena.agents.expert import ExpertAgent
 from navarena.agents.loading import load_agent
-from navarena.agents.random import RandomAgent
+from navarena.agents.simple import RandomAgent
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
 from navarena.episodes.exchange.r2r_ce import FollowedGoal

@@ -4,12 +4,11 @@ from navarena.mapping.binning import bin_highest, bin_last, bin_majority, bin_ma
 from navarena.mapping.coverage import Coverage, ReachableFloor, find_reachable_floor
 from navarena.mapping.egocentric import crop_turned, turn_blended
 from navarena.mapping.instance_memory import Instance, InstanceMemory, InstanceSettings
-from navarena.mapping.instance_views import InstanceView
+from navarena.mapping.instance_views import InstanceView, SegmentedImage
 from navarena.mapping.local_controller import SteeringSettings, steer
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyMaps, OccupancySettings
 from navarena.mapping.scan_odometry import ScanOdometry, ScanSettings
-from navarena.mapping.segmented_image import SegmentedImage
 from navarena.mapping.terrain import (
     Frontiers,
     Reach,

@@ -8,8 +8,8 @@ from jaxtyping import Bool, Float, Int64
 
 from navarena.core.errors import InputError
 from navarena.core.geometry import episode_frame
-from navarena.mapping.floors import LEVEL, SAMPLES_PER_SQUARE_METRE, STOREY, find_storeys, sample_floor
 from navarena.mapping.occupancy import OccupancyMaps
+from navarena.mapping.storeys import LEVEL, SAMPLES_PER_SQUARE_METRE, STOREY, find_storeys, sample_floor
 from navarena.simulation.navmesh.navmesh import NavMesh
 
 

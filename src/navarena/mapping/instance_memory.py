@@ -21,8 +21,14 @@ from navarena.mapping.instance_kernels import (
     measure_segments,
     write_segment_points,
 )
-from navarena.mapping.instance_views import InstanceView, cut_out, is_cut, sector_of
-from navarena.mapping.segmented_image import SegmentedImage, look_beyond
+from navarena.mapping.instance_views import (
+    InstanceView,
+    SegmentedImage,
+    cut_out,
+    is_cut,
+    look_beyond,
+    sector_of,
+)
 
 FRESH_POINTS = 64
 """Points of a segment that are read from one image, evenly chosen."""

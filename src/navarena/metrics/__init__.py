@@ -3,6 +3,7 @@
 from navarena.metrics.alignment import dtw, dtw_alignment, euclidean_costs
 from navarena.metrics.catalog import COMMON_METRICS, METRICS, Metric, compute_metrics, get_metric
 from navarena.metrics.effort import action_spl, measure_path, rotation, seconds, time_spl
+from navarena.metrics.failures import min_distance, near_steps, oracle_success, stopped
 from navarena.metrics.instruction import PathScores, coverage_length_score, ndtw, score_path
 from navarena.metrics.multi_goal import (
     MultiGoalTrajectory,
@@ -20,17 +21,25 @@ from navarena.metrics.navigation import (
     path_length,
     soft_spl,
     spl,
+    spl_robustnav,
     success,
+    success_robustnav,
+)
+from navarena.metrics.object_goal import (
+    ObjectGoalTrajectory,
+    SeenGoalTrajectory,
+    zone_success,
+    zone_success_seen,
 )
 from navarena.metrics.paired import PairedComparison, compare_paired, permutation_test
-from navarena.metrics.robustnav import spl_robustnav, success_robustnav
-from navarena.metrics.seeds import (
+from navarena.metrics.repetitions import (
+    VarianceSplit,
     estimate_interquartile_mean,
     interquartile_mean,
     performance_profile,
     probability_of_improvement,
+    split_variance,
 )
-from navarena.metrics.seen_goal import SeenGoalTrajectory
 from navarena.metrics.statistics import (
     Estimate,
     bootstrap_interval,
@@ -38,7 +47,6 @@ from navarena.metrics.statistics import (
     estimate_rate,
     wilson_interval,
 )
-from navarena.metrics.stopping import min_distance, near_steps, oracle_success, stopped
 from navarena.metrics.subtasks import (
     LifelongTrajectory,
     SubtaskScores,
@@ -46,7 +54,6 @@ from navarena.metrics.subtasks import (
     score_subtasks,
     walked_in_subtasks,
 )
-from navarena.metrics.success_zone import ObjectGoalTrajectory, zone_success, zone_success_seen
 from navarena.metrics.tours import (
     TourSuccess,
     mean_over_tours,
@@ -57,7 +64,6 @@ from navarena.metrics.tours import (
     tour_weights,
 )
 from navarena.metrics.trajectory import BodyRates, ShortestPath, Trajectory, is_within
-from navarena.metrics.variance import VarianceSplit, split_variance
 
 __all__ = [
     "COMMON_METRICS",

@@ -12,7 +12,7 @@ from typing import Literal
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
-from navarena.metrics import effort, followed_path, multi_goal, navigation, robustnav, stopping, success_zone
+from navarena.metrics import effort, failures, followed_path, multi_goal, navigation, object_goal
 from navarena.metrics import subtasks as lifelong
 from navarena.metrics.trajectory import Trajectory
 
@@ -55,17 +55,17 @@ DISTANCE_TO_GOAL = Metric("distance_to_goal", "Distance to goal", navigation.dis
 PATH_LENGTH = Metric("path_length", "Path length", navigation.path_length, "m")
 COLLISIONS = Metric("collisions", "Collisions", navigation.collisions, "", "lower")
 NUM_ACTIONS = Metric("num_actions", "Actions", navigation.num_actions)
-SPL_ROBUSTNAV = Metric("spl_robustnav", "SPL (RobustNav)", robustnav.spl_robustnav, "", "higher", False, 0.0)
+SPL_ROBUSTNAV = Metric("spl_robustnav", "SPL (RobustNav)", navigation.spl_robustnav, "", "higher", False, 0.0)
 SUCCESS_ROBUSTNAV = Metric(
-    "success_robustnav", "Success (RobustNav)", robustnav.success_robustnav, "", "higher", False, 0.0
+    "success_robustnav", "Success (RobustNav)", navigation.success_robustnav, "", "higher", False, 0.0
 )
 PROGRESS = Metric("progress", "Progress", multi_goal.progress, "", "higher", False, 0.0)
 PPL = Metric("ppl", "PPL", multi_goal.ppl, "", "higher", False, 0.0)
 PPL_CODE = Metric("ppl_code", "PPL (code)", multi_goal.ppl_code, "", "higher", False, 0.0)
 DISTANCE_LEFT = Metric("distance_left", "Distance left", multi_goal.distance_left, "m", "lower")
-ZONE_SUCCESS = Metric("zone_success", "Zone success", success_zone.zone_success, "", "higher", True, 0.0)
+ZONE_SUCCESS = Metric("zone_success", "Zone success", object_goal.zone_success, "", "higher", True, 0.0)
 ZONE_SUCCESS_SEEN = Metric(
-    "zone_success_seen", "Zone success, seen", success_zone.zone_success_seen, "", "higher", True, 0.0
+    "zone_success_seen", "Zone success, seen", object_goal.zone_success_seen, "", "higher", True, 0.0
 )
 NDTW = Metric("ndtw", "nDTW", followed_path.episode_ndtw, "", "higher", False, 0.0)
 SDTW = Metric("sdtw", "sDTW", followed_path.episode_sdtw, "", "higher", False, 0.0)
@@ -74,11 +74,11 @@ ROTATION = Metric("rotation", "Rotation", effort.rotation, "rad")
 SECONDS = Metric("seconds", "Time", effort.seconds, "s")
 ACTION_SPL = Metric("action_spl", "SPL by actions", effort.action_spl, "", "higher", False, 0.0)
 TIME_SPL = Metric("time_spl", "SPL by time", effort.time_spl, "", "higher", False, 0.0)
-STOPPED = Metric("stopped", "Declared the end", stopping.stopped, "", None, True, 0.0)
-MIN_DISTANCE = Metric("min_distance", "Least distance", stopping.min_distance, "m", "lower")
-NEAR_STEPS = Metric("near_steps", "Steps near the goal", stopping.near_steps)
+STOPPED = Metric("stopped", "Declared the end", failures.stopped, "", None, True, 0.0)
+MIN_DISTANCE = Metric("min_distance", "Least distance", failures.min_distance, "m", "lower")
+NEAR_STEPS = Metric("near_steps", "Steps near the goal", failures.near_steps)
 ORACLE_SUCCESS = Metric(
-    "oracle_success", "Success, oracle stop", stopping.oracle_success, "", "higher", True, 0.0
+    "oracle_success", "Success, oracle stop", failures.oracle_success, "", "higher", True, 0.0
 )
 
 TOLD = {"object": "by name", "description": "in words", "image": "by image"}

@@ -18,7 +18,7 @@ from navarena.episodes.object_nav_robothor import (
     visible_nearness,
 )
 from navarena.episodes.view_points import ViewPointSettings, find_view_points
-from navarena.metrics.seen_goal import SeenGoalTrajectory
+from navarena.metrics.object_goal import SeenGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body_catalog import LOCOBOT_ROBOTHOR, LOCOBOT_ROBOTHOR_2020

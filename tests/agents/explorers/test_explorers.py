@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.explorers.coverage_curves import trace_coverage
 from navarena.agents.explorers.cylinders import find_cylinders, match_colors
-from navarena.agents.explorers.depth_images import stretch
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
+from navarena.agents.explorers.frontier import trace_coverage
 from navarena.agents.explorers.goal_finders import values_of_goal
+from navarena.agents.explorers.mapping_agent import stretch
 from navarena.agents.explorers.sightings import View, locate
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.explorers.depth_images import forget_edges
+from navarena.agents.explorers.mapping_agent import forget_edges
 from navarena.agents.explorers.sightings import View, locate
 from navarena.agents.explorers.tilt_estimation import TiltEstimator, half_view
 from navarena.agents.explorers.visible_goals import VisibleFinder

@@ -5,8 +5,7 @@ from navarena.agents.encoders.catalog import ENCODERS, make_encoder
 from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
 from navarena.agents.encoders.images import ImagesEncoder, ImageSettings
 from navarena.agents.encoders.matching import ImageMatcher, Look, MatchSettings
-from navarena.agents.encoders.one_hot import OneHotEncoder
-from navarena.agents.encoders.words import WordsEncoder, WordSettings
+from navarena.agents.encoders.words import OneHotEncoder, WordsEncoder, WordSettings
 
 __all__ = [
     "ENCODERS",

@@ -1,16 +1,31 @@
-"""`frontier`: explores until it sees its goal, then goes there. `explore-only`: never goes anywhere else."""
+"""The frontier agents: explore until they see their goal, then go there.
 
-from collections.abc import Mapping
+`frontier` is told its pose, `frontier-odometry` estimates it, `frontier-rgb` recognises cylinders by colour,
+and `explore-only` never stops: its curves of coverage are drawn by `trace_coverage`.
+"""
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from navarena.agents.agent import Start
+from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.explorer import Aim
-from navarena.agents.explorers.goal_finders import GoalFinder, make_cylinder_finder, make_goal_finder
-from navarena.agents.explorers.mapping_agent import MappingAgent
+from navarena.agents.explorers.goal_finders import (
+    GoalFinder,
+    PointFinder,
+    make_cylinder_finder,
+    make_goal_finder,
+)
+from navarena.agents.explorers.mapping_agent import MOVES, MappingAgent
+from navarena.agents.explorers.pose_sources import OdometryPoses, PoseSource
 from navarena.agents.explorers.sightings import View
 from navarena.agents.explorers.visible_goals import VisibleFinder
+from navarena.core.errors import InputError
+from navarena.core.geometry import forward_from_yaw
+from navarena.episodes.episode import Episode
+from navarena.mapping.coverage import Coverage, ReachableFloor, find_reachable_floor
+from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
@@ -86,3 +101,99 @@ class ExploreOnlyAgent(MappingAgent):
         self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
     ) -> Aim | None:
         return None
+
+
+POINT_SENSORS = frozenset(("pointgoal", "pointgoal_with_gps_compass"))
+"""One of them a protocol has that tells a point."""
+
+SURE_SHARE = 0.6
+"""Of the success distance: so near to where it believes the goal to be the agent goes, since it may err."""
+
+LEAST_STEPS = 0.8
+"""Steps within which it must go at least, or it might walk to and fro over the goal."""
+
+
+class OdometricFrontierAgent(FrontierAgent):
+    """The frontier agent without gps and compass.
+
+    It reckons its pose from the actions that it took and by matching each depth image with those before it
+    (`navarena.mapping.ScanOdometry`), and goes to the point that it was told at the start (`pointgoal`). It
+    observes depth, the goal, and what FrontierAgent looks at in ObjectNav and MultiON. Errors grow with the
+    way; it does not feel stairs.
+    """
+
+    @classmethod
+    def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
+        """None: it is not told where it is."""
+        return ()
+
+    def make_pose_source(self) -> PoseSource:
+        """Of what actions should do by the body's data sheet, and of depth."""
+        body = self.task.embodiment
+        by_move = {
+            "forward": (body.forward_step, 0.0, 0.0),
+            "left": (0.0, 0.0, body.turn_angle),
+            "right": (0.0, 0.0, -body.turn_angle),
+        }
+        by_name = {MOVES[move]: motion for move, motion in by_move.items()}
+        motions = np.array([by_name.get(name, (0.0, 0.0, 0.0)) for name in self.task.actions])
+        return OdometryPoses(self.camera, motions, self.depth_scale)
+
+    def make_finder(self, task: Task) -> GoalFinder:
+        """Points by what was told at the start; else as FrontierAgent."""
+        if POINT_SENSORS.intersection(task.sensors):
+            sure = max(SURE_SHARE * task.success_distance, task.embodiment.forward_step * LEAST_STEPS)
+            return StartPointFinder(min(sure, task.success_distance))
+        return make_goal_finder(task)
+
+
+class StartPointFinder(PointFinder):
+    """PointNav whose goal is told once, from the start pose."""
+
+    sensors = ("pointgoal",)
+
+    def aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> Aim | None:
+        distance, bearing = observations["pointgoal"].tolist()
+        return self.aim_at(distance * forward_from_yaw(bearing))
+
+
+def trace_coverage(
+    agent: MappingAgent, episodes: Sequence[Episode], steps: int, worlds: WorldCache | None = None
+) -> Float[np.ndarray, "e t"]:
+    """(E, steps + 1) share of the reachable floor of the start's storey that was seen, after every step.
+
+    Args:
+        agent: that explores, such as `explore-only`; its task says what a step is.
+        episodes: whose starts are taken, all at once; where one ends early, its curve stays level.
+        steps: actions of each.
+        worlds: to take the scenes from; None opens them.
+
+    Raises InputError for no episode.
+    """
+    if not episodes:
+        raise InputError("expected at least one episode to start from, got none")
+    count = len(episodes)
+    batch = NavigationBatch(agent.task, count, 1, agent.sensors, worlds)
+    agent.attach(batch)
+    batch.start(range(count), episodes)
+    agent.reset([Start(k, one.episode_id, one.scene_id, Boundary.SCENE) for k, one in enumerate(episodes)])
+    floors = [_floor_of(batch, k, one) for k, one in enumerate(episodes)]
+    own = [int(np.argmin(np.abs(floor.heights))) for floor in floors]
+    coverage = Coverage(floors)
+    curves = np.zeros((count, steps + 1))
+    for step in range(steps + 1):
+        running = batch.running.copy()
+        actions = agent.act(batch.observations, running)
+        coverage.note(agent.maps)
+        curves[:, step] = [coverage.shares(k)[own[k]] for k in range(count)]
+        if step < steps and running.any():
+            batch.step(np.where(running, actions, 0), running)
+    return curves
+
+
+def _floor_of(batch: NavigationBatch, slot: int, episode: Episode) -> ReachableFloor:
+    """What the body in a slot can reach, in the frame of its start."""
+    start = np.array(episode.start_position)
+    return find_reachable_floor(batch.simulator.navmesh(slot), start).seen_from(start, episode.start_yaw)

@@ -11,8 +11,7 @@ from navarena.evaluation.analyses.estimates import by_label, estimate_part
 from navarena.evaluation.breakdowns import pool_parts, weigh_parts
 from navarena.evaluation.compare import Contestant
 from navarena.metrics.catalog import TOLD
-from navarena.metrics.relative_drop import estimate_relative_drop
-from navarena.metrics.statistics import Estimate
+from navarena.metrics.statistics import Estimate, estimate_relative_drop
 from navarena.metrics.subtasks import LAST_PLACE, MODALITIES
 
 ALL = "all"

@@ -1,11 +1,11 @@
-"""Any agent with an oracle that declares: what it would score if it knew when it has arrived."""
+"""Agents with an oracle that calls STOP (FOUND) near the goal: any agent, or random movements."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int64
 
-from navarena.agents.agent import Agent, Start
+from navarena.agents.agent import Agent, Boundary, Start, require_discrete
 from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Actions, Task
@@ -55,3 +55,46 @@ class OracleStopAgent(Agent):
             return commands
         kept = np.where(actions == self._declare, self._instead, actions)
         return np.where(near, self._declare, kept).astype(np.int64, casting="safe")
+
+
+MOVES = ("move_forward", "turn_left", "turn_right")
+
+
+class RandomOracleFoundAgent(Agent):
+    """Moves at random (forward, left, right, equally likely); declares when the current goal is near.
+
+    It is privileged: the distance to the goal is looked up. So its episodes end by success or at
+    the step limit. In tasks with STOP it is a random walk with an oracle that stops.
+    """
+
+    privileged = True
+    privileged_inputs = ("distance to the goal",)
+
+    def __init__(self, task: Task, seed: int = 0) -> None:
+        require_discrete(task, "random-oracle-found")
+        self._task = task
+        self._declare = task.actions.index(task.declaration)
+        self._moves = np.array([task.actions.index(name) for name in MOVES], np.int64)
+        self._generators: dict[int, np.random.Generator] = {}
+        self._batch: NavigationBatch | None = None
+
+    def attach(self, batch: NavigationBatch) -> None:
+        """Keep the batch, to look at the distances to its goals."""
+        self._batch = batch
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        for start in starts:
+            if start.boundary >= Boundary.EPISODE:
+                self._generators[start.slot] = start.generator("random-oracle-found")
+
+    def act(
+        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+    ) -> Int64[np.ndarray, "n"]:
+        if self._batch is None:
+            raise InputError("expected the agent to be attached to a batch, got an act before attach")
+        actions = np.full(len(active), self._declare, np.int64)
+        slots = np.flatnonzero(active)
+        arrived = self._task.has_arrived(self._batch.simulator, self._batch.state, slots)
+        for slot in slots[~arrived]:
+            actions[slot] = self._moves[self._generators[int(slot)].integers(len(self._moves))]
+        return actions
