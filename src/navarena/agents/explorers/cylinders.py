@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from scipy import ndimage
 
-from navarena.agents.explorers.sightings import View
+from navarena.agents.explorers.sightings import DepthView
 from navarena.tasks.goal_objects import CYLINDER_COLORS
 
 HEIGHT, WIDTH = 0.75, 0.2
@@ -37,7 +37,7 @@ class CylinderSettings:
 
 def find_cylinders(
     rgb: UInt8[np.ndarray, "h w 3"],
-    view: View,
+    view: DepthView,
     settings: CylinderSettings = CylinderSettings(),
 ) -> dict[int, Bool[np.ndarray, "h w"]]:
     """Class id -> (H, W) bool, the pixels of the cylinder of that class that an image shows best.
@@ -83,7 +83,7 @@ def _color_tables(tolerance: int) -> UInt8[np.ndarray, "3 256"]:
 def _is_cylinder(
     patch: Bool[np.ndarray, "a b"],
     box: tuple[slice, slice],
-    view: View,
+    view: DepthView,
     settings: CylinderSettings,
 ) -> bool:
     """Whether a patch of one colour is as high, wide and full as a cylinder that stands on the floor."""

@@ -7,19 +7,20 @@ and `explore-only` never stops: its curves of coverage are drawn by `trace_cover
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.goal_finders import (
     GoalFinder,
+    NoGoalFinder,
     PointFinder,
     make_cylinder_finder,
     make_goal_finder,
 )
 from navarena.agents.explorers.mapping_agent import MOVES, MappingAgent
 from navarena.agents.explorers.pose_sources import OdometryPoses, PoseSource
-from navarena.agents.explorers.sightings import View
+from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.explorers.visible_goals import VisibleFinder
 from navarena.core.errors import InputError
 from navarena.core.geometry import forward_from_yaw
@@ -43,41 +44,11 @@ class FrontierAgent(MappingAgent):
     worker_episodes = 50
 
     def __init__(self, task: Task, seed: int = 0) -> None:
-        super().__init__(task, seed)
-        self._finder = self.make_finder(task)
-        self.sensors = tuple(dict.fromkeys([*self.sensors, *self._finder.sensors]))
+        super().__init__(task, self.make_finder(task), seed)
 
     def make_finder(self, task: Task) -> GoalFinder:
-        """What tells the agent where its goal is."""
+        """What finds the agent's goal in its observations."""
         return VisibleFinder(task) if isinstance(task, ObjectNavRobothor) else make_goal_finder(task)
-
-    def attach(self, batch: NavigationBatch) -> None:
-        """Keep the batch, to read the names of the categories in its scenes."""
-        self._finder.attach(batch)
-
-    def begin(self, start: Start) -> None:
-        self._finder.begin(start)
-
-    def look(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> Bool[np.ndarray, "h w"] | None:
-        depth = observations["depth"][..., 0]
-        view = View(depth, *self.depth_scale, self.depth_range, self.camera, pose)
-        return self._finder.look(slot, observations, view)
-
-    def find_aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> Aim | None:
-        return self._finder.aim(slot, observations, pose)
-
-    def is_reached(self, slot: int) -> bool:
-        return self._finder.is_reached(slot)
-
-    def elevation(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> float:
-        return self._finder.elevation(slot, pose)
-
-    def arrive(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> str:
-        return self._finder.arrive(slot, pose)
 
 
 class FrontierRgbAgent(FrontierAgent):
@@ -92,15 +63,10 @@ class FrontierRgbAgent(FrontierAgent):
 
 
 class ExploreOnlyAgent(MappingAgent):
-    """Explores from frontier to frontier, and never declares anything: for curves of coverage."""
+    """Explores from frontier to frontier, and never calls STOP: for curves of coverage."""
 
-    def begin(self, start: Start) -> None:
-        pass
-
-    def find_aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> Aim | None:
-        return None
+    def __init__(self, task: Task, seed: int = 0) -> None:
+        super().__init__(task, NoGoalFinder(), seed)
 
 
 POINT_SENSORS = frozenset(("pointgoal", "pointgoal_with_gps_compass"))
@@ -152,8 +118,8 @@ class StartPointFinder(PointFinder):
 
     sensors = ("pointgoal",)
 
-    def aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
     ) -> Aim | None:
         distance, bearing = observations["pointgoal"].tolist()
         return self.aim_at(distance * forward_from_yaw(bearing))

@@ -24,7 +24,7 @@ class PoseSource(ABC):
     sensors: tuple[str, ...] = ()
 
     @abstractmethod
-    def feel(
+    def update(
         self,
         observations: Mapping[str, np.ndarray],
         depths: Float32[np.ndarray, "n h w"],
@@ -32,7 +32,7 @@ class PoseSource(ABC):
         active: Bool[np.ndarray, "n"],
         bodies: Bodies,
     ) -> None:
-        """Place `bodies` where the `active` ones feel that they are; called once before each action.
+        """Write the estimated poses of the `active` ones into `bodies`; called once before each action.
 
         Args:
             observations: name -> (N, ...).
@@ -51,7 +51,7 @@ class SensorPoses(PoseSource):
 
     sensors = ("gps", "compass")
 
-    def feel(
+    def update(
         self,
         observations: Mapping[str, np.ndarray],
         depths: Float32[np.ndarray, "n h w"],
@@ -88,7 +88,7 @@ class OdometryPoses(PoseSource):
         self._odometry: ScanOdometry | None = None
         self._expected = np.zeros((0, 3))
 
-    def feel(
+    def update(
         self,
         observations: Mapping[str, np.ndarray],
         depths: Float32[np.ndarray, "n h w"],

@@ -9,7 +9,7 @@ from navarena.simulation.body import Camera
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class DepthView:
     """One depth image and where it was taken from.
 
     Attributes:
@@ -46,7 +46,7 @@ class Sighting:
     beyond: Float[np.ndarray, "3"] | None
 
 
-def locate(mask: Bool[np.ndarray, "h w"], view: View, most: int = 200) -> Sighting:
+def locate(mask: Bool[np.ndarray, "h w"], view: DepthView, most: int = 200) -> Sighting:
     """Where the marked pixels lie; those whose depth is NaN are left out.
 
     Args:
@@ -70,7 +70,7 @@ def locate(mask: Bool[np.ndarray, "h w"], view: View, most: int = 200) -> Sighti
 
 
 def _points(
-    rows: np.ndarray, columns: np.ndarray, metres: np.ndarray, view: View
+    rows: np.ndarray, columns: np.ndarray, metres: np.ndarray, view: DepthView
 ) -> Float[np.ndarray, "k 3"]:
     camera, pose = view.camera, view.pose
     focal = camera.width_px / 2 / np.tan(camera.hfov / 2)

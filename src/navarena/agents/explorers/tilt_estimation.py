@@ -37,7 +37,7 @@ class TiltEstimator:
         """Radians, upwards; the highest that there is while it is not known."""
         return self._tilts[slot]
 
-    def look_towards(self, slot: int, elevation: float) -> str | None:
+    def tilt_towards(self, slot: int, elevation: float) -> str | None:
         """The look ("look_up", "look_down") that brings what lies at `elevation` (radians, upwards, seen from
         the camera) into the image; None where it is there, or as near as the camera tilts.
         """
