@@ -11,7 +11,7 @@ from navarena.mapping.survey import survey_occupancy, survey_semantics
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import open_world
 
-OCCUPANCY = OccupancySettings(cell=0.05, low=0.1, high=LOCOBOT.height)
+OCCUPANCY = OccupancySettings(cell=0.05, obstacle_bottom=0.1, obstacle_top=LOCOBOT.height)
 
 
 @pytest.fixture(scope="module")

@@ -197,11 +197,11 @@ def test_frontiers_by_hand():
     assert tuple(frontiers.cells[right]) == at(terrain, 3, 5)
     assert np.allclose(frontiers.middles[right], np.array(at(terrain, 3, 6)))
     assert choose_nearest(frontiers) == left and choose_useful(frontiers, patience=100.0) == right
-    assert find_frontiers(terrain, reach, least=3).sizes.tolist() == [3]
+    assert find_frontiers(terrain, reach, min_cells=3).sizes.tolist() == [3]
     barred = np.zeros(terrain.states.shape, bool)
     barred[at(terrain, 4, 1)] = barred[at(terrain, 5, 1)] = True
     assert find_frontiers(terrain, reach, barred=barred).sizes.tolist() == [3]
-    nothing = find_frontiers(terrain, reach, least=9)
+    nothing = find_frontiers(terrain, reach, min_cells=9)
     assert choose_nearest(nothing) == choose_useful(nothing) == -1
 
 

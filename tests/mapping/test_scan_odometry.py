@@ -181,7 +181,7 @@ def test_bad_input_is_refused():
     with pytest.raises(InputError, match="at least one layer"):
         ScanSettings(bands=())
     with pytest.raises(InputError, match="nearest < farthest"):
-        ScanSettings(nearest=9.5)
+        ScanSettings(min_range=9.5)
 
 
 @pytest.mark.slow

@@ -56,7 +56,7 @@ class SegmentedImage:
 
 
 def look_beyond(image: SegmentedImage, box: Int64[np.ndarray, "4"]) -> Float[np.ndarray, "3"]:
-    """(3,) metres: where a thing without known depth in `box` lies at least, on the ray of its middle."""
+    """(3,) metres: where an object without known depth in `box` lies at least, on the ray of its middle."""
     height, width = image.segments.shape
     focal = focal_length(width, image.hfov)
     row, column = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
@@ -71,13 +71,13 @@ def look_beyond(image: SegmentedImage, box: Int64[np.ndarray, "4"]) -> Float[np.
 
 @dataclass(eq=False)
 class InstanceView:
-    """One view of a thing.
+    """One view of an object.
 
     Attributes:
-        crop: (A, B, 3) uint8, the thing with a margin around it; shrunk where it was larger.
+        crop: (A, B, 3) uint8, the object with a margin around it; shrunk where it was larger.
         pose: (4, 4) world_from_camera, metres, in the frame of the memory.
         sector: from which side it was seen, 0 to the number of sectors - 1.
-        quality: pixels of the thing in the whole image; half of them where the image cuts it off.
+        quality: pixels of the object in the whole image; half of them where the image cuts it off.
         color: (3,) float64 sRGB, 0 to 255: medians of its pixels.
         moment: number of the observation, counted for each agent.
         feature: (F,) float32 unit length, whatever an encoder made of the crop; None before.
@@ -93,20 +93,20 @@ class InstanceView:
 
 
 def cut_out(
-    image: UInt8[np.ndarray, "h w 3"], box: tuple[int, int, int, int], margin: float, most_px: int
+    image: UInt8[np.ndarray, "h w 3"], box: tuple[int, int, int, int], margin: float, max_px: int
 ) -> UInt8[np.ndarray, "a b 3"]:
-    """A part of an image, at most `most_px` long.
+    """A part of an image, at most `max_px` long.
 
     Args:
         image: (H, W, 3) uint8.
         box: first and last row, first and last column.
         margin: added on each side, in parts of the longer side.
-        most_px: longer parts are shrunk by a whole factor, by means of squares of pixels.
+        max_px: longer parts are shrunk by a whole factor, by means of squares of pixels.
     """
     top, bottom, left, right = box
     more = math.ceil(margin * max(bottom - top + 1, right - left + 1))
     part = image[max(0, top - more) : bottom + 1 + more, max(0, left - more) : right + 1 + more]
-    factor = math.ceil(max(part.shape[:2]) / most_px)
+    factor = math.ceil(max(part.shape[:2]) / max_px)
     rows, columns = part.shape[0] // factor, part.shape[1] // factor
     if factor == 1 or not rows or not columns:
         return part.copy()
@@ -120,7 +120,7 @@ def cut_out(
 def sector_of(pose: Float[np.ndarray, "4 4"], middle: Float[np.ndarray, "3"], sectors: int) -> int:
     """From which of `sectors` equal sides a camera at `pose` (4, 4) metres sees what lies at `middle` (3,).
 
-    The middle of sector 0 is direction +z of the thing; sectors are counted towards +x.
+    The middle of sector 0 is direction +z of the object; sectors are counted towards +x.
     """
     bearing = math.atan2(pose[0, 3] - middle[0], pose[2, 3] - middle[2])
     return math.floor(bearing / math.tau * sectors + 0.5) % sectors

@@ -12,7 +12,7 @@ from navarena.simulation.navmesh.navmesh import NavMesh
 SAMPLES_PER_SQUARE_METRE = 20
 """Points of a floor: a point stands for a square of 22 cm."""
 
-LEAST_SHARE = 0.05
+MIN_SHARE = 0.05
 """Of the floor, from which on a height is a storey; stairs have less at any one height."""
 
 LEVEL = 0.1
@@ -35,18 +35,18 @@ def find_storeys(points: Float[np.ndarray, "s 3"]) -> Float[np.ndarray, "l"]:
     Args:
         points: (S, 3) metres, spread evenly over the floor.
 
-    Raises SceneError where no height has LEAST_SHARE of the points, as on a slope.
+    Raises SceneError where no height has MIN_SHARE of the points, as on a slope.
     """
     heights = points[:, 1]
     bins, counts = np.unique(np.round(heights / LEVEL).astype(np.int64), return_counts=True)
     found: list[float] = []
     for index in np.argsort(-counts, kind="stable").tolist():
         height = float(np.median(heights[np.abs(heights - bins[index] * LEVEL) < LEVEL]))
-        if counts[index] >= LEAST_SHARE * len(heights) and all(abs(height - h) >= STOREY for h in found):
+        if counts[index] >= MIN_SHARE * len(heights) and all(abs(height - h) >= STOREY for h in found):
             found.append(height)
     if not found:
         raise SceneError(
-            f"expected a height at which at least {LEAST_SHARE:.0%} of the floor lies, got none among "
+            f"expected a height at which at least {MIN_SHARE:.0%} of the floor lies, got none among "
             f"{len(heights)} points; use a map that is made while walking"
         )
     return np.sort(np.array(found))

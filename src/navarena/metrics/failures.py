@@ -100,9 +100,9 @@ class FailureClass(StrEnum):
 
 MEANINGS = {
     FailureClass.AGENT_BROKE: "the agent crashed, took too long or acted illegally",
-    FailureClass.STOPPED_EARLY: "declared too early, the goal in view or almost reached",
-    FailureClass.FALSE_STOP: "declared where the goal was not",
-    FailureClass.NOT_STOPPED: "reached the goal, did not declare",
+    FailureClass.STOPPED_EARLY: "called STOP too early, the goal in view or almost reached",
+    FailureClass.FALSE_STOP: "called STOP where the goal was not",
+    FailureClass.NOT_STOPPED: "reached the goal, did not call STOP",
     FailureClass.STUCK: "went to and fro, or against obstacles",
     FailureClass.OUT_OF_STEPS: "was on its way when the steps ran out",
     FailureClass.FORGOT: "saw the goal while another was current, did not come back",

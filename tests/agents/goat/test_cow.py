@@ -50,7 +50,7 @@ def test_tiles_are_squares_whose_middles_lie_where_they_show():
 
 
 def test_views_are_kept_once_for_each_place_and_heading_and_the_oldest_go():
-    memory = ViewMemory(ViewSettings(cell=1.0, headings=4, most=2))
+    memory = ViewMemory(ViewSettings(cell=1.0, headings=4, max_views=2))
     places = np.arange(6.0).reshape(2, 3)
     memory.add(pose(0.2, 0.2), np.array([[1, 0], [0, 1]], np.float32), places)
     assert not memory.is_new(pose(0.9, 0.4, 0.1))

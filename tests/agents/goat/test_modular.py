@@ -10,7 +10,7 @@ from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders import GoalQuery, ImageMatcher, make_encoder
 from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
 from navarena.agents.goat.goal_reading import described_colors, possible_categories, read_goal
-from navarena.agents.goat.instance_aims import MOST_REACH, aim_at, reach_of, stay_at, towards
+from navarena.agents.goat.instance_aims import MAX_REACH, aim_at, reach_of, stay_at, towards
 from navarena.agents.goat.instance_description import color_likeness, color_name, describe, gaps, neighbours
 from navarena.agents.goat.search import Search, SearchSettings
 from navarena.agents.loading import declare_agent, load_agent
@@ -81,7 +81,7 @@ def test_unknown_names_mean_themselves():
 def test_small_objects_are_gone_to_more_closely():
     """0.2 x 0.3 m fill two times 0.06 / (2 d)^2 = 0.05 of the images at d = 0.77 m."""
     assert reach_of(np.array([0.2, 0.3, 0.05])) == pytest.approx(0.5 * math.sqrt(2 * 0.06 / 0.05))
-    assert reach_of(np.array([2.0, 1.0, 1.0])) == MOST_REACH
+    assert reach_of(np.array([2.0, 1.0, 1.0])) == MAX_REACH
     assert 0.4 < reach_of(np.zeros(3)) < 0.5
 
 

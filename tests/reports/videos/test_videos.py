@@ -68,7 +68,7 @@ def test_the_best_and_the_worst():
 
 
 def test_failures_of_each_class_in_turn_the_easiest_first():
-    stuck, stop = "went to and fro, or against obstacles", "declared where the goal was not"
+    stuck, stop = "went to and fro, or against obstacles", "called STOP where the goal was not"
     assert chosen(2, "failures") == [(stop, "e4"), (stuck, "e3")]
     assert chosen(9, "failures") == [(stop, "e4"), (stuck, "e3"), (stuck, "e1")]
     assert chosen(9, "failures", classes=None) == [("failure", name) for name in ("e3", "e4", "e1")]

@@ -20,27 +20,27 @@ class MatchSettings:
 
     Attributes:
         longest_side: pixels to which larger images are brought.
-        most_points: keypoints of an image, the clearest first.
+        max_points: keypoints of an image, the clearest first.
         ratio: a match must be nearer than this share of the next best (Lowe 2004 advises 0.8 at most).
         error_px: by how much points of one plane may miss each other.
-        least_points: matches without which no plane is sought; four fix one.
-        most_tries: planes that are tried; 200 find one that 40 % of the matches lie on 99 times in 100.
+        min_points: matches without which no plane is sought; four fix one.
+        max_tries: planes that are tried; 200 find one that 40 % of the matches lie on 99 times in 100.
         chance_points: inliers that images of different things have, too; only more of them count.
         half_points: further inliers at which the keypoints say 0.5.
-        most_growth: times by which areas may grow or shrink from one image to the other.
+        max_growth: times by which areas may grow or shrink from one image to the other.
         points_weight: share of the keypoints in the score; the rest is likeness of the histograms. Small,
             as keypoints seldom survive a look from another side, and walls have them, too.
     """
 
     longest_side: int = 320
-    most_points: int = 300
+    max_points: int = 300
     ratio: float = 0.7
     error_px: float = 5.0
-    least_points: int = 6
-    most_tries: int = 200
+    min_points: int = 6
+    max_tries: int = 200
     chance_points: int = 6
     half_points: float = 10.0
-    most_growth: float = 20.0
+    max_growth: float = 20.0
     points_weight: float = 0.2
 
 
@@ -69,7 +69,7 @@ class ImageMatcher:
     def __init__(self, settings: MatchSettings = MatchSettings()) -> None:
         self.settings = settings
         self._histograms = ImagesEncoder()
-        self._sift = cv2.SIFT.create(nfeatures=settings.most_points)
+        self._sift = cv2.SIFT.create(nfeatures=settings.max_points)
 
     def look(self, image: Image) -> Look:
         """What is kept of an image, (H, W, 3) uint8 sRGB; look once at what is compared often."""
@@ -102,21 +102,21 @@ class ImageMatcher:
 
     def inliers(self, goal: Look, view: Look) -> int:
         """How many keypoints of `goal` are found in `view` where one homography puts them."""
-        if len(goal.points) < self.settings.least_points or len(view.points) < self.settings.least_points:
+        if len(goal.points) < self.settings.min_points or len(view.points) < self.settings.min_points:
             return 0
         pairs = match_features(goal.features, view.features, self.settings.ratio)
-        if len(pairs) < self.settings.least_points:
+        if len(pairs) < self.settings.min_points:
             return 0
         plane, agree = cv2.findHomography(
             goal.points[pairs[:, 0]],
             view.points[pairs[:, 1]],
             cv2.RANSAC,
             self.settings.error_px,
-            maxIters=self.settings.most_tries,
+            maxIters=self.settings.max_tries,
         )
         if plane is None or agree is None:
             return 0
-        growth, most = float(np.linalg.det(plane[:2, :2])), self.settings.most_growth
+        growth, most = float(np.linalg.det(plane[:2, :2])), self.settings.max_growth
         return int(np.count_nonzero(agree)) if 1 / most < growth < most else 0
 
     def _as_look(self, image: Image | Look) -> Look:

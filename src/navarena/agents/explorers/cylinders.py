@@ -24,15 +24,15 @@ class CylinderSettings:
 
     Attributes:
         tolerance: greatest difference of a byte from a colour.
-        least_pixels: of a patch that is looked at.
+        min_pixels: of a patch that is looked at.
         slack: metres by which height and width may be wrong.
-        most_hollow: share of a patch's upright rectangle that it may leave out.
+        max_hollow: share of a patch's upright rectangle that it may leave out.
     """
 
     tolerance: int = 3
-    least_pixels: int = 12
+    min_pixels: int = 12
     slack: float = 0.08
-    most_hollow: float = 0.15
+    max_hollow: float = 0.15
 
 
 def find_cylinders(
@@ -54,14 +54,14 @@ def find_cylinders(
         if not shown >> kind & 1:
             continue
         mask = (bits & (1 << kind)).astype(bool)
-        if np.count_nonzero(mask) < settings.least_pixels:
+        if np.count_nonzero(mask) < settings.min_pixels:
             continue
         patches, _ = ndimage.label(mask)
         best = 0
         for number, box in enumerate(ndimage.find_objects(patches), 1):
             patch = patches[box] == number
             size = int(np.count_nonzero(patch))
-            if size > max(best, settings.least_pixels) and _is_cylinder(patch, box, view, settings):
+            if size > max(best, settings.min_pixels) and _is_cylinder(patch, box, view, settings):
                 best = size
                 found[kind] = patches == number
     return found
@@ -106,4 +106,4 @@ def _is_cylinder(
         return False
     if is_whole and wide < WIDTH - slack:
         return False
-    return bool(1 - np.count_nonzero(patch) / patch.size <= settings.most_hollow + 2 * pixel / WIDTH)
+    return bool(1 - np.count_nonzero(patch) / patch.size <= settings.max_hollow + 2 * pixel / WIDTH)

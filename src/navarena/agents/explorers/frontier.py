@@ -75,7 +75,7 @@ POINT_SENSORS = frozenset(("pointgoal", "pointgoal_with_gps_compass"))
 SURE_SHARE = 0.6
 """Of the success distance: so near to where it believes the goal to be the agent goes, since it may err."""
 
-LEAST_STEPS = 0.8
+MIN_STEPS = 0.8
 """Steps within which it must go at least, or it might walk to and fro over the goal."""
 
 
@@ -108,7 +108,7 @@ class OdometricFrontierAgent(FrontierAgent):
     def make_finder(self, task: Task) -> GoalFinder:
         """Points by what was told at the start; else as FrontierAgent."""
         if POINT_SENSORS.intersection(task.sensors):
-            sure = max(SURE_SHARE * task.success_distance, task.embodiment.forward_step * LEAST_STEPS)
+            sure = max(SURE_SHARE * task.success_distance, task.embodiment.forward_step * MIN_STEPS)
             return StartPointFinder(min(sure, task.success_distance))
         return make_goal_finder(task)
 

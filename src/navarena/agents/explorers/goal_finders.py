@@ -36,7 +36,7 @@ CLASS_REACH = 0.4
 NO_VALUE = -1
 """What no pixel of a semantic image has."""
 
-MOST_POINTS = 60
+MAX_POINTS = 60
 """Points of a thing that are remembered."""
 
 
@@ -123,7 +123,7 @@ class PointFinder(GoalFinder):
 
     def aim_at(self, point: Float[np.ndarray, "3"]) -> Aim:
         """To go to `point` (3,), metres, in the frame of the map."""
-        return Aim(point[None], np.zeros(1), most=0.11, spare=0.0, arrival=0.9 * self._reach)
+        return Aim(point[None], np.zeros(1), max_distance=0.11, spare=0.0, arrival=0.9 * self._reach)
 
 
 class _Memory:
@@ -210,7 +210,7 @@ class SeenFinder(GoalFinder):
             least = np.minimum(least[near], self._reach - 0.15)
             return Aim(memory.points[near], least, self._reach, self._spare, fallbacks=self._fallbacks)
         if memory.beyond is not None:
-            return Aim(memory.beyond[None], np.zeros(1), most=1.0, spare=1.0, is_sure=False)
+            return Aim(memory.beyond[None], np.zeros(1), max_distance=1.0, spare=1.0, is_sure=False)
         return None
 
 
@@ -339,9 +339,9 @@ def make_goal_finder(task: Task) -> GoalFinder:
 
 
 def _thin(points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "m 3"]:
-    """At most MOST_POINTS of `points` (K, 3) metres, evenly chosen."""
+    """At most MAX_POINTS of `points` (K, 3) metres, evenly chosen."""
     return (
         points
-        if len(points) <= MOST_POINTS
-        else points[np.linspace(0, len(points) - 1, MOST_POINTS).astype(int)]
+        if len(points) <= MAX_POINTS
+        else points[np.linspace(0, len(points) - 1, MAX_POINTS).astype(int)]
     )

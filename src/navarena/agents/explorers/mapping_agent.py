@@ -22,11 +22,11 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
 
-MOST_PIXELS = 80_000
+MAX_PIXELS = 80_000
 """Of a depth image that are read; of larger images every second or third pixel is left out."""
 
-LOW = 0.1
-"""Metres; lower than a step of stairs, which these agents do not climb: they do not feel their height."""
+OBSTACLE_BOTTOM = 0.1
+"""Metres; lower than a step of stairs, which these agents do not climb: they do not know their height."""
 
 POSE_SENSORS = frozenset(("gps", "pointgoal_with_gps_compass"))
 """Observations that give the pose; in protocols without one of them the pose is a privileged input."""
@@ -238,13 +238,13 @@ def _explorer_settings(body: Embodiment) -> ExplorerSettings:
 
 def _map_settings(body: Embodiment, depth: Depth, camera: Camera) -> OccupancySettings:
     stride = 1
-    while camera.width_px * camera.height_px > MOST_PIXELS * stride**2:
+    while camera.width_px * camera.height_px > MAX_PIXELS * stride**2:
         stride += 1
     return OccupancySettings(
-        nearest=depth.nearest,
-        farthest=min(depth.farthest, 6.0),
-        low=LOW,
-        high=body.height,
+        min_range=depth.nearest,
+        max_range=min(depth.farthest, 6.0),
+        obstacle_bottom=OBSTACLE_BOTTOM,
+        obstacle_top=body.height,
         size=60.0,
         stride=stride,
     )

@@ -46,16 +46,16 @@ class Sighting:
     beyond: Float[np.ndarray, "3"] | None
 
 
-def locate(mask: Bool[np.ndarray, "h w"], view: DepthView, most: int = 200) -> Sighting:
+def locate(mask: Bool[np.ndarray, "h w"], view: DepthView, max_pixels: int = 200) -> Sighting:
     """Where the marked pixels lie; those whose depth is NaN are left out.
 
     Args:
         mask: (H, W) bool, pixels of the thing.
         view: the image.
-        most: pixels that are read, evenly chosen.
+        max_pixels: pixels that are read, evenly chosen.
     """
     marked = np.flatnonzero(mask)
-    rows, columns = np.divmod(marked[:: max(1, len(marked) // most)], mask.shape[1])
+    rows, columns = np.divmod(marked[:: max(1, len(marked) // max_pixels)], mask.shape[1])
     metres = view.metres(view.depth[rows, columns])
     measured = ~np.isnan(metres)
     rows, columns, metres = rows[measured], columns[measured], metres[measured]

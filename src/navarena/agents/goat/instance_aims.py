@@ -9,12 +9,12 @@ from jaxtyping import Float
 from navarena.agents.explorers.explorer import Aim
 from navarena.mapping import Instance
 
-MOST_REACH, LEAST_REACH = 0.85, 0.45
+MAX_REACH, MIN_REACH = 0.85, 0.45
 """Metres from the seen surface of an instance to stand at: view points lie at most 1 m from its box, and ways
 end
 up to 0.2 m short of where they lead."""
 
-LEAST_COVERAGE = 0.05
+MIN_COVERAGE = 0.05
 """Share of square images, 90 degrees wide, that an instance fills at its view points, summed over three tilts
 (spec ivln_goat 4.5, OVON)."""
 
@@ -41,7 +41,7 @@ def reach_of(size: Float[np.ndarray, "3"]) -> float:
     """
     sides = np.sort(np.maximum(size, 0.05))
     area = float(sides[1] * sides[2])
-    return float(np.clip(0.5 * math.sqrt(TILTS_SHOWING * area / LEAST_COVERAGE), LEAST_REACH, MOST_REACH))
+    return float(np.clip(0.5 * math.sqrt(TILTS_SHOWING * area / MIN_COVERAGE), MIN_REACH, MAX_REACH))
 
 
 def aim_at(instances: Sequence[Instance], is_sure: bool = True) -> Aim | None:
@@ -52,7 +52,11 @@ def aim_at(instances: Sequence[Instance], is_sure: bool = True) -> Aim | None:
     seen = [one for one in instances if len(one.points)]
     if not seen:
         far = [one.beyond for one in instances if one.beyond is not None]
-        return Aim(np.array(far), np.zeros(len(far)), most=1.0, spare=1.0, is_sure=False) if far else None
+        return (
+            Aim(np.array(far), np.zeros(len(far)), max_distance=1.0, spare=1.0, is_sure=False)
+            if far
+            else None
+        )
     points = np.concatenate([towards(one.points, one.sides, SHIFT) for one in seen])
     most = min(reach_of(one.size) for one in seen) - SHIFT
     fallbacks = tuple((most + farther, spare) for farther, spare in FALLBACKS)
@@ -69,4 +73,4 @@ def towards(
 
 def stay_at(pose: Float[np.ndarray, "4 4"]) -> Aim:
     """Be content with where a camera at `pose` (4, 4) metres is."""
-    return Aim(pose[None, :3, 3], np.zeros(1), MOST_REACH, MOST_REACH, arrival=MOST_REACH)
+    return Aim(pose[None, :3, 3], np.zeros(1), MAX_REACH, MAX_REACH, arrival=MAX_REACH)

@@ -15,7 +15,7 @@ NEAR = 1.5
 known
 exactly."""
 
-MOST_NEIGHBOURS = 8
+MAX_NEIGHBOURS = 8
 """Named of an instance, the nearest first."""
 
 UNLIKE = 20.0
@@ -65,7 +65,7 @@ def neighbours(instance: Instance, others: Sequence[Instance]) -> list[str]:
     names = [
         known[k].category.replace("_", " ") for k in np.argsort(apart, kind="stable") if apart[k] <= NEAR
     ]
-    return list(dict.fromkeys(name for name in names if name))[:MOST_NEIGHBOURS]
+    return list(dict.fromkeys(name for name in names if name))[:MAX_NEIGHBOURS]
 
 
 def gaps(instance: Instance, others: Sequence[Instance]) -> Float[np.ndarray, "n"]:
