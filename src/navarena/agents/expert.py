@@ -17,7 +17,7 @@ from navarena.tasks.task import Actions, Task
 
 
 class DeadReckoning:
-    """Follows the bodies of a simulator by their actions alone.
+    """Dead reckoning: where the bodies of a simulator would be, had they executed their actions exactly.
 
     Args:
         simulator: whose bodies walk by discrete actions.
@@ -57,17 +57,17 @@ class DeadReckoning:
 
 
 OFF_COURSE = 0.1
-"""Metres from where a plan has the body by now, beyond which it is made anew."""
+"""Metres between the body and its place in the plan, beyond which the plan is made anew."""
 
 
 class ExpertAgent(Agent):
-    """Plans the actions to the goal on the navmesh, carries them out, and declares that it has arrived.
+    """Plans actions to the goal on the navmesh, executes them, and calls STOP there.
 
-    It plans again from where it is when a plan has come to its end and the current goal is too far (it is
-    the next of several), and when the body is not where the plan has it (it does not execute its actions
-    exactly); where no plan exists it declares at once. Where what counts is what the body sees it turns
-    there first. In continuous protocols a `WaypointFollower` follows the shortest path. It is privileged: it
-    looks at true poses, goals and the navmesh, and observes nothing.
+    It plans again when a plan has ended and the current goal is too far (it is the next of several), and when
+    the body is not where the plan expects it (actions were not executed exactly); without a path it calls
+    STOP at once. Where the goal must be seen it turns there first. In continuous protocols a
+    `WaypointFollower` follows the shortest path. It is privileged: it looks at true poses, goals and the
+    navmesh, and observes nothing.
     """
 
     privileged = True

@@ -12,12 +12,12 @@ from navarena.tasks.task import Actions, Task
 
 
 class OracleStopAgent(Agent):
-    """Lets another agent act, and declares in its place as soon as the current goal is near.
+    """Lets another agent act, and calls STOP in its place as soon as the current goal is near.
 
-    The other agent's own declarations mean nothing: away from the goal, one becomes a turn to the left,
-    by which the body stays where it is. So episodes end by success or at the step limit (RobustNav's
+    STOP of the other agent has no effect: away from the goal it becomes a turn to the left, by which the
+    body stays where it is. So episodes end by success or at the step limit (RobustNav's
     oracle stop, Chattopadhyay et al. 2021, and MultiON's oracle FOUND, Wani et al. 2020, for any agent).
-    It is privileged: the distance to the goal is looked up.
+    It is privileged: it reads the distance to the goal.
 
     Args:
         inner: the agent that acts.
@@ -61,9 +61,10 @@ MOVES = ("move_forward", "turn_left", "turn_right")
 
 
 class RandomOracleFoundAgent(Agent):
-    """Moves at random (forward, left, right, equally likely); declares when the current goal is near.
+    """Moves at random (forward, left, right, equally likely); calls STOP (FOUND) when the current goal is
+    near.
 
-    It is privileged: the distance to the goal is looked up. So its episodes end by success or at
+    It is privileged: it reads the distance to the goal. So its episodes end by success or at
     the step limit. In tasks with STOP it is a random walk with an oracle that stops.
     """
 

@@ -54,7 +54,7 @@ class ForwardAgent(Agent):
 
 
 class StopAgent(Agent):
-    """Declares at once that it has arrived: its scores are those of standing still; discrete actions only."""
+    """Calls STOP at the first step: its scores are those of standing still; discrete actions only."""
 
     def __init__(self, task: Task, seed: int = 0) -> None:
         require_discrete(task, "stop")

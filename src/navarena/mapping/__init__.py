@@ -1,4 +1,4 @@
-"""What bodies can remember of the places they saw: maps, and plans on maps."""
+"""Maps that agents build from observations, and planning on these maps."""
 
 from navarena.mapping.binning import bin_highest, bin_last, bin_majority, bin_max
 from navarena.mapping.coverage import Coverage, ReachableFloor, find_reachable_floor

@@ -1,4 +1,4 @@
-"""How much of the floor of each storey bodies have seen: the bookkeeping of exploration."""
+"""Coverage: the share of the reachable floor of each storey that bodies have seen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -2,7 +2,7 @@
 
 After the instance memory of Modular GOAT (spec ivln_goat 4.6): what an image marks as one object becomes
 points in the frame of the map; they join the object of that category that lies there, or begin a new one.
-Every object keeps the best view from each side, so that a goal told by category, by features or by an image
+Every object keeps the best view from each side, so that a goal given by category, by features or by an image
 can be looked up later.
 """
 

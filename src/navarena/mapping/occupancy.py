@@ -1,4 +1,4 @@
-"""What is free and what is occupied, from depth and pose: batched, layered, of bounded memory."""
+"""Occupancy maps from depth and pose: batched, layered, of bounded memory."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Where a body is, by its own actions and by what its depth camera sees: scan matching, batched."""
+"""Odometry from actions and depth images by scan matching, batched."""
 
 import math
 from collections.abc import Sequence

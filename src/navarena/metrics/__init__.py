@@ -1,7 +1,14 @@
-"""Pure functions from a finished trajectory to numbers, and from many numbers to means with intervals."""
+"""Metrics: pure functions of a finished trajectory, and means with confidence intervals."""
 
 from navarena.metrics.alignment import dtw, dtw_alignment, euclidean_costs
-from navarena.metrics.catalog import COMMON_METRICS, METRICS, Metric, compute_metrics, get_metric
+from navarena.metrics.catalog import (
+    COMMON_METRICS,
+    METRICS,
+    Metric,
+    choose_metrics,
+    compute_metrics,
+    get_metric,
+)
 from navarena.metrics.effort import action_spl, measure_path, rotation, seconds, time_spl
 from navarena.metrics.failures import min_distance, near_steps, oracle_success, stopped
 from navarena.metrics.instruction import PathScores, coverage_length_score, ndtw, score_path
@@ -84,6 +91,7 @@ __all__ = [
     "VarianceSplit",
     "action_spl",
     "bootstrap_interval",
+    "choose_metrics",
     "collisions",
     "compare_paired",
     "compute_metrics",

@@ -41,8 +41,17 @@ class Metric:
     when_failed: float | None = None
 
     def __call__(self, trajectory: Trajectory) -> float:
-        """The metric of one episode; raises InputError when it comes out as NaN."""
-        value = float(self.compute(trajectory))
+        """The metric of one episode.
+
+        Raises InputError for NaN, and for a trajectory that lacks what the metric reads.
+        """
+        try:
+            value = float(self.compute(trajectory))
+        except (AttributeError, TypeError) as error:
+            raise InputError(
+                f"cannot compute the metric {self.name!r} of a {type(trajectory).__name__}: {error}; ask for "
+                "it on a protocol that records what it reads"
+            ) from error
         if value != value:
             raise InputError(f"expected a number from the metric {self.name!r}, got NaN; mend its function")
         return value
@@ -81,7 +90,7 @@ ORACLE_SUCCESS = Metric(
     "oracle_success", "Success, oracle stop", failures.oracle_success, "", "higher", True, 0.0
 )
 
-TOLD = {"object": "by name", "description": "in words", "image": "by image"}
+MODALITY_TITLES = {"object": "by name", "description": "in words", "image": "by image"}
 """Modality -> what people read."""
 
 SUBTASKS = Metric("subtasks", "Sub-tasks", lifelong.subtasks)
@@ -99,26 +108,32 @@ NEAR_OBJECT_SUCCESS = Metric(
     "near_object_success", "Success, near objects", lifelong.near_object_success, "", "higher", False, 0.0
 )
 OBJECT_SUBTASKS, DESCRIPTION_SUBTASKS, IMAGE_SUBTASKS = (
-    Metric(f"{told}_subtasks", f"Sub-tasks {TOLD[told]}", lifelong.count_modality(told))
-    for told in lifelong.MODALITIES
+    Metric(f"{kind}_subtasks", f"Sub-tasks {MODALITY_TITLES[kind]}", lifelong.count_modality(kind))
+    for kind in lifelong.MODALITIES
 )
 OBJECT_SUCCESS, DESCRIPTION_SUCCESS, IMAGE_SUCCESS = (
     Metric(
-        f"{told}_success",
-        f"Success {TOLD[told]}",
-        lifelong.mean_of_modality("success", told),
+        f"{kind}_success",
+        f"Success {MODALITY_TITLES[kind]}",
+        lifelong.mean_of_modality("success", kind),
         "",
         "higher",
         False,
         0.0,
     )
-    for told in lifelong.MODALITIES
+    for kind in lifelong.MODALITIES
 )
 OBJECT_SPL, DESCRIPTION_SPL, IMAGE_SPL = (
     Metric(
-        f"{told}_spl", f"SPL {TOLD[told]}", lifelong.mean_of_modality("spl", told), "", "higher", False, 0.0
+        f"{kind}_spl",
+        f"SPL {MODALITY_TITLES[kind]}",
+        lifelong.mean_of_modality("spl", kind),
+        "",
+        "higher",
+        False,
+        0.0,
     )
-    for told in lifelong.MODALITIES
+    for kind in lifelong.MODALITIES
 )
 SUBTASK_1_SUCCESS, SUBTASK_2_SUCCESS, SUBTASK_3_SUCCESS, SUBTASK_4_SUCCESS, SUBTASK_5_SUCCESS = (
     Metric(
@@ -223,7 +238,20 @@ def get_metric(name: str) -> Metric:
         raise InputError(
             f"expected the metric {name!r} to be a navarena.metrics.Metric, got {type(metric).__name__}"
         )
+    if metric.name != name:
+        raise InputError(f"expected a metric called {name!r}, got {metric.name!r}; give both the same name")
     return metric
+
+
+def choose_metrics(own: Iterable[str], further: Iterable[str] = ()) -> tuple[str, ...]:
+    """Metric names of an evaluation: a protocol's `own`, the common ones, and `further` ones, once each.
+
+    Those of packages are found by their entry points. Raises UnknownNameError with the nearest choice.
+    """
+    names = tuple(dict.fromkeys((*own, *COMMON_METRICS, *further)))
+    for name in names:
+        get_metric(name)
+    return names
 
 
 def compute_metrics(names: Iterable[str], trajectory: Trajectory, failed: bool = False) -> dict[str, float]:

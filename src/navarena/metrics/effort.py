@@ -1,4 +1,4 @@
-"""What an episode cost beside metres: turning, actions, seconds.
+"""Effort of an episode beside metres: turning, actions, seconds.
 
 SPL counts metres alone, so that an agent may look around for nothing (Batra et al. 2020, "ObjectNav
 Revisited", section 2.1.1, "no penalty for turning"). The scores here have SPL's form, S b / max(b, a),
@@ -7,7 +7,7 @@ with other currencies:
     actions  a: all that were taken;  b = d_0 / step + theta / turn + n
     seconds  a = p / v + rotation / w;  b = d_0 / v + theta / w
 
-Notation as in `navigation`, and: theta the rotation of the shortest path, n the declarations that the
+Notation as in `navigation`, and: theta the rotation of the shortest path, n the STOP (FOUND) actions that the
 task asks for, v and w the speeds of the body. Both b are what a body would need that follows the
 shortest path exactly, so that most agents score less than with SPL.
 
@@ -26,11 +26,11 @@ from navarena.metrics.navigation import path_factor, path_length
 from navarena.metrics.trajectory import BodyRates, ShortestPath, Trajectory
 
 SHORTEST_SEGMENT = 1e-3
-"""Metres in the plan; shorter pieces of a way have no direction worth turning to."""
+"""Metres in the plan; shorter pieces of a path have no direction worth turning to."""
 
 
 def rotation(trajectory: Trajectory) -> float:
-    """Sum of the turns of all steps, radians, whichever way; a step turns by at most pi."""
+    """Sum of the turns of all steps, radians, left or right; a step turns by at most pi."""
     return float(np.abs(_wrapped(np.diff(np.asarray(trajectory.yaws, np.float64)))).sum())
 
 
@@ -59,7 +59,7 @@ def time_spl(trajectory: Trajectory) -> float:
 
 
 def measure_path(points: Float[np.ndarray, "k 3"], yaw: float) -> ShortestPath:
-    """Length, rotation and climb of a way that begins looking along `yaw`.
+    """Length, rotation and climb of a path that begins looking along `yaw`.
 
     Args:
         points: (K, 3) float64 metres, world frame: start, turning points, end. K >= 1.
@@ -69,7 +69,7 @@ def measure_path(points: Float[np.ndarray, "k 3"], yaw: float) -> ShortestPath:
     """
     points = np.asarray(points, np.float64)
     if not len(points):
-        raise InputError("expected at least one point of a way, got none")
+        raise InputError("expected at least one point of a path, got none")
     moves = np.diff(points, axis=0)
     there = moves[np.hypot(moves[:, 0], moves[:, 2]) >= SHORTEST_SEGMENT]
     headings = np.concatenate([[yaw], np.arctan2(-there[:, 0], -there[:, 2])])

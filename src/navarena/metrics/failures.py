@@ -10,8 +10,8 @@ Notation: the current goal is the first that was not found, and it is current si
 found. The rules are tried in this order; the first that holds names the class:
 
     agent_broke      the agent crashed, took too long, or acted illegally
-    stopped_early    declared too far away, with the goal in view or less than EARLY_DISTANCE too far
-    false_stop       declared elsewhere
+    stopped_early    called STOP too far away, with the goal in view or less than EARLY_DISTANCE too far
+    false_stop       called STOP elsewhere
     not_stopped      ran out of steps; was near the goal at some pose
     stuck            ran out of steps; over the last STUCK_STEPS never left a square of STUCK_SIZE, or hit
                      something in half of them
@@ -33,7 +33,7 @@ from navarena.metrics.trajectory import Trajectory
 
 
 def stopped(trajectory: Trajectory) -> float:
-    """1.0 if a declaration of the agent ended the episode, else 0.0."""
+    """1.0 if STOP ended the episode, else 0.0."""
     return float(trajectory.stopped)
 
 
@@ -43,14 +43,14 @@ def min_distance(trajectory: Trajectory) -> float:
 
 
 def near_steps(trajectory: Trajectory) -> float:
-    """How many actions the agent chose at poses near the goal; all but a final declaration are missed."""
+    """How many actions the agent chose at poses near the goal; all but a final STOP are missed."""
     return float(np.count_nonzero(_near(trajectory)[:-1]))
 
 
 def oracle_success(trajectory: Trajectory) -> float:
-    """1.0 if the episode succeeded, or would have with a declaration at the best pose, else 0.0.
+    """1.0 if the episode succeeded, or would have with STOP at the best pose, else 0.0.
 
-    With several goals only the last declaration is given away: all others must have been found.
+    With several goals only the last STOP is given away: all others must have been found.
     """
     if trajectory.succeeded:
         return 1.0
@@ -155,7 +155,7 @@ def classify_failure(
 
 
 def _find_failed(trajectory: Trajectory) -> tuple[int, int, int, bool]:
-    """The goal that was not reached, its first and last pose, and whether a declaration ended the search.
+    """The goal that was not reached, its first and last pose, and whether STOP ended the search.
 
     Of several that may fail one after another it is the first that did.
     """

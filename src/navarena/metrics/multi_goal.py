@@ -44,7 +44,7 @@ class MultiGoalTrajectory(Trajectory):
 
     Attributes:
         legs: (n,) float64 metres, geodesic: start to first goal, first to second, ...; infinite
-            where there is no way.
+            where there is no path.
         found_after: (l,) int64, number of actions taken when each goal was found, rising.
     """
 
@@ -112,7 +112,7 @@ def ppl_code(trajectory: Trajectory) -> float:
 
 
 def distance_left(trajectory: Trajectory) -> float:
-    """Geodesic distance at the end along all goals that were not found, metres; infinite without a way."""
+    """Geodesic distance at the end along all goals that were not found, metres; infinite without a path."""
     return trajectory.distance_left
 
 

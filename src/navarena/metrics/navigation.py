@@ -72,7 +72,7 @@ def soft_spl(trajectory: Trajectory) -> float:
 
 
 def distance_to_goal(trajectory: Trajectory) -> float:
-    """Geodesic distance to the (current) goal at the end, metres; infinite where there is no way."""
+    """Geodesic distance to the (current) goal at the end, metres; infinite where there is no path."""
     return float(trajectory.distance_to_goal[-1])
 
 
@@ -101,12 +101,12 @@ def travelled(trajectory: Trajectory) -> float:
 
 
 def is_left_out(trajectory: Trajectory) -> bool:
-    """Whether the code forgets the episode: End was called where there is no way to the point.
+    """Whether the code forgets the episode: End was called where there is no path to the point.
 
     Its success is then None and its metrics are empty. Goals that count by sight always have a success.
     """
-    no_way = not np.isfinite(trajectory.distance_to_goal[-1])
-    return bool(trajectory.stopped and no_way and not isinstance(trajectory, SeenGoalTrajectory))
+    no_path = not np.isfinite(trajectory.distance_to_goal[-1])
+    return bool(trajectory.stopped and no_path and not isinstance(trajectory, SeenGoalTrajectory))
 
 
 def success_robustnav(trajectory: Trajectory) -> float:
@@ -117,13 +117,12 @@ def success_robustnav(trajectory: Trajectory) -> float:
 def spl_robustnav(trajectory: Trajectory) -> float:
     """S l / max(l, travelled), in [0, 1]; with l = 0 it is 1 for who has not travelled, else 0.
 
-    Infinite as `success_robustnav`; 0 where there was no way from the start and End was never called.
+    Infinite as `success_robustnav`; 0 where there was no path from the start and End was never called.
     """
     if is_left_out(trajectory):
         return np.inf
     shortest = trajectory.start_distance
     if not np.isfinite(shortest):
         return 0.0
-    way = travelled(trajectory)
-    longest = max(shortest, way)
+    longest = max(shortest, travelled(trajectory))
     return success(trajectory) * (shortest / longest if longest > 0 else 1.0)

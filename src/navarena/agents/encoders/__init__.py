@@ -1,10 +1,10 @@
-"""Goals as vectors: what an agent compares with what it sees."""
+"""Goal encoders: goals, texts and images as vectors that can be compared."""
 
 from navarena.agents.encoders.cached import CachedEncoder
 from navarena.agents.encoders.catalog import ENCODERS, make_encoder
 from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
 from navarena.agents.encoders.images import ImagesEncoder, ImageSettings
-from navarena.agents.encoders.matching import ImageMatcher, Look, MatchSettings
+from navarena.agents.encoders.matching import ImageFeatures, ImageMatcher, MatchSettings
 from navarena.agents.encoders.words import OneHotEncoder, WordsEncoder, WordSettings
 
 __all__ = [
@@ -12,10 +12,10 @@ __all__ = [
     "CachedEncoder",
     "GoalEncoder",
     "GoalQuery",
+    "ImageFeatures",
     "ImageMatcher",
     "ImageSettings",
     "ImagesEncoder",
-    "Look",
     "MatchSettings",
     "OneHotEncoder",
     "WordSettings",

@@ -25,16 +25,16 @@ class WordSettings:
     """How much the parts of a text count: the length of the vector's part for each. Our choice.
 
     Attributes:
-        thing: what the thing is.
+        object: the category.
         attributes: its colour, material, pattern, shape and size.
         rooms: where it is.
-        around: things by which its place is told.
-        letters: runs of letters of the words that say what it is; likeness of words nobody listed.
+        around: the objects near it.
+        letters: runs of letters of the words that say what it is; similarity of unlisted words.
         shortest, longest: letters of a run.
         buckets: numbers over which the runs are spread.
     """
 
-    thing: float = 1.0
+    object: float = 1.0
     attributes: float = 0.6
     rooms: float = 0.4
     around: float = 0.4
@@ -47,9 +47,9 @@ class WordSettings:
 class WordsEncoder(GoalEncoder):
     """Names, synonyms and attributes of the catalogue of houses, and character n-grams.
 
-    A text is read as a thing ("couch": a sofa), its attributes, the room, and the things that its place
-    is told by. Each part has numbers of its own, so that likeness is a sum over what two texts share. A
-    text for a known object is `looks.name_with(category, looks.sayable(thing))` of episodes.goat.
+    A text is read as an object ("couch": a sofa), its attributes, the room, and the objects near it. Each
+    part has numbers of its own, so that similarity is a sum over what two texts share. A text for a known
+    object is `looks.name_with(category, looks.sayable(thing))` of episodes.goat.
 
     Args:
         settings: weights of the parts.
@@ -76,9 +76,9 @@ class WordsEncoder(GoalEncoder):
         """Write the parts of one text into `out` (D,), zeros."""
         settings = self.settings
         thing = () if reading.thing is None else (reading.thing,)
-        told = (thing, reading.attributes, reading.rooms, reading.around)
-        weights = (settings.thing, settings.attributes, settings.rooms, settings.around)
-        for mentions, weight, part in zip(told, weights, self._parts):
+        mentioned = (thing, reading.attributes, reading.rooms, reading.around)
+        weights = (settings.object, settings.attributes, settings.rooms, settings.around)
+        for mentions, weight, part in zip(mentioned, weights, self._parts):
             _add_mentions(mentions, weight, out[part])
         letters = out[self._parts[-1]]
         for run in letter_runs(reading.head or text, settings.shortest, settings.longest):

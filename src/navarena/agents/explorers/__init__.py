@@ -1,4 +1,4 @@
-"""Agents without learning that map what they see, explore what they do not know, and go to goals."""
+"""Agents without learning that map what they see, explore frontiers, and go to goals."""
 
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
 from navarena.agents.explorers.frontier import (

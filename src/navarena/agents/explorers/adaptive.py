@@ -18,7 +18,7 @@ SENSORS = ("depth", "odometry")
 """What learn_motions observes."""
 
 BAND = (0.4, 0.6)
-"""Shares of the image's height and width between which depth tells whether the way ahead is free."""
+"""Shares of the image's height and width between which depth shows whether the path ahead is free."""
 
 OUTLIERS = 0.1
 """Share of the depths in the band that may be nearer: noise and holes."""
@@ -27,7 +27,7 @@ ROOM = 0.5
 """Metres beyond a step and the body's radius that must be free ahead."""
 
 WALK_SHARE = 0.5
-"""Of the actions, where the way ahead is free."""
+"""Of the actions, where the path ahead is free."""
 
 FEWEST = 5
 """Observed motions of an action from which on their median is believed."""
@@ -47,7 +47,7 @@ def learn_motions(
 
     Returns:
         Scene -> action -> (3,) median [metres ahead, metres to the right, radians to the left]; walks count
-        where the way ahead was free.
+        where the path ahead was free.
     """
     index = {name: task.actions.index(name) for name in (WALK, LEFT, RIGHT)}
     seen: dict[tuple[str, int], list[Float[np.ndarray, 3]]] = defaultdict(list)

@@ -1,7 +1,7 @@
 """Recognises MultiON's cylinders in colour and depth: no label, no privileged input.
 
 A goal object is unlit, so its pixels have its exact colour: red, green, blue, yellow, white, pink, black or
-cyan. Other things may have that colour, too; a cylinder is 0.75 m high, 0.2 m wide, and stands on the floor.
+cyan. Other objects may have that colour, too; a cylinder is 0.75 m high, 0.2 m wide, and stands on the floor.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One body that explores: it goes to frontiers until it has an aim, then to that."""
+"""Exploration by one body: it goes to frontiers until it has an aim, then to the aim."""
 
 import math
 from dataclasses import dataclass
@@ -28,17 +28,17 @@ class ExplorerSettings:
     """How a body explores.
 
     Attributes:
-        terrain: what it makes of its map.
-        steering: what it can do.
-        min_frontiers: cells of the terrain; smaller frontiers are looked at when no larger ones are left.
-        loyalty: share of its cost that the frontier chosen before is taken for, so that two equal ones
-            do not draw the body to and fro.
+        terrain: how its map becomes a terrain.
+        steering: its steps and turns.
+        min_frontiers: least cells of a frontier; the next number holds when no such frontier is left.
+        loyalty: factor of the cost of the frontier chosen before, so that the body does not oscillate between
+            two equal ones.
         patience: steps near one frontier, after which it is left alone.
         nearness: metres that are near, for that.
         first_turns: turns to the left with which an episode begins.
         stillness: moves without leaving the place, after which the body breaks free.
         resignation: moves without a frontier, after which it gives its map up and begins anew: on stairs,
-            whose heights it does not feel, a map closes everything around it.
+            whose heights it does not know, a map closes everything around it.
     """
 
     terrain: TerrainSettings

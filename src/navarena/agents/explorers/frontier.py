@@ -1,6 +1,6 @@
 """The frontier agents: explore until they see their goal, then go there.
 
-`frontier` is told its pose, `frontier-odometry` estimates it, `frontier-rgb` recognises cylinders by colour,
+`frontier` observes its pose, `frontier-odometry` estimates it, `frontier-rgb` recognises cylinders by colour,
 and `explore-only` never stops: its curves of coverage are drawn by `trace_coverage`.
 """
 
@@ -70,7 +70,7 @@ class ExploreOnlyAgent(MappingAgent):
 
 
 POINT_SENSORS = frozenset(("pointgoal", "pointgoal_with_gps_compass"))
-"""One of them a protocol has that tells a point."""
+"""Sensors of protocols whose goal is a point."""
 
 SURE_SHARE = 0.6
 """Of the success distance: so near to where it believes the goal to be the agent goes, since it may err."""
@@ -82,19 +82,19 @@ MIN_STEPS = 0.8
 class OdometricFrontierAgent(FrontierAgent):
     """The frontier agent without gps and compass.
 
-    It reckons its pose from the actions that it took and by matching each depth image with those before it
-    (`navarena.mapping.ScanOdometry`), and goes to the point that it was told at the start (`pointgoal`). It
+    It estimates its pose from the actions that it took and by matching each depth image with those before it
+    (`navarena.mapping.ScanOdometry`), and goes to the point that it observes at the start (`pointgoal`). It
     observes depth, the goal, and what FrontierAgent looks at in ObjectNav and MultiON. Errors grow with the
-    way; it does not feel stairs.
+    path; it does not notice stairs.
     """
 
     @classmethod
     def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
-        """None: it is not told where it is."""
+        """None: it estimates its pose."""
         return ()
 
     def make_pose_source(self) -> PoseSource:
-        """Of what actions should do by the body's data sheet, and of depth."""
+        """Odometry with the nominal motions of the embodiment."""
         body = self.task.embodiment
         by_move = {
             "forward": (body.forward_step, 0.0, 0.0),
@@ -106,7 +106,7 @@ class OdometricFrontierAgent(FrontierAgent):
         return OdometryPoses(self.camera, motions, self.depth_scale)
 
     def make_finder(self, task: Task) -> GoalFinder:
-        """Points by what was told at the start; else as FrontierAgent."""
+        """The point given at the start, where the protocol has one; else as FrontierAgent."""
         if POINT_SENSORS.intersection(task.sensors):
             sure = max(SURE_SHARE * task.success_distance, task.embodiment.forward_step * MIN_STEPS)
             return StartPointFinder(min(sure, task.success_distance))
@@ -114,7 +114,7 @@ class OdometricFrontierAgent(FrontierAgent):
 
 
 class StartPointFinder(PointFinder):
-    """PointNav whose goal is told once, from the start pose."""
+    """PointNav whose goal is given once, from the start pose."""
 
     sensors = ("pointgoal",)
 

@@ -1,4 +1,4 @@
-"""What tells an exploring agent where its goal is, for each way in which goals are told."""
+"""Goal finders: where the goal of an exploring agent is, for each kind of goal."""
 
 import math
 from abc import ABC, abstractmethod
@@ -37,7 +37,7 @@ NO_VALUE = -1
 """What no pixel of a semantic image has."""
 
 MAX_POINTS = 60
-"""Points of a thing that are remembered."""
+"""Points of an object that are remembered."""
 
 
 class GoalFinder(ABC):
@@ -302,17 +302,17 @@ def values_of_goal(scene: Scene, goal: str, categories: Sequence[str]) -> tuple[
 
     There may be several: a scene tells an office chair from an armchair, where both are a chair.
     """
-    names = {thing.category for thing in scene.objects if word_for(thing, categories) == goal}
+    names = {one.category for one in scene.objects if word_for(one, categories) == goal}
     return tuple(value for value, name in enumerate(scene.categories, 1) if name in names)
 
 
 def goal_class(goal: np.ndarray) -> int:
-    """The class id that an observation tells as an integer (1,) or as a one-hot vector (K,)."""
+    """The class id in an observation: an integer (1,) or a one-hot vector (K,)."""
     return int(goal[0]) if len(goal) == 1 else int(np.argmax(goal))
 
 
 def make_cylinder_finder(task: Task) -> GoalFinder:
-    """What finds the cylinders of MultiON; raises InputError for another task."""
+    """The finder of MultiON's cylinders; raises InputError for another task."""
     if not isinstance(task, MultiOn) or task.kind != CYLINDER_GOALS:
         raise InputError(
             f"expected MultiON with cylinders for this agent, got {task.protocol_id!r}; use frontier"
@@ -321,16 +321,16 @@ def make_cylinder_finder(task: Task) -> GoalFinder:
 
 
 def make_goal_finder(task: Task) -> GoalFinder:
-    """What finds the goals of `task`; raises InputError for a task whose goals are told in another way."""
+    """The finder of the goals of `task`; raises InputError for a task without one."""
     if isinstance(task, ObjectNav):
         return ObjectFinder(task)
     if isinstance(task, MultiOn):
         return ClassFinder(task)
     if "pointgoal_with_gps_compass" in task.sensors:
         return PointFinder(task.success_distance)
-    advice = "it does not know how this protocol tells its goals; use another agent"
+    advice = "it does not know the goals of this protocol; use another agent"
     if "pointgoal" in task.sensors:
-        advice = "use frontier-odometry, which reckons its pose"
+        advice = "use frontier-odometry, which estimates its pose"
     elif isinstance(task, ObjectNavRobothor):
         advice = "use frontier, which knows how far its camera is tilted"
     raise InputError(

@@ -1,4 +1,4 @@
-"""How an agent that maps knows where it is: told by sensors, or reckoned from its actions and from depth."""
+"""Pose sources of mapping agents: sensors of the pose, or odometry from actions and depth."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ USUAL_SCANS = ScanSettings()
 
 
 class PoseSource(ABC):
-    """Says where bodies are, each in the frame of its episode's start: x to the right, z backward.
+    """Estimates the poses of bodies, each in the frame of its episode's start: x to the right, z backward.
 
     Attributes:
         sensors: what it observes, beside depth.
@@ -47,7 +47,7 @@ class PoseSource(ABC):
 
 
 class SensorPoses(PoseSource):
-    """By `gps` and `compass`."""
+    """Poses from `gps` and `compass`."""
 
     sensors = ("gps", "compass")
 
@@ -66,7 +66,7 @@ class SensorPoses(PoseSource):
 
 
 class OdometryPoses(PoseSource):
-    """By what each action should do, and by matching each depth image with those before it.
+    """Odometry: poses from the actions' nominal motions and from scan matching of depth images.
 
     Args:
         camera: the depth camera.

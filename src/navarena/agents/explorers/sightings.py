@@ -1,4 +1,4 @@
-"""From images in which things are marked to places in the frame of the map."""
+"""Places of objects in the frame of the map, from masks and depth images."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class DepthView:
         depth: (H, W) as observed; in metres it is offset + scale * depth.
         scale: metres per unit of depth.
         offset: metres at depth 0.
-        depth_range: (nearest, farthest) metres between which depths are told apart.
+        depth_range: (nearest, farthest) metres between which depths are exact.
         camera: that took the image.
         pose: (4, 4) of the camera, metres, in the frame of the map.
     """
@@ -35,7 +35,7 @@ class DepthView:
 
 @dataclass(frozen=True, eq=False)
 class Sighting:
-    """What one image shows of a thing.
+    """Where one image shows an object.
 
     Attributes:
         points: (K, 3) metres, in the frame of the map, of pixels whose depth is known.
@@ -50,7 +50,7 @@ def locate(mask: Bool[np.ndarray, "h w"], view: DepthView, max_pixels: int = 200
     """Where the marked pixels lie; those whose depth is NaN are left out.
 
     Args:
-        mask: (H, W) bool, pixels of the thing.
+        mask: (H, W) bool, pixels of the object.
         view: the image.
         max_pixels: pixels that are read, evenly chosen.
     """

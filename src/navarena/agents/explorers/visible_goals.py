@@ -22,14 +22,14 @@ MARGIN = 0.04
 """Metres by which a surface must be nearer than the protocol asks: depth has errors."""
 
 SURE_PIXELS = 6
-"""Near pixels at which the body stops; at edges, resized depth lies between the thing and what is behind."""
+"""Near pixels at which the body stops; at edges, resized depth lies between the object and what is behind."""
 
 GAZE = 0.4
-"""Metres beyond those of the protocol within which the camera is tilted to a thing."""
+"""Metres beyond those of the protocol within which the camera is tilted to an object."""
 
 
 class VisibleFinder(ObjectFinder):
-    """The goal is a category; the body stops as soon as it sees a near surface of such a thing."""
+    """The goal is a category; the body stops as soon as it sees a near surface of such an object."""
 
     def __init__(self, task: ObjectNavRobothor) -> None:
         body = task.embodiment
@@ -72,7 +72,7 @@ class VisibleFinder(ObjectFinder):
         return math.atan2(offset[1], away)
 
     def arrive(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> str:
-        """Face the thing; from where it does not come into view so, go nearer."""
+        """Face the object; from where it does not come into view so, go nearer."""
         offset, yaw = self._nearest(slot, pose), math.atan2(pose[0, 2], pose[2, 2])
         if offset is None:
             return "left"

@@ -35,7 +35,7 @@ class CowSettings:
         accept: modality -> likeness from which on a view is gone to at once; of words and images it is
             much smaller than of two images (CLIP).
         patience: actions of a sub-task before the best view is gone to, however bad.
-        last: actions after that, after which the body declares wherever it is.
+        last: actions after that, after which the body calls STOP wherever it is.
         views: which are kept.
     """
 

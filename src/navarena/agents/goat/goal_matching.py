@@ -8,13 +8,13 @@ import numpy as np
 from jaxtyping import Float32
 
 from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
-from navarena.agents.encoders.matching import ImageMatcher, Look
+from navarena.agents.encoders.matching import ImageFeatures, ImageMatcher
 from navarena.agents.goat.goal_reading import described_colors, possible_categories
 from navarena.agents.goat.instance_description import color_likeness, describe
 from navarena.mapping import Instance, InstanceView
 
 COLOR_WEIGHT = 0.1
-"""Score that a colour just like the one that is told adds: less than a word in common. Our choice."""
+"""Score that a colour just like the one that is described adds: less than a word in common. Our choice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +44,9 @@ class GoalMatcher:
         self._meant: frozenset[str] = frozenset()
         self._vector = np.zeros(0, np.float32)
         self._colors: tuple[str, ...] = ()
-        self._look: Look | None = None
+        self._goal_features: ImageFeatures | None = None
         self._scored: dict[int, tuple[object, float]] = {}
-        self._looks: WeakKeyDictionary[InstanceView, Look] = WeakKeyDictionary()
+        self._features: WeakKeyDictionary[InstanceView, ImageFeatures] = WeakKeyDictionary()
 
     def face(self, goal: GoalQuery) -> None:
         """From now on `goal` is looked for."""
@@ -56,7 +56,7 @@ class GoalMatcher:
         if goal.modality == "description":
             self._vector = self._words.encode(goal)
             self._colors = described_colors(goal.text)
-        self._look = None if goal.image is None else self._images.look(goal.image)
+        self._goal_features = None if goal.image is None else self._images.extract(goal.image)
 
     def rank(self, instances: Sequence[Instance]) -> Candidates:
         """Those of `instances` that may be the goal, with scores; all of them where no category is known."""
@@ -78,7 +78,7 @@ class GoalMatcher:
         return known[1]
 
     def _color_fit(self, instance: Instance) -> float:
-        """What the colour adds for being like the one that is told, although it may be called otherwise."""
+        """What the colour adds for being like the described one, although it may be called otherwise."""
         best = max(instance.views, key=lambda view: view.quality, default=None)
         if best is None or not self._colors:
             return 0.0
@@ -88,14 +88,15 @@ class GoalMatcher:
         """How surely a view of an instance shows what the goal's image shows."""
         known = self._scored.get(instance.number)
         if known is None or known[0] != instance.version:
-            looks = [self._look_at(view) for view in instance.views]
-            scores = self._images.scores(self._look, looks) if looks and self._look is not None else [0.0]
+            features = [self._features_at(view) for view in instance.views]
+            goal = self._goal_features
+            scores = self._images.scores(goal, features) if features and goal is not None else [0.0]
             known = instance.version, float(max(scores))
             self._scored[instance.number] = known
         return known[1]
 
-    def _look_at(self, view: InstanceView) -> Look:
-        look = self._looks.get(view)
-        if look is None:
-            look = self._looks[view] = self._images.look(view.crop)
-        return look
+    def _features_at(self, view: InstanceView) -> ImageFeatures:
+        features = self._features.get(view)
+        if features is None:
+            features = self._features[view] = self._images.extract(view.crop)
+        return features

@@ -1,4 +1,4 @@
-"""When to go to a remembered instance, and when to look on: the search for one goal."""
+"""The search for one goal: when to go to a remembered instance, and when to explore further."""
 
 import math
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class SearchSettings:
             once: what was seen before this goal was asked for need not be looked for again.
         nearness: metres within which a doubtful candidate counts as looked at.
         budget: actions of a sub-task before what is best is taken, however bad (paper: 500).
-        last: actions after that, after which the body declares wherever it is.
+        last: actions after that, after which the body calls STOP wherever it is.
     """
 
     accept: Mapping[Modality, float] = field(
@@ -114,18 +114,19 @@ class Search:
         if self._goal.modality == "object":
             return Choice(found.instances)
         self._doubted += 1
-        told = self._goal.modality
+        modality = self._goal.modality
         seen = [k for k, one in enumerate(found.instances) if len(one.points)]
         best = max(seen, key=lambda k: (found.scores[k], -k), default=None)
-        is_late = is_explored or self._is_late(told)
-        if best is not None and (is_late or found.scores[best] >= self._settings.accept[told]):
+        is_late = is_explored or self._is_late(modality)
+        if best is not None and (is_late or found.scores[best] >= self._settings.accept[modality]):
             return Choice([found.instances[best]])
         return self._look_on(found, position)
 
-    def _is_late(self, told: Modality) -> bool:
+    def _is_late(self, modality: Modality) -> bool:
         """Whether the best candidate is taken, however doubtful."""
         one = self._settings
-        return self._doubted > one.patience[told] or self.age > one.settled[told] or self._steps > one.budget
+        is_old = self.age > one.settled[modality]
+        return is_old or self._doubted > one.patience[modality] or self._steps > one.budget
 
     def _look_on(self, found: Candidates, position: Float[np.ndarray, "3"]) -> Choice:
         """Go and see the candidates that were not seen from near; explore when all of them were."""

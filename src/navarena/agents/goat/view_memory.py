@@ -1,4 +1,4 @@
-"""Everything that was seen, as a whole: square views, what an encoder makes of them, and their places."""
+"""View memory: square parts of all images that were seen, their vectors, and the places they show."""
 
 import math
 from dataclasses import dataclass
@@ -118,7 +118,7 @@ def cut_tiles(
         depth: (H, W) metres.
         pose: (4, 4) world_from_camera, metres.
         hfov: radians.
-        depth_range: (nearest, farthest) metres between which depths are told apart.
+        depth_range: (nearest, farthest) metres between which depths are exact.
         tiles: how many squares along the longer side.
     """
     height, width = depth.shape
