@@ -43,7 +43,7 @@ def test_occupancy_equals_the_floor_plan(world, surface):
     floor = find_storeys(sample_floor(world.navmesh))[0]
     points = surface[0]
     over = points[:, 1] - floor
-    cells = grid.cells_of(points[(over > OCCUPANCY.low) & (over < OCCUPANCY.high)])
+    cells = grid.cells_of(points[(over > OCCUPANCY.obstacle_bottom) & (over < OCCUPANCY.obstacle_top)])
     solid = np.zeros(scores.shape, bool)
     cells = cells[grid.contains(cells)]
     solid[cells[:, 0], cells[:, 1]] = True
