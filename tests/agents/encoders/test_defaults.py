@@ -174,8 +174,8 @@ def test_what_an_encoder_cannot_take() -> None:
 
 
 @pytest.mark.parametrize("modality", ["object", "description", "image"])
-def test_a_goal_must_have_what_it_is_told_by(modality: str) -> None:
-    with pytest.raises(InputError, match="of a goal told by it, got none"):
+def test_a_goal_must_have_what_its_modality_needs(modality: str) -> None:
+    with pytest.raises(InputError, match="of a goal of this modality, got none"):
         GoalQuery(modality)  # type: ignore[arg-type]
 
 

@@ -62,7 +62,7 @@ class GoalFinder(ABC):
 
         Args:
             slot: row of the batch.
-            observations: name -> one environment's array, without the leading N.
+            observations: name -> (...) array of one environment, without the leading N.
             view: the depth image and its pose, in the frame of the map.
 
         Returns (H, W) bool, pixels of objects that bodies pass through and that are left out of the map;
@@ -78,7 +78,7 @@ class GoalFinder(ABC):
 
         Args:
             slot: row of the batch.
-            observations: name -> one environment's array, without the leading N.
+            observations: name -> (...) array of one environment, without the leading N.
             view: the depth image and its pose, in the frame of the map.
             is_explored: whether no frontier was left to explore.
         """
