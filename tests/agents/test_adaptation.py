@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Agent, Start
-from navarena.agents.explorers.adaptive import AdaptiveFrontierAgent
-from navarena.agents.motion_learning import is_free_ahead, learn_motions, read_steps
+from navarena.agents.explorers.adaptive import AdaptiveFrontierAgent, is_free_ahead, learn_motions, read_steps
 from navarena.core.errors import ActionError, InputError
 from navarena.core.seeding import make_generator
 from navarena.simulation.world import WorldCache

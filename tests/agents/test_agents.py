@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Agent, Boundary, SingleAgent, Start, wrap
+from navarena.agents.expert import DeadReckoning
 from navarena.agents.loading import load_agent
-from navarena.agents.reckoning import Reckoning
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.tasks.batch import NavigationBatch
 from tasks.small import AHEAD, CUT_OFF, EPISODES, FAR, SmallPointNav, make_cache
@@ -194,18 +194,18 @@ def test_expert_plans_again_as_soon_as_it_is_off_its_course():
 def test_reckoning_follows_the_actions_alone():
     batch = NavigationBatch(TASK, 1, sensors=(), worlds=make_cache())
     batch.start([0], [AHEAD])
-    reckoning = Reckoning(batch.simulator)
+    dead_reckoning = DeadReckoning(batch.simulator)
     slot = np.array([0])
-    reckoning.begin(slot)
+    dead_reckoning.begin(slot)
     for name in ("turn_left", "move_forward", "turn_right", "move_forward"):
         actions = np.array([TASK.actions.index(name)])
         batch.step(actions, batch.running)
-        reckoning.advance(actions)
-        assert reckoning.errors(slot) == [0.0]
+        dead_reckoning.advance(actions)
+        assert dead_reckoning.errors(slot) == [0.0]
     batch.step(np.array([1]), batch.running)  # one step that it does not hear of
-    assert reckoning.errors(slot)[0] == pytest.approx(TASK.embodiment.forward_step)
-    reckoning.begin(slot)
-    assert reckoning.errors(slot) == [0.0]
+    assert dead_reckoning.errors(slot)[0] == pytest.approx(TASK.embodiment.forward_step)
+    dead_reckoning.begin(slot)
+    assert dead_reckoning.errors(slot) == [0.0]
 
 
 def test_expert_must_be_attached():

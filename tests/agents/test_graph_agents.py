@@ -75,7 +75,7 @@ def test_those_who_know_the_way(name):
     if name == "path":
         assert means["ndtw"] == means["spl"] == tours.t_ndtw == tours.t_sr == 1
     else:
-        assert means["ndtw"] < 1, "the described path of the third episode is no shortest way"
+        assert means["ndtw"] < 1, "the described path of the third episode is no shortest path"
 
 
 def test_those_who_do_not():

@@ -16,7 +16,7 @@ from navarena.evaluation.compare import compare, find_obstacles, read_contestant
 from navarena.evaluation.journal import GoalsRecord, Row, journal_path
 from navarena.evaluation.repeats import repeat_settings, split_runs
 from navarena.evaluation.traits import find_traits, record_goals
-from navarena.metrics import MultiGoalTrajectory, ShortestWay, Trajectory
+from navarena.metrics import MultiGoalTrajectory, ShortestPath, Trajectory
 
 
 def run(folder, agent="Walker", count=40, **settings):
@@ -161,7 +161,7 @@ def test_every_breakdown(runs):
 
 
 def make_track(climb=None):
-    way = None if climb is None else ShortestWay(5.0, 0.0, climb)
+    way = None if climb is None else ShortestPath(5.0, 0.0, climb)
     zeros = np.zeros(2)
     return Trajectory(
         np.zeros((2, 3)), zeros, np.zeros(1, int), zeros[:1] > 0, zeros, 2.0, True, 0.2, shortest=way

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import pyarrow.parquet as pq

@@ -13,7 +13,7 @@ from navarena.tasks.vln_ce_tours import IR2RCE
 
 from flat import draw_flat
 from graph_world import write_files
-from navarena.agents.random import RandomAgent
+from navarena.agents.simple import RandomAgent
 from navarena.cli.main import main
 from navarena.core.errors import FileError, InputError
 from navarena.episodes.episode import Episode, InstructionGoal

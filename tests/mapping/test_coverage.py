@@ -5,8 +5,8 @@ import pytest
 
 from navarena.core.errors import InputError, SceneError
 from navarena.mapping.coverage import Coverage, ReachableFloor, find_reachable_floor
-from navarena.mapping.floors import find_storeys, sample_floor
 from navarena.mapping.occupancy import OccupancyMaps, OccupancySettings
+from navarena.mapping.storeys import find_storeys, sample_floor
 from worlds import ROOMS, draw_navmesh
 
 SETTINGS = OccupancySettings(cell=0.5, size=4.0, layers=2)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from navarena.mapping.floors import find_storeys, sample_floor
 from navarena.mapping.occupancy import OccupancySettings
 from navarena.mapping.semantic_map import SemanticMapSettings, label_table
+from navarena.mapping.storeys import find_storeys, sample_floor
 from navarena.mapping.survey import survey_occupancy, survey_semantics
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import open_world
 
-OCCUPANCY = OccupancySettings(cell=0.05, low=0.1, high=LOCOBOT.height)
+OCCUPANCY = OccupancySettings(cell=0.05, obstacle_bottom=0.1, obstacle_top=LOCOBOT.height)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_occupancy_equals_the_floor_plan(world, surface):
     floor = find_storeys(sample_floor(world.navmesh))[0]
     points = surface[0]
     over = points[:, 1] - floor
-    cells = grid.cells_of(points[(over > OCCUPANCY.low) & (over < OCCUPANCY.high)])
+    cells = grid.cells_of(points[(over > OCCUPANCY.obstacle_bottom) & (over < OCCUPANCY.obstacle_top)])
     solid = np.zeros(scores.shape, bool)
     cells = cells[grid.contains(cells)]
     solid[cells[:, 0], cells[:, 1]] = True

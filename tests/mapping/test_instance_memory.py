@@ -11,10 +11,9 @@ from navarena.core.errors import InputError
 from navarena.core.geometry import rotation_from_yaw_pitch
 from navarena.mapping.instance_kernels import add_apart, count_near
 from navarena.mapping.instance_memory import InstanceMemory, InstanceSettings
-from navarena.mapping.instance_views import cut_out, sector_of
-from navarena.mapping.segmented_image import SegmentedImage
+from navarena.mapping.instance_views import SegmentedImage, cut_out, sector_of
 
-SMALL = InstanceSettings(stride=1, least_pixels=2, crop_px=32)
+SMALL = InstanceSettings(stride=1, min_pixels=2, crop_px=32)
 SIDE = 40
 
 
@@ -109,7 +108,7 @@ def test_one_view_from_each_side_and_the_better_one_stays():
 
 
 def test_memories_are_bounded_and_the_worst_seen_makes_room():
-    memory = InstanceMemory(1, InstanceSettings(stride=1, least_pixels=1, most_instances=2, most_points=8))
+    memory = InstanceMemory(1, InstanceSettings(stride=1, min_pixels=1, max_instances=2, max_points=8))
     seen = memory.observe(0, look([((0, 2), (0, 2)), ((10, 20), (10, 20)), ((30, 36), (30, 36))]))
     assert seen == [1, 2] and [one.number for one in memory.instances(0)] == [1, 2]
     assert all(1 <= len(one.points) <= 8 for one in memory.instances(0))
@@ -127,7 +126,7 @@ def test_agents_and_resets_do_not_touch_one_another():
 
 
 def test_features_find_the_most_similar():
-    memory = InstanceMemory(1, InstanceSettings(stride=1, least_pixels=2, features=2))
+    memory = InstanceMemory(1, InstanceSettings(stride=1, min_pixels=2, features=2))
     memory.observe(0, look([LEFT, MIDDLE]))
     things = memory.instances(0)
     assert memory.similarities(things, np.array([1, 0], np.float32)).tolist() == [-1.0, -1.0]

@@ -14,7 +14,7 @@ from navarena.simulation.simulator import Simulator
 from worlds import ROOMS, draw_world
 
 CAMERA = Camera(width_px=64, height_px=64)
-SETTINGS = OccupancySettings(cell=0.1, size=12.0, farthest=6.0)
+SETTINGS = OccupancySettings(cell=0.1, size=12.0, max_range=6.0)
 BLANK = np.full((1, 64, 64), 4.0, np.float32)
 
 
@@ -162,7 +162,7 @@ def test_a_wall_by_hand():
 
 
 def test_depths_beyond_the_range_are_free_and_no_obstacle():
-    maps = OccupancyMaps(1, replace(SETTINGS, farthest=3.0))
+    maps = OccupancyMaps(1, replace(SETTINGS, max_range=3.0))
     maps.update(wall_ahead(5.0), CAMERA, at(0.05), np.zeros(1))
     column = maps.states(0)[:, 60]
     assert not (maps.states(0) == OCCUPIED).any() and (column[31:59] == FREE).all()
@@ -170,7 +170,7 @@ def test_depths_beyond_the_range_are_free_and_no_obstacle():
 
 
 def test_depths_up_to_the_nearest_block_the_view():
-    maps = OccupancyMaps(1, replace(SETTINGS, nearest=0.5))
+    maps = OccupancyMaps(1, replace(SETTINGS, min_range=0.5))
     image = wall_ahead(3.0)
     image[0, 20:56, 30:34] = 0.5  # something nearer than the sensor can tell
     maps.update(image, CAMERA, at(0.05), np.zeros(1))
@@ -244,6 +244,6 @@ def test_bad_input_is_refused():
     rolled[0, :3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
     with pytest.raises(InputError, match="do not roll"):
         maps.update(BLANK, CAMERA, rolled, np.zeros(1))
-    for wrong in ({"cell": 0.0}, {"low": 0.0}, {"hit": 0}, {"nearest": 9.0}):
+    for wrong in ({"cell": 0.0}, {"obstacle_bottom": 0.0}, {"hit": 0}, {"min_range": 9.0}):
         with pytest.raises(InputError, match="expected"):
             replace(SETTINGS, **wrong)

@@ -37,41 +37,41 @@ def plain_carve(scores, depth, camera, pose, foot, one, corner):
             ray = pose[:3, :3] @ (across, up, -1.0)  # per metre of depth
             ahead = ray[[0, 2]] @ ahead_axis
             over = pose[1, 3] + metres * ray[1] - foot
-            if ahead <= 1e-3 or over >= one.high:
+            if ahead <= 1e-3 or over >= one.obstacle_top:
                 continue
             side = math.floor(across / ahead * per_tangent + BORDER) + bins // 2
             stops, sees = math.inf, 0.0
-            if metres <= one.nearest:
-                stops = 0.0 if over > one.low else math.inf
+            if metres <= one.min_range:
+                stops = 0.0 if over > one.obstacle_bottom else math.inf
             else:
-                if over < -one.low:
+                if over < -one.obstacle_bottom:
                     crossing = (foot - pose[1, 3]) / ray[1]
                     stops = crossing * ahead
                     mark(cell_of(pose[:3, 3] + crossing * ray), 2)
                 else:
-                    sees = min(metres, one.farthest) * ahead
-                if metres < one.farthest:
-                    if over > one.low:
+                    sees = min(metres, one.max_range) * ahead
+                if metres < one.max_range:
+                    if over > one.obstacle_bottom:
                         stops = metres * ahead
-                    mark(cell_of(pose[:3, 3] + metres * ray), 2 if abs(over) > one.low else 1)
+                    mark(cell_of(pose[:3, 3] + metres * ray), 2 if abs(over) > one.obstacle_bottom else 1)
             if 0 <= side < bins:
                 limit[side], reach[side] = min(limit[side], stops), max(reach[side], sees)
     falling = bottom_slope(pose, focal, depth.shape[0])
-    blind = (one.low - pose[1, 3] + foot) / falling if falling < 0 else math.inf
+    blind = (one.obstacle_bottom - pose[1, 3] + foot) / falling if falling < 0 else math.inf
     beside = np.zeros(scores.shape, bool)
     for cell in np.ndindex(scores.shape):
         offset = (np.array(cell[::-1]) + 0.5) * one.cell + corner - pose[[0, 2], 3]
         ahead, across = offset @ ahead_axis, offset @ right_axis
         is_open = False
-        beside[cell] = not (0 < ahead < one.farthest and abs(across) < widest * ahead)
-        if 1e-3 < ahead < one.farthest and abs(across) < bins // 2 / per_tangent * ahead:
+        beside[cell] = not (0 < ahead < one.max_range and abs(across) < widest * ahead)
+        if 1e-3 < ahead < one.max_range and abs(across) < bins // 2 / per_tangent * ahead:
             side = math.floor(across / ahead * per_tangent) + bins // 2
             is_open = ahead + one.cell / 2 <= min(limit[side], reach[side])
         mark_here, score = marks.get(cell, 0), int(scores[cell])
         if mark_here == 2:
-            scores[cell] = min(score + one.hit, one.most) or 1
+            scores[cell] = min(score + one.hit, one.max_evidence) or 1
         elif mark_here == 1 or (is_open and ahead > blind):
-            scores[cell] = max(score - one.miss, -one.most) or -1
+            scores[cell] = max(score - one.miss, -one.max_evidence) or -1
         elif is_open and score == 0:
             scores[cell] = -1
     return beside
@@ -92,7 +92,7 @@ def test_an_image_changes_what_a_plain_walk_changes(seed):
     width, height = (int(size) for size in generator.integers(5, 40, 2))
     camera = Camera(width_px=width, height_px=height, hfov=float(generator.uniform(0.7, 2.2)))
     one = OccupancySettings(
-        cell=0.1, size=7.0, nearest=float(generator.choice([0.0, 0.5])), farthest=3.0, high=1.2,
+        cell=0.1, size=7.0, min_range=float(generator.choice([0.0, 0.5])), max_range=3.0, obstacle_top=1.2,
         stride=int(generator.integers(1, 4)),
     )  # fmt: skip
     maps, expected = OccupancyMaps(1, one), np.zeros((one.side, one.side), np.int8)
@@ -106,7 +106,7 @@ def test_an_image_changes_what_a_plain_walk_changes(seed):
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = turn @ tilt, generator.uniform(-2.5, 2.5, 3)
         pose[1, 3] = 0.9
-        depth = draw_depths(generator, (height, width), one.farthest)
+        depth = draw_depths(generator, (height, width), one.max_range)
         maps.update(depth[None], camera, pose[None], np.zeros(1))
         before = expected.copy()
         beside = plain_carve(expected, depth, camera, pose, 0.0, one, maps.corners[0])

@@ -18,7 +18,7 @@ from navarena.mapping import (
     choose_nearest,
     choose_useful,
     find_frontiers,
-    find_stand,
+    find_viewing_cell,
     flood_terrain,
     steer,
 )
@@ -197,11 +197,11 @@ def test_frontiers_by_hand():
     assert tuple(frontiers.cells[right]) == at(terrain, 3, 5)
     assert np.allclose(frontiers.middles[right], np.array(at(terrain, 3, 6)))
     assert choose_nearest(frontiers) == left and choose_useful(frontiers, patience=100.0) == right
-    assert find_frontiers(terrain, reach, least=3).sizes.tolist() == [3]
+    assert find_frontiers(terrain, reach, min_cells=3).sizes.tolist() == [3]
     barred = np.zeros(terrain.states.shape, bool)
     barred[at(terrain, 4, 1)] = barred[at(terrain, 5, 1)] = True
     assert find_frontiers(terrain, reach, barred=barred).sizes.tolist() == [3]
-    nothing = find_frontiers(terrain, reach, least=9)
+    nothing = find_frontiers(terrain, reach, min_cells=9)
     assert choose_nearest(nothing) == choose_useful(nothing) == -1
 
 
@@ -211,11 +211,11 @@ def test_stands_are_near_and_in_plain_view():
     terrain = build_terrain(scores, grid, SLIM)
     reach = flood_terrain(terrain, at(terrain, 1, 1))
     thing = np.array([[0.35, 0.5, 0.35]])
-    assert find_stand(terrain, reach, thing, np.zeros(1), 0.25, 0.0) == at(terrain, 5, 3)
-    assert find_stand(terrain, reach, thing, np.zeros(1), 0.05, 0.0) == at(terrain, 3, 3)
-    assert find_stand(terrain, reach, thing, np.full(1, 0.28), 0.31, 0.0) == at(terrain, 3, 6)
-    assert find_stand(terrain, reach, np.zeros((0, 3)), np.zeros(0), 0.3, 0.0) is None
-    assert find_stand(terrain, reach, thing + 5.0, np.zeros(1), 0.3, 0.0) is None
+    assert find_viewing_cell(terrain, reach, thing, np.zeros(1), 0.25, 0.0) == at(terrain, 5, 3)
+    assert find_viewing_cell(terrain, reach, thing, np.zeros(1), 0.05, 0.0) == at(terrain, 3, 3)
+    assert find_viewing_cell(terrain, reach, thing, np.full(1, 0.28), 0.31, 0.0) == at(terrain, 3, 6)
+    assert find_viewing_cell(terrain, reach, np.zeros((0, 3)), np.zeros(0), 0.3, 0.0) is None
+    assert find_viewing_cell(terrain, reach, thing + 5.0, np.zeros(1), 0.3, 0.0) is None
 
 
 @pytest.mark.parametrize(

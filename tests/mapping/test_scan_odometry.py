@@ -62,11 +62,11 @@ def read_plainly(depth, settings=SMALL):
         up = (CAMERA.height_px / 2 - first - ROWS / 2) / focal
         for column in range(CAMERA.width_px):
             depths = depth[first : first + ROWS, column]
-            depths = np.sort(depths[(depths > settings.nearest) & (depths < settings.farthest)])
+            depths = np.sort(depths[(depths > settings.min_range) & (depths < settings.max_range)])
             if 2 * len(depths) < ROWS:
                 continue
             metres = depths[len(depths) // 2]
-            layer = math.floor((0.88 + up * metres - settings.low) / settings.layer_height)
+            layer = math.floor((0.88 + up * metres - settings.lowest_layer) / settings.layer_height)
             if 0 <= layer < settings.layers:
                 right = (column + 0.5 - CAMERA.width_px / 2) / focal * metres
                 weight = 1 / (1 + (settings.softness * metres**2) ** 2)
@@ -79,8 +79,8 @@ def read(depth, settings=SMALL):
     points = np.zeros((len(settings.bands) * CAMERA.width_px, 4))
     count = read_scan(
         depth, 1.0, 0.0, focal_length(CAMERA.width_px, CAMERA.hfov), FRAME[0], np.array(settings.bands), 1, 1,
-        settings.nearest, settings.farthest, settings.softness, settings.low, settings.layer_height,
-        settings.layers, np.zeros(ROWS), points,
+        settings.min_range, settings.max_range, settings.softness, settings.lowest_layer,
+        settings.layer_height, settings.layers, np.zeros(ROWS), points,
     )  # fmt: skip
     return points[:count]
 
@@ -180,8 +180,8 @@ def test_bad_input_is_refused():
         ScanSettings(cell=0.0)
     with pytest.raises(InputError, match="at least one layer"):
         ScanSettings(bands=())
-    with pytest.raises(InputError, match="nearest < farthest"):
-        ScanSettings(nearest=9.5)
+    with pytest.raises(InputError, match="min_range < max_range"):
+        ScanSettings(min_range=9.5)
 
 
 @pytest.mark.slow

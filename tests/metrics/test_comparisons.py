@@ -17,11 +17,12 @@ from navarena.metrics.paired import (
     compare_paired,
     permutation_test,
 )
-from navarena.metrics.seeds import (
+from navarena.metrics.repetitions import (
     estimate_interquartile_mean,
     interquartile_mean,
     performance_profile,
     probability_of_improvement,
+    split_variance,
 )
 from navarena.metrics.statistics import (
     OVER_BOTH,
@@ -29,7 +30,6 @@ from navarena.metrics.statistics import (
     bootstrap_interval,
     estimate_mean,
 )
-from navarena.metrics.variance import split_variance
 
 INF = float("inf")
 

@@ -11,10 +11,10 @@ from navarena.core.errors import InputError
 from navarena.metrics import (
     BodyRates,
     MultiGoalTrajectory,
-    ShortestWay,
+    ShortestPath,
     Trajectory,
     action_spl,
-    measure_way,
+    measure_path,
     path_length,
     ppl,
     ppl_code,
@@ -50,7 +50,7 @@ def make_walk(xs, yaws, start_distance, way=0.0, left=0.0, stopped=True, **other
             "stopped": stopped,
             "success_distance": 0.2,
             "rates": RATES,
-            "shortest": ShortestWay(start_distance, way, 0.0),
+            "shortest": ShortestPath(start_distance, way, 0.0),
         }
         | others
     )
@@ -93,7 +93,7 @@ def test_unreachable_goals_score_nothing_and_missing_parts_are_told():
     for metric in (seconds, action_spl, time_spl):
         with pytest.raises(InputError, match="rates of its body"):
             metric(walk)
-    with pytest.raises(InputError, match="shortest way"):
+    with pytest.raises(InputError, match="shortest path"):
         time_spl(make_walk([0, 1], [0, 0], 1.0, shortest=None))
     with pytest.raises(InputError, match="positive turn_speed"):
         BodyRates(0.25, 0.5, 0.7, 0.0)
@@ -101,15 +101,15 @@ def test_unreachable_goals_score_nothing_and_missing_parts_are_told():
 
 def test_measure_way():
     ahead_then_left = np.array([[0.0, 0, 0], [0, 0, -2], [-1, 1, -2]])
-    way = measure_way(ahead_then_left, yaw=-math.pi / 4)
+    way = measure_path(ahead_then_left, yaw=-math.pi / 4)
     assert way.length == pytest.approx(2 + math.sqrt(2))
     assert way.rotation == pytest.approx(math.pi / 4 + math.pi / 2)
     assert way.climb == 1.0
-    assert measure_way(np.array([[1.0, 2, 3]]), 0.3) == ShortestWay(0.0, 0.0, 0.0)
-    upright = measure_way(np.array([[0.0, 0, 0], [0, 1, 0]]), 0.3)  # a drop has no direction in the plan
+    assert measure_path(np.array([[1.0, 2, 3]]), 0.3) == ShortestPath(0.0, 0.0, 0.0)
+    upright = measure_path(np.array([[0.0, 0, 0], [0, 1, 0]]), 0.3)  # a drop has no direction in the plan
     assert (upright.length, upright.rotation) == (1.0, 0.0)
     with pytest.raises(InputError, match="at least one point"):
-        measure_way(np.zeros((0, 3)), 0.0)
+        measure_path(np.zeros((0, 3)), 0.0)
 
 
 @st.composite
@@ -130,7 +130,7 @@ def walks(draw):
         stopped=draw(st.booleans()),
         success_distance=0.2,
         rates=RATES,
-        shortest=ShortestWay(start, draw(st.floats(0.0, 6.0)), 0.0),
+        shortest=ShortestPath(start, draw(st.floats(0.0, 6.0)), 0.0),
     )
 
 
@@ -157,7 +157,7 @@ def test_scores_do_not_know_the_unit_of_length(walk, factor):
             "start_distance": walk.start_distance * factor,
             "success_distance": walk.success_distance * factor,
             "rates": BodyRates(RATES.step * factor, RATES.turn, RATES.walk_speed * factor, RATES.turn_speed),
-            "shortest": ShortestWay(way.length * factor, way.rotation, way.climb * factor),
+            "shortest": ShortestPath(way.length * factor, way.rotation, way.climb * factor),
         }
     )
     if np.any(np.isclose(walk.distance_to_goal, walk.success_distance)):

@@ -7,8 +7,7 @@ import pytest
 
 from navarena.core.errors import InputError
 from navarena.metrics import MultiGoalTrajectory
-from navarena.metrics.backtracking import is_in_sector, seen_before_turn
-from navarena.metrics.found_budget import cut_at_budget, wrong_calls
+from navarena.metrics.multi_goal import cut_at_budget, is_in_sector, seen_before_turn, wrong_calls
 
 FOUND, GO = 0, 1
 

@@ -73,7 +73,7 @@ def test_spl_by_hand(length, reference, least, expected):
 def test_both_readings_of_spl():
     """A described path of 16 m where 8 m would do, walked exactly."""
     walked = reference = (0, 4, 8, 4, 8)
-    assert score(walked, reference).spl == 0.5, "official: relative to the shortest way"
+    assert score(walked, reference).spl == 0.5, "official: relative to the shortest path"
     assert score(walked, reference, spl_reference="path").spl == 1.0, "IVLN: relative to the path"
 
 

@@ -9,6 +9,7 @@ from navarena.core.errors import InputError, UnknownNameError
 from navarena.metrics import (
     Metric,
     Trajectory,
+    choose_metrics,
     collisions,
     compute_metrics,
     distance_to_goal,
@@ -176,3 +177,16 @@ def test_a_metric_may_not_return_nan():
     broken = Metric("broken", "Broken", lambda trajectory: float("nan"))
     with pytest.raises(InputError, match="metric 'broken', got NaN"):
         broken(make_trajectory([0], [1], 1.0))
+
+
+def test_a_metric_of_another_record_says_what_is_missing():
+    legs = Metric("legs", "Legs", lambda trajectory: len(trajectory.legs))
+    with pytest.raises(InputError, match=r"metric 'legs' of a Trajectory.*'legs'; ask for it on a protocol"):
+        legs(make_trajectory([0, 1], [1, 0], 1.0))
+
+
+def test_further_metrics_are_chosen_once_and_by_name():
+    chosen = choose_metrics(("spl", "success"), ("ppl", "spl", "seconds"))
+    assert chosen[:2] == ("spl", "success") and chosen[-1] == "ppl" and len(set(chosen)) == len(chosen)
+    with pytest.raises(UnknownNameError, match="soft_spl"):
+        choose_metrics(("spl",), ("soft_slp",))

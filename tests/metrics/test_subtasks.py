@@ -233,7 +233,7 @@ def test_invariants(fields):
 
 def test_actions_to_spare_are_one_declaration_for_each_goal():
     """10 m in steps of 1 m and two declarations are the fewest: 12 of 12."""
-    from navarena.metrics import BodyRates, ShortestWay
+    from navarena.metrics import BodyRates, ShortestPath
 
     xs = [*range(6), 5, *range(6, 11), 10]
     life = make_life(
@@ -245,6 +245,6 @@ def test_actions_to_spare_are_one_declaration_for_each_goal():
         [1, 1],
         start_distance=10.0,
         rates=BodyRates(1.0, 1.0, 1.0, 1.0),
-        shortest=ShortestWay(10.0, 0.0, 0.0),
+        shortest=ShortestPath(10.0, 0.0, 0.0),
     )
     assert action_spl(life) == 1.0

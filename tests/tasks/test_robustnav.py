@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from navarena.metrics import compute_metrics
-from navarena.metrics.navigation import spl, success
-from navarena.metrics.robustnav import spl_robustnav, success_robustnav, travelled
-from navarena.metrics.seen_goal import SeenGoalTrajectory
+from navarena.metrics.navigation import spl, spl_robustnav, success, success_robustnav, travelled
+from navarena.metrics.object_goal import SeenGoalTrajectory
 from navarena.metrics.statistics import estimate_mean
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.sensors.resized import resize

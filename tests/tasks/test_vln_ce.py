@@ -16,7 +16,7 @@ from navarena.tasks.vln_ce_tours import IR2RCE, OracleOptions
 from flat import draw_flat
 from navarena.agents.expert import ExpertAgent
 from navarena.agents.loading import load_agent
-from navarena.agents.random import RandomAgent
+from navarena.agents.simple import RandomAgent
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
 from navarena.episodes.exchange.r2r_ce import FollowedGoal

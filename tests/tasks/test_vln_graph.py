@@ -323,7 +323,7 @@ def test_teachers():
     assert [name(ATLAS.candidates.places[detour[k], walked[k] - 1]) for k in range(4)] == list("fghc")
     assert walked[4] == STOP
     off = path_actions(ATLAS, ATLAS.nodes("scan1", "b"), np.array([1]), detour)
-    assert name(ATLAS.candidates.places[node("b"), off[0] - 1]) == "c", "back to the end by the shortest way"
+    assert name(ATLAS.candidates.places[node("b"), off[0] - 1]) == "c", "back to the end by the shortest path"
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from navarena.agents.catalog import AGENTS
 from navarena.agents.declaration import Declaration
 from navarena.agents.habitat import HabitatAgent, StandardAgent, read_action
 from navarena.agents.loading import declare_agent, load_agent
-from navarena.agents.oracle_stop import OracleStopAgent
+from navarena.agents.oracles import OracleStopAgent
 
 __all__ = [
     "AGENTS",

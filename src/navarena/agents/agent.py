@@ -1,4 +1,4 @@
-"""What an agent is, and how one that knows a single environment joins a batch."""
+"""Interface of agents: `Agent` for a batch of environments, `SingleAgent` for one, wrapped into a batch."""
 
 import enum
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ from navarena.tasks.task import Actions, Task, TaskRules
 
 
 class Boundary(enum.IntEnum):
-    """What ended just before a start; it says which memory an agent must drop.
+    """What ended just before a start, and so which memory an agent must drop.
 
     The members are ordered: memory that lasts for one of them is dropped at that boundary
     and at every greater one. An agent that maps a scene drops its map at SCENE; one without
@@ -31,13 +31,13 @@ class Boundary(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Start:
-    """Tells an agent that a new episode (or sub-task) begins in one slot.
+    """The start of an episode or sub-task in one slot.
 
     Attributes:
         slot: row of the batch, 0 to N - 1.
         episode_id: unique within its dataset and split.
         scene_id: such as "houses-v1/val/00017". An agent may only use it as a key of its own memory.
-        boundary: what ended before it in this slot.
+        boundary: what ended before in this slot.
         seed: of the whole run; `generator` derives streams of it by name, never from the order of calls.
     """
 
@@ -56,13 +56,13 @@ class Agent(ABC):
     """Maps batched observations to actions.
 
     Attributes:
-        sensors: names of the observations it wants; only these are computed.
-        privileged: whether it looks behind the observations (see `attach`); stands in results.
-        privileged_inputs: at what it looks there, such as "navmesh"; stands in results.
-        trained_with: corruptions and augmentations that it was trained with; stands in results.
-        calibration_sensors: what it observes while it adapts; None for `sensors`.
-        worker_episodes: an evaluation that is not told how many processes to use starts one for so many
-            episodes, each with a copy of the agent; None for one process, as a large model wants it.
+        sensors: names of the observations that it uses; only these are computed.
+        privileged: whether it uses more than observations (see `attach`); written into the results.
+        privileged_inputs: what it uses beside observations, such as "navmesh"; written into the results.
+        trained_with: corruptions and augmentations that it was trained with; written into the results.
+        calibration_sensors: observations that it uses while it adapts; None for `sensors`.
+        worker_episodes: least number of episodes for each worker process when the number of processes is
+            not given; every process holds a copy of the agent. None for one process, if copies are expensive.
         in_scenes: whether it runs with bodies in scenes.
         on_graphs: whether it runs on navigation graphs; the "module:Class" of its form for graphs where it
             has another one.
@@ -79,7 +79,7 @@ class Agent(ABC):
 
     @classmethod
     def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
-        """Further privileged inputs in `task`, such as the pose where no observation of it tells that."""
+        """Additional privileged inputs in `task`, such as the pose where it has no sensor of the pose."""
         return ()
 
     def adapt(self, env: CalibrationEnv) -> None:
@@ -93,7 +93,7 @@ class Agent(ABC):
         )
 
     def attach(self, batch: Any) -> None:  # noqa: B027 - a hook: most agents need none
-        """Called once before the first reset; a privileged agent keeps `batch` to look into the world.
+        """Called once before the first reset; a privileged agent keeps `batch` to read its state.
 
         It is a NavigationBatch, or a GraphBatch on navigation graphs.
         """

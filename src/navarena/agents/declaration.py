@@ -1,4 +1,4 @@
-"""What an agent says of itself before it acts; it stands in run.json."""
+"""Declaration of an agent: its privileged inputs, sensors and training, as run.json records them."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a reader must know to compare a result.
+    """What a reader must know of an agent to compare its results.
 
     Attributes:
-        privileged: whether the agent looks behind its observations.
-        privileged_inputs: at what, such as "distance to the goal"; empty when it did not say.
+        privileged: whether the agent uses more than its observations.
+        privileged_inputs: what else it uses, such as "distance to the goal"; empty if it did not say.
         trained_with: corruptions and augmentations that it was trained with, such as "color_jitter".
         sensors: names of the sensors that it asks for; empty when it asks for all of the protocol.
-        worker_episodes: how many episodes are worth a process of their own; None where copies may be dear.
+        worker_episodes: least number of episodes for each worker process; None if copies are expensive.
     """
 
     privileged: bool = False
@@ -29,11 +29,11 @@ class Declaration:
 
 
 UNDECLARED = Declaration()
-"""Of an agent that says nothing, or of none."""
+"""Declaration of an agent that says nothing, or of no agent."""
 
 
 def read_declaration(target: Any) -> Declaration:
-    """What a class, a function or an agent declares by attributes; nothing where it has none."""
+    """The declaration in the attributes of a class, a function or an agent; UNDECLARED without them."""
     inputs = tuple(getattr(target, "privileged_inputs", ()))
     return Declaration(
         bool(getattr(target, "privileged", False)) or bool(inputs),

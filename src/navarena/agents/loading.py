@@ -18,7 +18,7 @@ from navarena.agents.agent import Agent, SingleAgent, wrap
 from navarena.agents.catalog import AGENTS
 from navarena.agents.declaration import UNDECLARED, Declaration, read_declaration
 from navarena.agents.habitat import StandardAgent, adapt, our_sensors
-from navarena.agents.oracle_stop import OracleStopAgent
+from navarena.agents.oracles import OracleStopAgent
 from navarena.agents.process import ProcessAgent
 from navarena.agents.remote import REMOTE, Connection, RemoteAgent, declare_remote
 from navarena.core.errors import InputError

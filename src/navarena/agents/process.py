@@ -1,4 +1,4 @@
-"""An agent in a process of its own: one that hangs can be stopped, one that dies takes nothing with it."""
+"""Agents in a child process: one that hangs can be stopped, one that crashes costs only its episode."""
 
 import contextlib
 import subprocess

@@ -16,7 +16,7 @@ from navarena.evaluation.live import RunMonitor
 from navarena.evaluation.order_check import check_order
 from navarena.evaluation.repeats import repeat_settings, split_runs
 from navarena.evaluation.runner import REPORT_NAME
-from navarena.metrics.variance import VarianceSplit
+from navarena.metrics.repetitions import VarianceSplit
 from navarena.reports import metric_table, open_plans, tour_table, write_report
 from navarena.reports.comparison import variance_table
 from navarena.reports.page import is_current

@@ -68,7 +68,7 @@ class Way:
 class RouteRecipe(EpisodeRecipe):
     """Room-to-room paths of generated houses, after those of R2R (Anderson et al. 2018).
 
-    Start and goal are uniform over the navigable floor, the yaw is uniform; the shortest way between
+    Start and goal are uniform over the navigable floor, the yaw is uniform; the shortest path between
     them leads through at least two rooms. Each way is told in `wordings` different instructions, and
     each of them alone leads a reader who knows the house, but not the way, to within
     `success_distance` of the goal: what says too little is worded again, or the way is dropped.
@@ -140,7 +140,7 @@ class RouteRecipe(EpisodeRecipe):
         length: float,
         generator: np.random.Generator,
     ) -> Way | None:
-        """The shortest way with its instructions; None where fewer than `wordings` can be found."""
+        """The shortest path with its instructions; None where fewer than `wordings` can be found."""
         corners = surroundings.navmesh.shortest_path(start, goal)
         yaw = float(sample_yaws(generator, 1)[0])
         instructions: dict[str, None] = {}

@@ -13,7 +13,7 @@ from navarena.core.suggest import require_name
 from navarena.evaluation.journal import Row
 from navarena.evaluation.results import estimate_metric, metric_values
 from navarena.evaluation.traits import CATEGORY, DIFFICULTY, FLOORS, GOALS, MODALITY
-from navarena.metrics.catalog import TOLD
+from navarena.metrics.catalog import MODALITY_TITLES
 from navarena.metrics.statistics import Estimate, estimate_rate, estimate_weighted
 from navarena.metrics.subtasks import LAST_PLACE, MODALITIES, count_parts
 
@@ -128,7 +128,7 @@ def pool_parts(
 
 def told_groups(rows: Sequence[Row]) -> list[Group]:
     """For episodes with sub-tasks, success and SPL by how the goals were told; n counts sub-tasks."""
-    return _part_groups(rows, {TOLD[told]: told for told in MODALITIES})
+    return _part_groups(rows, {MODALITY_TITLES[told]: told for told in MODALITIES})
 
 
 def place_groups(rows: Sequence[Row]) -> list[Group]:

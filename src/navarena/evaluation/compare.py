@@ -16,7 +16,7 @@ from navarena.evaluation.record import RunRecord, read_record
 from navarena.evaluation.results import metric_values, scene_labels
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.paired import PairedComparison, compare_paired
-from navarena.metrics.seeds import (
+from navarena.metrics.repetitions import (
     estimate_interquartile_mean,
     performance_profile,
     probability_of_improvement,

@@ -15,7 +15,7 @@ from navarena.evaluation.journal import encode_rows, journal_path, sort_rows
 from navarena.evaluation.lock import FolderLock
 from navarena.evaluation.official import (
     OfficialResults,
-    ShortestWay,
+    ShortestPath,
     read_multi_on,
     read_robothor,
 )
@@ -63,7 +63,7 @@ def import_results(
             raise InputError(
                 "expected --episodes FILE for results of RoboTHOR: SPL needs the shortest paths that it holds"
             )
-        ways, dataset = read_ways(episodes)
+        ways, dataset = read_shortest_paths(episodes)
         results = read_robothor(file, split, get_task(ROBOTHOR_PROTOCOL).actions, ways, dataset)
         expected = list(ways)
     else:
@@ -75,8 +75,8 @@ def import_results(
     return results
 
 
-def read_ways(path: Path) -> tuple[dict[str, ShortestWay], str]:
-    """(episode id -> its shortest way, name of the dataset) of RoboTHOR's episode files of 2021.
+def read_shortest_paths(path: Path) -> tuple[dict[str, ShortestPath], str]:
+    """(episode id -> its shortest path, name of the dataset) of RoboTHOR's episode files of 2021.
 
     Raises FileError for a bad file, and InputError for files without shortest paths, as those of the test
     split are.
@@ -90,7 +90,7 @@ def read_ways(path: Path) -> tuple[dict[str, ShortestWay], str]:
                 "split are hidden, so that its SPL cannot be computed"
             )
         x, _, z = unity_from_world(np.array(episode.start_position)).tolist()
-        ways[episode.episode_id] = ShortestWay(episode.scene_id, episode.geodesic_distance, (x, z))
+        ways[episode.episode_id] = ShortestPath(episode.scene_id, episode.geodesic_distance, (x, z))
     return ways, dataset.name
 
 

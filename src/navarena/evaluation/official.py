@@ -106,8 +106,8 @@ class RawMetrics(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class ShortestWay:
-    """What an episode file says of an episode: metres along the shortest way, its start (x, z) in Unity."""
+class ShortestPath:
+    """What an episode file says of an episode: metres along the shortest path, its start (x, z) in Unity."""
 
     scene_id: str
     length: float
@@ -122,7 +122,7 @@ MULTION_METRICS = ("success", "progress", "spl", "ppl", "ppl_code", "path_length
 
 
 def read_robothor(
-    path: Path, split: str, actions: tuple[str, ...], ways: Mapping[str, ShortestWay], dataset: str
+    path: Path, split: str, actions: tuple[str, ...], ways: Mapping[str, ShortestPath], dataset: str
 ) -> OfficialResults:
     """The results of one split in the challenge's file of 2021.
 
@@ -173,7 +173,7 @@ def _robothor_row(
     identity: str,
     name: str,
     record: RobothorEpisode,
-    way: ShortestWay,
+    way: ShortestPath,
 ) -> tuple[Row, bool]:
     """The row of an episode, and whether it begins where the episode file says."""
     taken = [one.action for one in record.actions_taken]

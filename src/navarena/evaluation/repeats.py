@@ -9,7 +9,7 @@ from navarena.core.errors import InputError
 from navarena.evaluation.journal import Row
 from navarena.evaluation.results import metric_values
 from navarena.evaluation.settings import EvaluationSettings
-from navarena.metrics.variance import VarianceSplit, split_variance
+from navarena.metrics.repetitions import VarianceSplit, split_variance
 
 
 def repeat_settings(settings: EvaluationSettings, repeats: int) -> Iterator[EvaluationSettings]:

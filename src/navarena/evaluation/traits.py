@@ -19,7 +19,7 @@ MIXED = "mixed"
 SAME_FLOOR, OTHER_FLOOR = "same floor", "other floor"
 
 FLOOR_CHANGE = 0.5
-"""Metres of climb from which on a shortest way changes the floor (the rule of HM3D's episodes of 2023)."""
+"""Metres of climb from which on a shortest path changes the floor (the rule of HM3D's episodes of 2023)."""
 
 
 def find_traits(episode: Episode, trajectory: Trajectory) -> dict[str, str]:

@@ -1,16 +1,14 @@
-"""What bodies can remember of the places they saw: maps, and plans on maps."""
+"""Maps that agents build from observations, and planning on these maps."""
 
-from navarena.mapping.approach import find_stand
 from navarena.mapping.binning import bin_highest, bin_last, bin_majority, bin_max
 from navarena.mapping.coverage import Coverage, ReachableFloor, find_reachable_floor
 from navarena.mapping.egocentric import crop_turned, turn_blended
 from navarena.mapping.instance_memory import Instance, InstanceMemory, InstanceSettings
-from navarena.mapping.instance_views import InstanceView
+from navarena.mapping.instance_views import InstanceView, SegmentedImage
+from navarena.mapping.local_controller import SteeringSettings, steer
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyMaps, OccupancySettings
 from navarena.mapping.scan_odometry import ScanOdometry, ScanSettings
-from navarena.mapping.segmented_image import SegmentedImage
-from navarena.mapping.steering import SteeringSettings, steer
 from navarena.mapping.terrain import (
     Frontiers,
     Reach,
@@ -23,6 +21,7 @@ from navarena.mapping.terrain import (
     flood_terrain,
 )
 from navarena.mapping.unprojection import PointClouds, in_height_band, unproject
+from navarena.mapping.viewing_cells import find_viewing_cell
 
 __all__ = [
     "FREE",
@@ -56,7 +55,7 @@ __all__ = [
     "crop_turned",
     "find_frontiers",
     "find_reachable_floor",
-    "find_stand",
+    "find_viewing_cell",
     "flood_terrain",
     "in_height_band",
     "steer",

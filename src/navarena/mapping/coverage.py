@@ -1,4 +1,4 @@
-"""How much of the floor of each storey bodies have seen: the bookkeeping of exploration."""
+"""Coverage: the share of the reachable floor of each storey that bodies have seen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,8 +8,8 @@ from jaxtyping import Bool, Float, Int64
 
 from navarena.core.errors import InputError
 from navarena.core.geometry import episode_frame
-from navarena.mapping.floors import LEVEL, SAMPLES_PER_SQUARE_METRE, STOREY, find_storeys, sample_floor
 from navarena.mapping.occupancy import OccupancyMaps
+from navarena.mapping.storeys import LEVEL, SAMPLES_PER_SQUARE_METRE, STOREY, find_storeys, sample_floor
 from navarena.simulation.navmesh.navmesh import NavMesh
 
 

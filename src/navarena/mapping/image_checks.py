@@ -1,6 +1,6 @@
-"""What images and poses must be before kernels, which check nothing, read them.
+"""Checks of images and poses before kernels, which check nothing, read them.
 
-What is judged here may have any shape and type, so annotations of arguments promise none.
+Inputs may have any shape and type, so annotations of arguments promise none.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""Memory of things: clusters of projected pixels with their views, merged over time (GOAT-Bench).
+"""Memory of objects: clusters of projected pixels with their views, merged over time (GOAT-Bench).
 
-After the instance memory of Modular GOAT (spec ivln_goat 4.6): what an image marks as one thing becomes
-points in the frame of the map; they join the thing of that category that lies there, or begin a new one.
-Every thing keeps the best view from each side, so that a goal told by category, by features or by an image
+After the instance memory of Modular GOAT (spec ivln_goat 4.6): what an image marks as one object becomes
+points in the frame of the map; they join the object of that category that lies there, or begin a new one.
+Every object keeps the best view from each side, so that a goal given by category, by features or by an image
 can be looked up later.
 """
 
@@ -21,13 +21,19 @@ from navarena.mapping.instance_kernels import (
     measure_segments,
     write_segment_points,
 )
-from navarena.mapping.instance_views import InstanceView, cut_out, is_cut, sector_of
-from navarena.mapping.segmented_image import SegmentedImage, look_beyond
+from navarena.mapping.instance_views import (
+    InstanceView,
+    SegmentedImage,
+    cut_out,
+    is_cut,
+    look_beyond,
+    sector_of,
+)
 
 FRESH_POINTS = 64
 """Points of a segment that are read from one image, evenly chosen."""
 
-MOST_SEGMENTS = 1 << 24
+MAX_SEGMENTS = 1 << 24
 """Numbers of segments that can be told apart in one image: as many as there are colours of three bytes."""
 
 BETTER = 1.2
@@ -42,25 +48,25 @@ ViewMatcher = Callable[[Views], Float32[np.ndarray, "n"]]
 
 @dataclass(frozen=True)
 class InstanceSettings:
-    """What is remembered of things.
+    """What is remembered of objects.
 
     Attributes:
-        most_instances: for each agent; then the thing with the worst views makes room.
-        most_points: of a thing; where more are seen they are kept farther apart.
-        apart: metres between two points of a thing, at first.
-        reach: metres from a known point within which a new one may belong to the same thing.
+        max_instances: for each agent; then the object with the worst views makes room.
+        max_points: of an object; where more are seen they are kept farther apart.
+        apart: metres between two points of an object, at first.
+        reach: metres from a known point within which a new one may belong to the same object.
         overlap: share of the points of either within reach of the other's, from which on they do.
-        views: sectors, and views at most, of a thing.
+        views: sectors, and views at most, of an object.
         crop_px: longest side of a crop.
-        margin: of a crop around the thing, in parts of its longer side.
+        margin: of a crop around the object, in parts of its longer side.
         features: length of the feature slots.
         stride: every which pixel, across and down, is read.
-        least_pixels: of those; smaller segments are overlooked.
+        min_pixels: of those; smaller segments are overlooked.
         limit_bytes: of all crops, points and features together, were every memory full.
     """
 
-    most_instances: int = 256
-    most_points: int = 96
+    max_instances: int = 256
+    max_points: int = 96
     apart: float = 0.1
     reach: float = 0.2
     overlap: float = 0.3
@@ -69,15 +75,15 @@ class InstanceSettings:
     margin: float = 0.3
     features: int = 0
     stride: int = 4
-    least_pixels: int = 6
+    min_pixels: int = 6
     limit_bytes: int = 1 << 35
 
     def __post_init__(self) -> None:
-        counts = (self.most_instances, self.most_points, self.views, self.crop_px, self.stride)
-        if min(*counts, self.least_pixels) < 1 or self.features < 0:
+        counts = (self.max_instances, self.max_points, self.views, self.crop_px, self.stride)
+        if min(*counts, self.min_pixels) < 1 or self.features < 0:
             raise InputError(
                 "expected positive numbers of instances, points, views, pixels of a crop, stride and least "
-                f"pixels, and features of at least 0, got {(*counts, self.least_pixels, self.features)}"
+                f"pixels, and features of at least 0, got {(*counts, self.min_pixels, self.features)}"
             )
         if not (0 < self.apart < math.inf and 0 < self.reach < math.inf and 0 < self.overlap <= 1):
             raise InputError(
@@ -91,17 +97,17 @@ class InstanceSettings:
     def bytes_per_agent(self) -> int:
         """Of a full memory."""
         view = 3 * self.crop_px**2 + 16 * 8 + 4 * self.features
-        return self.most_instances * (24 * self.most_points + self.views * view)
+        return self.max_instances * (24 * self.max_points + self.views * view)
 
 
 @dataclass(eq=False)
 class Instance:
-    """One thing.
+    """One object.
 
     Attributes:
-        number: of the thing, unique for its agent until it is reset.
+        number: of the object, unique for its agent until it is reset.
         category: "" where nobody knows.
-        label: its number in the images of a tracker; None where things are told apart by place.
+        label: its number in the images of a tracker; None where objects are told apart by place.
         points: (K, 3) metres, on its surface; none while it was only seen from too far away.
         sides: (K, 3) unit vectors from the points to the cameras that saw them first.
         beyond: (3,) metres, where it lies at least while it has no points; else None.
@@ -160,7 +166,7 @@ class Instance:
         """How far it and `fresh` (K, 6), metres and sides, are one: the share of either near the other.
 
         Near is within `reach` metres, or as far as its points are kept apart. The greater share counts, so
-        that a part of a thing is one with the whole.
+        that a part of an object is one with the whole.
         """
         if not len(fresh) or not self._count:
             return 0.0
@@ -172,7 +178,7 @@ class Instance:
     def add(self, fresh: Float[np.ndarray, "k 6"], settings: InstanceSettings) -> None:
         """Take over those of `fresh` (K, 6), metres and sides, that are far enough from the others."""
         if not self._count:
-            self._room, self._apart = np.zeros((settings.most_points, 6)), settings.apart
+            self._room, self._apart = np.zeros((settings.max_points, 6)), settings.apart
         while (count := add_apart(self._room, self._count, fresh, self._apart)) < 0:
             known, self._apart = self._room.copy(), 1.5 * self._apart
             self._room[:] = 0.0
@@ -185,7 +191,7 @@ class Instance:
 
 
 class InstanceMemory:
-    """The things that N agents remember.
+    """The objects that N agents remember.
 
     Args:
         agents: N.
@@ -209,7 +215,7 @@ class InstanceMemory:
         self._moments = [0] * agents
 
     def reset(self, agents: Sequence[int] | Int64[np.ndarray, "k"]) -> None:
-        """Forget all things of `agents` (K,)."""
+        """Forget all objects of `agents` (K,)."""
         for agent in np.asarray(agents, np.int64).tolist():
             self._instances[agent], self._labels[agent] = {}, {}
             self._next[agent] = self._moments[agent] = 0
@@ -220,21 +226,21 @@ class InstanceMemory:
         return [one for one in known if categories is None or one.category in categories]
 
     def find(self, agent: int, number: int) -> Instance | None:
-        """The thing called `number`; None if it was forgotten or became part of another one."""
+        """The object called `number`; None if it was forgotten or became part of another one."""
         return self._instances[agent].get(number)
 
     def observe(self, agent: int, image: SegmentedImage) -> list[int]:
-        """Remember what an image shows; the numbers of the things in it, by segment.
+        """Remember what an image shows; the numbers of the objects in it, by segment.
 
-        Segments without a category, with fewer than `least_pixels` pixels, or (where segments are not
+        Segments without a category, with fewer than `min_pixels` pixels, or (where segments are not
         tracked) without any known depth are overlooked.
         """
         one = self.settings
         segments = np.ascontiguousarray(image.segments)
         depths = np.ascontiguousarray(image.depth)
         size = max(0, int(segments.max(initial=0))) + 1
-        if size > MOST_SEGMENTS:
-            raise InputError(f"expected numbers of segments below {MOST_SEGMENTS:,}, got {size - 1:,}")
+        if size > MAX_SEGMENTS:
+            raise InputError(f"expected numbers of segments below {MAX_SEGMENTS:,}, got {size - 1:,}")
         counts, known = np.zeros(size, np.int64), np.zeros(size, np.int64)
         boxes = np.zeros((size, 4), np.int64)
         reading = (
@@ -243,7 +249,7 @@ class InstanceMemory:
         measure_segments(segments, depths, *reading, counts, known, boxes)
         self._moments[agent] += 1
         found: list[int] = []
-        for segment in np.flatnonzero(counts >= one.least_pixels).tolist():
+        for segment in np.flatnonzero(counts >= one.min_pixels).tolist():
             category = image.categories.get(segment)
             if category is None or not (known[segment] or image.is_tracked):
                 continue
@@ -253,15 +259,15 @@ class InstanceMemory:
             written = write_segment_points(
                 segments, depths, *reading, segment, every, boxes[segment], focal, pose, fresh
             )
-            thing = self._thing_for(agent, segment, category, fresh[:written], image.is_tracked)
+            instance = self._instance_for(agent, segment, category, fresh[:written], image.is_tracked)
             if written:
-                thing.add(fresh[:written], one)
-            elif not len(thing.points):
-                thing.beyond = look_beyond(image, boxes[segment])
-            thing.pixels += int(counts[segment])
-            if len(thing.points):
-                self._keep_view(agent, thing, image, segment, int(counts[segment]), boxes[segment])
-            found.append(thing.number)
+                instance.add(fresh[:written], one)
+            elif not len(instance.points):
+                instance.beyond = look_beyond(image, boxes[segment])
+            instance.pixels += int(counts[segment])
+            if len(instance.points):
+                self._keep_view(agent, instance, image, segment, int(counts[segment]), boxes[segment])
+            found.append(instance.number)
         self._make_room(agent)
         return [number for number in found if number in self._instances[agent]]
 
@@ -283,11 +289,11 @@ class InstanceMemory:
             view.feature = feature.astype(np.float32)
 
     def similarities(
-        self, things: Sequence[Instance], feature: Float32[np.ndarray, "f"]
+        self, instances: Sequence[Instance], feature: Float32[np.ndarray, "f"]
     ) -> Float32[np.ndarray, "n"]:
-        """(N,) float32: the greatest scalar product of `feature` (F,) and a view of each of N things.
+        """(N,) float32: the greatest scalar product of `feature` (F,) and a view of each of N objects.
 
-        -1 for things without a filled slot. Raises InputError for a feature of another length.
+        -1 for objects without a filled slot. Raises InputError for a feature of another length.
         """
         if feature.shape != (self.settings.features,):
             raise InputError(
@@ -295,18 +301,18 @@ class InstanceMemory:
                 "stands in InstanceSettings.features"
             )
         scores = [
-            [view.feature @ feature for view in one.views if view.feature is not None] for one in things
+            [view.feature @ feature for view in one.views if view.feature is not None] for one in instances
         ]
         return np.array([max(own, default=-1.0) for own in scores], np.float32)
 
-    def match(self, things: Sequence[Instance], matcher: ViewMatcher) -> Float32[np.ndarray, "n"]:
-        """(N,) float32: the best score that `matcher` gives a view of each of N things; 0 without views.
+    def match(self, instances: Sequence[Instance], matcher: ViewMatcher) -> Float32[np.ndarray, "n"]:
+        """(N,) float32: the best score that `matcher` gives a view of each of N objects; 0 without views.
 
         Raises InputError for a matcher that returns another number of scores than it was given crops.
         """
-        crops = [view.crop for one in things for view in one.views]
-        owners = [k for k, one in enumerate(things) for _ in one.views]
-        scores = np.zeros(len(things), np.float32)
+        crops = [view.crop for one in instances for view in one.views]
+        owners = [k for k, one in enumerate(instances) for _ in one.views]
+        scores = np.zeros(len(instances), np.float32)
         if crops:
             given = np.asarray(matcher(crops), np.float32)
             if given.shape != (len(crops),):
@@ -314,7 +320,7 @@ class InstanceMemory:
             np.maximum.at(scores, owners, given)
         return scores
 
-    def _thing_for(
+    def _instance_for(
         self, agent: int, segment: int, category: str, fresh: Float[np.ndarray, "k 6"], is_tracked: bool
     ) -> Instance:
         """What a segment belongs to: by its number, by its place, or something new."""
@@ -327,7 +333,7 @@ class InstanceMemory:
         joined = [rivals[k] for k in np.argsort(shares, kind="stable")[::-1] if shares[k] >= one.overlap]
         if not joined:
             return self._begin(agent, category, None)
-        first = min(joined, key=lambda thing: thing.number)
+        first = min(joined, key=lambda one: one.number)
         for other in joined:
             if other is not first:
                 self._absorb(agent, first, other)
@@ -336,23 +342,23 @@ class InstanceMemory:
     def _begin(self, agent: int, category: str, label: int | None) -> Instance:
         number = self._next[agent]
         self._next[agent] += 1
-        thing = self._instances[agent][number] = Instance(number, category, label)
+        instance = self._instances[agent][number] = Instance(number, category, label)
         if label is not None:
             self._labels[agent][label] = number
-        return thing
+        return instance
 
-    def _absorb(self, agent: int, thing: Instance, other: Instance) -> None:
-        """Make `other` a part of `thing`: two sides of one thing that were seen apart at first."""
-        thing.add(np.concatenate([other.points, other.sides], axis=1), self.settings)
-        thing.pixels += other.pixels
+    def _absorb(self, agent: int, instance: Instance, other: Instance) -> None:
+        """Make `other` a part of `instance`: two sides of one object that were seen apart at first."""
+        instance.add(np.concatenate([other.points, other.sides], axis=1), self.settings)
+        instance.pixels += other.pixels
         for view in other.views:
-            self._place_view(thing, view)
+            self._place_view(instance, view)
         del self._instances[agent][other.number]
 
     def _keep_view(
         self,
         agent: int,
-        thing: Instance,
+        instance: Instance,
         image: SegmentedImage,
         segment: int,
         count: int,
@@ -363,31 +369,31 @@ class InstanceMemory:
         corners = (int(box[0]), int(box[1]), int(box[2]), int(box[3]))
         whole = 0.5 if is_cut(corners, image.segments.shape, one.stride) else 1.0
         quality = whole * count * one.stride**2
-        sector = sector_of(image.pose, thing.middle, one.views)
-        kept = next((view for view in thing.views if view.sector == sector), None)
+        sector = sector_of(image.pose, instance.middle, one.views)
+        kept = next((view for view in instance.views if view.sector == sector), None)
         if kept is not None and quality < BETTER * kept.quality:
             return
         part = (slice(corners[0], corners[1] + 1, one.stride), slice(corners[2], corners[3] + 1, one.stride))
         color = np.median(image.rgb[part][image.segments[part] == segment].astype(float), axis=0)
         crop = cut_out(image.rgb, corners, one.margin, one.crop_px)
         view = InstanceView(crop, np.array(image.pose), sector, quality, color, self._moments[agent])
-        self._place_view(thing, view)
+        self._place_view(instance, view)
 
-    def _place_view(self, thing: Instance, view: InstanceView) -> None:
+    def _place_view(self, instance: Instance, view: InstanceView) -> None:
         """Put a view in its sector, unless a better one is there."""
-        kept = next((other for other in thing.views if other.sector == view.sector), None)
+        kept = next((other for other in instance.views if other.sector == view.sector), None)
         if kept is None or view.quality >= kept.quality:
-            thing.views = [*(other for other in thing.views if other is not kept), view]
-            thing.version += 1
+            instance.views = [*(other for other in instance.views if other is not kept), view]
+            instance.version += 1
 
     def _make_room(self, agent: int) -> None:
-        """Forget the things with the worst views beyond the bound; of equals, the latest."""
+        """Forget the objects with the worst views beyond the bound; of equals, the latest."""
         known = self._instances[agent]
-        excess = len(known) - self.settings.most_instances
+        excess = len(known) - self.settings.max_instances
         if excess <= 0:
             return
-        worst = sorted(known.values(), key=lambda thing: (thing.quality, thing.pixels, -thing.number))
-        for thing in worst[:excess]:
-            del known[thing.number]
-            if thing.label is not None:
-                del self._labels[agent][thing.label]
+        worst = sorted(known.values(), key=lambda one: (one.quality, one.pixels, -one.number))
+        for instance in worst[:excess]:
+            del known[instance.number]
+            if instance.label is not None:
+                del self._labels[agent][instance.label]

@@ -1,21 +1,83 @@
-"""Images of things, as instance memory keeps them: a crop, the pose it was taken from, a feature slot."""
+"""Input and stored views of instance memory: segmented images, and crops of the objects in them."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float, Float32, UInt8
+from jaxtyping import Float, Float32, Int32, Int64, UInt8
+
+from navarena.core.errors import InputError
+from navarena.core.geometry import focal_length
+from navarena.mapping.image_checks import require_poses
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentedImage:
+    """What one look shows.
+
+    Attributes:
+        segments: (H, W) int32, number of the segment at each pixel; 0 or less is none.
+        categories: segment -> category, "" where nobody knows; segments that are missing are overlooked.
+        rgb: (H, W, 3) uint8.
+        depth: (H, W) float32; metres are offset + scale * depth. NaN is unknown.
+        pose: (4, 4) world_from_camera, metres, in the frame of the memory.
+        hfov: radians, of the camera.
+        depth_range: (nearest, farthest) metres, exclusive, between which depths are told apart.
+        scale, offset: metres per unit of depth, metres at 0.
+        is_tracked: whether segments keep their numbers from image to image, as instance labels do;
+            then nothing else decides what belongs together.
+    """
+
+    segments: Int32[np.ndarray, "h w"]
+    categories: Mapping[int, str]
+    rgb: UInt8[np.ndarray, "_ _ 3"]
+    depth: Float32[np.ndarray, "_ _"]
+    pose: Float[np.ndarray, "4 4"]
+    hfov: float
+    depth_range: tuple[float, float] = (0.0, math.inf)
+    scale: float = 1.0
+    offset: float = 0.0
+    is_tracked: bool = False
+
+    def __post_init__(self) -> None:
+        shape = self.segments.shape
+        if self.rgb.shape != (*shape, 3) or self.depth.shape != shape:
+            raise InputError(
+                f"expected colours and depths for segments of {shape[0]} x {shape[1]} pixels, got "
+                f"{self.rgb.shape} and {self.depth.shape}"
+            )
+        require_poses(np.asarray(self.pose)[None], 1)
+        nearest, farthest = self.depth_range
+        if not 0 <= nearest < farthest:
+            raise InputError(f"expected 0 <= nearest < farthest (metres), got {nearest} and {farthest}")
+        if not 0 < self.hfov < math.pi:
+            raise InputError(f"expected an hfov within 0 to pi radians, got {self.hfov}")
+
+
+def look_beyond(image: SegmentedImage, box: Int64[np.ndarray, "4"]) -> Float[np.ndarray, "3"]:
+    """(3,) metres: where an object without known depth in `box` lies at least, on the ray of its middle."""
+    height, width = image.segments.shape
+    focal = focal_length(width, image.hfov)
+    row, column = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
+    metres = image.offset + image.scale * float(image.depth[int(row), int(column)])
+    nearest, farthest = image.depth_range
+    away = nearest if metres <= nearest or not math.isfinite(farthest) else farthest
+    own = np.array(
+        [(column + 0.5 - width / 2) / focal * away, (height / 2 - row - 0.5) / focal * away, -away]
+    )
+    return np.asarray(image.pose[:3, :3] @ own + image.pose[:3, 3])
 
 
 @dataclass(eq=False)
 class InstanceView:
-    """One view of a thing.
+    """One view of an object.
 
     Attributes:
-        crop: (A, B, 3) uint8, the thing with a margin around it; shrunk where it was larger.
+        crop: (A, B, 3) uint8, the object with a margin around it; shrunk where it was larger.
         pose: (4, 4) world_from_camera, metres, in the frame of the memory.
         sector: from which side it was seen, 0 to the number of sectors - 1.
-        quality: pixels of the thing in the whole image; half of them where the image cuts it off.
+        quality: pixels of the object in the whole image; half of them where the image cuts it off.
         color: (3,) float64 sRGB, 0 to 255: medians of its pixels.
         moment: number of the observation, counted for each agent.
         feature: (F,) float32 unit length, whatever an encoder made of the crop; None before.
@@ -31,20 +93,20 @@ class InstanceView:
 
 
 def cut_out(
-    image: UInt8[np.ndarray, "h w 3"], box: tuple[int, int, int, int], margin: float, most_px: int
+    image: UInt8[np.ndarray, "h w 3"], box: tuple[int, int, int, int], margin: float, max_px: int
 ) -> UInt8[np.ndarray, "a b 3"]:
-    """A part of an image, at most `most_px` long.
+    """A part of an image, at most `max_px` long.
 
     Args:
         image: (H, W, 3) uint8.
         box: first and last row, first and last column.
         margin: added on each side, in parts of the longer side.
-        most_px: longer parts are shrunk by a whole factor, by means of squares of pixels.
+        max_px: longer parts are shrunk by a whole factor, by means of squares of pixels.
     """
     top, bottom, left, right = box
     more = math.ceil(margin * max(bottom - top + 1, right - left + 1))
     part = image[max(0, top - more) : bottom + 1 + more, max(0, left - more) : right + 1 + more]
-    factor = math.ceil(max(part.shape[:2]) / most_px)
+    factor = math.ceil(max(part.shape[:2]) / max_px)
     rows, columns = part.shape[0] // factor, part.shape[1] // factor
     if factor == 1 or not rows or not columns:
         return part.copy()
@@ -58,7 +120,7 @@ def cut_out(
 def sector_of(pose: Float[np.ndarray, "4 4"], middle: Float[np.ndarray, "3"], sectors: int) -> int:
     """From which of `sectors` equal sides a camera at `pose` (4, 4) metres sees what lies at `middle` (3,).
 
-    The middle of sector 0 is direction +z of the thing; sectors are counted towards +x.
+    The middle of sector 0 is direction +z of the object; sectors are counted towards +x.
     """
     bearing = math.atan2(pose[0, 3] - middle[0], pose[2, 3] - middle[2])
     return math.floor(bearing / math.tau * sectors + 0.5) % sectors

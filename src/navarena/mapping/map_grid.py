@@ -1,4 +1,4 @@
-"""Which way rows and columns of a map run, in the world.
+"""Grids of maps: in which world directions rows and columns run.
 
 A map is an image of the floor seen from above, never mirrored: row 0 is its top, column 0 its
 left. What differs between papers is which world direction is up in the image, where the corner

@@ -1,4 +1,4 @@
-"""What is free and what is occupied, from depth and pose: batched, layered, of bounded memory."""
+"""Occupancy maps from depth and pose: batched, layered, of bounded memory."""
 
 import math
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from navarena.simulation.body import Camera
 UNKNOWN, FREE, OCCUPIED = 0, 1, 2
 """The states of a cell."""
 
-LEAST_ROLL = 1e-3
+MAX_ROLL = 1e-3
 """Radians; cameras that roll more are refused."""
 
 
@@ -37,13 +37,14 @@ class OccupancySettings:
         cell: metres, side of a cell.
         size: metres, side of the square map.
         layers: storeys that can be remembered.
-        nearest: metres; a depth up to this is an obstacle somewhere nearer.
-        farthest: metres; a depth from this on, and no more, is free.
-        low: metres over the floor; what is lower is floor, what is as far below it is a drop, and closed.
-        high: metres over the floor; what is higher is passed under.
+        min_range: metres; a depth up to this is an obstacle somewhere nearer.
+        max_range: metres; a depth from this on is free up to here, and says no more.
+        obstacle_bottom: metres over the floor; what is lower is floor. As far below the floor begins a drop,
+            which is closed.
+        obstacle_top: metres over the floor; bodies pass under what is higher.
         hit: evidence for an obstacle that one image adds to a cell.
         miss: evidence against one.
-        most: bounds of the evidence.
+        max_evidence: the evidence of a cell lies within -max_evidence and max_evidence.
         storey: metres between the floors of two layers, at least.
         stride: every which pixel, across and down, is read.
         limit_bytes: of all maps together.
@@ -52,32 +53,39 @@ class OccupancySettings:
     cell: float = 0.05
     size: float = 40.0
     layers: int = 1
-    nearest: float = 0.0
-    farthest: float = 5.0
-    low: float = 0.15
-    high: float = 1.5
+    min_range: float = 0.0
+    max_range: float = 5.0
+    obstacle_bottom: float = 0.15
+    obstacle_top: float = 1.5
     hit: int = 4
     miss: int = 1
-    most: int = 20
+    max_evidence: int = 20
     storey: float = 1.5
     stride: int = 1
     limit_bytes: int = 1 << 30
 
     def __post_init__(self) -> None:
-        if not (0 < self.cell <= self.size and 0 <= self.nearest < self.farthest < math.inf):
+        if not (0 < self.cell <= self.size and 0 <= self.min_range < self.max_range < math.inf):
             raise InputError(
-                "expected 0 < cell <= size and 0 <= nearest < farthest (metres) of an occupancy map, got "
-                f"{self.cell}, {self.size}, {self.nearest} and {self.farthest}"
+                "expected 0 < cell <= size and 0 <= min_range < max_range (metres) of an occupancy map, got "
+                f"{self.cell}, {self.size}, {self.min_range} and {self.max_range}"
             )
-        if not (0 < self.low < self.high and self.layers > 0 and self.storey > 0 and self.stride > 0):
+        if not (
+            0 < self.obstacle_bottom < self.obstacle_top
+            and self.layers > 0
+            and self.storey > 0
+            and self.stride > 0
+        ):
             raise InputError(
-                "expected 0 < low < high, and positive layers, storey and stride of an occupancy map, got "
-                f"{self.low}, {self.high}, {self.layers}, {self.storey} and {self.stride}"
+                "expected 0 < obstacle_bottom < obstacle_top, and positive layers, storey and stride of an "
+                "occupancy map, got "
+                f"{self.obstacle_bottom}, {self.obstacle_top}, {self.layers}, {self.storey} and {self.stride}"
             )
-        if not (0 < self.hit <= self.most <= 100 and 0 < self.miss <= self.most):
+        if not (0 < self.hit <= self.max_evidence <= 100 and 0 < self.miss <= self.max_evidence):
             raise InputError(
-                f"expected hit and miss within 1..most and most up to 100, got {self.hit}, {self.miss} and "
-                f"{self.most}"
+                f"expected hit and miss within 1..max_evidence and max_evidence up to 100, got {self.hit}, "
+                f"{self.miss} and "
+                f"{self.max_evidence}"
             )
 
     @property
@@ -203,7 +211,7 @@ class OccupancyMaps:
         require_images("depths", depths, self.agents, camera)
         require_poses(world_from_camera, self.agents, rows)
         require_numbers("heights of the floor under the bodies (metres)", feet, self.agents, rows)
-        if (np.abs(world_from_camera[rows, 1, 0]) > LEAST_ROLL).any():
+        if (np.abs(world_from_camera[rows, 1, 0]) > MAX_ROLL).any():
             raise InputError("expected cameras that do not roll, got a right axis that is not level")
         carved = self._storeys.enter(chosen, feet)
         one = self.settings
@@ -214,12 +222,12 @@ class OccupancyMaps:
         focal = focal_length(camera.width_px, camera.hfov)
         floors = np.where(np.isfinite(feet), feet, 0.0).astype(np.float64)
         on_map = np.zeros(self.agents, bool)
-        bounds = (float(one.nearest), float(one.farthest), float(one.low), float(one.high))
+        bounds = tuple(map(float, (one.min_range, one.max_range, one.obstacle_bottom, one.obstacle_top)))
 
         def carve(share: int, first: int, last: int) -> None:
             carve_images(
                 self.scores, self.layer, carved, depths, float(scale), float(offset), one.stride, focal,
-                poses, floors, *bounds, self.corners, float(one.cell), one.hit, one.miss, one.most,
+                poses, floors, *bounds, self.corners, float(one.cell), one.hit, one.miss, one.max_evidence,
                 *self._scratch_of(share, camera, focal), self.boxes, first, last, on_map,
             )  # fmt: skip
 
@@ -232,7 +240,7 @@ class OccupancyMaps:
         """The scratch arrays of one thread: two for the fan, one for the window."""
         one = self.settings
         bins = 2 * math.ceil(4.0 * focal / one.stride) + 4
-        across = one.farthest * math.hypot(1, camera.width_px / 2 / focal) * 2 / one.cell + 4
+        across = one.max_range * math.hypot(1, camera.width_px / 2 / focal) * 2 / one.cell + 4
         window = min(math.ceil(across) ** 2, one.side**2) + 1
         kept = self._scratch.get(share)
         if kept is None or len(kept[0]) < bins or len(kept[2]) < window:

@@ -1,4 +1,4 @@
-"""Where a body is, by its own actions and by what its depth camera sees: scan matching, batched."""
+"""Odometry from actions and depth images by scan matching, batched."""
 
 import math
 from collections.abc import Sequence
@@ -13,20 +13,20 @@ from navarena.core.threads import run_in_shares, thread_count
 from navarena.mapping.scan_kernels import ROWS, match_scan, read_scan, stamp_scan
 from navarena.simulation.body import Camera
 
-LEAST_ROLL = 1e-3
+MAX_ROLL = 1e-3
 """Radians; cameras that roll more are refused."""
 
 
 @dataclass(frozen=True)
 class ScanSettings:
-    """How scans are read and matched. The numbers are ours, chosen on 52 noisy ways through `houses-v1/val`.
+    """How scans are read and matched. The numbers are ours, chosen on 52 noisy walks through `houses-v1/val`.
 
     Attributes:
-        nearest, farthest: metres between which depths are used.
+        min_range, max_range: metres between which depths are used.
         bands: tangents of the angles over the middle of the image at which rows are read.
         columns: pixels across of a scan, about; larger images are read at every second or third.
         softness: per metre; a depth d has the weight 1 / (1 + (softness d^2)^2), as the error of a disparity.
-        low: metres over the floor where the lowest layer begins.
+        lowest_layer: metres over the floor where the lowest layer begins.
         layer_height: metres.
         layers: of heights.
         size: metres, side of the field, with the start in its middle.
@@ -39,16 +39,16 @@ class ScanSettings:
         walk_sigmas: standard deviations of a walk: metres ahead, metres to the right, radians. They cover
             PyRobot's models of LoCoBot, and walks that are blocked.
         turn_sigmas: the same of a turn.
-        most_sigmas: farthest offset that is searched.
+        max_sigmas: farthest offset that is searched.
         trust: log-likelihood of a scan that fits perfectly, against which the sigmas stand.
     """
 
-    nearest: float = 0.11
-    farthest: float = 9.0
+    min_range: float = 0.11
+    max_range: float = 9.0
     bands: tuple[float, ...] = (-0.26, -0.175, -0.0875, 0.0, 0.0875, 0.175, 0.26)
     columns: int = 160
     softness: float = 0.03
-    low: float = 0.1
+    lowest_layer: float = 0.1
     layer_height: float = 0.2
     layers: int = 9
     size: float = 60.0
@@ -59,7 +59,7 @@ class ScanSettings:
     stride: int = 8
     walk_sigmas: tuple[float, float, float] = (0.1, 0.1, 0.1)
     turn_sigmas: tuple[float, float, float] = (0.04, 0.05, 0.1)
-    most_sigmas: float = 2.5
+    max_sigmas: float = 2.5
     trust: float = 35.0
 
     def __post_init__(self) -> None:
@@ -74,9 +74,10 @@ class ScanSettings:
                 f"expected at least one layer, column, stride and band of a scan, got {self.layers}, "
                 f"{self.columns}, {self.stride} and {len(self.bands)}"
             )
-        if not 0 <= self.nearest < self.farthest < math.inf:
+        if not 0 <= self.min_range < self.max_range < math.inf:
             raise InputError(
-                f"expected 0 <= nearest < farthest (metres) of a scan, got {self.nearest} and {self.farthest}"
+                f"expected 0 <= min_range < max_range (metres) of a scan, got {self.min_range} and "
+                f"{self.max_range}"
             )
 
 
@@ -115,7 +116,7 @@ class ScanOdometry:
         self._column_step = max(1, camera.width_px // settings.columns)
         self._row_step = max(1, camera.height_px // 180)
         across = len(range(self._column_step // 2, camera.width_px, self._column_step))
-        self._most_points = across * len(settings.bands)
+        self._max_points = across * len(settings.bands)
 
     def reset(self, bodies: Sequence[int] | Int64[np.ndarray, "k"]) -> None:
         """Begin anew for `bodies` (K,): their next image is taken at the origin of a new frame."""
@@ -155,13 +156,13 @@ class ScanOdometry:
         moved = chosen & ~self._is_new
         if not np.isfinite(expected[moved]).all():
             raise InputError("expected finite motions (metres, radians), got NaN or infinity")
-        if (np.abs(body_from_camera[chosen, 1, 0]) > LEAST_ROLL).any():
+        if (np.abs(body_from_camera[chosen, 1, 0]) > MAX_ROLL).any():
             raise InputError("expected cameras that do not roll, got a right axis that is not level")
         depths = np.ascontiguousarray(depths)
         frames = np.ascontiguousarray(body_from_camera, np.float64)
 
         def follow(share: int, first: int, last: int) -> None:
-            points, scratch = np.zeros((self._most_points, 4)), np.zeros((2, 3))
+            points, scratch = np.zeros((self._max_points, 4)), np.zeros((2, 3))
             for row in range(first, last):
                 if chosen[row]:
                     self._follow(row, depths[row], expected[row], frames[row], scale, offset, points, scratch)
@@ -186,14 +187,14 @@ class ScanOdometry:
         focal = focal_length(self.camera.width_px, self.camera.hfov)
         count = read_scan(
             depth, float(scale), float(offset), focal, frame, np.array(one.bands), self._row_step,
-            self._column_step, one.nearest, one.farthest, one.softness, one.low, one.layer_height, one.layers,
-            np.zeros(ROWS), points,
+            self._column_step, one.min_range, one.max_range, one.softness, one.lowest_layer,
+            one.layer_height, one.layers, np.zeros(ROWS), points,
         )  # fmt: skip
         if not self._is_new[row]:
             sigmas = one.walk_sigmas if expected[:2].any() else one.turn_sigmas
             match_scan(
-                self._fields[row], points, count, one.stride, self._most_points,
-                compose(self.poses[row], expected), np.array(sigmas), one.most_sigmas, one.trust, one.cell,
+                self._fields[row], points, count, one.stride, self._max_points,
+                compose(self.poses[row], expected), np.array(sigmas), one.max_sigmas, one.trust, one.cell,
                 one.turn, scratch, self.poses[row],
             )  # fmt: skip
             self.poses[row, 2] = wrap_angle(self.poses[row, 2])

@@ -48,8 +48,8 @@ class SemanticMapSettings:
     Attributes:
         column: metres, side of a column of the cloud.
         size: metres, side of the square that is remembered.
-        nearest: metres; points nearer to the camera are left out (normalised depth of 0.01).
-        farthest: metres; points farther away are left out (normalised depth of 0.99 of 10 m).
+        min_range: metres; points nearer to the camera are left out (normalised depth of 0.01).
+        max_range: metres; points farther away are left out (normalised depth of 0.99 of 10 m).
         below: metres under the camera, down to which points are kept.
         above: metres over the camera, up to which points are kept.
         shown_below: metres under the camera, down to which the view shows points.
@@ -62,8 +62,8 @@ class SemanticMapSettings:
 
     column: float = 0.05
     size: float = 40.0
-    nearest: float = 0.1
-    farthest: float = 9.9
+    min_range: float = 0.1
+    max_range: float = 9.9
     below: float = 1.0
     above: float = 0.5
     shown_below: float = 1.25
@@ -75,10 +75,10 @@ class SemanticMapSettings:
     def __post_init__(self) -> None:
         if self.highest not in ("any", "labelled"):
             raise InputError(f"expected highest 'any' or 'labelled' of a semantic map, got {self.highest!r}")
-        if not (0 < self.column <= self.size and 0 <= self.nearest < self.farthest and self.layers > 0):
+        if not (0 < self.column <= self.size and 0 <= self.min_range < self.max_range and self.layers > 0):
             raise InputError(
-                "expected 0 < column <= size, 0 <= nearest < farthest (metres) and a layer of a semantic "
-                f"map, got {self.column}, {self.size}, {self.nearest}, {self.farthest} and {self.layers}"
+                "expected 0 < column <= size, 0 <= min_range < max_range (metres) and a layer of a semantic "
+                f"map, got {self.column}, {self.size}, {self.min_range}, {self.max_range} and {self.layers}"
             )
 
     @property
@@ -244,7 +244,7 @@ class SemanticMaps:
         added = self.storeys.enter(chosen, feet)
         one, focal = self.settings, focal_length(camera.width_px, camera.hfov)
         poses = np.ascontiguousarray(world_from_camera, np.float64)
-        range_ = (float(one.nearest), float(one.farthest), float(one.below), float(one.above))
+        range_ = (float(one.min_range), float(one.max_range), float(one.below), float(one.above))
         only_labelled, column = one.highest == "labelled", float(one.column)
         depths, classes = np.ascontiguousarray(depths, np.float32), np.ascontiguousarray(classes, np.int32)
 

@@ -15,9 +15,9 @@ from jaxtyping import Float, Float32, Int32
 
 from navarena.core.errors import SceneError
 from navarena.core.sources import source_fingerprint
-from navarena.mapping.floors import LEVEL, find_storeys, sample_floor
 from navarena.mapping.occupancy import OccupancyMaps, OccupancySettings
 from navarena.mapping.semantic_map import SemanticMaps, SemanticMapSettings, label_table
+from navarena.mapping.storeys import LEVEL, find_storeys, sample_floor
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.simulator import Simulator

@@ -1,8 +1,8 @@
 """Shortest paths on partial maps, and the frontiers of what is known.
 
-An occupancy map is coarsened around what was seen; a body's radius and a liking for distance to walls
-become weights of the cells. One flood from the body then answers every question: which way to a place,
-which frontiers can be reached and how dearly.
+An occupancy map is coarsened around what was seen; a body's radius and a preference for distance to walls
+become weights of the cells. One flood from the body then answers every question: the path to a place,
+which frontiers can be reached and at what cost.
 """
 
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class Terrain:
         grid: where its cells lie; a map without any seen cell gives a grid of unknown ones.
         states: (A, B) uint8, unknown, free or occupied.
         clearance: (A, B) float32 cells to the nearest occupied one.
-        weights: (A, B) uint8, how dear a cell is; 0 where it is closed.
+        weights: (A, B) uint8, cost of a cell; 0 where it is closed.
         settings: how it was made.
     """
 
@@ -89,12 +89,12 @@ class Terrain:
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """The cheapest ways from one cell to all others.
+    """The cheapest paths from one cell to all others.
 
     Attributes:
         start: (row, column) that was flooded from.
-        costs: (A, B) int32; -1 where no way leads. COST_PER_CELL for a step with enough room.
-        parents: (A, B) int8, which neighbour a way comes from.
+        costs: (A, B) int32; -1 where no path leads. COST_PER_CELL for a step with enough room.
+        parents: (A, B) int8, which neighbour a path comes from.
     """
 
     start: tuple[int, int]
@@ -102,7 +102,7 @@ class Reach:
     parents: Int8[np.ndarray, "a b"]
 
     def path_to(self, row: int, column: int) -> Int64[np.ndarray, "p 2"]:
-        """(P, 2) cells from the start to (row, column), both included; (0, 2) where no way leads."""
+        """(P, 2) cells from the start to (row, column), both included; (0, 2) where no path leads."""
         if self.costs[row, column] < 0:
             return np.zeros((0, 2), np.int64)
         path = np.zeros((self.costs.size, 2), np.int64)
@@ -193,12 +193,12 @@ def build_terrain(
 
 
 def flood_terrain(terrain: Terrain, start: tuple[int, int], cross_unknown: bool = True) -> Reach:
-    """The cheapest ways from the cell `start` to all others.
+    """The cheapest paths from the cell `start` to all others.
 
     Args:
         terrain: where.
         start: (row, column), open whatever stands there.
-        cross_unknown: whether ways may lead through what was never seen (optimistic).
+        cross_unknown: whether paths may lead through what was never seen (optimistic).
 
     The cells along the border of the terrain are closed. Raises InputError for a start on them, or off it.
     """
@@ -211,13 +211,13 @@ def flood_terrain(terrain: Terrain, start: tuple[int, int], cross_unknown: bool 
     weights[[0, -1]] = 0
     weights[:, [0, -1]] = 0
     one = terrain.settings
-    dearest = 7 * (max(one.tight_weight, one.near_weight) + one.unknown_weight)
+    greatest = 7 * (max(one.tight_weight, one.near_weight) + one.unknown_weight)
     costs, parents = np.full(rows * columns, FAR, np.int32), np.zeros(rows * columns, np.int8)
     flood(
         weights.reshape(-1),
         columns,
         int(start[0]) * columns + int(start[1]),
-        np.full(1 << dearest.bit_length(), -1, np.int32),
+        np.full(1 << greatest.bit_length(), -1, np.int32),
         costs,
         parents,
         np.zeros(8 * rows * columns + 1, np.int32),
@@ -231,7 +231,7 @@ def flood_terrain(terrain: Terrain, start: tuple[int, int], cross_unknown: bool 
 def find_frontiers(
     terrain: Terrain,
     reach: Reach,
-    least: int = 1,
+    min_cells: int = 1,
     barred: Bool[np.ndarray, "a b"] | None = None,
 ) -> Frontiers:
     """The frontiers that can be reached.
@@ -239,7 +239,7 @@ def find_frontiers(
     Args:
         terrain: what is known.
         reach: of the body.
-        least: cells of a group that counts.
+        min_cells: smaller groups are left out.
         barred: (A, B) bool, cells that count as no frontier.
     """
     shape = terrain.states.shape
@@ -249,7 +249,7 @@ def find_frontiers(
     cells, sizes = np.zeros((count, 2), np.int64), np.zeros(count, np.int64)
     middles = np.zeros((count, 2))
     groups = gather_frontiers(marks, reach.costs, np.zeros(count + 1, np.int64), cells, sizes, middles)
-    large = np.flatnonzero(sizes[:groups] >= least)
+    large = np.flatnonzero(sizes[:groups] >= min_cells)
     chosen = cells[large]
     return Frontiers(chosen, reach.costs[chosen[:, 0], chosen[:, 1]], sizes[large], middles[large])
 
@@ -264,9 +264,9 @@ def choose_useful(frontiers: Frontiers, patience: float = 10.0) -> int:
 
     Args:
         frontiers: to choose from.
-        patience: cells of way added to every cost; the greater, the more the size counts.
+        patience: cells of path added to every cost; the greater, the more the size counts.
     """
     if not len(frontiers.costs):
         return -1
-    ways = frontiers.costs / COST_PER_CELL + patience
-    return int(np.argmax(frontiers.sizes / ways))
+    lengths = frontiers.costs / COST_PER_CELL + patience
+    return int(np.argmax(frontiers.sizes / lengths))

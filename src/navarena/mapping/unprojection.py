@@ -58,18 +58,18 @@ def unproject(
     depths: Float32[np.ndarray, "n h w"],
     intrinsics: Float[np.ndarray, "3 3"],
     world_from_camera: Float[np.ndarray, "n 4 4"],
-    nearest: float = 0.0,
-    farthest: float = np.inf,
+    min_range: float = 0.0,
+    max_range: float = np.inf,
 ) -> PointClouds:
     """The points in the world that depth images show.
 
     Args:
-        depths: (N, H, W) float32 metres along the optical axis. What is not above `nearest` and below
-            `farthest` is no point: a sensor clips there, and 0 means that nothing was hit. NaN is none.
+        depths: (N, H, W) float32 metres along the optical axis. What is not above `min_range` and below
+            `max_range` is no point: a sensor clips there, and 0 means that nothing was hit. NaN is none.
         intrinsics: (3, 3) K, pixels; see `core.geometry.intrinsic_matrix`.
         world_from_camera: (N, 4, 4) metres, any position, yaw, pitch and roll.
-        nearest: metres, exclusive.
-        farthest: metres, exclusive.
+        min_range: metres, exclusive.
+        max_range: metres, exclusive.
 
     Raises InputError for poses that are not finite or stretch.
     """
@@ -86,8 +86,8 @@ def unproject(
         center_x,
         center_y,
         poses,
-        float(nearest),
-        float(farthest),
+        float(min_range),
+        float(max_range),
         points,
         valid,
     )
@@ -95,8 +95,8 @@ def unproject(
 
 
 def in_height_band(
-    points: Float32[np.ndarray, "... 3"], floor: float, low: float, high: float
+    points: Float32[np.ndarray, "... 3"], floor: float, min_height: float, max_height: float
 ) -> Bool[np.ndarray, "..."]:
-    """(...,) bool: points (..., 3) that lie above `low` and below `high` metres over a floor at y `floor`."""
+    """(...,) bool: points (..., 3) more than `min_height`, less than `max_height` metres over y `floor`."""
     height = points[..., 1] - np.float32(floor)
-    return np.asarray((height > low) & (height < high))
+    return np.asarray((height > min_height) & (height < max_height))

@@ -1,8 +1,16 @@
-"""Pure functions from a finished trajectory to numbers, and from many numbers to means with intervals."""
+"""Metrics: pure functions of a finished trajectory, and means with confidence intervals."""
 
 from navarena.metrics.alignment import dtw, dtw_alignment, euclidean_costs
-from navarena.metrics.catalog import COMMON_METRICS, METRICS, Metric, compute_metrics, get_metric
-from navarena.metrics.effort import action_spl, measure_way, rotation, seconds, time_spl
+from navarena.metrics.catalog import (
+    COMMON_METRICS,
+    METRICS,
+    Metric,
+    choose_metrics,
+    compute_metrics,
+    get_metric,
+)
+from navarena.metrics.effort import action_spl, measure_path, rotation, seconds, time_spl
+from navarena.metrics.failures import min_distance, near_steps, oracle_success, stopped
 from navarena.metrics.instruction import PathScores, coverage_length_score, ndtw, score_path
 from navarena.metrics.multi_goal import (
     MultiGoalTrajectory,
@@ -20,17 +28,25 @@ from navarena.metrics.navigation import (
     path_length,
     soft_spl,
     spl,
+    spl_robustnav,
     success,
+    success_robustnav,
+)
+from navarena.metrics.object_goal import (
+    ObjectGoalTrajectory,
+    SeenGoalTrajectory,
+    zone_success,
+    zone_success_seen,
 )
 from navarena.metrics.paired import PairedComparison, compare_paired, permutation_test
-from navarena.metrics.robustnav import spl_robustnav, success_robustnav
-from navarena.metrics.seeds import (
+from navarena.metrics.repetitions import (
+    VarianceSplit,
     estimate_interquartile_mean,
     interquartile_mean,
     performance_profile,
     probability_of_improvement,
+    split_variance,
 )
-from navarena.metrics.seen_goal import SeenGoalTrajectory
 from navarena.metrics.statistics import (
     Estimate,
     bootstrap_interval,
@@ -38,7 +54,6 @@ from navarena.metrics.statistics import (
     estimate_rate,
     wilson_interval,
 )
-from navarena.metrics.stopping import min_distance, near_steps, oracle_success, stopped
 from navarena.metrics.subtasks import (
     LifelongTrajectory,
     SubtaskScores,
@@ -46,7 +61,6 @@ from navarena.metrics.subtasks import (
     score_subtasks,
     walked_in_subtasks,
 )
-from navarena.metrics.success_zone import ObjectGoalTrajectory, zone_success, zone_success_seen
 from navarena.metrics.tours import (
     TourSuccess,
     mean_over_tours,
@@ -56,8 +70,7 @@ from navarena.metrics.tours import (
     tour_success,
     tour_weights,
 )
-from navarena.metrics.trajectory import BodyRates, ShortestWay, Trajectory, is_within
-from navarena.metrics.variance import VarianceSplit, split_variance
+from navarena.metrics.trajectory import BodyRates, ShortestPath, Trajectory, is_within
 
 __all__ = [
     "COMMON_METRICS",
@@ -71,13 +84,14 @@ __all__ = [
     "PairedComparison",
     "PathScores",
     "SeenGoalTrajectory",
-    "ShortestWay",
+    "ShortestPath",
     "SubtaskScores",
     "TourSuccess",
     "Trajectory",
     "VarianceSplit",
     "action_spl",
     "bootstrap_interval",
+    "choose_metrics",
     "collisions",
     "compare_paired",
     "compute_metrics",
@@ -94,7 +108,7 @@ __all__ = [
     "interquartile_mean",
     "is_within",
     "mean_over_tours",
-    "measure_way",
+    "measure_path",
     "min_distance",
     "ndtw",
     "near_steps",

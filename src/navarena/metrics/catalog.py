@@ -12,7 +12,7 @@ from typing import Literal
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
-from navarena.metrics import effort, followed_path, multi_goal, navigation, robustnav, stopping, success_zone
+from navarena.metrics import effort, failures, followed_path, multi_goal, navigation, object_goal
 from navarena.metrics import subtasks as lifelong
 from navarena.metrics.trajectory import Trajectory
 
@@ -41,9 +41,18 @@ class Metric:
     when_failed: float | None = None
 
     def __call__(self, trajectory: Trajectory) -> float:
-        """The metric of one episode; raises InputError when it comes out as NaN."""
-        own = trajectory.own_metrics.get(self.name)
-        value = float(self.compute(trajectory) if own is None else own)
+        """The metric of one episode.
+
+        Raises InputError for NaN, and for a trajectory that lacks what the metric reads.
+        """
+        try:
+            own = trajectory.own_metrics.get(self.name)
+            value = float(self.compute(trajectory) if own is None else own)
+        except (AttributeError, TypeError) as error:
+            raise InputError(
+                f"cannot compute the metric {self.name!r} of a {type(trajectory).__name__}: {error}; ask for "
+                "it on a protocol that records what it reads"
+            ) from error
         if value != value:
             raise InputError(f"expected a number from the metric {self.name!r}, got NaN; mend its function")
         return value
@@ -58,19 +67,19 @@ COLLISIONS = Metric("collisions", "Collisions", navigation.collisions, "", "lowe
 LENGTH = Metric("length", "TL", navigation.path_length, "m")
 PATH_STEPS = Metric("path_steps", "Path steps", navigation.moves)
 NAVIGATION_ERROR = Metric("navigation_error", "NE", navigation.distance_to_goal, "m", "lower")
-ORACLE_ERROR = Metric("oracle_error", "OE", stopping.min_distance, "m", "lower")
+ORACLE_ERROR = Metric("oracle_error", "OE", failures.min_distance, "m", "lower")
 NUM_ACTIONS = Metric("num_actions", "Actions", navigation.num_actions)
-SPL_ROBUSTNAV = Metric("spl_robustnav", "SPL (RobustNav)", robustnav.spl_robustnav, "", "higher", False, 0.0)
+SPL_ROBUSTNAV = Metric("spl_robustnav", "SPL (RobustNav)", navigation.spl_robustnav, "", "higher", False, 0.0)
 SUCCESS_ROBUSTNAV = Metric(
-    "success_robustnav", "Success (RobustNav)", robustnav.success_robustnav, "", "higher", False, 0.0
+    "success_robustnav", "Success (RobustNav)", navigation.success_robustnav, "", "higher", False, 0.0
 )
 PROGRESS = Metric("progress", "Progress", multi_goal.progress, "", "higher", False, 0.0)
 PPL = Metric("ppl", "PPL", multi_goal.ppl, "", "higher", False, 0.0)
 PPL_CODE = Metric("ppl_code", "PPL (code)", multi_goal.ppl_code, "", "higher", False, 0.0)
 DISTANCE_LEFT = Metric("distance_left", "Distance left", multi_goal.distance_left, "m", "lower")
-ZONE_SUCCESS = Metric("zone_success", "Zone success", success_zone.zone_success, "", "higher", True, 0.0)
+ZONE_SUCCESS = Metric("zone_success", "Zone success", object_goal.zone_success, "", "higher", True, 0.0)
 ZONE_SUCCESS_SEEN = Metric(
-    "zone_success_seen", "Zone success, seen", success_zone.zone_success_seen, "", "higher", True, 0.0
+    "zone_success_seen", "Zone success, seen", object_goal.zone_success_seen, "", "higher", True, 0.0
 )
 NDTW = Metric("ndtw", "nDTW", followed_path.episode_ndtw, "", "higher", False, 0.0)
 SDTW = Metric("sdtw", "sDTW", followed_path.episode_sdtw, "", "higher", False, 0.0)
@@ -79,14 +88,14 @@ ROTATION = Metric("rotation", "Rotation", effort.rotation, "rad")
 SECONDS = Metric("seconds", "Time", effort.seconds, "s")
 ACTION_SPL = Metric("action_spl", "SPL by actions", effort.action_spl, "", "higher", False, 0.0)
 TIME_SPL = Metric("time_spl", "SPL by time", effort.time_spl, "", "higher", False, 0.0)
-STOPPED = Metric("stopped", "Declared the end", stopping.stopped, "", None, True, 0.0)
-MIN_DISTANCE = Metric("min_distance", "Least distance", stopping.min_distance, "m", "lower")
-NEAR_STEPS = Metric("near_steps", "Steps near the goal", stopping.near_steps)
+STOPPED = Metric("stopped", "Declared the end", failures.stopped, "", None, True, 0.0)
+MIN_DISTANCE = Metric("min_distance", "Least distance", failures.min_distance, "m", "lower")
+NEAR_STEPS = Metric("near_steps", "Steps near the goal", failures.near_steps)
 ORACLE_SUCCESS = Metric(
-    "oracle_success", "Success, oracle stop", stopping.oracle_success, "", "higher", True, 0.0
+    "oracle_success", "Success, oracle stop", failures.oracle_success, "", "higher", True, 0.0
 )
 
-TOLD = {"object": "by name", "description": "in words", "image": "by image"}
+MODALITY_TITLES = {"object": "by name", "description": "in words", "image": "by image"}
 """Modality -> what people read."""
 
 SUBTASKS = Metric("subtasks", "Sub-tasks", lifelong.subtasks)
@@ -104,26 +113,32 @@ NEAR_OBJECT_SUCCESS = Metric(
     "near_object_success", "Success, near objects", lifelong.near_object_success, "", "higher", False, 0.0
 )
 OBJECT_SUBTASKS, DESCRIPTION_SUBTASKS, IMAGE_SUBTASKS = (
-    Metric(f"{told}_subtasks", f"Sub-tasks {TOLD[told]}", lifelong.count_modality(told))
-    for told in lifelong.MODALITIES
+    Metric(f"{kind}_subtasks", f"Sub-tasks {MODALITY_TITLES[kind]}", lifelong.count_modality(kind))
+    for kind in lifelong.MODALITIES
 )
 OBJECT_SUCCESS, DESCRIPTION_SUCCESS, IMAGE_SUCCESS = (
     Metric(
-        f"{told}_success",
-        f"Success {TOLD[told]}",
-        lifelong.mean_of_modality("success", told),
+        f"{kind}_success",
+        f"Success {MODALITY_TITLES[kind]}",
+        lifelong.mean_of_modality("success", kind),
         "",
         "higher",
         False,
         0.0,
     )
-    for told in lifelong.MODALITIES
+    for kind in lifelong.MODALITIES
 )
 OBJECT_SPL, DESCRIPTION_SPL, IMAGE_SPL = (
     Metric(
-        f"{told}_spl", f"SPL {TOLD[told]}", lifelong.mean_of_modality("spl", told), "", "higher", False, 0.0
+        f"{kind}_spl",
+        f"SPL {MODALITY_TITLES[kind]}",
+        lifelong.mean_of_modality("spl", kind),
+        "",
+        "higher",
+        False,
+        0.0,
     )
-    for told in lifelong.MODALITIES
+    for kind in lifelong.MODALITIES
 )
 SUBTASK_1_SUCCESS, SUBTASK_2_SUCCESS, SUBTASK_3_SUCCESS, SUBTASK_4_SUCCESS, SUBTASK_5_SUCCESS = (
     Metric(
@@ -232,7 +247,20 @@ def get_metric(name: str) -> Metric:
         raise InputError(
             f"expected the metric {name!r} to be a navarena.metrics.Metric, got {type(metric).__name__}"
         )
+    if metric.name != name:
+        raise InputError(f"expected a metric called {name!r}, got {metric.name!r}; give both the same name")
     return metric
+
+
+def choose_metrics(own: Iterable[str], further: Iterable[str] = ()) -> tuple[str, ...]:
+    """Metric names of an evaluation: a protocol's `own`, the common ones, and `further` ones, once each.
+
+    Those of packages are found by their entry points. Raises UnknownNameError with the nearest choice.
+    """
+    names = tuple(dict.fromkeys((*own, *COMMON_METRICS, *further)))
+    for name in names:
+        get_metric(name)
+    return names
 
 
 def compute_metrics(names: Iterable[str], trajectory: Trajectory, failed: bool = False) -> dict[str, float]:

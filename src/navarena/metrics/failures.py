@@ -1,12 +1,17 @@
-"""Why an episode failed: one class for each, by what the body did and what it could have seen.
+"""Why episodes failed: whether the agent stopped near the goal, and one failure class for each episode.
+
+A pose is near the goal when STOP would succeed there; with several goals, near means near the current one.
+Without a path to the goal no pose is near, and the least distance is infinite. The metrics of stopping follow
+the analysis of RobustNav (Chattopadhyay et al. 2021).
+
+The failure class is chosen by what the body did and what it could have seen.
 
 Notation: the current goal is the first that was not found, and it is current since the one before was
-found. A pose is near when a declaration there would succeed. The rules are tried in this order; the first
-that holds names the class:
+found. The rules are tried in this order; the first that holds names the class:
 
     agent_broke      the agent crashed, took too long, or acted illegally
-    stopped_early    declared too far away, with the goal in view or less than EARLY_DISTANCE too far
-    false_stop       declared elsewhere
+    stopped_early    called STOP too far away, with the goal in view or less than EARLY_DISTANCE too far
+    false_stop       called STOP elsewhere
     not_stopped      ran out of steps; was near the goal at some pose
     stuck            ran out of steps; over the last STUCK_STEPS never left a square of STUCK_SIZE, or hit
                      something in half of them
@@ -25,6 +30,47 @@ from jaxtyping import Bool
 from navarena.core.errors import InputError
 from navarena.metrics.subtasks import LifelongTrajectory
 from navarena.metrics.trajectory import Trajectory
+
+
+def stopped(trajectory: Trajectory) -> float:
+    """1.0 if STOP ended the episode, else 0.0."""
+    return float(trajectory.stopped)
+
+
+def min_distance(trajectory: Trajectory) -> float:
+    """Least geodesic distance to the (current) goal at any pose, metres."""
+    return float(np.min(trajectory.distance_to_goal))
+
+
+def near_steps(trajectory: Trajectory) -> float:
+    """How many actions the agent chose at poses near the goal; all but a final STOP are missed."""
+    return float(np.count_nonzero(_near(trajectory)[:-1]))
+
+
+def oracle_success(trajectory: Trajectory) -> float:
+    """1.0 if the episode succeeded, or would have with STOP at the best pose, else 0.0.
+
+    With several goals only the last STOP is given away: all others must have been found.
+    """
+    if trajectory.succeeded:
+        return 1.0
+    near = _near(trajectory)
+    if (
+        isinstance(trajectory, LifelongTrajectory)
+        and not trajectory.reached[: trajectory.goal_count - 1].all()
+    ):
+        return 0.0
+    if trajectory.goal_count > 1:
+        found = trajectory.goal_end_steps
+        near = near[int(found[-1]) if len(found) else 0 :]
+        return float(len(found) == trajectory.goal_count - 1 and bool(near.any()))
+    return float(near.any())
+
+
+def _near(trajectory: Trajectory) -> Bool[np.ndarray, "k1"]:
+    """(K + 1,) bool: strictly nearer than the success distance, as `trajectory.is_within`."""
+    return np.asarray(trajectory.distance_to_goal) < trajectory.success_distance
+
 
 EARLY_DISTANCE = 1.0
 """Metres beyond the success distance."""
@@ -54,9 +100,9 @@ class FailureClass(StrEnum):
 
 MEANINGS = {
     FailureClass.AGENT_BROKE: "the agent crashed, took too long or acted illegally",
-    FailureClass.STOPPED_EARLY: "declared too early, the goal in view or almost reached",
-    FailureClass.FALSE_STOP: "declared where the goal was not",
-    FailureClass.NOT_STOPPED: "reached the goal, did not declare",
+    FailureClass.STOPPED_EARLY: "called STOP too early, the goal in view or almost reached",
+    FailureClass.FALSE_STOP: "called STOP where the goal was not",
+    FailureClass.NOT_STOPPED: "reached the goal, did not call STOP",
     FailureClass.STUCK: "went to and fro, or against obstacles",
     FailureClass.OUT_OF_STEPS: "was on its way when the steps ran out",
     FailureClass.FORGOT: "saw the goal while another was current, did not come back",
@@ -109,11 +155,11 @@ def classify_failure(
 
 
 def _find_failed(trajectory: Trajectory) -> tuple[int, int, int, bool]:
-    """The goal that was not reached, its first and last pose, and whether a declaration ended the search.
+    """The goal that was not reached, its first and last pose, and whether STOP ended the search.
 
     Of several that may fail one after another it is the first that did.
     """
-    passed, steps = trajectory.passed_after.tolist(), len(trajectory.actions)
+    passed, steps = trajectory.goal_end_steps.tolist(), len(trajectory.actions)
     if isinstance(trajectory, LifelongTrajectory):
         missed = np.flatnonzero(~np.asarray(trajectory.reached))
         if len(missed):

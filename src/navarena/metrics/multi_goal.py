@@ -1,4 +1,4 @@
-"""Numbers of episodes with several goals in order (Wani et al. 2020, "MultiON", section 4.2).
+"""Metrics of episodes with several goals in order (Wani et al. 2020, "MultiON", section 4.2).
 
 Notation, beside that of `navigation`:
 
@@ -13,13 +13,19 @@ d_1 + ... + d_n. PROGRESS is l / n. PPL has two readings, which agree for one go
     code   the same with p the path up to the last goal that was found (saimwani/multiON, `pspl`)
 
 Edge cases: no goal found gives 0; a found goal that has no length to it (d_bar = 0) counts as in
-`navigation`; a leg without a way makes 0. Trajectories of one goal are read as n = 1.
+`navigation`; a leg without a path makes 0. Trajectories of one goal are read as n = 1.
+
+Two analyses of the paper stand here, too. Fewer wrong FOUND calls (table 9): a wrong call changes nothing
+that
+an agent perceives until it ends the episode, so a run that allows many holds the runs that allow fewer: each
+episode, cut off at the first call beyond the budget. Backtracking (appendix A.4): which goals of an episode
+were seen before they were the current goal.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from navarena.core.errors import InputError
 from navarena.metrics.navigation import path_factor, path_length, spl
@@ -38,7 +44,7 @@ class MultiGoalTrajectory(Trajectory):
 
     Attributes:
         legs: (n,) float64 metres, geodesic: start to first goal, first to second, ...; infinite
-            where there is no way.
+            where there is no path.
         found_after: (l,) int64, number of actions taken when each goal was found, rising.
     """
 
@@ -71,7 +77,7 @@ class MultiGoalTrajectory(Trajectory):
         return len(self.legs)
 
     @property
-    def passed_after(self) -> Int[np.ndarray, "_"]:
+    def goal_end_steps(self) -> Int[np.ndarray, "_"]:
         """As `found_after`."""
         return np.asarray(self.found_after)
 
@@ -106,7 +112,7 @@ def ppl_code(trajectory: Trajectory) -> float:
 
 
 def distance_left(trajectory: Trajectory) -> float:
-    """Geodesic distance at the end along all goals that were not found, metres; infinite without a way."""
+    """Geodesic distance at the end along all goals that were not found, metres; infinite without a path."""
     return trajectory.distance_left
 
 
@@ -153,3 +159,98 @@ def raw_metrics(trajectory: MultiGoalTrajectory) -> dict[str, float | list[float
         "PSPL": ppl_code(trajectory),
         "episode_lenth": float(len(trajectory.actions)),
     }
+
+
+BUDGETS = (0, 1, 2, 3, 5, 10, 15, 20, 50)
+"""Wrong calls that do not end an episode, as table 9 lists them."""
+
+
+def wrong_calls(trajectory: MultiGoalTrajectory, found: int) -> Int[np.ndarray, "w"]:
+    """(W,) int64, rising: the number of actions taken when each wrong FOUND had been called.
+
+    Args:
+        trajectory: of one episode.
+        found: index of the action FOUND.
+    """
+    called = np.flatnonzero(np.asarray(trajectory.actions) == found) + 1
+    return np.setdiff1d(called, np.asarray(trajectory.found_after)).astype(np.int64)
+
+
+def cut_at_budget(trajectory: MultiGoalTrajectory, found: int, budget: int) -> MultiGoalTrajectory:
+    """The episode up to the wrong FOUND that a budget of `budget` does not allow; itself when there is none.
+
+    Args:
+        trajectory: of an episode that allowed at least as many.
+        found: index of the action FOUND.
+        budget: wrong calls that do not end the episode, at least 0 (InputError).
+    """
+    if budget < 0:
+        raise InputError(f"expected a budget of at least 0 wrong calls, got {budget}")
+    wrong = wrong_calls(trajectory, found)
+    if len(wrong) <= budget:
+        return trajectory
+    end = int(wrong[budget])
+    moments = np.asarray(trajectory.found_after)
+    return replace(
+        trajectory,
+        positions=trajectory.positions[: end + 1],
+        yaws=trajectory.yaws[: end + 1],
+        actions=trajectory.actions[:end],
+        collided=trajectory.collided[:end],
+        distance_to_goal=trajectory.distance_to_goal[: end + 1],
+        found_after=moments[moments <= end],
+        stopped=True,
+    )
+
+
+SEEN_ANGLE = np.radians(79.0)
+"""Field of view (appendix A.2)."""
+
+SEEN_DISTANCE = 5.0
+"""Metres (appendix A.2)."""
+
+
+def is_in_sector(
+    position: Float[np.ndarray, "3"],
+    yaw: float,
+    goals: Float[np.ndarray, "n 3"],
+    angle: float = SEEN_ANGLE,
+    distance: float = SEEN_DISTANCE,
+) -> Bool[np.ndarray, "n"]:
+    """(N,) bool: which goals stand within `distance` metres and `angle` radians ahead, in the plan.
+
+    A goal at the body's own place is ahead.
+
+    Args:
+        position: (3,) float64, metres, world frame.
+        yaw: radians; 0 looks along -z, positive to the left.
+        goals: (N, 3) float64, metres.
+        angle: the whole field of view, both bounds included.
+        distance: included.
+    """
+    away = np.asarray(goals, np.float64)[:, [0, 2]] - np.asarray(position, np.float64)[[0, 2]]
+    ahead = -np.sin(yaw) * away[:, 0] - np.cos(yaw) * away[:, 1]
+    beside = np.cos(yaw) * away[:, 0] - np.sin(yaw) * away[:, 1]
+    bearing = np.abs(np.arctan2(beside, ahead))
+    lengths = np.hypot(away[:, 0], away[:, 1])
+    return np.asarray((lengths <= distance) & ((bearing <= angle / 2) | (lengths == 0)))
+
+
+def seen_before_turn(
+    trajectory: MultiGoalTrajectory, seen: Bool[np.ndarray, "k1 n"]
+) -> Bool[np.ndarray, "m"]:
+    """(M,) bool for the second goal, the third, ... up to the last whose turn came.
+
+    Whether it was seen at any pose before the FOUND of the goal before it.
+
+    Args:
+        trajectory: of K steps and n goals, of which l were found; M is the lesser of l and n - 1.
+        seen: (K + 1, n) bool: whether each pose sees each goal, in order.
+
+    Raises InputError for `seen` of another shape.
+    """
+    expected = (len(trajectory.actions) + 1, len(trajectory.legs))
+    if np.shape(seen) != expected:
+        raise InputError(f"expected sightings of shape {expected}, got {np.shape(seen)}")
+    turns = np.asarray(trajectory.found_after)[: len(trajectory.legs) - 1]
+    return np.array([bool(seen[:moment, k + 1].any()) for k, moment in enumerate(turns.tolist())], bool)

@@ -1,4 +1,4 @@
-"""Numbers of one finished episode; those of several goals alone are in multi_goal.
+"""Metrics of one finished episode; those of several goals alone are in multi_goal.
 
 Each function maps a Trajectory to one float and looks at nothing else. Notation:
 
@@ -10,15 +10,18 @@ Each function maps a Trajectory to one float and looks at nothing else. Notation
 
 Edge cases, decided once for all of them:
 
-* d_0 = 0 (born on the goal): the shortest path has no length, so the path factor
+* d_0 = 0 (start at the goal): the shortest path has no length, so the path factor
   d_0 / max(d_0, p) is 1 for a body that never moved and 0 for one that did.
 * Unreachable (d_0 or d_T infinite): failure; every score is 0, distance_to_goal is infinite.
 * Never moved (p = 0): the path factor is 1; a score then depends on S or on progress alone.
 * NaN cannot occur: Trajectory refuses it.
+
+The functions `..._robustnav` compute what the code of RobustNav does (allenai/robustnav; spec section 3.3).
 """
 
 import numpy as np
 
+from navarena.metrics.object_goal import SeenGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
 
 
@@ -69,7 +72,7 @@ def soft_spl(trajectory: Trajectory) -> float:
 
 
 def distance_to_goal(trajectory: Trajectory) -> float:
-    """Geodesic distance to the (current) goal at the end, metres; infinite where there is no way."""
+    """Geodesic distance to the (current) goal at the end, metres; infinite where there is no path."""
     return float(trajectory.distance_to_goal[-1])
 
 
@@ -86,3 +89,45 @@ def moves(trajectory: Trajectory) -> float:
 def num_actions(trajectory: Trajectory) -> float:
     """How many actions the agent took, STOP included."""
     return float(len(trajectory.actions))
+
+
+def travelled(trajectory: Trajectory) -> float:
+    """Metres in the plan view, as the code counts them.
+
+    The displacement of the first action is left out, and at End the last displacement before it is counted
+    again.
+    """
+    plan = np.asarray(trajectory.positions, np.float64)[:, ::2]
+    steps = np.hypot(*np.diff(plan, axis=0).T)
+    if not trajectory.stopped:
+        return float(steps[1:].sum())
+    before_end = steps[:-1]
+    return float(before_end[1:].sum() + before_end[-1:].sum())
+
+
+def is_left_out(trajectory: Trajectory) -> bool:
+    """Whether the code forgets the episode: End was called where there is no path to the point.
+
+    Its success is then None and its metrics are empty. Goals that count by sight always have a success.
+    """
+    no_path = not np.isfinite(trajectory.distance_to_goal[-1])
+    return bool(trajectory.stopped and no_path and not isinstance(trajectory, SeenGoalTrajectory))
+
+
+def success_robustnav(trajectory: Trajectory) -> float:
+    """S; infinite, and so left out of means and counted apart, for an episode that the code forgets."""
+    return np.inf if is_left_out(trajectory) else success(trajectory)
+
+
+def spl_robustnav(trajectory: Trajectory) -> float:
+    """S l / max(l, travelled), in [0, 1]; with l = 0 it is 1 for who has not travelled, else 0.
+
+    Infinite as `success_robustnav`; 0 where there was no path from the start and End was never called.
+    """
+    if is_left_out(trajectory):
+        return np.inf
+    shortest = trajectory.start_distance
+    if not np.isfinite(shortest):
+        return 0.0
+    longest = max(shortest, travelled(trajectory))
+    return success(trajectory) * (shortest / longest if longest > 0 else 1.0)

@@ -1,4 +1,4 @@
-"""Numbers of episodes whose goals follow one another whether they are reached or not (GOAT-Bench).
+"""Metrics of episodes whose goals follow one another whether they are reached or not (GOAT-Bench).
 
 Notation, for sub-task k of n (spec ivln_goat 4.3):
 
@@ -15,7 +15,7 @@ the reference code prints; `pool_subtasks` weights every sub-task equally instea
 
 Edge cases: sub-tasks that never ended score 0 in everything. l_k = 0 (begun at the goal) makes the path
 factor 1 for a body that did not move and 0 for one that did, as in `navigation`, and SoftSPL_k takes
-1 - d_k / l_k as 1 (the reference divides by zero). A goal without a way (l_k or d_k infinite) scores 0 in
+1 - d_k / l_k as 1 (the reference divides by zero). A goal without a path (l_k or d_k infinite) scores 0 in
 SPL and SoftSPL.
 """
 
@@ -31,7 +31,7 @@ from navarena.metrics.navigation import path_factor, soft_spl, spl, success
 from navarena.metrics.trajectory import Trajectory
 
 MODALITIES = ("object", "description", "image")
-"""How goals are told."""
+"""How goals are given."""
 
 LAST_PLACE = 5
 """Sub-tasks from the fifth on are taken together (paper, figure 6; spec 4.3)."""
@@ -41,7 +41,7 @@ WHOLE = ("subtask_success", "subtask_spl", "subtask_soft_spl", "view_point_succe
 """Scores that speak for all sub-tasks of an episode."""
 
 SCORES = ("success", "spl")
-"""What is told by modality and by place."""
+"""Scores that are reported by modality and by place."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class LifelongTrajectory(Trajectory):
     """The record of an episode with n sub-tasks, of which m ended.
 
     The inherited `distance_to_goal` leads to the goal that was current after each step; `start_distance`
-    is the way along all goals, in order, each at its nearest view point.
+    is the path along all goals, in order, each at its nearest view point.
 
     Attributes:
         modalities: (n), each of MODALITIES.
@@ -98,7 +98,7 @@ class LifelongTrajectory(Trajectory):
         return len(self.modalities)
 
     @property
-    def passed_after(self) -> Int[np.ndarray, "_"]:
+    def goal_end_steps(self) -> Int[np.ndarray, "_"]:
         """Number of actions after which each goal but the last made way for the next."""
         return np.asarray(self.ended_after)[: len(self.modalities) - 1]
 
@@ -167,17 +167,17 @@ def near_object_success(trajectory: Trajectory) -> float:
 
 
 def count_modality(modality: str) -> Callable[[Trajectory], float]:
-    """A metric: the number of sub-tasks told by `modality`."""
+    """A metric: the number of sub-tasks given by `modality`."""
 
     def compute(trajectory: Trajectory) -> float:
         return float(_modalities(trajectory).count(modality))
 
-    compute.__doc__ = f"Number of sub-tasks told by {modality}."
+    compute.__doc__ = f"Number of sub-tasks given by {modality}."
     return compute
 
 
 def mean_of_modality(score: str, modality: str) -> Callable[[Trajectory], float]:
-    """A metric: mean of "success", "spl" or "soft_spl" of the sub-tasks told by `modality`; 0 without any.
+    """A metric: mean of "success", "spl" or "soft_spl" of the sub-tasks given by `modality`; 0 without any.
 
     So the code has it; `pool_subtasks` gives episodes without any no weight.
     """
@@ -187,7 +187,7 @@ def mean_of_modality(score: str, modality: str) -> Callable[[Trajectory], float]
         values = getattr(_scores(trajectory), score)
         return float(values[chosen].mean()) if chosen.any() else 0.0
 
-    compute.__doc__ = f"Mean {_called(score)} of the sub-tasks told by {modality}; 0 without any."
+    compute.__doc__ = f"Mean {_called(score)} of the sub-tasks given by {modality}; 0 without any."
     return compute
 
 
@@ -258,7 +258,7 @@ def _modalities(trajectory: Trajectory) -> tuple[str, ...]:
 
 
 def _scores(trajectory: Trajectory) -> SubtaskScores:
-    """Those of its sub-tasks; an episode with one goal is one sub-task told by category."""
+    """Those of its sub-tasks; an episode with one goal is one sub-task given by category."""
     if isinstance(trajectory, LifelongTrajectory):
         return score_subtasks(trajectory)
     return SubtaskScores(*(np.array([score(trajectory)]) for score in (success, spl, soft_spl)))

@@ -1,4 +1,4 @@
-"""What a finished episode leaves behind: the only input of every metric."""
+"""The trajectory of a finished episode: the only input of every metric."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,8 +43,8 @@ class BodyRates:
 
 
 @dataclass(frozen=True)
-class ShortestWay:
-    """The shortest way from the start to the goal (along all goals, in order).
+class ShortestPath:
+    """The shortest path from the start to the goal (along all goals, in order).
 
     Attributes:
         length: metres.
@@ -75,9 +75,9 @@ class Trajectory:
         start_distance: metres, geodesic from the start to the goal; infinite when unreachable.
         stopped: whether the agent ended the episode itself by STOP.
         success_distance: metres within which STOP counts, of the protocol.
-        rates: of the body; None where the record does not tell them.
-        shortest: the way that the scores by actions and by time compare with; None where there is
-            none, or where the record does not tell it.
+        rates: of the body; None if unknown.
+        shortest: the path that the scores by actions and by time compare with; None if there is none, or if
+            it is unknown.
     """
 
     positions: Float[np.ndarray, "k1 3"]
@@ -89,7 +89,7 @@ class Trajectory:
     stopped: bool
     success_distance: float
     rates: BodyRates | None = field(default=None, kw_only=True)
-    shortest: ShortestWay | None = field(default=None, kw_only=True)
+    shortest: ShortestPath | None = field(default=None, kw_only=True)
 
     @property
     def succeeded(self) -> bool:
@@ -106,17 +106,17 @@ class Trajectory:
 
     @property
     def goal_count(self) -> int:
-        """How many goals are to be declared, one after the other."""
+        """Number of goals, one after the other."""
         return 1
 
     @property
-    def passed_after(self) -> Int[np.ndarray, "_"]:
-        """Number of actions taken when each goal that is no longer current was done with, rising."""
+    def goal_end_steps(self) -> Int[np.ndarray, "_"]:
+        """Number of actions taken when each goal that is no longer current ended, rising."""
         return np.zeros(0, np.int64)
 
     @property
     def distance_left(self) -> float:
-        """Metres, geodesic, from the last position to the end of the task; infinite without a way."""
+        """Metres, geodesic, from the last position to the end of the task; infinite without a path."""
         return float(self.distance_to_goal[-1])
 
     def __post_init__(self) -> None:
@@ -145,11 +145,11 @@ def _require_finite(name: str, values: Float[np.ndarray, "..."]) -> None:
 
 
 def _require_distance(name: str, values: Float[np.ndarray, "..."]) -> None:
-    """Distances are zero or more; infinity means that there is no way, NaN means a mistake."""
+    """Distances are zero or more; infinity means that there is no path, NaN means a mistake."""
     wrong = np.flatnonzero(~(np.atleast_1d(values) >= 0))
     if wrong.size:
         where = f" after step {wrong[0]}" if np.ndim(values) else ""
         raise InputError(
-            f"expected {name} of at least 0 m (infinite where there is no way), "
+            f"expected {name} of at least 0 m (infinite where there is no path), "
             f"got {float(np.atleast_1d(values)[wrong[0]])}{where}"
         )

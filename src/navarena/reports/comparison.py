@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from navarena.evaluation.compare import Comparison, Contestant
 from navarena.metrics.catalog import get_metric
+from navarena.metrics.repetitions import VarianceSplit
 from navarena.metrics.statistics import Estimate
-from navarena.metrics.variance import VarianceSplit
 from navarena.reports.tables import NO_VALUE, Table, format_interval, format_value
 
 SIGNIFICANT = 4

@@ -1,4 +1,4 @@
-"""What a drawing from above shows of a walk: the floor around it, its goals and the shortest way."""
+"""What a drawing from above shows of a walk: the floor around it, its goals and the shortest path."""
 
 import itertools
 from collections.abc import Callable, Sequence

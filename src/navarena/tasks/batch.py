@@ -12,7 +12,7 @@ from navarena.core.suggest import unknown_name
 from navarena.corruptions.catalog import join_corruptions
 from navarena.episodes.episode import Episode
 from navarena.episodes.goal_corruptions import GoalCorruptions
-from navarena.metrics.effort import measure_way
+from navarena.metrics.effort import measure_path
 from navarena.metrics.trajectory import BodyRates, Trajectory
 from navarena.simulation.corruption import make_pipeline
 from navarena.simulation.observation_sources import find_sources
@@ -250,7 +250,7 @@ class NavigationBatch:
         track = replace(
             track,
             rates=BodyRates(body.forward_step, body.turn_angle, body.walk_speed, body.turn_speed),
-            shortest=measure_way(way, float(track.yaws[0])) if len(way) else None,
+            shortest=measure_path(way, float(track.yaws[0])) if len(way) else None,
         )
         return self.task.complete(track, self.state, slot)
 

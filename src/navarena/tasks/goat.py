@@ -241,7 +241,7 @@ class Goat(Task):
         """Reward progress and goals, go on to the next goal, end after the last and at STOP."""
         state = require_state(state)
         progress = state.measure_moved(simulator)
-        declared = active & self.declares(actions)
+        declared = active & self.is_stop(actions)
         stopped = active & (np.asarray(actions) == self.actions.index("stop")) & ~declared
         reward = np.where(active, progress + SLACK_REWARD, 0.0)
         ended, over = declared | (active & ~stopped & self._is_spent(state)), np.zeros_like(active)
@@ -305,7 +305,7 @@ class Goat(Task):
         self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
     ) -> Float[np.ndarray, "k 3"]:
         """(K, 3) metres: the way along all goals, each at its nearest view point; (0, 3) without one."""
-        return require_state(state).course(slot).shortest_way(require_world(simulator, slot), start)
+        return require_state(state).course(slot).shortest_path(require_world(simulator, slot), start)
 
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
         """The record with how each sub-task ended; its start distance leads along all goals."""

@@ -13,7 +13,7 @@ from navarena.scenes.scene import SceneObject
 from navarena.simulation.navmesh.goal_fields import GoalFields
 from navarena.simulation.world import World
 from navarena.tasks.object_goal_task import view_point_positions
-from navarena.tasks.shortest_way import follow_field
+from navarena.tasks.shortest_path import follow_field
 from navarena.tasks.success_zone import axis_distances
 
 
@@ -73,7 +73,7 @@ class Course:
         """(K,) metres, straight, from the axes of bodies at foot points (K, 3) metres to the current goal."""
         return np.min([axis_distances(positions, height, one) for one in self.things[self.current]], axis=0)
 
-    def shortest_way(self, world: World, start: Float[np.ndarray, "3"]) -> Float[np.ndarray, "k 3"]:
+    def shortest_path(self, world: World, start: Float[np.ndarray, "3"]) -> Float[np.ndarray, "k 3"]:
         """(K, 3) metres from `start` to the nearest view point of the first goal, from there on to the next.
 
         (0, 3) without a way.

@@ -29,7 +29,7 @@ from navarena.tasks.goal_objects import (
 from navarena.tasks.multi_on_options import THE_PROTOCOL, MultiOnOptions
 from navarena.tasks.options import apply_options
 from navarena.tasks.sensors.class_goal import ClassGoalState, MultiObjectGoal, OneHotMultiObjectGoal
-from navarena.tasks.shortest_way import chain_ways
+from navarena.tasks.shortest_path import chain_paths
 from navarena.tasks.task import StepResult, Task, TaskState
 
 GOAL_REWARD = 3.0
@@ -321,9 +321,9 @@ class MultiOn(Task):
     def shortest_path(
         self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
     ) -> Float[np.ndarray, "k 3"]:
-        """(K, 3) metres: the shortest way along all goals; (0, 3) without one."""
+        """(K, 3) metres: the shortest path along all goals; (0, 3) without one."""
         stations = np.concatenate([start[None], require_state(state).goals[slot]])
-        return chain_ways(simulator.navmesh(slot), stations)
+        return chain_paths(simulator.navmesh(slot), stations)
 
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
         """The record with the ways between the goals, and when each was found."""

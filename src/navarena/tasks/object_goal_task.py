@@ -115,7 +115,7 @@ class ObjectGoalTask(Task):
     ) -> StepResult:
         """Reward progress, end at STOP, truncate at the step limit."""
         progress = self.shaping_weight * state.measure_moved(simulator)
-        stopped = active & self.declares(actions)
+        stopped = active & self.is_stop(actions)
         state.stopped |= stopped
         succeeded = self.succeed(simulator, state, stopped)
         reward = np.where(active, progress + self.slack_reward, 0.0) + self.success_reward * succeeded

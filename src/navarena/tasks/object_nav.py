@@ -9,7 +9,7 @@ from jaxtyping import Bool
 from navarena.core.errors import InputError
 from navarena.episodes.object_nav import HM3D_CATEGORIES, MP3D_CATEGORIES, OBJECTNAV_HABITAT2020_V1
 from navarena.episodes.view_points import ViewPointSettings
-from navarena.metrics.success_zone import ObjectGoalTrajectory
+from navarena.metrics.object_goal import ObjectGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.sensors.images import Depth

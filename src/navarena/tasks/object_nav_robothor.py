@@ -18,7 +18,7 @@ from navarena.episodes.object_nav_robothor import (
     visible_nearness,
 )
 from navarena.episodes.view_points import ViewPointSettings, find_view_points
-from navarena.metrics.seen_goal import SeenGoalTrajectory
+from navarena.metrics.object_goal import SeenGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body_catalog import LOCOBOT_ROBOTHOR, LOCOBOT_ROBOTHOR_2020
@@ -186,7 +186,7 @@ class ObjectNavRobothor(ObjectGoalTask):
         seen = [bool(self._see(simulator, require_state(state), *look)[0]) for look in looks]
         return np.array(seen, bool)
 
-    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
+    def final_actions(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
         """The fewest turns and looks after which the goal is visible; None if it is never."""
         if self.has_arrived(simulator, state, np.array([slot]))[0]:
             return ()

@@ -50,7 +50,7 @@ class PointGoalTask(Task):
     ) -> StepResult:
         """Reward progress, end at the declaration, truncate at the step limit."""
         progress = state.measure_moved(simulator)
-        stopped = active & self.declares(actions)
+        stopped = active & self.is_stop(actions)
         state.stopped |= stopped
         succeeded = stopped & (state.distance < self.success_distance)
         shaped = self.shaping_weight * progress + self.slack_reward

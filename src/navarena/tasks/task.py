@@ -19,7 +19,7 @@ from navarena.simulation.navmesh.goal_fields import GoalFields
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.shortest_way import follow_field
+from navarena.tasks.shortest_path import follow_field
 
 Actions = Int[np.ndarray, "n"] | Float[np.ndarray, "n k"]
 """(N,) indices into the actions of a task, or (N, K) numbers within [-1, 1] of continuous ones."""
@@ -237,7 +237,7 @@ class Task(TaskRules, ABC):
         acted.
         """
 
-    def declares(self, actions: Actions) -> Bool[np.ndarray, "n"]:
+    def is_stop(self, actions: Actions) -> Bool[np.ndarray, "n"]:
         """(N,) bool: the actions by which an agent says that it has arrived."""
         index = self.actions.index(self.declaration)
         chosen: np.ndarray = np.asarray(actions)
@@ -249,7 +249,7 @@ class Task(TaskRules, ABC):
         """(K,) bool: whether a declaration in `slots` (K,) would succeed now."""
         return np.asarray(state.distance[slots] < self.success_distance)
 
-    def find_finish(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
+    def final_actions(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
         """What a body that stands near the goal still has to do before it declares; nothing by default.
 
         Names of actions that do not walk: where what counts is what the body sees, it turns there. None
@@ -267,7 +267,7 @@ class Task(TaskRules, ABC):
     def shortest_path(
         self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
     ) -> Float[np.ndarray, "k 3"]:
-        """(K, 3) metres: the shortest way from `start` (3,) to the goal of `slot`; (0, 3) without one.
+        """(K, 3) metres: the shortest path from `start` (3,) to the goal of `slot`; (0, 3) without one.
 
         Tasks of several goals say the way along all of them.
         """

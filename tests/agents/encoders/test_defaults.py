@@ -125,10 +125,10 @@ def test_a_matcher_finds_what_was_turned_and_shrunk() -> None:
     views = [blotches("b", 400), turned, goal, flat(128, 128, 128)]
     other, seen, same, nothing = matcher.scores(goal, views)
     assert same > 0.95 and seen > 0.9
-    assert matcher.inliers(matcher.look(goal), matcher.look(turned)) > 50
-    assert matcher.inliers(matcher.look(goal), matcher.look(views[0])) < 10
+    assert matcher.inliers(matcher.extract(goal), matcher.extract(turned)) > 50
+    assert matcher.inliers(matcher.extract(goal), matcher.extract(views[0])) < 10
     assert other < seen - 0.1 and nothing < 0.4
-    kept = matcher.scores(matcher.look(goal), [matcher.look(view) for view in views])
+    kept = matcher.scores(matcher.extract(goal), [matcher.extract(view) for view in views])
     np.testing.assert_array_equal(kept, [other, seen, same, nothing])
 
 
@@ -174,8 +174,8 @@ def test_what_an_encoder_cannot_take() -> None:
 
 
 @pytest.mark.parametrize("modality", ["object", "description", "image"])
-def test_a_goal_must_have_what_it_is_told_by(modality: str) -> None:
-    with pytest.raises(InputError, match="of a goal told by it, got none"):
+def test_a_goal_must_have_what_its_modality_needs(modality: str) -> None:
+    with pytest.raises(InputError, match="of a goal of this modality, got none"):
         GoalQuery(modality)  # type: ignore[arg-type]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.encoders import GoalEncoder, GoalQuery, make_encoder
-from navarena.agents.encoders.clip_images import ImageInput, prepare_image
+from navarena.agents.encoders.clip import ImageInput, prepare_image
 from navarena.core.errors import FileError, InputError, MissingExtraError
 from navarena.core.seeding import make_generator
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.explorers.coverage_curves import trace_coverage
 from navarena.agents.explorers.cylinders import find_cylinders, match_colors
-from navarena.agents.explorers.depth_images import stretch
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
+from navarena.agents.explorers.frontier import trace_coverage
 from navarena.agents.explorers.goal_finders import values_of_goal
-from navarena.agents.explorers.sightings import View, locate
+from navarena.agents.explorers.mapping_agent import stretch
+from navarena.agents.explorers.sightings import DepthView, locate
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.core.geometry import forward_from_yaw
@@ -121,7 +121,7 @@ def paint(color, rows, columns, metres=2.0):
 
 def view_of(metres):
     """A view of depth images as habitat normalises them."""
-    return View((metres - 0.5) / 4.5, 4.5, 0.5, (0.5, 5.0), CAMERA, POSE)
+    return DepthView((metres - 0.5) / 4.5, 4.5, 0.5, (0.5, 5.0), CAMERA, POSE)
 
 
 def seen(rgb, depth):

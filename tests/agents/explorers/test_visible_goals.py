@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.explorers.depth_images import forget_edges
-from navarena.agents.explorers.neck import Neck, half_view
-from navarena.agents.explorers.sightings import View, locate
+from navarena.agents.explorers.mapping_agent import forget_edges
+from navarena.agents.explorers.sightings import DepthView, locate
+from navarena.agents.explorers.tilt_estimation import TiltEstimator, half_view
 from navarena.agents.explorers.visible_goals import VisibleFinder
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.episodes.episode import Episode
@@ -69,7 +69,7 @@ def run(name, protocol_id, height, tilt):
     while batch.running[0]:
         actions = agent.act(batch.observations, np.ones(1, bool))
         names.append(task.actions[actions[0]])
-        tilts.append((agent._neck.knows(0), agent._neck.tilt(0)))
+        tilts.append((agent._tilt_estimator.knows(0), agent._tilt_estimator.tilt(0)))
         batch.step(actions)
         if tilts[-1][0]:
             assert tilts[-1][1] == pytest.approx(batch.simulator.bodies.tilts[0]), "it knows its tilt"
@@ -96,22 +96,22 @@ def test_it_stops_where_it_sees_the_goal(protocol_id, height, tilt):
 
 
 @pytest.mark.parametrize("tilt", [UP, LEVEL, DOWN])
-def test_a_neck_learns_its_tilt_at_the_upper_end(tilt):
+def test_a_tilt_estimator_learns_its_tilt_at_the_upper_end(tilt):
     low, high = LOCOBOT_ROBUSTNAV.tilt_range
-    neck, steps = Neck(LOCOBOT_ROBUSTNAV), {"look_up": UP, "look_down": DOWN}
-    neck.begin(0)
+    estimator, steps = TiltEstimator(LOCOBOT_ROBUSTNAV), {"look_up": UP, "look_down": DOWN}
+    estimator.begin(0)
     for _ in range(2):
-        assert not neck.knows(0) and neck.look_towards(0, DOWN) == "look_up"
-        neck.note(0, "look_up")
+        assert not estimator.knows(0) and estimator.tilt_towards(0, DOWN) == "look_up"
+        estimator.note(0, "look_up")
         tilt = min(max(tilt + UP, low), high)
-    assert neck.knows(0) and neck.tilt(0) == pytest.approx(tilt) == pytest.approx(UP)
+    assert estimator.knows(0) and estimator.tilt(0) == pytest.approx(tilt) == pytest.approx(UP)
     for elevation, reached in ((-1.5, DOWN), (DOWN + 0.3, DOWN), (0.0, LEVEL), (0.3, LEVEL), (1.0, UP)):
-        while (look := neck.look_towards(0, elevation)) is not None:
-            neck.note(0, look)
+        while (look := estimator.tilt_towards(0, elevation)) is not None:
+            estimator.note(0, look)
             tilt = min(max(tilt + steps[look], low), high)
-        assert neck.tilt(0) == pytest.approx(tilt) == pytest.approx(reached, abs=1e-9)
-    neck.note(0, "turn_left")
-    assert neck.tilt(0) == pytest.approx(UP)
+        assert estimator.tilt(0) == pytest.approx(tilt) == pytest.approx(reached, abs=1e-9)
+    estimator.note(0, "turn_left")
+    assert estimator.tilt(0) == pytest.approx(UP)
 
 
 def test_half_of_the_view():
@@ -142,7 +142,7 @@ def test_edges_of_resized_depth_are_left_out_and_planes_are_not():
 def test_unmeasured_pixels_of_a_thing_are_not_looked_at():
     camera = Camera(width_px=4, height_px=4, hfov=math.pi / 2)
     depth, mask = np.full((4, 4), np.nan, np.float32), np.ones((4, 4), bool)
-    view = View(depth, 1.0, 0.0, (0.0, 10.0), camera, np.eye(4))
+    view = DepthView(depth, 1.0, 0.0, (0.0, 10.0), camera, np.eye(4))
     assert len(locate(mask, view).points) == 0 and locate(mask, view).beyond is None
     depth[1, 1] = 3.0
     assert locate(mask, view).points[:, 2].tolist() == [-3.0]
@@ -155,10 +155,10 @@ def test_near_pixels_are_counted_as_the_protocol_measures():
     pose[:3, 3] = 2.0, 0.88, 1.0
     for metres, count in ((0.97, 0), (0.9, 3), (0.75, 9)):
         # outer columns: 2/3 of the depth to the side, so 1.2 times as far away
-        view = View(np.full((3, 3), metres, np.float32), 1.0, 0.0, (0.0, 10.0), camera, pose)
+        view = DepthView(np.full((3, 3), metres, np.float32), 1.0, 0.0, (0.0, 10.0), camera, pose)
         assert finder._count_near(np.ones((3, 3), bool), view) == count
     pose[1, 3] = 1.5  # the upper row, 0.5 m higher at 0.75 m, is above 1.86 m
-    view = View(np.full((3, 3), 0.75, np.float32), 1.0, 0.0, (0.0, 10.0), camera, pose)
+    view = DepthView(np.full((3, 3), 0.75, np.float32), 1.0, 0.0, (0.0, 10.0), camera, pose)
     assert finder._count_near(np.ones((3, 3), bool), view) == 9 - 3
 
 

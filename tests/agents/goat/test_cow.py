@@ -9,6 +9,7 @@ import pytest
 from agents.encoders.tiny_models import write_clip
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
+from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.cow import CowSettings, ModularCowAgent
 from navarena.agents.goat.view_memory import ViewMemory, ViewSettings, cut_tiles
 from navarena.agents.loading import declare_agent
@@ -49,7 +50,7 @@ def test_tiles_are_squares_whose_middles_lie_where_they_show():
 
 
 def test_views_are_kept_once_for_each_place_and_heading_and_the_oldest_go():
-    memory = ViewMemory(ViewSettings(cell=1.0, headings=4, most=2))
+    memory = ViewMemory(ViewSettings(cell=1.0, headings=4, max_views=2))
     places = np.arange(6.0).reshape(2, 3)
     memory.add(pose(0.2, 0.2), np.array([[1, 0], [0, 1]], np.float32), places)
     assert not memory.is_new(pose(0.9, 0.4, 0.1))
@@ -68,10 +69,11 @@ def see(agent, brightness, goal, at=None):
     told = {"objectgoal": "", "language_goal": "", "image_goal": np.zeros((8, 8, 3), np.uint8)} | goal
     seen = {
         "rgb": np.full((camera.height_px, camera.width_px, 3), brightness, np.uint8),
-        "depth": np.full((camera.height_px, camera.width_px, 1), (2.0 - 0.5) / 4.5, np.float32),
     }
+    depth = np.full((camera.height_px, camera.width_px), (2.0 - 0.5) / 4.5, np.float32)
+    view = DepthView(depth, 4.5, 0.5, (0.5, 5.0), camera, pose() if at is None else at)
     texts = {name: np.str_(text) if isinstance(text, str) else text for name, text in told.items()}
-    return agent.find_aim(0, seen | texts, pose() if at is None else at)
+    return agent.finder.find_aim(0, seen | texts, view, False)
 
 
 def make_agent(encoder, **settings):
@@ -94,7 +96,6 @@ def test_the_most_similar_view_is_gone_to_and_remembered_for_the_next_goal():
     later = see(agent, 3, BRIGHT, pose(x=8.0))
     assert np.allclose(later.points[0, [0, 2]], [0.0, -2.0], atol=1e-6), "the bright wall from before"
     agent.reset([Start(0, "one", "hall", Boundary.EPISODE, 0)])
-    agent.begin(Start(0, "one", "hall", Boundary.EPISODE, 0))
     assert see(agent, 3, BRIGHT, pose(x=8.0)) is None, "forgotten, and a dark wall is not like it"
 
 

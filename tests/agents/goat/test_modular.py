@@ -1,4 +1,4 @@
-"""Goals found among painted things: by name, in words, by image; and a whole life in a drawn hall."""
+"""Goals found among painted objects: by name, in words, by image; and a whole life in a drawn hall."""
 
 import math
 from dataclasses import replace
@@ -8,11 +8,11 @@ import pytest
 
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders import GoalQuery, ImageMatcher, make_encoder
-from navarena.agents.goat.approach import MOST_REACH, aim_at, reach_of, stay_at, towards
 from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
+from navarena.agents.goat.goal_reading import described_colors, possible_categories, read_goal
+from navarena.agents.goat.instance_aims import MAX_REACH, aim_at, reach_of, stay_at, towards
+from navarena.agents.goat.instance_description import color_likeness, color_name, describe, gaps, neighbours
 from navarena.agents.goat.search import Search, SearchSettings
-from navarena.agents.goat.told_goals import categories_meant, colors_told, read_goal
-from navarena.agents.goat.traits import color_likeness, color_name, describe, gaps, neighbours
 from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode, LifelongGoal, ObjectInstance, ViewPoint
@@ -29,17 +29,17 @@ DARK = np.zeros((4, 4, 3), np.uint8)
 NOTHING = {"objectgoal": np.str_(""), "language_goal": np.str_(""), "image_goal": DARK}
 
 
-def remember(*things, textures=None):
+def remember(*instances, textures=None):
     """What is remembered of an image, 10 m wide, of (category, column, colour): 20 pixels, a metre each."""
     segments = np.zeros((100, 200), np.int32)
     rgb = np.zeros((100, 200, 3), np.uint8)
-    for number, (_, column, color) in enumerate(things, 1):
+    for number, (_, column, color) in enumerate(instances, 1):
         segments[40:60, column : column + 20] = number
         rgb[40:60, column : column + 20] = color
         if textures is not None and textures[number - 1] is not None:
             rgb[40:60, column : column + 20] = textures[number - 1]
     memory = InstanceMemory(1, InstanceSettings(stride=1, crop_px=200, margin=0.0))
-    names = {number: category for number, (category, _, _) in enumerate(things, 1)}
+    names = {number: category for number, (category, _, _) in enumerate(instances, 1)}
     depth = np.full((100, 200), 5.0, np.float32)
     memory.observe(0, SegmentedImage(segments, names, rgb, depth, np.eye(4), math.pi / 2, is_tracked=True))
     return memory.instances(0)
@@ -71,28 +71,28 @@ def test_goals_are_read_as_they_are_told():
     ],
 )
 def test_names_mean_categories(words, category):
-    assert category in categories_meant(words) and "desk" not in categories_meant(words)
+    assert category in possible_categories(words) and "desk" not in possible_categories(words)
 
 
 def test_unknown_names_mean_themselves():
-    assert categories_meant("flux capacitor") == {"flux capacitor", "flux_capacitor"}
+    assert possible_categories("flux capacitor") == {"flux capacitor", "flux_capacitor"}
 
 
-def test_small_things_are_gone_to_more_closely():
+def test_small_objects_are_gone_to_more_closely():
     """0.2 x 0.3 m fill two times 0.06 / (2 d)^2 = 0.05 of the images at d = 0.77 m."""
     assert reach_of(np.array([0.2, 0.3, 0.05])) == pytest.approx(0.5 * math.sqrt(2 * 0.06 / 0.05))
-    assert reach_of(np.array([2.0, 1.0, 1.0])) == MOST_REACH
+    assert reach_of(np.array([2.0, 1.0, 1.0])) == MAX_REACH
     assert 0.4 < reach_of(np.zeros(3)) < 0.5
 
 
 def test_aims_lie_on_the_side_that_was_seen():
-    (thing,) = remember(("sofa", 90, 9))
-    aim = aim_at([thing])
-    assert aim.is_sure and (aim.points[:, 2] > thing.points[:, 2] + 0.2).all(), "seen from +z"
+    (instance,) = remember(("sofa", 90, 9))
+    aim = aim_at([instance])
+    assert aim.is_sure and (aim.points[:, 2] > instance.points[:, 2] + 0.2).all(), "seen from +z"
     assert np.allclose(towards(np.zeros((1, 3)), np.array([[0.6, 0.8, 0.0]]), 0.5), [[0.5, 0.0, 0.0]])
     assert stay_at(np.eye(4)).arrival > 0 and aim_at([]) is None
-    thing.beyond, thing._count = np.array([0.0, 1.0, -9.0]), 0
-    far = aim_at([thing])
+    instance.beyond, instance._count = np.array([0.0, 1.0, -9.0]), 0
+    far = aim_at([instance])
     assert not far.is_sure and far.points.tolist() == [[0.0, 1.0, -9.0]]
 
 
@@ -110,48 +110,48 @@ def test_colours_in_the_shade_are_like_their_words():
 
 
 def test_told_colours_are_those_of_the_thing_itself():
-    assert colors_told("White leather sofa near the red rug.") == ("white",)
-    assert colors_told("gray chair") == ("grey",) and colors_told("wooden chair") == ()
+    assert described_colors("White leather sofa near the red rug.") == ("white",)
+    assert described_colors("gray chair") == ("grey",) and described_colors("wooden chair") == ()
 
 
 def test_of_two_greys_the_lighter_is_the_white_one():
     """What neither is called; both lie in the shade."""
-    things = remember(("sofa", 0, (170, 170, 168)), ("sofa", 90, (205, 205, 203)))
-    scores = make_matcher(GoalQuery("description", "", "white sofa in the kitchen.")).rank(things).scores
+    instances = remember(("sofa", 0, (170, 170, 168)), ("sofa", 90, (205, 205, 203)))
+    scores = make_matcher(GoalQuery("description", "", "white sofa in the kitchen.")).rank(instances).scores
     assert scores[1] > scores[0]
 
 
-def test_things_are_described_by_colour_and_what_is_near():
+def test_instances_are_described_by_colour_and_what_is_near():
     sofa, desk, bed = remember(("sofa", 0, COLORS["red"]), ("desk", 40, 9), ("tv_stand", 180, 9))
     assert describe(sofa, [sofa, desk, bed]) == "red sofa near the desk"
     assert neighbours(bed, [sofa, desk, bed]) == []
     assert gaps(sofa, [desk, sofa]) == pytest.approx([1.05, 0.0], abs=0.06)
 
 
-def test_names_find_all_of_their_things():
-    things = remember(("sofa", 0, 9), ("desk", 40, 9), ("sofa", 90, 9))
-    found = make_matcher(GoalQuery("object", "couch")).rank(things)
-    assert [one.number for one in found.things] == [0, 2] and found.scores.tolist() == [1.0, 1.0]
+def test_names_find_all_of_their_instances():
+    instances = remember(("sofa", 0, 9), ("desk", 40, 9), ("sofa", 90, 9))
+    found = make_matcher(GoalQuery("object", "couch")).rank(instances)
+    assert [one.number for one in found.instances] == [0, 2] and found.scores.tolist() == [1.0, 1.0]
 
 
 def test_words_find_the_thing_of_that_colour():
-    things = remember(("sofa", 0, COLORS["navy"]), ("sofa", 90, COLORS["red"]), ("desk", 150, 9))
-    found = make_matcher(GoalQuery("description", "", "red sofa in the study.")).rank(things)
-    assert [one.number for one in found.things] == [0, 1]
+    instances = remember(("sofa", 0, COLORS["navy"]), ("sofa", 90, COLORS["red"]), ("desk", 150, 9))
+    found = make_matcher(GoalQuery("description", "", "red sofa in the study.")).rank(instances)
+    assert [one.number for one in found.instances] == [0, 1]
     assert found.scores[1] > found.scores[0] + 0.1
 
 
 def test_images_find_the_thing_that_looks_so():
     generator = np.random.default_rng(4)
     first, second = (np.kron(generator.integers(0, 255, (10, 10, 3)), np.ones((2, 2, 1))) for _ in range(2))
-    things = remember(("sofa", 0, 9), ("sofa", 90, 9), textures=[first, second])
+    instances = remember(("sofa", 0, 9), ("sofa", 90, 9), textures=[first, second])
     goal = np.kron(second, np.ones((6, 6, 1))).astype(np.uint8)
     matcher = make_matcher(GoalQuery("image", "couch", image=goal))
-    scores = matcher.rank(things).scores
+    scores = matcher.rank(instances).scores
     assert scores[1] > scores[0]
-    assert matcher.rank(things).scores.tolist() == scores.tolist(), "kept"
+    assert matcher.rank(instances).scores.tolist() == scores.tolist(), "kept"
     nameless = make_matcher(GoalQuery("image", image=goal)).rank(remember(("sofa", 0, 9), ("desk", 90, 9)))
-    assert len(nameless.things) == 2, "without a category everything may be meant"
+    assert len(nameless.instances) == 2, "without a category everything may be meant"
 
 
 class Scripted(GoalMatcher):
@@ -163,8 +163,8 @@ class Scripted(GoalMatcher):
     def face(self, goal):
         pass
 
-    def rank(self, things):
-        return Candidates(list(things), np.array(self.scores[: len(things)], np.float32))
+    def rank(self, instances):
+        return Candidates(list(instances), np.array(self.scores[: len(instances)], np.float32))
 
 
 FAR, NEAR = np.array([9.0, 0.0, 9.0]), np.array([-4.0, 0.0, -5.0])
@@ -178,49 +178,50 @@ def search_for(goal, scores, **settings):
 
 
 def test_a_sure_candidate_is_gone_to_at_once():
-    things = remember(("sofa", 0, 9), ("sofa", 90, 9))
-    assert search_for(GoalQuery("object", "sofa"), [1.0, 1.0]).choose(things, FAR, False).things == things
-    choice = search_for(TEXT, [0.5, 0.9]).choose(things, FAR, False)
-    assert choice.things == [things[1]] and choice.is_sure
+    instances = remember(("sofa", 0, 9), ("sofa", 90, 9))
+    named = search_for(GoalQuery("object", "sofa"), [1.0, 1.0]).choose(instances, FAR, False)
+    assert named.instances == instances
+    choice = search_for(TEXT, [0.5, 0.9]).choose(instances, FAR, False)
+    assert choice.instances == [instances[1]] and choice.is_sure
 
 
 def test_a_doubtful_candidate_is_looked_at_and_taken_when_patience_ends():
-    things = remember(("sofa", 0, 9), ("sofa", 90, 9))
+    instances = remember(("sofa", 0, 9), ("sofa", 90, 9))
     search = search_for(TEXT, [0.5, 0.4], patience={"description": 2})
-    first = search.choose(things, FAR, False)
-    assert first.things == things and not first.is_sure
-    assert search.choose(things, NEAR, False).things == [things[1]], "the first was seen from near"
-    late = search.choose(things, NEAR, False)
-    assert late.things == [things[0]] and late.is_sure
-    explored = search_for(TEXT, [0.5, 0.4]).choose(things, FAR, True)
-    assert explored.things == [things[0]] and explored.is_sure
+    first = search.choose(instances, FAR, False)
+    assert first.instances == instances and not first.is_sure
+    assert search.choose(instances, NEAR, False).instances == [instances[1]], "the first was seen from near"
+    late = search.choose(instances, NEAR, False)
+    assert late.instances == [instances[0]] and late.is_sure
+    explored = search_for(TEXT, [0.5, 0.4]).choose(instances, FAR, True)
+    assert explored.instances == [instances[0]] and explored.is_sure
 
 
 def test_what_an_old_memory_holds_is_taken_at_once():
     """Both searches doubt; the second begins with a memory that has lasted for long enough."""
-    things = remember(("sofa", 0, 9), ("sofa", 90, 9))
+    instances = remember(("sofa", 0, 9), ("sofa", 90, 9))
     for age, is_sure in ((8, False), (10, True)):
         search = Search(Scripted([0.5, 0.4]), SearchSettings(settled={"description": 10}), age)
         search.begin(TEXT)
-        assert search.choose(things, FAR, False).is_sure == is_sure
+        assert search.choose(instances, FAR, False).is_sure == is_sure
         assert search.age == age + 1
 
 
 def test_a_bad_image_is_looked_past_for_longer_however_old_the_memory():
-    things = remember(("sofa", 0, 9))
+    instances = remember(("sofa", 0, 9))
     shown = GoalQuery("image", "sofa", image=DARK)
     search = Search(Scripted([0.2]), SearchSettings(patience={"image": 3}), 10_000)
     search.begin(shown)
-    assert [search.choose(things, NEAR, False).is_sure for _ in range(4)] == [False, False, False, True]
+    assert [search.choose(instances, NEAR, False).is_sure for _ in range(4)] == [False, False, False, True]
     sure = Search(Scripted([0.4]))
     sure.begin(shown)
-    assert sure.choose(things, FAR, False).is_sure
+    assert sure.choose(instances, FAR, False).is_sure
 
 
 def test_a_search_explores_until_something_is_known_and_gives_up_in_the_end():
     search = search_for(TEXT, [], budget=2, last=1)
     for expected in (False, False, False, True):
-        assert search.choose([], FAR, False).things == []
+        assert search.choose([], FAR, False).instances == []
         assert search.is_hopeless == expected
 
 
@@ -252,8 +253,8 @@ def hall():
 
 def subtask(number, category, z, modality="object", text=""):
     views = tuple(ViewPoint((x, 0.0, z), 0.0) for x in np.arange(4.0, 6.01, 0.25).tolist())
-    things = (ObjectInstance(str(number), category, (5.0, 0.5, z), views),)
-    return Subtask(modality, category, things, text)
+    instances = (ObjectInstance(str(number), category, (5.0, 0.5, z), views),)
+    return Subtask(modality, category, instances, text)
 
 
 def live(subtasks, boundary):
@@ -274,7 +275,7 @@ def live(subtasks, boundary):
             break
         if batch.step(agent.act(batch.observations, np.ones(1, bool))).began[0]:
             agent.reset([Start(0, "one", "hall", boundary, 0)])
-            known.append({one.category for one in agent._memory.instances(0)})
+            known.append({one.category for one in agent.finder.memory.instances(0)})
     return batch.trajectory(0), known
 
 

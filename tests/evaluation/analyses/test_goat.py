@@ -10,8 +10,7 @@ from navarena.core.seeding import make_generator
 from navarena.evaluation import read_rows
 from navarena.evaluation.analyses import fitting_analyses, read_labelled, run_analysis
 from navarena.evaluation.breakdowns import break_down
-from navarena.metrics.relative_drop import estimate_relative_drop
-from navarena.metrics.statistics import estimate_weighted
+from navarena.metrics.statistics import estimate_relative_drop, estimate_weighted
 
 MODALITIES = ("object", "description", "image")
 METRICS = (

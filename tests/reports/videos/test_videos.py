@@ -68,7 +68,7 @@ def test_the_best_and_the_worst():
 
 
 def test_failures_of_each_class_in_turn_the_easiest_first():
-    stuck, stop = "went to and fro, or against obstacles", "declared where the goal was not"
+    stuck, stop = "went to and fro, or against obstacles", "called STOP where the goal was not"
     assert chosen(2, "failures") == [(stop, "e4"), (stuck, "e3")]
     assert chosen(9, "failures") == [(stop, "e4"), (stuck, "e3"), (stuck, "e1")]
     assert chosen(9, "failures", classes=None) == [("failure", name) for name in ("e3", "e4", "e1")]
@@ -133,7 +133,7 @@ class Passing(Trajectory):
     """Two goals are done with, after 2 and 5 actions."""
 
     @property
-    def passed_after(self):
+    def goal_end_steps(self):
         return np.array([2, 5])
 
 
@@ -156,7 +156,7 @@ def test_the_map_grows_with_the_walk():
     for frame in (first, second, last):
         assert frame.shape == (120, 400, 3) and frame.dtype == np.uint8
         assert count_near(frame, BODY) > 40 and count_near(frame, GOAL) > 20
-    assert count_near(first, SHORTEST) > count_near(last, SHORTEST)  # the walk lies on the shortest way
+    assert count_near(first, SHORTEST) > count_near(last, SHORTEST)  # the walk lies on the shortest path
     assert count_near(second, HIT) == 0 and count_near(last, HIT) > 5
     east = [np.argwhere(np.abs(one.astype(int) - BODY).max(2) < 30)[:, 1].mean() for one in (first, second)]
     scale = (east[1] - east[0]) / 2.0

@@ -1,22 +1,21 @@
-"""Goals as vectors: what an agent compares with what it sees."""
+"""Goal encoders: goals, texts and images as vectors that can be compared."""
 
+from navarena.agents.encoders.cached import CachedEncoder
 from navarena.agents.encoders.catalog import ENCODERS, make_encoder
 from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
 from navarena.agents.encoders.images import ImagesEncoder, ImageSettings
-from navarena.agents.encoders.kept import KeptEncoder
-from navarena.agents.encoders.matching import ImageMatcher, Look, MatchSettings
-from navarena.agents.encoders.one_hot import OneHotEncoder
-from navarena.agents.encoders.words import WordsEncoder, WordSettings
+from navarena.agents.encoders.matching import ImageFeatures, ImageMatcher, MatchSettings
+from navarena.agents.encoders.words import OneHotEncoder, WordsEncoder, WordSettings
 
 __all__ = [
     "ENCODERS",
+    "CachedEncoder",
     "GoalEncoder",
     "GoalQuery",
+    "ImageFeatures",
     "ImageMatcher",
     "ImageSettings",
     "ImagesEncoder",
-    "KeptEncoder",
-    "Look",
     "MatchSettings",
     "OneHotEncoder",
     "WordSettings",

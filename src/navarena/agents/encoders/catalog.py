@@ -9,7 +9,7 @@ ENCODERS = Registry(
     {
         "bert": "navarena.agents.encoders.text_models:BertEncoder",
         "clip": "navarena.agents.encoders.clip:ClipEncoder",
-        "one-hot": "navarena.agents.encoders.one_hot:OneHotEncoder",
+        "one-hot": "navarena.agents.encoders.words:OneHotEncoder",
         "open-clip": "navarena.agents.encoders.clip:OpenClipEncoder",
         "images": "navarena.agents.encoders.images:ImagesEncoder",
         "sentence": "navarena.agents.encoders.text_models:SentenceEncoder",

@@ -1,4 +1,4 @@
-"""What a goal encoder is: it turns a goal, told by a name, in words or by an image, into one vector."""
+"""Interface of goal encoders: a goal given by a category, a description or an image becomes one vector."""
 
 from abc import ABC
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from navarena.episodes.goals import Modality
 
 @dataclass(frozen=True, eq=False)
 class GoalQuery:
-    """A goal as an agent is told of it.
+    """A goal as an agent observes it.
 
     Attributes:
-        modality: how it is told: "object", "description" or "image" (see episodes.goals.Modality).
-        category: such as "couch"; empty where the agent is not told of it.
-        text: the description; empty for goals that are not told in words.
-        image: (H, W, 3) uint8 sRGB; None for goals that are not told by one.
+        modality: how it is given: "object", "description" or "image" (see episodes.goals.Modality).
+        category: such as "couch"; empty if the agent does not know it.
+        text: the description; empty for goals without one.
+        image: (H, W, 3) uint8 sRGB; None for goals without one.
 
-    Raises InputError for a goal without what its modality tells it by.
+    Raises InputError for a goal without the field that its modality needs.
     """
 
     modality: Modality
@@ -31,25 +31,25 @@ class GoalQuery:
     image: UInt8[np.ndarray, "h w 3"] | None = None
 
     def __post_init__(self) -> None:
-        told: dict[Modality, bool] = {
+        given: dict[Modality, bool] = {
             "object": bool(self.category),
             "description": bool(self.text),
             "image": self.image is not None,
         }
-        if self.modality not in told:
-            raise InputError(f"expected a modality among {', '.join(told)}, got {self.modality!r}")
-        if not told[self.modality]:
+        if self.modality not in given:
+            raise InputError(f"expected a modality among {', '.join(given)}, got {self.modality!r}")
+        if not given[self.modality]:
             needed = {"object": "a category", "description": "a text", "image": "an image"}
-            raise InputError(f"expected {needed[self.modality]} of a goal told by it, got none")
+            raise InputError(f"expected {needed[self.modality]} of a goal of this modality, got none")
 
     @property
     def words(self) -> str:
-        """The description of a goal told in words, else the category; may be empty."""
+        """The description of a goal given by one, else the category; may be empty."""
         return self.text if self.modality == "description" else self.category
 
 
 class GoalEncoder(ABC):
-    """Turns goals, words and images into vectors of one length; likeness is their scalar product.
+    """Turns goals, words and images into vectors of one length; similarity is their scalar product.
 
     Derive from this, say what it reads, and write `encode_words`, `encode_images` or both. Equal inputs
     give equal vectors, in any batch.
@@ -77,7 +77,7 @@ class GoalEncoder(ABC):
             return np.asarray(self.encode_images([goal.image])[0])
         if not self.reads_words or not goal.words:
             raise InputError(
-                f"the encoder {self.name!r} cannot encode a goal told by {goal.modality!r}; "
+                f"the encoder {self.name!r} cannot encode a goal given by {goal.modality!r}; "
                 f"choose one that {'reads words' if goal.words else 'sees images'}, such as "
                 f"{'words' if goal.words else 'images'} or clip:PATH"
             )

@@ -43,7 +43,7 @@ class ImagesEncoder(GoalEncoder):
     """Colour and orientation histograms of what is in the middle; likeness is Hellinger's affinity.
 
     Colours count by how near the middle they are, edges by direction in each of a grid of cells. A view
-    should be centred on the thing that it shows, as the images of goals are.
+    should be centred on the object that it shows, as the images of goals are.
 
     Args:
         settings: sizes and weights.

@@ -1,4 +1,4 @@
-"""Whether two images show the same thing: keypoints that agree on one plane, colours and edges."""
+"""Image matching: whether two images show the same object, by keypoints, colours and edges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,33 +20,33 @@ class MatchSettings:
 
     Attributes:
         longest_side: pixels to which larger images are brought.
-        most_points: keypoints of an image, the clearest first.
+        max_points: keypoints of an image, the clearest first.
         ratio: a match must be nearer than this share of the next best (Lowe 2004 advises 0.8 at most).
         error_px: by how much points of one plane may miss each other.
-        least_points: matches without which no plane is sought; four fix one.
-        most_tries: planes that are tried; 200 find one that 40 % of the matches lie on 99 times in 100.
-        chance_points: inliers that images of different things have, too; only more of them count.
+        min_points: matches without which no plane is sought; four fix one.
+        max_tries: planes that are tried; 200 find one that 40 % of the matches lie on 99 times in 100.
+        chance_points: inliers that images of different objects have, too; only more of them count.
         half_points: further inliers at which the keypoints say 0.5.
-        most_growth: times by which areas may grow or shrink from one image to the other.
+        max_growth: times by which areas may grow or shrink from one image to the other.
         points_weight: share of the keypoints in the score; the rest is likeness of the histograms. Small,
             as keypoints seldom survive a look from another side, and walls have them, too.
     """
 
     longest_side: int = 320
-    most_points: int = 300
+    max_points: int = 300
     ratio: float = 0.7
     error_px: float = 5.0
-    least_points: int = 6
-    most_tries: int = 200
+    min_points: int = 6
+    max_tries: int = 200
     chance_points: int = 6
     half_points: float = 10.0
-    most_growth: float = 20.0
+    max_growth: float = 20.0
     points_weight: float = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """What is kept of an image for matching.
+class ImageFeatures:
+    """Keypoints and histogram of an image, for matching.
 
     Attributes:
         points: (P, 2) float32 pixels (right, down) of keypoints.
@@ -69,10 +69,10 @@ class ImageMatcher:
     def __init__(self, settings: MatchSettings = MatchSettings()) -> None:
         self.settings = settings
         self._histograms = ImagesEncoder()
-        self._sift = cv2.SIFT.create(nfeatures=settings.most_points)
+        self._sift = cv2.SIFT.create(nfeatures=settings.max_points)
 
-    def look(self, image: Image) -> Look:
-        """What is kept of an image, (H, W, 3) uint8 sRGB; look once at what is compared often."""
+    def extract(self, image: Image) -> ImageFeatures:
+        """The features of an image (H, W, 3) uint8 sRGB; extract once what is compared often."""
         histogram = self._histograms.encode_images([image])[0]
         height, width = image.shape[:2]
         scale = min(1.0, self.settings.longest_side / max(height, width))
@@ -85,42 +85,44 @@ class ImageMatcher:
         if features is None:
             features = np.zeros((0, 128), np.float32)
         shares = features / np.maximum(features.sum(1, keepdims=True), 1e-9)
-        return Look(points, np.sqrt(shares, dtype=np.float32), histogram)
+        return ImageFeatures(points, np.sqrt(shares, dtype=np.float32), histogram)
 
-    def scores(self, goal_image: Image | Look, views: Sequence[Image | Look]) -> Float32[np.ndarray, "n"]:
+    def scores(
+        self, goal_image: Image | ImageFeatures, views: Sequence[Image | ImageFeatures]
+    ) -> Float32[np.ndarray, "n"]:
         """(N,) float32 in [0, 1]: how surely each of N views shows what the goal's image shows."""
-        goal = self._as_look(goal_image)
+        goal = self._features_of(goal_image)
         weight = self.settings.points_weight
         scores = np.zeros(len(views), np.float32)
         for row, view in enumerate(views):
-            other = self._as_look(view)
+            other = self._features_of(view)
             points = self.inliers(goal, other)
             alike = float(np.clip(goal.histogram @ other.histogram, 0.0, 1.0))
             more = max(0, points - self.settings.chance_points)
             scores[row] = weight * more / (more + self.settings.half_points) + (1 - weight) * alike
         return scores
 
-    def inliers(self, goal: Look, view: Look) -> int:
+    def inliers(self, goal: ImageFeatures, view: ImageFeatures) -> int:
         """How many keypoints of `goal` are found in `view` where one homography puts them."""
-        if len(goal.points) < self.settings.least_points or len(view.points) < self.settings.least_points:
+        if len(goal.points) < self.settings.min_points or len(view.points) < self.settings.min_points:
             return 0
         pairs = match_features(goal.features, view.features, self.settings.ratio)
-        if len(pairs) < self.settings.least_points:
+        if len(pairs) < self.settings.min_points:
             return 0
         plane, agree = cv2.findHomography(
             goal.points[pairs[:, 0]],
             view.points[pairs[:, 1]],
             cv2.RANSAC,
             self.settings.error_px,
-            maxIters=self.settings.most_tries,
+            maxIters=self.settings.max_tries,
         )
         if plane is None or agree is None:
             return 0
-        growth, most = float(np.linalg.det(plane[:2, :2])), self.settings.most_growth
+        growth, most = float(np.linalg.det(plane[:2, :2])), self.settings.max_growth
         return int(np.count_nonzero(agree)) if 1 / most < growth < most else 0
 
-    def _as_look(self, image: Image | Look) -> Look:
-        return image if isinstance(image, Look) else self.look(image)
+    def _features_of(self, image: Image | ImageFeatures) -> ImageFeatures:
+        return image if isinstance(image, ImageFeatures) else self.extract(image)
 
 
 def match_features(

@@ -1,4 +1,4 @@
-"""Models of language from local weights: `bert:PATH` and `sentence:PATH`, through transformers."""
+"""Language models from local weights: `bert:PATH` and `sentence:PATH`, through transformers."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ PADDED_LENGTH of them, padding included."""
 
 
 class TextModelEncoder(WeightsEncoder):
-    """The last layer of a model of language, pooled; what is longer than the model reads is cut.
+    """The last layer of a language model, pooled; what is longer than the model reads is cut.
 
     Args:
         path: folder with config.json, weights, and the tokenizer.

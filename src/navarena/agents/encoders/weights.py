@@ -1,4 +1,4 @@
-"""What all encoders with weights share: weights come from a local folder, and nothing is downloaded."""
+"""Base of the encoders with weights, which come from a local folder; nothing is downloaded."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,8 @@
-"""Words as vectors, without weights: what they stand for in the catalogue, and their letters."""
+"""Encoders of words without weights.
+
+`words` reads what a text stands for in the catalogue of houses, and its letters; `one-hot` has one number for
+each category.
+"""
 
 import zlib
 from collections.abc import Iterator, Sequence
@@ -10,7 +14,10 @@ from jaxtyping import Float32
 
 from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
 from navarena.core.errors import InputError
+from navarena.core.suggest import unknown_name
 from navarena.episodes.goat.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, Reading, read_text
+from navarena.scenes.houses.furniture.catalog import CATEGORIES
+from navarena.scenes.houses.vocabulary import GOAT
 
 
 @dataclass(frozen=True)
@@ -18,16 +25,16 @@ class WordSettings:
     """How much the parts of a text count: the length of the vector's part for each. Our choice.
 
     Attributes:
-        thing: what the thing is.
+        object: the category.
         attributes: its colour, material, pattern, shape and size.
         rooms: where it is.
-        around: things by which its place is told.
-        letters: runs of letters of the words that say what it is; likeness of words nobody listed.
+        around: the objects near it.
+        letters: runs of letters of the words that say what it is; similarity of unlisted words.
         shortest, longest: letters of a run.
         buckets: numbers over which the runs are spread.
     """
 
-    thing: float = 1.0
+    object: float = 1.0
     attributes: float = 0.6
     rooms: float = 0.4
     around: float = 0.4
@@ -40,9 +47,9 @@ class WordSettings:
 class WordsEncoder(GoalEncoder):
     """Names, synonyms and attributes of the catalogue of houses, and character n-grams.
 
-    A text is read as a thing ("couch": a sofa), its attributes, the room, and the things that its place
-    is told by. Each part has numbers of its own, so that likeness is a sum over what two texts share. A
-    text for a known object is `looks.name_with(category, looks.sayable(thing))` of episodes.goat.
+    A text is read as an object ("couch": a sofa), its attributes, the room, and the objects near it. Each
+    part has numbers of its own, so that similarity is a sum over what two texts share. A text for a known
+    object is `looks.name_with(category, looks.sayable(thing))` of episodes.goat.
 
     Args:
         settings: weights of the parts.
@@ -69,9 +76,9 @@ class WordsEncoder(GoalEncoder):
         """Write the parts of one text into `out` (D,), zeros."""
         settings = self.settings
         thing = () if reading.thing is None else (reading.thing,)
-        told = (thing, reading.attributes, reading.rooms, reading.around)
-        weights = (settings.thing, settings.attributes, settings.rooms, settings.around)
-        for mentions, weight, part in zip(told, weights, self._parts):
+        mentioned = (thing, reading.attributes, reading.rooms, reading.around)
+        weights = (settings.object, settings.attributes, settings.rooms, settings.around)
+        for mentions, weight, part in zip(mentioned, weights, self._parts):
             _add_mentions(mentions, weight, out[part])
         letters = out[self._parts[-1]]
         for run in letter_runs(reading.head or text, settings.shortest, settings.longest):
@@ -97,3 +104,31 @@ def _add_mentions(mentions: Sequence[Mention], weight: float, out: np.ndarray) -
     length = np.linalg.norm(out)
     if length:
         out *= weight / length
+
+
+class OneHotEncoder(GoalEncoder):
+    """One place for each category of the catalogue.
+
+    A name of GOAT-Bench ("couch") takes the places of the categories that it stands for ("sofa"), in equal
+    parts. Raises UnknownNameError for other words.
+    """
+
+    def __init__(self) -> None:
+        self._places = {category: place for place, category in enumerate(sorted(CATEGORIES))}
+        self.name = "one-hot"
+        self.dimension = len(self._places)
+
+    def encode_words(self, texts: Sequence[str]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32 of N names."""
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in enumerate(texts):
+            for category in self._meant(text.strip().lower()):
+                vectors[row, self._places[category]] = 1.0
+        return unit_rows(vectors)
+
+    def _meant(self, name: str) -> tuple[str, ...]:
+        own = name.replace(" ", "_")
+        found = GOAT.get(name, (own,) if own in self._places else ())
+        if not found:
+            raise unknown_name("category", name, {*GOAT, *self._places})
+        return found

@@ -1,13 +1,92 @@
-"""`frontier-adaptive`: the frontier agent that learns the steps of its body before it is evaluated."""
+"""`frontier-adaptive`: the frontier agent that first learns from odometry what its actions do."""
 
+from collections import defaultdict
 from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Bool, Float
 
 from navarena.agents.explorers.explorer import ExplorerSettings
 from navarena.agents.explorers.frontier import FrontierAgent
-from navarena.agents.motion_learning import SENSORS, learn_motions, read_steps
 from navarena.core.seeding import make_generator
+from navarena.simulation.body import Embodiment
+from navarena.simulation.sensors.images import Depth
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Task
+
+SENSORS = ("depth", "odometry")
+"""What learn_motions observes."""
+
+BAND = (0.4, 0.6)
+"""Shares of the image's height and width between which depth shows whether the path ahead is free."""
+
+OUTLIERS = 0.1
+"""Share of the depths in the band that may be nearer: noise and holes."""
+
+ROOM = 0.5
+"""Metres beyond a step and the body's radius that must be free ahead."""
+
+WALK_SHARE = 0.5
+"""Of the actions, where the path ahead is free."""
+
+FEWEST = 5
+"""Observed motions of an action from which on their median is believed."""
+
+WALK, LEFT, RIGHT = "move_forward", "turn_left", "turn_right"
+
+
+def learn_motions(
+    env: CalibrationEnv, task: Task, generator: np.random.Generator
+) -> dict[str, dict[str, Float[np.ndarray, "3"]]]:
+    """Walk and turn at random until the budget is used up.
+
+    Args:
+        env: that observes SENSORS.
+        task: whose depth it is.
+        generator: of the actions.
+
+    Returns:
+        Scene -> action -> (3,) median [metres ahead, metres to the right, radians to the left]; walks count
+        where the path ahead was free.
+    """
+    index = {name: task.actions.index(name) for name in (WALK, LEFT, RIGHT)}
+    seen: dict[tuple[str, int], list[Float[np.ndarray, 3]]] = defaultdict(list)
+    while not env.is_over:
+        free, scenes = is_free_ahead(env.observations["depth"], task), env.scene_ids
+        turns = generator.choice([index[LEFT], index[RIGHT]], env.slots)
+        walking = free & (generator.random(env.slots) < WALK_SHARE)
+        actions = np.where(walking, index[WALK], turns)
+        begun = env.step(actions)
+        motions = env.observations["odometry"]
+        for slot in np.flatnonzero(~begun).tolist():
+            seen[scenes[slot], int(actions[slot])].append(motions[slot].astype(float))
+    learned: dict[str, dict[str, Float[np.ndarray, 3]]] = {}
+    for (scene, action), motions_of in seen.items():
+        if len(motions_of) >= FEWEST:
+            learned.setdefault(scene, {})[task.actions[action]] = np.median(motions_of, axis=0)
+    return learned
+
+
+def read_steps(body: Embodiment, motions: dict[str, Float[np.ndarray, "3"]]) -> tuple[float, float]:
+    """(metres of a walk, radians of a turn) by `motions` (3,), or of `body` where nothing was learned."""
+    step = float(motions[WALK][0]) if WALK in motions else body.forward_step
+    turns = [abs(float(motions[name][2])) for name in (LEFT, RIGHT) if name in motions]
+    return step, float(np.mean(turns)) if turns else body.turn_angle
+
+
+def is_free_ahead(depth: Float[np.ndarray, "n h w 1"], task: Task) -> Bool[np.ndarray, "n"]:
+    """(N,) whether a step ahead meets nothing, by depth observations (N, H, W, 1) of `task`."""
+    sensor = task.make_sensor("depth") or Depth()
+    scale, offset = 1.0, 0.0
+    if isinstance(sensor, Depth) and sensor.normalize:
+        scale, offset = sensor.farthest - sensor.nearest, sensor.nearest
+    height, width = depth.shape[1:3]
+    rows = slice(int(BAND[0] * height), int(BAND[1] * height) + 1)
+    columns = slice(int(BAND[0] * width), int(BAND[1] * width) + 1)
+    band = depth[:, rows, columns, 0].reshape(len(depth), -1)
+    metres = np.quantile(band, OUTLIERS, axis=1) * scale + offset
+    return np.asarray(metres > task.embodiment.forward_step + task.embodiment.radius + ROOM)
+
 
 ARRIVAL_SHARE = 0.7
 """Of the success distance, within which a goal is reached by learned steps, whatever their length."""

@@ -1,7 +1,7 @@
 """Recognises MultiON's cylinders in colour and depth: no label, no privileged input.
 
 A goal object is unlit, so its pixels have its exact colour: red, green, blue, yellow, white, pink, black or
-cyan. Other things may have that colour, too; a cylinder is 0.75 m high, 0.2 m wide, and stands on the floor.
+cyan. Other objects may have that colour, too; a cylinder is 0.75 m high, 0.2 m wide, and stands on the floor.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from scipy import ndimage
 
-from navarena.agents.explorers.sightings import View
+from navarena.agents.explorers.sightings import DepthView
 from navarena.tasks.goal_objects import CYLINDER_COLORS
 
 HEIGHT, WIDTH = 0.75, 0.2
@@ -24,20 +24,20 @@ class CylinderSettings:
 
     Attributes:
         tolerance: greatest difference of a byte from a colour.
-        least_pixels: of a patch that is looked at.
+        min_pixels: of a patch that is looked at.
         slack: metres by which height and width may be wrong.
-        most_hollow: share of a patch's upright rectangle that it may leave out.
+        max_hollow: share of a patch's upright rectangle that it may leave out.
     """
 
     tolerance: int = 3
-    least_pixels: int = 12
+    min_pixels: int = 12
     slack: float = 0.08
-    most_hollow: float = 0.15
+    max_hollow: float = 0.15
 
 
 def find_cylinders(
     rgb: UInt8[np.ndarray, "h w 3"],
-    view: View,
+    view: DepthView,
     settings: CylinderSettings = CylinderSettings(),
 ) -> dict[int, Bool[np.ndarray, "h w"]]:
     """Class id -> (H, W) bool, the pixels of the cylinder of that class that an image shows best.
@@ -54,14 +54,14 @@ def find_cylinders(
         if not shown >> kind & 1:
             continue
         mask = (bits & (1 << kind)).astype(bool)
-        if np.count_nonzero(mask) < settings.least_pixels:
+        if np.count_nonzero(mask) < settings.min_pixels:
             continue
         patches, _ = ndimage.label(mask)
         best = 0
         for number, box in enumerate(ndimage.find_objects(patches), 1):
             patch = patches[box] == number
             size = int(np.count_nonzero(patch))
-            if size > max(best, settings.least_pixels) and _is_cylinder(patch, box, view, settings):
+            if size > max(best, settings.min_pixels) and _is_cylinder(patch, box, view, settings):
                 best = size
                 found[kind] = patches == number
     return found
@@ -83,7 +83,7 @@ def _color_tables(tolerance: int) -> UInt8[np.ndarray, "3 256"]:
 def _is_cylinder(
     patch: Bool[np.ndarray, "a b"],
     box: tuple[slice, slice],
-    view: View,
+    view: DepthView,
     settings: CylinderSettings,
 ) -> bool:
     """Whether a patch of one colour is as high, wide and full as a cylinder that stands on the floor."""
@@ -106,4 +106,4 @@ def _is_cylinder(
         return False
     if is_whole and wide < WIDTH - slack:
         return False
-    return bool(1 - np.count_nonzero(patch) / patch.size <= settings.most_hollow + 2 * pixel / WIDTH)
+    return bool(1 - np.count_nonzero(patch) / patch.size <= settings.max_hollow + 2 * pixel / WIDTH)

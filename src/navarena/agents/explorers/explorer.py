@@ -1,4 +1,4 @@
-"""One body that explores: it goes to frontiers until it has an aim, then to that."""
+"""Exploration by one body: it goes to frontiers until it has an aim, then to the aim."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from navarena.mapping import (
     TerrainSettings,
     build_terrain,
     find_frontiers,
-    find_stand,
+    find_viewing_cell,
     flood_terrain,
     steer,
 )
@@ -28,22 +28,22 @@ class ExplorerSettings:
     """How a body explores.
 
     Attributes:
-        terrain: what it makes of its map.
-        steering: what it can do.
-        least_frontiers: cells of the terrain; smaller frontiers are looked at when no larger ones are left.
-        loyalty: share of its cost that the frontier chosen before is taken for, so that two equal ones
-            do not draw the body to and fro.
+        terrain: how its map becomes a terrain.
+        steering: its steps and turns.
+        min_frontiers: least cells of a frontier; the next number holds when no such frontier is left.
+        loyalty: factor of the cost of the frontier chosen before, so that the body does not oscillate between
+            two equal ones.
         patience: steps near one frontier, after which it is left alone.
         nearness: metres that are near, for that.
         first_turns: turns to the left with which an episode begins.
         stillness: moves without leaving the place, after which the body breaks free.
         resignation: moves without a frontier, after which it gives its map up and begins anew: on stairs,
-            whose heights it does not feel, a map closes everything around it.
+            whose heights it does not know, a map closes everything around it.
     """
 
     terrain: TerrainSettings
     steering: SteeringSettings
-    least_frontiers: tuple[int, ...] = (8, 4, 2)
+    min_frontiers: tuple[int, ...] = (8, 4, 2)
     loyalty: float = 0.6
     patience: int = 14
     nearness: float = 0.7
@@ -58,18 +58,18 @@ class Aim:
 
     Attributes:
         points: (K, 3) metres, in the frame of the map, on its surface.
-        least: (K,) metres to keep from each point.
-        most: metres to come near to one of them.
-        spare: metres before a point within which the thing itself may stand.
+        min_distances: (K,) metres to keep from each point.
+        max_distance: metres from one of them at which the body is near enough.
+        spare: metres before a point within which the object itself may stand.
         arrival: metres (in plan) from a point at which it is reached; None takes any place as reached that
-            `least`, `most` and `spare` allow.
+            `min_distances`, `max_distance` and `spare` allow.
         is_sure: whether being there fulfils the goal; else it is only a place to look from.
-        fallbacks: (most, spare) in metres to make do with, in order, where nothing fits those above.
+        fallbacks: (max_distance, spare) in metres to make do with, in order, where nothing fits those above.
     """
 
     points: Float[np.ndarray, "k 3"]
-    least: Float[np.ndarray, "k"]
-    most: float
+    min_distances: Float[np.ndarray, "k"]
+    max_distance: float
     spare: float
     arrival: float | None = None
     is_sure: bool = True
@@ -156,7 +156,7 @@ class Explorer:
         row, column = terrain.grid.cells_of(position).tolist()
         if aim is not None:
             reach = flood_terrain(terrain, (row, column))
-            stand = self._find_stand(terrain, reach, aim)
+            stand = self._find_viewing_cell(terrain, reach, aim)
             if stand is not None:
                 move: str = steer(terrain, reach.path_to(*stand), position, yaw, self.settings.steering)
                 if aim.arrival is not None:
@@ -170,10 +170,12 @@ class Explorer:
             return "left"
         return self._explore(terrain, flood_terrain(terrain, (row, column), False), position, yaw)
 
-    def _find_stand(self, terrain: Terrain, reach: Reach, aim: Aim) -> tuple[int, int] | None:
+    def _find_viewing_cell(self, terrain: Terrain, reach: Reach, aim: Aim) -> tuple[int, int] | None:
         """The cell to go to for an aim, as close to what it asks for as there is one."""
-        for most, spare in ((aim.most, aim.spare), *aim.fallbacks):
-            stand: tuple[int, int] | None = find_stand(terrain, reach, aim.points, aim.least, most, spare)
+        for max_distance, spare in ((aim.max_distance, aim.spare), *aim.fallbacks):
+            stand: tuple[int, int] | None = find_viewing_cell(
+                terrain, reach, aim.points, aim.min_distances, max_distance, spare
+            )
             if stand is not None:
                 return stand
         return None
@@ -206,8 +208,8 @@ class Explorer:
     def _list_frontiers(self, terrain: Terrain, reach: Reach) -> Frontiers:
         """Frontiers worth a visit: large ones, else small ones, else those left alone before."""
         barred = self._barred(terrain)
-        for least in self.settings.least_frontiers:
-            frontiers = find_frontiers(terrain, reach, least, barred)
+        for min_cells in self.settings.min_frontiers:
+            frontiers = find_frontiers(terrain, reach, min_cells, barred)
             if len(frontiers.costs):
                 return frontiers
         return frontiers

@@ -1,16 +1,32 @@
-"""`frontier`: explores until it sees its goal, then goes there. `explore-only`: never goes anywhere else."""
+"""The frontier agents: explore until they see their goal, then go there.
 
-from collections.abc import Mapping
+`frontier` observes its pose, `frontier-odometry` estimates it, `frontier-rgb` recognises cylinders by colour,
+and `explore-only` never stops: its curves of coverage are drawn by `trace_coverage`.
+"""
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from navarena.agents.agent import Start
+from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.explorer import Aim
-from navarena.agents.explorers.goal_finders import GoalFinder, make_cylinder_finder, make_goal_finder
-from navarena.agents.explorers.mapping_agent import MappingAgent
-from navarena.agents.explorers.sightings import View
+from navarena.agents.explorers.goal_finders import (
+    GoalFinder,
+    NoGoalFinder,
+    PointFinder,
+    make_cylinder_finder,
+    make_goal_finder,
+)
+from navarena.agents.explorers.mapping_agent import MOVES, MappingAgent
+from navarena.agents.explorers.pose_sources import OdometryPoses, PoseSource
+from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.explorers.visible_goals import VisibleFinder
+from navarena.core.errors import InputError
+from navarena.core.geometry import forward_from_yaw
+from navarena.episodes.episode import Episode
+from navarena.mapping.coverage import Coverage, ReachableFloor, find_reachable_floor
+from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
@@ -28,41 +44,11 @@ class FrontierAgent(MappingAgent):
     worker_episodes = 50
 
     def __init__(self, task: Task, seed: int = 0) -> None:
-        super().__init__(task, seed)
-        self._finder = self.make_finder(task)
-        self.sensors = tuple(dict.fromkeys([*self.sensors, *self._finder.sensors]))
+        super().__init__(task, self.make_finder(task), seed)
 
     def make_finder(self, task: Task) -> GoalFinder:
-        """What tells the agent where its goal is."""
+        """What finds the agent's goal in its observations."""
         return VisibleFinder(task) if isinstance(task, ObjectNavRobothor) else make_goal_finder(task)
-
-    def attach(self, batch: NavigationBatch) -> None:
-        """Keep the batch, to read the names of the categories in its scenes."""
-        self._finder.attach(batch)
-
-    def begin(self, start: Start) -> None:
-        self._finder.begin(start)
-
-    def look(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> Bool[np.ndarray, "h w"] | None:
-        depth = observations["depth"][..., 0]
-        view = View(depth, *self.depth_scale, self.depth_range, self.camera, pose)
-        return self._finder.look(slot, observations, view)
-
-    def find_aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> Aim | None:
-        return self._finder.aim(slot, observations, pose)
-
-    def is_reached(self, slot: int) -> bool:
-        return self._finder.is_reached(slot)
-
-    def elevation(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> float:
-        return self._finder.elevation(slot, pose)
-
-    def arrive(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> str:
-        return self._finder.arrive(slot, pose)
 
 
 class FrontierRgbAgent(FrontierAgent):
@@ -77,12 +63,103 @@ class FrontierRgbAgent(FrontierAgent):
 
 
 class ExploreOnlyAgent(MappingAgent):
-    """Explores from frontier to frontier, and never declares anything: for curves of coverage."""
+    """Explores from frontier to frontier, and never calls STOP: for curves of coverage."""
 
-    def begin(self, start: Start) -> None:
-        pass
+    def __init__(self, task: Task, seed: int = 0) -> None:
+        super().__init__(task, NoGoalFinder(), seed)
+
+
+POINT_SENSORS = frozenset(("pointgoal", "pointgoal_with_gps_compass"))
+"""Sensors of protocols whose goal is a point."""
+
+SURE_SHARE = 0.6
+"""Of the success distance: so near to where it believes the goal to be the agent goes, since it may err."""
+
+MIN_STEPS = 0.8
+"""Steps within which it must go at least, or it might walk to and fro over the goal."""
+
+
+class OdometricFrontierAgent(FrontierAgent):
+    """The frontier agent without gps and compass.
+
+    It estimates its pose from the actions that it took and by matching each depth image with those before it
+    (`navarena.mapping.ScanOdometry`), and goes to the point that it observes at the start (`pointgoal`). It
+    observes depth, the goal, and what FrontierAgent looks at in ObjectNav and MultiON. Errors grow with the
+    path; it does not notice stairs.
+    """
+
+    @classmethod
+    def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
+        """None: it estimates its pose."""
+        return ()
+
+    def make_pose_source(self) -> PoseSource:
+        """Odometry with the nominal motions of the embodiment."""
+        body = self.task.embodiment
+        by_move = {
+            "forward": (body.forward_step, 0.0, 0.0),
+            "left": (0.0, 0.0, body.turn_angle),
+            "right": (0.0, 0.0, -body.turn_angle),
+        }
+        by_name = {MOVES[move]: motion for move, motion in by_move.items()}
+        motions = np.array([by_name.get(name, (0.0, 0.0, 0.0)) for name in self.task.actions])
+        return OdometryPoses(self.camera, motions, self.depth_scale)
+
+    def make_finder(self, task: Task) -> GoalFinder:
+        """The point given at the start, where the protocol has one; else as FrontierAgent."""
+        if POINT_SENSORS.intersection(task.sensors):
+            sure = max(SURE_SHARE * task.success_distance, task.embodiment.forward_step * MIN_STEPS)
+            return StartPointFinder(min(sure, task.success_distance))
+        return make_goal_finder(task)
+
+
+class StartPointFinder(PointFinder):
+    """PointNav whose goal is given once, from the start pose."""
+
+    sensors = ("pointgoal",)
 
     def find_aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
     ) -> Aim | None:
-        return None
+        distance, bearing = observations["pointgoal"].tolist()
+        return self.aim_at(distance * forward_from_yaw(bearing))
+
+
+def trace_coverage(
+    agent: MappingAgent, episodes: Sequence[Episode], steps: int, worlds: WorldCache | None = None
+) -> Float[np.ndarray, "e t"]:
+    """(E, steps + 1) share of the reachable floor of the start's storey that was seen, after every step.
+
+    Args:
+        agent: that explores, such as `explore-only`; its task says what a step is.
+        episodes: whose starts are taken, all at once; where one ends early, its curve stays level.
+        steps: actions of each.
+        worlds: to take the scenes from; None opens them.
+
+    Raises InputError for no episode.
+    """
+    if not episodes:
+        raise InputError("expected at least one episode to start from, got none")
+    count = len(episodes)
+    batch = NavigationBatch(agent.task, count, 1, agent.sensors, worlds)
+    agent.attach(batch)
+    batch.start(range(count), episodes)
+    agent.reset([Start(k, one.episode_id, one.scene_id, Boundary.SCENE) for k, one in enumerate(episodes)])
+    floors = [_floor_of(batch, k, one) for k, one in enumerate(episodes)]
+    own = [int(np.argmin(np.abs(floor.heights))) for floor in floors]
+    coverage = Coverage(floors)
+    curves = np.zeros((count, steps + 1))
+    for step in range(steps + 1):
+        running = batch.running.copy()
+        actions = agent.act(batch.observations, running)
+        coverage.note(agent.maps)
+        curves[:, step] = [coverage.shares(k)[own[k]] for k in range(count)]
+        if step < steps and running.any():
+            batch.step(np.where(running, actions, 0), running)
+    return curves
+
+
+def _floor_of(batch: NavigationBatch, slot: int, episode: Episode) -> ReachableFloor:
+    """What the body in a slot can reach, in the frame of its start."""
+    start = np.array(episode.start_position)
+    return find_reachable_floor(batch.simulator.navmesh(slot), start).seen_from(start, episode.start_yaw)

@@ -1,4 +1,4 @@
-"""What tells an exploring agent where its goal is, for each way in which goals are told."""
+"""Goal finders: where the goal of an exploring agent is, for each kind of goal."""
 
 import math
 from abc import ABC, abstractmethod
@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.cylinders import find_cylinders
 from navarena.agents.explorers.explorer import Aim
-from navarena.agents.explorers.sightings import View, locate
+from navarena.agents.explorers.sightings import DepthView, locate
 from navarena.core.errors import InputError
 from navarena.core.geometry import forward_from_yaw
 from navarena.episodes.goal_words import word_for
@@ -36,12 +36,12 @@ CLASS_REACH = 0.4
 NO_VALUE = -1
 """What no pixel of a semantic image has."""
 
-MOST_POINTS = 60
-"""Points of a thing that are remembered."""
+MAX_POINTS = 60
+"""Points of an object that are remembered."""
 
 
 class GoalFinder(ABC):
-    """Looks for the goal in what one body observes.
+    """Finds the goals of the bodies of a batch in what they observe.
 
     Attributes:
         sensors: what it looks at, beside depth and pose.
@@ -50,68 +50,84 @@ class GoalFinder(ABC):
     sensors: tuple[str, ...] = ()
 
     def attach(self, batch: NavigationBatch) -> None:  # noqa: B027 - a hook: most need none
-        """Called once before the first episode."""
+        """Called once before the first episode; a privileged finder keeps `batch`."""
 
-    @abstractmethod
-    def begin(self, start: Start) -> None:
-        """An episode or sub-task begins."""
+    def begin(self, start: Start) -> None:  # noqa: B027 - a hook: some remember nothing
+        """An episode or sub-task begins: forget what its boundary ends."""
 
-    @abstractmethod
-    def look(
-        self, slot: int, observations: Mapping[str, np.ndarray], view: View
+    def observe(
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> Bool[np.ndarray, "h w"] | None:
-        """Remember what the image shows; observations are (...) arrays by name, without the leading N.
+        """Remember what the images of the body in `slot` show, before they are mapped.
 
-        Returns (H, W) bool, pixels of things that bodies pass through; None for none.
+        Args:
+            slot: row of the batch.
+            observations: name -> (...) array of one environment, without the leading N.
+            view: the depth image and its pose, in the frame of the map.
+
+        Returns (H, W) bool, pixels of objects that bodies pass through and that are left out of the map;
+        None for none.
+        """
+        return None
+
+    @abstractmethod
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
+    ) -> Aim | None:
+        """What the body in `slot` should go to now; None to explore.
+
+        Args:
+            slot: row of the batch.
+            observations: name -> (...) array of one environment, without the leading N.
+            view: the depth image and its pose, in the frame of the map.
+            is_explored: whether no frontier was left to explore.
         """
 
-    @abstractmethod
-    def aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> Aim | None:
-        """What to go to now; None when it is not known. pose: (4, 4) metres, in the frame of the map."""
-
     def is_reached(self, slot: int) -> bool:
-        """Whether what was just looked at fulfils the goal, wherever the body was going to."""
+        """Whether the last observation fulfils the goal, wherever the body in `slot` was going to."""
         return False
 
     def elevation(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> float:
-        """Radians upwards at which a camera that tilts should look; pose: its (4, 4), metres."""
+        """Radians upwards at which a camera that tilts should look; pose: (4, 4) of the camera, metres."""
         return 0.0
 
     def arrive(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> str:
-        """The move at the aim: "arrived" declares it, "left" and "right" look on; pose: (4, 4), metres."""
+        """The move at the aim: "arrived" for STOP, "left" or "right" to turn; pose: (4, 4), metres."""
         return "arrived"
 
 
+class NoGoalFinder(GoalFinder):
+    """Finds no goal, so that the agent only explores."""
+
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
+    ) -> None:
+        return None
+
+
 class PointFinder(GoalFinder):
-    """PointNav: the goal's distance and bearing are told at every step."""
+    """PointNav: distance and bearing of the goal are given at every step."""
 
     sensors = ("pointgoal_with_gps_compass",)
 
     def __init__(self, success_distance: float) -> None:
         self._reach = success_distance
 
-    def begin(self, start: Start) -> None:
-        pass
-
-    def look(self, slot: int, observations: Mapping[str, np.ndarray], view: View) -> None:
-        return None
-
-    def aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
     ) -> Aim | None:
         distance, bearing = observations["pointgoal_with_gps_compass"].tolist()
+        pose = view.pose
         yaw = math.atan2(pose[0, 2], pose[2, 2])
         return self.aim_at(pose[:3, 3] + distance * forward_from_yaw(yaw + bearing))
 
     def aim_at(self, point: Float[np.ndarray, "3"]) -> Aim:
         """To go to `point` (3,), metres, in the frame of the map."""
-        return Aim(point[None], np.zeros(1), most=0.11, spare=0.0, arrival=0.9 * self._reach)
+        return Aim(point[None], np.zeros(1), max_distance=0.11, spare=0.0, arrival=0.9 * self._reach)
 
 
 class _Memory:
-    """What was seen of one thing: some of its points, or the direction in which it lies."""
+    """What was seen of one object: some of its points, or the direction in which it lies."""
 
     def __init__(self) -> None:
         self.points = np.zeros((0, 3))
@@ -119,14 +135,14 @@ class _Memory:
 
 
 class SeenFinder(GoalFinder):
-    """The goal is told by its class, and semantic images show it.
+    """The goal is given by its class, and semantic images show it.
 
     Args:
         body: whose camera must look at the goal.
         reach: metres to come near.
-        spare: metres before its points within which the thing itself may stand.
-        must_see: whether the thing must be in the image from where the body stands.
-        passable: whether bodies pass through the thing.
+        spare: metres before its points within which the object itself may stand.
+        must_see: whether the object must be in the image from where the body stands.
+        passable: whether bodies pass through the object.
         fallbacks: (reach, spare) to make do with, as of Aim.
         slope: metres up or down for each metre away that the camera sees; None for a level one's.
     """
@@ -154,16 +170,16 @@ class SeenFinder(GoalFinder):
 
     @abstractmethod
     def masks(
-        self, slot: int, observations: Mapping[str, np.ndarray], view: View
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
-        """Label -> (H, W) bool, its pixels, of what is worth remembering; arguments as of `look`."""
+        """Label -> (H, W) bool, its pixels, of what is worth remembering; arguments as of `observe`."""
 
     def begin(self, start: Start) -> None:
         if start.boundary >= Boundary.EPISODE:
             self._memories[start.slot] = {}
 
-    def look(
-        self, slot: int, observations: Mapping[str, np.ndarray], view: View
+    def observe(
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> Bool[np.ndarray, "h w"] | None:
         masks = self.masks(slot, observations, view)
         for label, mask in masks.items():
@@ -178,8 +194,8 @@ class SeenFinder(GoalFinder):
             return None
         return np.logical_or.reduce(list(masks.values()))
 
-    def aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
     ) -> Aim | None:
         memory = self._memories[slot].get(self.goal_label(slot, observations))
         if memory is None:
@@ -194,7 +210,7 @@ class SeenFinder(GoalFinder):
             least = np.minimum(least[near], self._reach - 0.15)
             return Aim(memory.points[near], least, self._reach, self._spare, fallbacks=self._fallbacks)
         if memory.beyond is not None:
-            return Aim(memory.beyond[None], np.zeros(1), most=1.0, spare=1.0, is_sure=False)
+            return Aim(memory.beyond[None], np.zeros(1), max_distance=1.0, spare=1.0, is_sure=False)
         return None
 
 
@@ -228,7 +244,7 @@ class ObjectFinder(SeenFinder):
         return int(observations["objectgoal"][0])
 
     def masks(
-        self, slot: int, observations: Mapping[str, np.ndarray], view: View
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
         goal = self.goal_label(slot, observations)
         if slot not in self._shown:
@@ -260,7 +276,7 @@ class ClassFinder(SeenFinder):
         return SEMANTIC_OFFSET + goal_class(observations["multiobjectgoal"])
 
     def masks(
-        self, slot: int, observations: Mapping[str, np.ndarray], view: View
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
         image = observations["semantic"][..., 0]
         goals = image >= SEMANTIC_OFFSET
@@ -275,7 +291,7 @@ class CylinderFinder(ClassFinder):
     sensors = ("multiobjectgoal", "rgb")
 
     def masks(
-        self, slot: int, observations: Mapping[str, np.ndarray], view: View
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
         found = find_cylinders(observations["rgb"], view)
         return {SEMANTIC_OFFSET + kind: mask for kind, mask in found.items()}
@@ -286,17 +302,17 @@ def values_of_goal(scene: Scene, goal: str, categories: Sequence[str]) -> tuple[
 
     There may be several: a scene tells an office chair from an armchair, where both are a chair.
     """
-    names = {thing.category for thing in scene.objects if word_for(thing, categories) == goal}
+    names = {one.category for one in scene.objects if word_for(one, categories) == goal}
     return tuple(value for value, name in enumerate(scene.categories, 1) if name in names)
 
 
 def goal_class(goal: np.ndarray) -> int:
-    """The class id that an observation tells as an integer (1,) or as a one-hot vector (K,)."""
+    """The class id in an observation: an integer (1,) or a one-hot vector (K,)."""
     return int(goal[0]) if len(goal) == 1 else int(np.argmax(goal))
 
 
 def make_cylinder_finder(task: Task) -> GoalFinder:
-    """What finds the cylinders of MultiON; raises InputError for another task."""
+    """The finder of MultiON's cylinders; raises InputError for another task."""
     if not isinstance(task, MultiOn) or task.kind != CYLINDER_GOALS:
         raise InputError(
             f"expected MultiON with cylinders for this agent, got {task.protocol_id!r}; use frontier"
@@ -305,16 +321,16 @@ def make_cylinder_finder(task: Task) -> GoalFinder:
 
 
 def make_goal_finder(task: Task) -> GoalFinder:
-    """What finds the goals of `task`; raises InputError for a task whose goals are told in another way."""
+    """The finder of the goals of `task`; raises InputError for a task without one."""
     if isinstance(task, ObjectNav):
         return ObjectFinder(task)
     if isinstance(task, MultiOn):
         return ClassFinder(task)
     if "pointgoal_with_gps_compass" in task.sensors:
         return PointFinder(task.success_distance)
-    advice = "it does not know how this protocol tells its goals; use another agent"
+    advice = "it does not know the goals of this protocol; use another agent"
     if "pointgoal" in task.sensors:
-        advice = "use frontier-odometry, which reckons its pose"
+        advice = "use frontier-odometry, which estimates its pose"
     elif isinstance(task, ObjectNavRobothor):
         advice = "use frontier, which knows how far its camera is tilted"
     raise InputError(
@@ -323,9 +339,9 @@ def make_goal_finder(task: Task) -> GoalFinder:
 
 
 def _thin(points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "m 3"]:
-    """At most MOST_POINTS of `points` (K, 3) metres, evenly chosen."""
+    """At most MAX_POINTS of `points` (K, 3) metres, evenly chosen."""
     return (
         points
-        if len(points) <= MOST_POINTS
-        else points[np.linspace(0, len(points) - 1, MOST_POINTS).astype(int)]
+        if len(points) <= MAX_POINTS
+        else points[np.linspace(0, len(points) - 1, MAX_POINTS).astype(int)]
     )

@@ -1,16 +1,16 @@
-"""Agents that map what they see: the part that all of them share."""
+"""Base class of the agents that map what they see, and how they read depth images."""
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start
-from navarena.agents.explorers.depth_images import forget_edges, forget_nearest, stretch
-from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
-from navarena.agents.explorers.neck import Neck
-from navarena.agents.explorers.pose_sources import PoseSource, ToldPoses
+from navarena.agents.explorers.explorer import Explorer, ExplorerSettings
+from navarena.agents.explorers.goal_finders import GoalFinder
+from navarena.agents.explorers.pose_sources import PoseSource, SensorPoses
+from navarena.agents.explorers.sightings import DepthView
+from navarena.agents.explorers.tilt_estimation import TiltEstimator
 from navarena.core.errors import InputError
 from navarena.mapping import OccupancyMaps, OccupancySettings, SteeringSettings, TerrainSettings
 from navarena.simulation.bodies import Bodies
@@ -18,46 +18,48 @@ from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.resized import FARTHEST, ResizedDepth
+from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
 
-MOST_PIXELS = 80_000
+MAX_PIXELS = 80_000
 """Of a depth image that are read; of larger images every second or third pixel is left out."""
 
-LOW = 0.1
-"""Metres; lower than a step of stairs, which these agents do not climb: they do not feel their height."""
+OBSTACLE_BOTTOM = 0.1
+"""Metres; lower than a step of stairs, which these agents do not climb: they do not know their height."""
 
-POSE_TELLERS = frozenset(("gps", "pointgoal_with_gps_compass"))
-"""Observations of protocols that let agents know where they are; elsewhere being told is a privilege."""
+POSE_SENSORS = frozenset(("gps", "pointgoal_with_gps_compass"))
+"""Observations that give the pose; in protocols without one of them the pose is a privileged input."""
 
 MOVES = {"forward": "move_forward", "left": "turn_left", "right": "turn_right"}
 """Moves of an explorer -> names of actions."""
 
 
 class MappingAgent(Agent):
-    """Keeps an occupancy map for each slot, in the frame of the episode's start.
+    """Keeps an occupancy map for each slot, in the frame of the episode's start, and goes to its goals.
 
-    It sees by `depth`, and feels its pose by `gps` and `compass`, where a derived class has no other source.
-    What it goes to, a derived class says.
+    It observes `depth`, and `gps` and `compass` where a derived class has no other source of its pose. Where
+    its finder finds no goal it explores.
 
     Args:
         task: the rules.
+        finder: finds the goals.
         seed: of the run.
     """
 
     on_graphs = False
 
-    def __init__(self, task: Task, seed: int = 0) -> None:
-        self.task = task
+    def __init__(self, task: Task, finder: GoalFinder, seed: int = 0) -> None:
+        self.task, self.finder = task, finder
         self.camera = _first_camera(task.embodiment, "depth")
         self._depth = _depth_sensor(task)
         self._is_resized = isinstance(task.make_sensor("depth"), ResizedDepth)
         self._explorer_settings = _explorer_settings(task.embodiment)
         self._indices = {name: index for index, name in enumerate(task.actions)}
         self._map_settings = _map_settings(task.embodiment, self._depth, self.camera)
-        self._neck = Neck(task.embodiment) if isinstance(task, ObjectNavRobothor) else None
+        self._tilt_estimator = TiltEstimator(task.embodiment) if isinstance(task, ObjectNavRobothor) else None
         self._pose_source = self.make_pose_source()
-        self.sensors: tuple[str, ...] = ("depth", *self._pose_source.sensors)
+        self.sensors: tuple[str, ...] = ("depth", *self._pose_source.sensors, *finder.sensors)
         if beyond := self.inputs_beyond(task):
             self.privileged, self.privileged_inputs = True, (*self.privileged_inputs, *beyond)
         self._maps: OccupancyMaps | None = None
@@ -68,7 +70,11 @@ class MappingAgent(Agent):
     @classmethod
     def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
         """The pose, where no observation of the protocol tells it."""
-        return () if POSE_TELLERS & set(task.sensors) else ("pose",)
+        return () if POSE_SENSORS & set(task.sensors) else ("pose",)
+
+    def attach(self, batch: NavigationBatch) -> None:
+        """Hand the batch to the finder."""
+        self.finder.attach(batch)
 
     def reset(self, starts: Sequence[Start]) -> None:
         for start in starts:
@@ -76,9 +82,9 @@ class MappingAgent(Agent):
                 settings = self.settings_in(start.scene_id)
                 self._explorers[start.slot] = Explorer(settings, start.generator(type(self).__name__))
                 self._starts.append(start)
-                if self._neck is not None:
-                    self._neck.begin(start.slot)
-            self.begin(start)
+                if self._tilt_estimator is not None:
+                    self._tilt_estimator.begin(start.slot)
+            self.finder.begin(start)
 
     def act(
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
@@ -89,19 +95,19 @@ class MappingAgent(Agent):
             observations = {**observations, "depth": depths[..., None]}
         if 0 < self._depth.nearest <= self.task.embodiment.radius:
             depths = forget_nearest(depths, (self._depth.nearest - self.depth_scale[1]) / self.depth_scale[0])
-        maps, poses = self._feel(observations, depths, active)
+        maps, poses = self._estimate_poses(observations, depths, active)
         rows = np.flatnonzero(active).tolist()
-        each = {slot: {name: value[slot] for name, value in observations.items()} for slot in rows}
+        seen = {slot: self._read(slot, observations, poses[slot]) for slot in rows}
         known = active.copy()
-        if self._neck is not None:
-            known[rows] = [self._neck.knows(slot) for slot in rows]
-        self._carve(maps, depths, poses, known, {slot: each[slot] for slot in rows if known[slot]})
+        if self._tilt_estimator is not None:
+            known[rows] = [self._tilt_estimator.knows(slot) for slot in rows]
+        self._map(maps, depths, poses, known, {slot: seen[slot] for slot in rows if known[slot]})
         actions = np.zeros(len(active), np.int64)
         for slot in rows:
-            name = self._choose(slot, maps, each[slot], poses[slot])
+            name = self._choose(slot, maps, *seen[slot])
             actions[slot] = self._indices[name]
-            if self._neck is not None:
-                self._neck.note(slot, name)
+            if self._tilt_estimator is not None:
+                self._tilt_estimator.note(slot, name)
             if self._explorers[slot].gives_up:
                 maps.reset([slot])
                 self._explorers[slot].begin_anew()
@@ -109,11 +115,11 @@ class MappingAgent(Agent):
         return actions
 
     def make_pose_source(self) -> PoseSource:
-        """What tells where the bodies are."""
-        return ToldPoses()
+        """What estimates the poses of the bodies."""
+        return SensorPoses()
 
     def settings_in(self, scene_id: str) -> ExplorerSettings:
-        """How it explores in a scene: by its body's data sheet, unless it has learned better."""
+        """How it explores in a scene: by the embodiment, unless it has learned what its actions do."""
         return self._explorer_settings
 
     @property
@@ -123,49 +129,6 @@ class MappingAgent(Agent):
             raise InputError("expected an agent that has acted, got one without maps; let it act first")
         return self._maps
 
-    @abstractmethod
-    def begin(self, start: Start) -> None:
-        """An episode or sub-task begins: forget what its boundary ends."""
-
-    def look(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> Bool[np.ndarray, "h w"] | None:
-        """Look at what the body in `slot` observes, before it is mapped; arguments as of `find_aim`.
-
-        Returns (H, W) bool, pixels of things that bodies pass through and that are left out of the map
-        (metres do not matter); None for none.
-        """
-        return None
-
-    @abstractmethod
-    def find_aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> Aim | None:
-        """What the body in `slot` should go to; None to explore.
-
-        Args:
-            slot: row of the batch.
-            observations: name -> one environment's array, without the leading N.
-            pose: (4, 4) of the depth camera, metres, in the frame of the map.
-        """
-
-    def is_reached(self, slot: int) -> bool:
-        """Whether the body in `slot` should declare its goal by what it sees, wherever it was going to."""
-        return False
-
-    def elevation(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> float:
-        """Radians upwards at which a camera that tilts should look; pose: its (4, 4), metres."""
-        return 0.0
-
-    def arrive(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> str:
-        """The move at the aim: "arrived" declares the goal; pose: of the camera, (4, 4), metres."""
-        return "arrived"
-
-    def metric_depth(self, observation: Float[np.ndarray, "h w 1"]) -> Float[np.ndarray, "h w"]:
-        """(H, W) metres from one depth observation (H, W, 1)."""
-        scale, offset = self.depth_scale
-        return np.asarray(offset + scale * observation[..., 0])
-
     @property
     def depth_scale(self) -> tuple[float, float]:
         """(metres per unit, metres at 0) of depth observations."""
@@ -173,62 +136,67 @@ class MappingAgent(Agent):
 
     @property
     def depth_range(self) -> tuple[float, float]:
-        """(nearest, farthest) metres between which depths are told apart."""
+        """(nearest, farthest) metres between which depths are exact."""
         return self._depth.nearest, self._depth.farthest
 
+    def _read(
+        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    ) -> tuple[dict[str, np.ndarray], DepthView]:
+        """What one body observes, without the leading N, and its depth image taken from `pose`, metres."""
+        own = {name: value[slot] for name, value in observations.items()}
+        depth = own["depth"][..., 0]
+        return own, DepthView(depth, *self.depth_scale, self.depth_range, self.camera, pose)
+
     def _choose(
-        self,
-        slot: int,
-        maps: OccupancyMaps,
-        observations: Mapping[str, np.ndarray],
-        pose: Float[np.ndarray, "4 4"],
+        self, slot: int, maps: OccupancyMaps, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> str:
-        """The name of the next action of the body in `slot`; observations and pose as of `find_aim`."""
-        if self._neck is not None:
-            if self._neck.knows(slot) and self.is_reached(slot):
+        """The name of the next action of the body in `slot`; observations and view as of GoalFinder."""
+        explorer = self._explorers[slot]
+        if self._tilt_estimator is not None:
+            if self._tilt_estimator.knows(slot) and self.finder.is_reached(slot):
                 return self.task.declaration
-            look = self._neck.look_towards(slot, self.elevation(slot, pose))
-            if look is not None:
-                return look
-        aim = self.find_aim(slot, observations, pose)
+            tilt = self._tilt_estimator.tilt_towards(slot, self.finder.elevation(slot, view.pose))
+            if tilt is not None:
+                return tilt
+        aim = self.finder.find_aim(slot, observations, view, explorer.is_done)
         position, yaw = self._bodies.positions[slot], float(self._bodies.yaws[slot])
         scores, box = maps.scores[slot, maps.layer[slot]], maps.boxes[slot, maps.layer[slot]]
-        move = self._explorers[slot].act(scores, maps.grid(slot), position, yaw, aim, box)
+        move = explorer.act(scores, maps.grid(slot), position, yaw, aim, box)
         if move == "arrived":
-            move = self.arrive(slot, pose)
+            move = self.finder.arrive(slot, view.pose)
         return self.task.declaration if move == "arrived" else MOVES[move]
 
-    def _feel(
+    def _estimate_poses(
         self,
         observations: Mapping[str, np.ndarray],
         depths: Float32[np.ndarray, "n h w"],
         active: Bool[np.ndarray, "n"],
     ) -> tuple[OccupancyMaps, Float[np.ndarray, "n 4 4"]]:
-        """The maps, empty where an episode has just begun, and (N, 4, 4) metres, where the cameras are."""
+        """The maps, emptied where an episode begins, and (N, 4, 4) metres, estimated poses of the cameras."""
         if self._maps is None or self._maps.agents != len(active):
             self._maps = OccupancyMaps(len(active), self._map_settings)
             self._bodies = Bodies(len(active))
         begun = [start.slot for start in self._starts]
         self._starts.clear()
         self._maps.reset(begun)
-        self._pose_source.feel(observations, depths, begun, active, self._bodies)
-        if self._neck is not None:
+        self._pose_source.update(observations, depths, begun, active, self._bodies)
+        if self._tilt_estimator is not None:
             rows = np.flatnonzero(active)
-            self._bodies.tilts[rows] = [self._neck.tilt(slot) for slot in rows.tolist()]
+            self._bodies.tilts[rows] = [self._tilt_estimator.tilt(slot) for slot in rows.tolist()]
         return self._maps, world_from_camera(self._bodies, self.camera)
 
-    def _carve(
+    def _map(
         self,
         maps: OccupancyMaps,
         depths: Float32[np.ndarray, "n h w"],
         poses: Float[np.ndarray, "n 4 4"],
         active: Bool[np.ndarray, "n"],
-        each: Mapping[int, Mapping[str, np.ndarray]],
+        seen: Mapping[int, tuple[Mapping[str, np.ndarray], DepthView]],
     ) -> None:
-        """Carve the images, but for what bodies pass through; each: row -> (...) arrays by name."""
+        """Map the images without what bodies pass through; seen: row -> observations and view."""
         is_own = False
-        for slot, observations in each.items():
-            passable = self.look(slot, observations, poses[slot])
+        for slot, (observations, view) in seen.items():
+            passable = self.finder.observe(slot, observations, view)
             if passable is not None:
                 depths, is_own = (depths if is_own else depths.copy()), True
                 depths[slot][passable] = np.nan
@@ -272,13 +240,60 @@ def _explorer_settings(body: Embodiment) -> ExplorerSettings:
 
 def _map_settings(body: Embodiment, depth: Depth, camera: Camera) -> OccupancySettings:
     stride = 1
-    while camera.width_px * camera.height_px > MOST_PIXELS * stride**2:
+    while camera.width_px * camera.height_px > MAX_PIXELS * stride**2:
         stride += 1
     return OccupancySettings(
-        nearest=depth.nearest,
-        farthest=min(depth.farthest, 6.0),
-        low=LOW,
-        high=body.height,
+        min_range=depth.nearest,
+        max_range=min(depth.farthest, 6.0),
+        obstacle_bottom=OBSTACLE_BOTTOM,
+        obstacle_top=body.height,
         size=60.0,
         stride=stride,
     )
+
+
+EDGE = 0.06
+"""Share of the inverse depth; the crease between a wall 6 m away and the floor bends by 0.04 at 224 rows."""
+
+
+def stretch(depths: Float32[np.ndarray, "n h w"], rows: int, columns: int) -> Float32[np.ndarray, "n r c"]:
+    """Depth images (N, H, W) of any unit at the size in which the camera took them, by the nearest pixels.
+
+    Protocols for networks resize images without keeping their aspect; a map needs the camera's own rays.
+    """
+    height, width = depths.shape[1:]
+    if (height, width) == (rows, columns):
+        return depths
+    nearest = [np.arange(count) * size // count for count, size in ((rows, height), (columns, width))]
+    return np.ascontiguousarray(depths[:, nearest[0][:, None], nearest[1]])
+
+
+def forget_edges(depths: Float32[np.ndarray, "n h w"]) -> Float32[np.ndarray, "n h w"]:
+    """Resized depth images (N, H, W), metres, NaN beside edges.
+
+    Where images were resized, the pixels at an edge lie between what is before it and what is behind, where
+    nothing is: a map would close doors with them. The inverse depth of a plane is linear in the image, so
+    edges are where it bends by more than EDGE of itself.
+    """
+    inverse = 1.0 / np.maximum(depths, np.float32(0.05))
+    bends = np.zeros_like(inverse)
+    bends[:, 1:-1] = np.abs(inverse[:, 2:] + inverse[:, :-2] - 2 * inverse[:, 1:-1])
+    across = np.abs(inverse[..., 2:] + inverse[..., :-2] - 2 * inverse[..., 1:-1])
+    np.maximum(bends[..., 1:-1], across, out=bends[..., 1:-1])
+    edges = bends > np.float32(EDGE) * inverse
+    beside = edges.copy()
+    beside[:, 1:] |= edges[:, :-1]
+    beside[:, :-1] |= edges[:, 1:]
+    edges = beside.copy()
+    edges[..., 1:] |= beside[..., :-1]
+    edges[..., :-1] |= beside[..., 1:]
+    return np.where(edges, np.float32(np.nan), depths)
+
+
+def forget_nearest(depths: Float32[np.ndarray, "n h w"], nearest: float) -> Float32[np.ndarray, "n h w"]:
+    """Depth images (N, H, W) of any unit, NaN where they say `nearest` or less.
+
+    For cameras that tell depths apart from nearer than the body lets anything come: what is clipped to the
+    nearest depth there is no obstacle, but a hole, where a real camera measures nothing and says 0.
+    """
+    return np.where(depths > np.float32(nearest), depths, np.float32(np.nan))

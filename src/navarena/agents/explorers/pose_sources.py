@@ -1,4 +1,4 @@
-"""How an agent that maps knows where it is: told by sensors, or reckoned from its actions and from depth."""
+"""Pose sources of mapping agents: sensors of the pose, or odometry from actions and depth."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ USUAL_SCANS = ScanSettings()
 
 
 class PoseSource(ABC):
-    """Says where bodies are, each in the frame of its episode's start: x to the right, z backward.
+    """Estimates the poses of bodies, each in the frame of its episode's start: x to the right, z backward.
 
     Attributes:
         sensors: what it observes, beside depth.
@@ -24,7 +24,7 @@ class PoseSource(ABC):
     sensors: tuple[str, ...] = ()
 
     @abstractmethod
-    def feel(
+    def update(
         self,
         observations: Mapping[str, np.ndarray],
         depths: Float32[np.ndarray, "n h w"],
@@ -32,7 +32,7 @@ class PoseSource(ABC):
         active: Bool[np.ndarray, "n"],
         bodies: Bodies,
     ) -> None:
-        """Place `bodies` where the `active` ones feel that they are; called once before each action.
+        """Write the estimated poses of the `active` ones into `bodies`; called once before each action.
 
         Args:
             observations: name -> (N, ...).
@@ -46,12 +46,12 @@ class PoseSource(ABC):
         """The actions (N,) that the agent chose."""
 
 
-class ToldPoses(PoseSource):
-    """By `gps` and `compass`."""
+class SensorPoses(PoseSource):
+    """Poses from `gps` and `compass`."""
 
     sensors = ("gps", "compass")
 
-    def feel(
+    def update(
         self,
         observations: Mapping[str, np.ndarray],
         depths: Float32[np.ndarray, "n h w"],
@@ -65,8 +65,8 @@ class ToldPoses(PoseSource):
         bodies.yaws[:] = observations["compass"][:, 0]
 
 
-class ReckonedPoses(PoseSource):
-    """By what each action should do, and by matching each depth image with those before it.
+class OdometryPoses(PoseSource):
+    """Odometry: poses from the actions' nominal motions and from scan matching of depth images.
 
     Args:
         camera: the depth camera.
@@ -88,7 +88,7 @@ class ReckonedPoses(PoseSource):
         self._odometry: ScanOdometry | None = None
         self._expected = np.zeros((0, 3))
 
-    def feel(
+    def update(
         self,
         observations: Mapping[str, np.ndarray],
         depths: Float32[np.ndarray, "n h w"],

@@ -1,4 +1,4 @@
-"""From images in which things are marked to places in the frame of the map."""
+"""Places of objects in the frame of the map, from masks and depth images."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from navarena.simulation.body import Camera
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class DepthView:
     """One depth image and where it was taken from.
 
     Attributes:
         depth: (H, W) as observed; in metres it is offset + scale * depth.
         scale: metres per unit of depth.
         offset: metres at depth 0.
-        depth_range: (nearest, farthest) metres between which depths are told apart.
+        depth_range: (nearest, farthest) metres between which depths are exact.
         camera: that took the image.
         pose: (4, 4) of the camera, metres, in the frame of the map.
     """
@@ -35,7 +35,7 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Sighting:
-    """What one image shows of a thing.
+    """Where one image shows an object.
 
     Attributes:
         points: (K, 3) metres, in the frame of the map, of pixels whose depth is known.
@@ -46,16 +46,16 @@ class Sighting:
     beyond: Float[np.ndarray, "3"] | None
 
 
-def locate(mask: Bool[np.ndarray, "h w"], view: View, most: int = 200) -> Sighting:
+def locate(mask: Bool[np.ndarray, "h w"], view: DepthView, max_pixels: int = 200) -> Sighting:
     """Where the marked pixels lie; those whose depth is NaN are left out.
 
     Args:
-        mask: (H, W) bool, pixels of the thing.
+        mask: (H, W) bool, pixels of the object.
         view: the image.
-        most: pixels that are read, evenly chosen.
+        max_pixels: pixels that are read, evenly chosen.
     """
     marked = np.flatnonzero(mask)
-    rows, columns = np.divmod(marked[:: max(1, len(marked) // most)], mask.shape[1])
+    rows, columns = np.divmod(marked[:: max(1, len(marked) // max_pixels)], mask.shape[1])
     metres = view.metres(view.depth[rows, columns])
     measured = ~np.isnan(metres)
     rows, columns, metres = rows[measured], columns[measured], metres[measured]
@@ -70,7 +70,7 @@ def locate(mask: Bool[np.ndarray, "h w"], view: View, most: int = 200) -> Sighti
 
 
 def _points(
-    rows: np.ndarray, columns: np.ndarray, metres: np.ndarray, view: View
+    rows: np.ndarray, columns: np.ndarray, metres: np.ndarray, view: DepthView
 ) -> Float[np.ndarray, "k 3"]:
     camera, pose = view.camera, view.pose
     focal = camera.width_px / 2 / np.tan(camera.hfov / 2)

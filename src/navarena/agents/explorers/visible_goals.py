@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.goal_finders import ObjectFinder
-from navarena.agents.explorers.neck import half_view
-from navarena.agents.explorers.sightings import View, locate
+from navarena.agents.explorers.sightings import DepthView, locate
+from navarena.agents.explorers.tilt_estimation import half_view
 from navarena.core.geometry import forward_from_yaw
 from navarena.episodes.object_nav_robothor import visible_nearness
 from navarena.tasks.object_nav_robothor import ObjectNavRobothor
@@ -22,14 +22,14 @@ MARGIN = 0.04
 """Metres by which a surface must be nearer than the protocol asks: depth has errors."""
 
 SURE_PIXELS = 6
-"""Near pixels at which the body stops; at edges, resized depth lies between the thing and what is behind."""
+"""Near pixels at which the body stops; at edges, resized depth lies between the object and what is behind."""
 
 GAZE = 0.4
-"""Metres beyond those of the protocol within which the camera is tilted to a thing."""
+"""Metres beyond those of the protocol within which the camera is tilted to an object."""
 
 
 class VisibleFinder(ObjectFinder):
-    """The goal is a category; the body stops as soon as it sees a near surface of such a thing."""
+    """The goal is a category; the body stops as soon as it sees a near surface of such an object."""
 
     def __init__(self, task: ObjectNavRobothor) -> None:
         body = task.embodiment
@@ -46,20 +46,20 @@ class VisibleFinder(ObjectFinder):
         if start.boundary >= Boundary.EPISODE:
             self._in_view[start.slot], self._vain[start.slot] = False, 0
 
-    def look(
-        self, slot: int, observations: Mapping[str, np.ndarray], view: View
+    def observe(
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView
     ) -> Bool[np.ndarray, "h w"] | None:
-        passable = super().look(slot, observations, view)
+        passable = super().observe(slot, observations, view)
         masks = self.masks(slot, observations, view).values()
         self._in_view[slot] = any(self._count_near(mask, view) >= self._pixels for mask in masks)
         return passable
 
-    def aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
     ) -> Aim | None:
         self._reach, self._spare = REACHES[self._vain[slot]]
         self._fallbacks = REACHES[1:]
-        return super().aim(slot, observations, pose)
+        return super().find_aim(slot, observations, view, is_explored)
 
     def is_reached(self, slot: int) -> bool:
         return self._in_view[slot]
@@ -72,7 +72,7 @@ class VisibleFinder(ObjectFinder):
         return math.atan2(offset[1], away)
 
     def arrive(self, slot: int, pose: Float[np.ndarray, "4 4"]) -> str:
-        """Face the thing; from where it does not come into view so, go nearer."""
+        """Face the object; from where it does not come into view so, go nearer."""
         offset, yaw = self._nearest(slot, pose), math.atan2(pose[0, 2], pose[2, 2])
         if offset is None:
             return "left"
@@ -88,9 +88,9 @@ class VisibleFinder(ObjectFinder):
         offsets = points[points[:, 1] <= self._nearness.rise] - pose[:3, 3]
         return offsets[np.argmin(np.hypot(offsets[:, 0], offsets[:, 2]))] if len(offsets) else None
 
-    def _count_near(self, mask: Bool[np.ndarray, "h w"], view: View) -> int:
+    def _count_near(self, mask: Bool[np.ndarray, "h w"], view: DepthView) -> int:
         """How many of the marked pixels show near surfaces."""
-        points = locate(mask, view, most=mask.size).points
+        points = locate(mask, view, max_pixels=mask.size).points
         away = np.hypot(points[:, 0] - view.pose[0, 3], points[:, 2] - view.pose[2, 3])
         is_near = (away <= self._nearness.reach - MARGIN) & (points[:, 1] <= self._nearness.rise - MARGIN)
         return int(is_near.sum())

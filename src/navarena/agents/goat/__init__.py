@@ -1,4 +1,4 @@
-"""Agents for GOAT-Bench that remember what they saw: things (Modular GOAT) or views (CLIP on Wheels)."""
+"""Agents for GOAT-Bench that remember what they saw: objects (Modular GOAT) or views (CLIP on Wheels)."""
 
 from navarena.agents.goat.cow import CowSettings, ModularCowAgent
 from navarena.agents.goat.modular import ModularGoatAgent

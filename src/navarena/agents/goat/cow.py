@@ -1,18 +1,20 @@
-"""`modular-cow`: matches goals with every view it has seen, without telling things apart (CLIP on Wheels)."""
+"""`modular-cow`: matches goals with all views it has seen, without telling objects apart (CLIP on Wheels)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
-from jaxtyping import Float, Float32
+from jaxtyping import Float32
 
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders import GoalEncoder, GoalQuery, make_encoder
 from navarena.agents.explorers.explorer import Aim
+from navarena.agents.explorers.goal_finders import GoalFinder
 from navarena.agents.explorers.mapping_agent import MappingAgent
-from navarena.agents.goat.approach import stay_at
-from navarena.agents.goat.told_goals import read_goal, require_goal_sensors
+from navarena.agents.explorers.sightings import DepthView
+from navarena.agents.goat.goal_reading import read_goal, require_goal_sensors
+from navarena.agents.goat.instance_aims import stay_at
 from navarena.agents.goat.view_memory import USUAL_VIEWS, ViewMemory, ViewSettings, cut_tiles
 from navarena.core.errors import InputError
 from navarena.episodes.goals import Modality
@@ -33,7 +35,7 @@ class CowSettings:
         accept: modality -> likeness from which on a view is gone to at once; of words and images it is
             much smaller than of two images (CLIP).
         patience: actions of a sub-task before the best view is gone to, however bad.
-        last: actions after that, after which the body declares wherever it is.
+        last: actions after that, after which the body calls STOP wherever it is.
         views: which are kept.
     """
 
@@ -56,6 +58,69 @@ class _Hunt:
     goal: GoalQuery | None = None
     vector: Float32[np.ndarray, "d"] | None = None
     steps: int = 0
+
+
+class ViewFinder(GoalFinder):
+    """Finds the goals of GOAT-Bench among the views that each body has seen.
+
+    Args:
+        task: of GOAT-Bench; raises InputError for another.
+        encoder: one that sees images; raises InputError for another.
+        settings: when a view is taken for the goal.
+    """
+
+    def __init__(self, task: Task, encoder: GoalEncoder, settings: CowSettings) -> None:
+        self.sensors = ("rgb", *require_goal_sensors(task))
+        if not encoder.sees_images:
+            raise InputError(
+                f"expected an encoder that sees images, got {encoder.name!r}; take images or clip:PATH"
+            )
+        self._encoder, self._settings = encoder, settings
+        self._views: dict[int, ViewMemory] = {}
+        self._hunts: dict[int, _Hunt] = {}
+
+    def begin(self, start: Start) -> None:
+        self._hunts[start.slot] = _Hunt()
+        if start.boundary >= Boundary.EPISODE:
+            self._views[start.slot] = ViewMemory(self._settings.views)
+
+    def find_aim(
+        self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
+    ) -> Aim | None:
+        views, hunt = self._views[slot], self._hunts[slot]
+        if views.is_new(view.pose):
+            self._remember(views, observations, view)
+        if hunt.goal is None:
+            hunt.goal = read_goal(observations)
+            if hunt.goal is None:
+                return None
+            hunt.vector = self._encoder.encode(hunt.goal) if self._can_encode(hunt.goal) else None
+        hunt.steps += 1
+        if hunt.steps > self._settings.patience + self._settings.last:
+            return stay_at(view.pose)
+        return self._aim_at_best(views, hunt, is_explored)
+
+    def _remember(self, views: ViewMemory, observations: Mapping[str, np.ndarray], view: DepthView) -> None:
+        """Keep what is seen from here."""
+        depth, hfov, count = view.metres(view.depth), view.camera.hfov, self._settings.views.tiles
+        tiles = cut_tiles(observations["rgb"], depth, view.pose, hfov, view.depth_range, count)
+        if tiles:
+            features = self._encoder.encode_images([tile.image for tile in tiles])
+            views.add(view.pose, features, np.stack([tile.place for tile in tiles]))
+
+    def _can_encode(self, goal: GoalQuery) -> bool:
+        return goal.modality == "image" or self._encoder.reads_words
+
+    def _aim_at_best(self, views: ViewMemory, hunt: _Hunt, is_explored: bool) -> Aim | None:
+        """The place of the view that is most like the goal, once that is enough; None to explore."""
+        if hunt.vector is None or hunt.goal is None or not len(views):
+            return None
+        scores = views.scores(hunt.vector)
+        best = int(np.argmax(scores))
+        is_late = is_explored or hunt.steps > self._settings.patience
+        if not is_late and scores[best] < self._settings.accept[hunt.goal.modality]:
+            return None
+        return Aim(views.places[best][None], np.zeros(1), REACH, SPARE)
 
 
 class ModularCowAgent(MappingAgent):
@@ -81,59 +146,5 @@ class ModularCowAgent(MappingAgent):
         encoder: str | GoalEncoder = "images",
         settings: CowSettings = USUAL_COW,
     ) -> None:
-        super().__init__(task, seed)
-        self.sensors = (*self.sensors, "rgb", *require_goal_sensors(task))
-        self._encoder = make_encoder(encoder) if isinstance(encoder, str) else encoder
-        if not self._encoder.sees_images:
-            raise InputError(
-                f"expected an encoder that sees images, got {self._encoder.name!r}; take images or clip:PATH"
-            )
-        self._settings = settings
-        self._views: dict[int, ViewMemory] = {}
-        self._hunts: dict[int, _Hunt] = {}
-
-    def begin(self, start: Start) -> None:
-        self._hunts[start.slot] = _Hunt()
-        if start.boundary >= Boundary.EPISODE:
-            self._views[start.slot] = ViewMemory(self._settings.views)
-
-    def find_aim(
-        self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> Aim | None:
-        views, hunt = self._views[slot], self._hunts[slot]
-        if views.is_new(pose):
-            self._remember(views, observations, pose)
-        if hunt.goal is None:
-            hunt.goal = read_goal(observations)
-            if hunt.goal is None:
-                return None
-            hunt.vector = self._encoder.encode(hunt.goal) if self._can_encode(hunt.goal) else None
-        hunt.steps += 1
-        if hunt.steps > self._settings.patience + self._settings.last:
-            return stay_at(pose)
-        return self._aim_at_best(views, hunt, self._explorers[slot].is_done)
-
-    def _remember(
-        self, views: ViewMemory, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> None:
-        """Keep what is seen from here."""
-        depth = self.metric_depth(observations["depth"])
-        count = self._settings.views.tiles
-        tiles = cut_tiles(observations["rgb"], depth, pose, self.camera.hfov, self.depth_range, count)
-        if tiles:
-            features = self._encoder.encode_images([tile.image for tile in tiles])
-            views.add(pose, features, np.stack([tile.place for tile in tiles]))
-
-    def _can_encode(self, goal: GoalQuery) -> bool:
-        return goal.modality == "image" or self._encoder.reads_words
-
-    def _aim_at_best(self, views: ViewMemory, hunt: _Hunt, is_explored: bool) -> Aim | None:
-        """The place of the view that is most like the goal, once that is enough; None to explore."""
-        if hunt.vector is None or hunt.goal is None or not len(views):
-            return None
-        scores = views.scores(hunt.vector)
-        best = int(np.argmax(scores))
-        is_late = is_explored or hunt.steps > self._settings.patience
-        if not is_late and scores[best] < self._settings.accept[hunt.goal.modality]:
-            return None
-        return Aim(views.places[best][None], np.zeros(1), REACH, SPARE)
+        chosen = make_encoder(encoder) if isinstance(encoder, str) else encoder
+        super().__init__(task, ViewFinder(task, chosen, settings), seed)

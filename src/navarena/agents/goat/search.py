@@ -1,4 +1,4 @@
-"""When to go to a remembered thing, and when to look on: the search for one goal."""
+"""The search for one goal: when to go to a remembered instance, and when to explore further."""
 
 import math
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ from navarena.mapping import Instance
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """When a thing is taken for the goal. Our choices.
+    """When an instance is taken for the goal. Our choices.
 
     Attributes:
-        accept: modality -> score from which on a thing is taken at once.
+        accept: modality -> score from which on an instance is taken at once.
         patience: modality -> actions of looking on with a doubtful candidate, before the best one is taken;
-            of images the wrong thing seldom scores as much as the right one, so that looking on pays.
+            of images the wrong instance seldom scores as much as the right one, so that looking on pays.
         settled: modality -> actions that the memory has lasted for, from which on the best one is taken at
             once: what was seen before this goal was asked for need not be looked for again.
         nearness: metres within which a doubtful candidate counts as looked at.
         budget: actions of a sub-task before what is best is taken, however bad (paper: 500).
-        last: actions after that, after which the body declares wherever it is.
+        last: actions after that, after which the body calls STOP wherever it is.
     """
 
     accept: Mapping[Modality, float] = field(
@@ -49,14 +49,14 @@ USUAL_SEARCH = SearchSettings()
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What to do: go to one of `things`, or explore where there is none.
+    """What to do: go to one of `instances`, or explore where there is none.
 
     Attributes:
-        things: the nearest of which is to be gone to.
+        instances: the nearest of which is to be gone to.
         is_sure: whether it is the goal; else it is only worth a look from near.
     """
 
-    things: list[Instance]
+    instances: list[Instance]
     is_sure: bool = True
 
 
@@ -67,7 +67,7 @@ class Search:
     """The search for the current goal of one body.
 
     Args:
-        matcher: that scores things.
+        matcher: that scores instances.
         settings: when one is taken.
         age: actions that the memory has lasted for when the search begins.
     """
@@ -103,34 +103,35 @@ class Search:
         """What to do next; called once for each action.
 
         Args:
-            known: all remembered things.
-            position: (3,) metres, of the body or its camera, in the frame of the things.
+            known: all remembered instances.
+            position: (3,) metres, of the body or its camera, in the frame of the instances.
             is_explored: whether no unknown place is left to look at.
         """
         self._steps += 1
         found = self._matcher.rank(known)
-        if self._goal is None or not found.things:
+        if self._goal is None or not found.instances:
             return EXPLORE
         if self._goal.modality == "object":
-            return Choice(found.things)
+            return Choice(found.instances)
         self._doubted += 1
-        told = self._goal.modality
-        seen = [k for k, one in enumerate(found.things) if len(one.points)]
+        modality = self._goal.modality
+        seen = [k for k, one in enumerate(found.instances) if len(one.points)]
         best = max(seen, key=lambda k: (found.scores[k], -k), default=None)
-        is_late = is_explored or self._is_late(told)
-        if best is not None and (is_late or found.scores[best] >= self._settings.accept[told]):
-            return Choice([found.things[best]])
+        is_late = is_explored or self._is_late(modality)
+        if best is not None and (is_late or found.scores[best] >= self._settings.accept[modality]):
+            return Choice([found.instances[best]])
         return self._look_on(found, position)
 
-    def _is_late(self, told: Modality) -> bool:
+    def _is_late(self, modality: Modality) -> bool:
         """Whether the best candidate is taken, however doubtful."""
         one = self._settings
-        return self._doubted > one.patience[told] or self.age > one.settled[told] or self._steps > one.budget
+        is_old = self.age > one.settled[modality]
+        return is_old or self._doubted > one.patience[modality] or self._steps > one.budget
 
     def _look_on(self, found: Candidates, position: Float[np.ndarray, "3"]) -> Choice:
         """Go and see the candidates that were not seen from near; explore when all of them were."""
-        for thing in found.things:
-            offset = thing.middle - position
-            if len(thing.points) and math.hypot(offset[0], offset[2]) < self._settings.nearness:
-                self._looked_at.add(thing.number)
-        return Choice([one for one in found.things if one.number not in self._looked_at], False)
+        for instance in found.instances:
+            offset = instance.middle - position
+            if len(instance.points) and math.hypot(offset[0], offset[2]) < self._settings.nearness:
+                self._looked_at.add(instance.number)
+        return Choice([one for one in found.instances if one.number not in self._looked_at], False)

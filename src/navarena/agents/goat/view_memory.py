@@ -1,4 +1,4 @@
-"""Everything that was seen, as a whole: square views, what an encoder makes of them, and their places."""
+"""View memory: square parts of all images that were seen, their vectors, and the places they show."""
 
 import math
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ class ViewSettings:
     Attributes:
         cell: metres; of one place (and heading) only the first look is kept.
         headings: directions that are told apart.
-        most: views of each body; then the oldest makes room.
+        max_views: of each body; beyond it the oldest are forgotten.
         tiles: squares that an image is cut into along its longer side, evenly spread.
     """
 
     cell: float = 0.5
     headings: int = 12
-    most: int = 1024
+    max_views: int = 1024
     tiles: int = 3
 
     def __post_init__(self) -> None:
-        if not (self.cell > 0 and min(self.headings, self.most, self.tiles) > 0):
+        if not (self.cell > 0 and min(self.headings, self.max_views, self.tiles) > 0):
             raise InputError(
                 "expected a positive cell (metres), headings, number of views and tiles, got "
-                f"{self.cell}, {self.headings}, {self.most} and {self.tiles}"
+                f"{self.cell}, {self.headings}, {self.max_views} and {self.tiles}"
             )
 
 
@@ -86,7 +86,7 @@ class ViewMemory:
         self._looks.add(self._key(pose))
         self._features.extend(features)
         self._places.extend(places)
-        excess = max(0, len(self._features) - self._settings.most)
+        excess = max(0, len(self._features) - self._settings.max_views)
         del self._features[:excess], self._places[:excess]
 
     def scores(self, goal: Float32[np.ndarray, "d"]) -> Float32[np.ndarray, "v"]:
@@ -118,7 +118,7 @@ def cut_tiles(
         depth: (H, W) metres.
         pose: (4, 4) world_from_camera, metres.
         hfov: radians.
-        depth_range: (nearest, farthest) metres between which depths are told apart.
+        depth_range: (nearest, farthest) metres between which depths are exact.
         tiles: how many squares along the longer side.
     """
     height, width = depth.shape

@@ -17,8 +17,7 @@ from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.compare import Contestant
 from navarena.evaluation.journal import Row
 from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
-from navarena.metrics.backtracking import is_in_sector, seen_before_turn
-from navarena.metrics.multi_goal import MultiGoalTrajectory
+from navarena.metrics.multi_goal import MultiGoalTrajectory, is_in_sector, seen_before_turn
 from navarena.metrics.statistics import subtract_estimates
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.multi_on import require_state

@@ -1,6 +1,6 @@
 """FOUND budgets of MultiON (paper, table 9): how agents do that may call FOUND wrongly so many times.
 
-One run with the largest budget holds the runs with all smaller ones (see metrics.found_budget), so that it is
+One run with the largest budget holds the runs with all smaller ones (see metrics.multi_goal), so that it is
 replayed once and its episodes are cut off. A run with `oracle_found` stands as it is.
 """
 
@@ -19,8 +19,7 @@ from navarena.evaluation.journal import Row
 from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
 from navarena.evaluation.traits import record_goals
 from navarena.metrics.catalog import compute_metrics
-from navarena.metrics.found_budget import BUDGETS, cut_at_budget, wrong_calls
-from navarena.metrics.multi_goal import MultiGoalTrajectory
+from navarena.metrics.multi_goal import BUDGETS, MultiGoalTrajectory, cut_at_budget, wrong_calls
 
 NAMES = ("progress", "success", "ppl", "spl")
 """In the order of table 9."""

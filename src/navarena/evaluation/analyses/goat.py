@@ -10,9 +10,8 @@ from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
 from navarena.evaluation.analyses.estimates import by_label, estimate_part
 from navarena.evaluation.breakdowns import pool_parts, weigh_parts
 from navarena.evaluation.compare import Contestant
-from navarena.metrics.catalog import TOLD
-from navarena.metrics.relative_drop import estimate_relative_drop
-from navarena.metrics.statistics import Estimate
+from navarena.metrics.catalog import MODALITY_TITLES
+from navarena.metrics.statistics import Estimate, estimate_relative_drop
 from navarena.metrics.subtasks import LAST_PLACE, MODALITIES
 
 ALL = "all"
@@ -32,7 +31,7 @@ def analyse_modalities(contestants: Sequence[Contestant]) -> Analysis:
             if parts.any():
                 pooled = [_pool(one, name) for name in names]
                 share = estimate_part(one, names[0], parts > 0)
-                rows.append((one.label, TOLD.get(modality, ALL), int(parts.sum()), *pooled, share))
+                rows.append((one.label, MODALITY_TITLES.get(modality, ALL), int(parts.sum()), *pooled, share))
     return Analysis(
         "modalities",
         "Sub-tasks by how their goals are told",
@@ -139,7 +138,9 @@ def _describe_noise(label: str, clean: Contestant, noisy: Contestant) -> list[tu
         name = f"{modality}_success"
         parts = int(weigh_parts(clean.rows[0], name).sum())
         drop = _drop(clean, noisy, [modality])
-        rows.append((label, noise, TOLD[modality], parts, _pool(clean, name), _pool(noisy, name), drop))
+        rows.append(
+            (label, noise, MODALITY_TITLES[modality], parts, _pool(clean, name), _pool(noisy, name), drop)
+        )
     total = int(sum(weigh_parts(clean.rows[0], f"{one}_success").sum() for one in told))
     name = _name_score(ALL, "success")
     rows.append(

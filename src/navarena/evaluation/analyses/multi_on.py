@@ -25,7 +25,7 @@ from navarena.evaluation.compare import Contestant, pair_contestants
 from navarena.metrics.statistics import Estimate, estimate_mean, subtract_estimates
 
 WAY_EDGES = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, math.inf)
-"""Metres of the shortest way along all goals; figure 6 prints no edges."""
+"""Metres of the shortest path along all goals; figure 6 prints no edges."""
 
 POWERED = "to the power m of Wilson's interval for one goal"
 
@@ -130,10 +130,10 @@ def analyse_distance(contestants: Sequence[Contestant], metric: str = "ppl") -> 
         curves.append(Curve(one.label, *(tuple(column) for column in zip(*points))) if points else None)
     return Analysis(
         "distance",
-        "Performance against the length of the shortest way",
+        "Performance against the length of the shortest path",
         (
             Column("run"),
-            Column("shortest way"),
+            Column("shortest path"),
             Column("episodes", "count"),
             Column("mean way", "metres"),
             Column("PPL" if metric == "ppl" else metric, "score"),
@@ -141,7 +141,7 @@ def analyse_distance(contestants: Sequence[Contestant], metric: str = "ppl") -> 
         tuple(rows),
         ("Episodes without a way are left out. For one goal PPL is SPL.",),
         tuple(curve for curve in curves if curve is not None),
-        "geodesic length of the shortest way, metres",
+        "geodesic length of the shortest path, metres",
         "PPL" if metric == "ppl" else metric,
         "score",
     )

@@ -64,4 +64,4 @@ def _tell_subtask(subtask: Subtask, place: str) -> ToldGoal:
 
 def current_goal(trajectory: Trajectory, pose: int, count: int) -> int:
     """The place, from 0, of the goal that is current after `pose` actions; the last at the end."""
-    return min(int((np.asarray(trajectory.passed_after) <= pose).sum()), count - 1)
+    return min(int((np.asarray(trajectory.goal_end_steps) <= pose).sum()), count - 1)

@@ -93,7 +93,7 @@ class GraphAtlas:
         return np.asarray(self._distances[self._cells(a, b)])
 
     def next_node(self, a: Nodes, b: Nodes) -> Int[np.ndarray, "..."]:
-        """(...,) index of the node after `a` on a shortest way to `b` (same scans); -1 without a way."""
+        """(...,) index of the node after `a` on a shortest path to `b` (same scans); -1 without a way."""
         return np.asarray(self._next[self._cells(a, b)])
 
     def shortest_path(self, start: int, goal: int) -> Int[np.ndarray, "k"]:

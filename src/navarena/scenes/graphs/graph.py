@@ -89,7 +89,7 @@ class NavGraph:
 
     @property
     def next_places(self) -> Int[np.ndarray, "v v"]:
-        """(V, V) int: [a, b] is the place after a on a shortest way to b; a itself at b; -1 without way."""
+        """(V, V) int: [a, b] is the place after a on a shortest path to b; a itself at b; -1 without way."""
         nearer = self._shortest[1].T.copy()  # the predecessor of a on the way from b
         nearer[nearer < 0] = -1
         np.fill_diagonal(nearer, np.arange(len(self)))

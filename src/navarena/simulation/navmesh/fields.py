@@ -153,7 +153,7 @@ def start_field(table, row, fields, slot, triangles, points):
 
 @kernel
 def ask_field(table, row, fields, slot, t, px, py, pz, bound):
-    """Shortest way from p in triangle t to the sources, if its plan length is below `bound`.
+    """Shortest path from p in triangle t to the sources, if its plan length is below `bound`.
 
     Returns:
         (status ok, plan length, 3-D length, root, half, via); ok is False when the field is too

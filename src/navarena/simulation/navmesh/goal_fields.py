@@ -62,7 +62,7 @@ class GoalFields:
     def ask(
         self, slots: Sequence[int] | Int[np.ndarray, "n"], points: Points
     ) -> tuple[Float[np.ndarray, "n"], Points]:
-        """Distance (N,) in metres, and (N, 3) where the shortest way first turns, or the goal.
+        """Distance (N,) in metres, and (N, 3) where the shortest path first turns, or the goal.
 
         The second is what an expert walks towards; NaN where there is no way.
         """

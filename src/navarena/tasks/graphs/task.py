@@ -120,7 +120,7 @@ class IR2R(GraphTask):
 
     1. Agent: the agent acts until STOP or the limit.
     2. Oracle to the goal, skipped where the agent stands on the goal's node: each step goes one node
-       along a shortest way to it.
+       along a shortest path to it.
     3. Oracle to the next start, likewise. There the body turns to the next start heading, and the
        next agent phase begins.
 

@@ -22,7 +22,7 @@ def _action_towards(
 def teacher_actions(
     atlas: GraphAtlas, nodes: Int[np.ndarray, "k"], goals: Int[np.ndarray, "k"]
 ) -> Int[np.ndarray, "k"]:
-    """(K,) action along a shortest way from each node to its goal; STOP at the goal or without a way.
+    """(K,) action along a shortest path from each node to its goal; STOP at the goal or without a way.
 
     States need not lie on a described path: this labels whatever a policy has visited (DAgger).
 
@@ -43,7 +43,7 @@ def path_actions(
     """(K,) action along a described path, which need not be a shortest one.
 
     A body that stands on the path's place number `step` after that many steps goes on to the next;
-    any other goes along a shortest way to the path's end.
+    any other goes along a shortest path to the path's end.
 
     Args:
         atlas: of the scan.

@@ -120,7 +120,7 @@ class OccupancyMapSensor(GoalSensor):
         return maps.grid(slot), maps.scores[slot, maps.layer[slot]]
 
     def _settings(self, simulator: Simulator) -> OccupancySettings:
-        return replace(self.settings, high=simulator.embodiment.height)
+        return replace(self.settings, obstacle_top=simulator.embodiment.height)
 
     def _kept(self, simulator: Simulator, state: TaskState) -> _Kept[OccupancyMaps]:
         memory: WeakKeyDictionary[TaskState, _Kept[OccupancyMaps]] = self.__dict__["_memory"]

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from navarena.agents.encoders import GoalEncoder, GoalQuery, KeptEncoder, make_encoder
-from navarena.agents.encoders.kept import identify, key_of
+from navarena.agents.encoders import CachedEncoder, GoalEncoder, GoalQuery, make_encoder
+from navarena.agents.encoders.cached import identify, key_of
 from navarena.core.errors import InputError, StorageError
 from navarena.core.seeding import make_generator
 
@@ -20,16 +20,16 @@ def write_many(folder: str, rounds: int) -> None:
         for path in Path(folder).rglob("*"):
             if path.is_file() and not path.name.startswith("."):
                 path.unlink(missing_ok=True)
-        KeptEncoder(make_encoder("words"), Path(folder)).encode_words(TEXTS)
+        CachedEncoder(make_encoder("words"), Path(folder)).encode_words(TEXTS)
 
 
 def test_what_is_known_is_not_computed_again(tmp_path: Path) -> None:
-    plain, kept = make_encoder("words"), KeptEncoder(make_encoder("words"), tmp_path)
+    plain, kept = make_encoder("words"), CachedEncoder(make_encoder("words"), tmp_path)
     np.testing.assert_array_equal(
         kept.encode_words([*TEXTS, TEXTS[0]]), plain.encode_words([*TEXTS, TEXTS[0]])
     )
     assert kept.computed == len(TEXTS)
-    again = KeptEncoder(make_encoder("words"), tmp_path)
+    again = CachedEncoder(make_encoder("words"), tmp_path)
     goal = GoalQuery("description", text=TEXTS[2])
     np.testing.assert_array_equal(again.encode(goal), plain.encode(goal))
     assert again.computed == 0
@@ -37,7 +37,7 @@ def test_what_is_known_is_not_computed_again(tmp_path: Path) -> None:
 
 def test_images_are_kept_by_their_bytes_and_shape(tmp_path: Path) -> None:
     image = make_generator("kept").integers(0, 256, (20, 30, 3), dtype=np.uint8)
-    plain, kept = make_encoder("images"), KeptEncoder(make_encoder("images"), tmp_path)
+    plain, kept = make_encoder("images"), CachedEncoder(make_encoder("images"), tmp_path)
     turned = image.reshape(30, 20, 3)
     np.testing.assert_array_equal(
         kept.encode_images([image, turned, image]), plain.encode_images([image, turned, image])
@@ -49,14 +49,14 @@ def test_images_are_kept_by_their_bytes_and_shape(tmp_path: Path) -> None:
 
 def test_encoders_do_not_share_files(tmp_path: Path) -> None:
     for name in ("words", "one-hot"):
-        kept = KeptEncoder(make_encoder(name), tmp_path)
+        kept = CachedEncoder(make_encoder(name), tmp_path)
         kept.encode_words(["couch"])
         assert kept.computed == 1
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "flipped", "longer"])
 def test_damaged_files_are_written_anew(tmp_path: Path, damage: str) -> None:
-    expected = KeptEncoder(make_encoder("words"), tmp_path).encode_words(TEXTS[:1])
+    expected = CachedEncoder(make_encoder("words"), tmp_path).encode_words(TEXTS[:1])
     (path,) = [one for one in tmp_path.rglob("*") if one.is_file()]
     whole = path.read_bytes()
     flipped = bytearray(whole)
@@ -64,7 +64,7 @@ def test_damaged_files_are_written_anew(tmp_path: Path, damage: str) -> None:
     path.write_bytes(
         {"cut": whole[:-3], "empty": b"", "flipped": bytes(flipped), "longer": whole + b"x"}[damage]
     )
-    kept = KeptEncoder(make_encoder("words"), tmp_path)
+    kept = CachedEncoder(make_encoder("words"), tmp_path)
     np.testing.assert_array_equal(kept.encode_words(TEXTS[:1]), expected)
     assert kept.computed == 1
     assert path.read_bytes() == whole
@@ -78,7 +78,7 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     expected = make_encoder("words").encode_words(TEXTS)
     while any(writer.is_alive() for writer in writers):
         np.testing.assert_array_equal(
-            KeptEncoder(make_encoder("words"), tmp_path).encode_words(TEXTS), expected
+            CachedEncoder(make_encoder("words"), tmp_path).encode_words(TEXTS), expected
         )
     for writer in writers:
         writer.join()
@@ -107,4 +107,4 @@ def test_a_change_of_weights_is_another_encoder(tmp_path: Path) -> None:
 def test_a_disk_that_refuses_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StorageError, match="cannot write"):
-        KeptEncoder(make_encoder("words"), tmp_path / "file").encode_words(["couch"])
+        CachedEncoder(make_encoder("words"), tmp_path / "file").encode_words(["couch"])

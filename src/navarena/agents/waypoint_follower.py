@@ -1,4 +1,4 @@
-"""Following the shortest way with continuous commands: the expert of continuous protocols."""
+"""Following the shortest path with continuous commands: the expert of continuous protocols."""
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
@@ -11,11 +11,11 @@ from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Task
 
 STRAIGHT = {"velocity": 1e-3, "waypoint": 0.05}
-"""Radians off the way below which the pilot walks; above, it turns first. A law that steers by itself
-reaches a heading only within 0.025."""
+"""Radians off the path below which the body walks; above, it turns first. Waypoint control reaches a
+heading only within 0.025."""
 
 DETOURS = np.radians(np.arange(0, 360, 2))
-"""Headings that are tried where the way itself is blocked, radians."""
+"""Headings that are tried where the path itself is blocked, radians."""
 
 STILL = 1e-3
 """Metres below which a body has not moved, and a turning point is where it stands."""
@@ -30,11 +30,11 @@ WITHIN = 1.25
 """The same for waypoints, in distances within which their law takes a place for reached."""
 
 
-class Pilot:
-    """Steers the bodies of a batch along the shortest ways to their goals, and declares there.
+class WaypointFollower:
+    """Steers the bodies of a batch along the shortest paths to their goals, and calls STOP there.
 
     It turns on the spot until its heading is right and then walks to the next turning point. Where a body
-    is blocked although the way leads on (it grazes a corner) it steps aside.
+    is blocked although the path leads on (it grazes a corner) it steps aside.
 
     Args:
         task: a continuous protocol that is steered by velocities or waypoints.
@@ -65,7 +65,7 @@ class Pilot:
         self._walked[slots] = False
 
     def act(self, active: Bool[np.ndarray, "n"]) -> Float[np.ndarray, "n c"]:
-        """(N, C) float64 commands within [-1, 1]; the bodies that have arrived, or have no way, declare."""
+        """(N, C) float64 commands within [-1, 1]; bodies that have arrived, or have no path, call STOP."""
         batch = self._batch
         commands = np.zeros((batch.slots, len(self._column)))
         stop = self._column[self._task.declaration]
@@ -100,10 +100,10 @@ class Pilot:
         In a corner a place can be in reach although the body, as it stands there, cannot set out.
         """
         position = self._batch.simulator.positions[slot]
-        ways = np.stack([-np.sin(DETOURS), np.zeros(len(DETOURS)), -np.cos(DETOURS)], 1)
+        offsets = np.stack([-np.sin(DETOURS), np.zeros(len(DETOURS)), -np.cos(DETOURS)], 1)
         starts = np.repeat(position[None], len(DETOURS), 0)
         begun = self._set_out(slot)
-        ends = mesh.try_step(starts, starts + ways * DETOUR_STEP, False)
+        ends = mesh.try_step(starts, starts + offsets * DETOUR_STEP, False)
         left = self._batch.state.goal_fields.distance([slot] * len(ends), ends)
         for reached, least in ((begun, STILL), (ends, 2 * self._there)):
             left[np.linalg.norm((reached - starts)[:, ::2], axis=1) < least] = np.inf
@@ -129,15 +129,15 @@ class Pilot:
     ) -> None:
         """Write the commands of `slots` (K,) that lead to `targets` (K, 3) metres."""
         bodies, control = self._batch.simulator.bodies, self._control
-        way = (targets - bodies.positions[slots])[:, ::2]
-        far = np.hypot(way[:, 0], way[:, 1])
-        off = wrap_angle(np.arctan2(-way[:, 0], -way[:, 1]) - bodies.yaws[slots])
+        offset = (targets - bodies.positions[slots])[:, ::2]
+        far = np.hypot(offset[:, 0], offset[:, 1])
+        off = wrap_angle(np.arctan2(-offset[:, 0], -offset[:, 1]) - bodies.yaws[slots])
         if isinstance(control, VelocityControl):
             straight = np.abs(off) < STRAIGHT["velocity"]
             speed = np.minimum(far / control.time_step, control.linear[1]) * straight
             self._write(commands, slots, "linear_velocity", 2 * speed / control.linear[1] - 1)
             arriving = straight & (far <= control.linear[1] * control.time_step)
-            off[arriving] += self._turns_ahead(slots[arriving], targets[arriving], way[arriving])
+            off[arriving] += self._turns_ahead(slots[arriving], targets[arriving], offset[arriving])
             spin = off / (control.time_step * control.angular)
             self._write(commands, slots, "angular_velocity", spin)
         else:
@@ -153,12 +153,13 @@ class Pilot:
         self,
         slots: Int64[np.ndarray, "k"],
         places: Float[np.ndarray, "k 3"],
-        way: Float[np.ndarray, "k 2"],
+        offset: Float[np.ndarray, "k 2"],
     ) -> Float[np.ndarray, "k"]:
-        """(K,) radians to turn at `places` (K, 3) metres, for bodies that come there along `way` (K, 2)."""
+        """(K,) radians to turn at `places` (K, 3) metres, of bodies that came along `offset` (K, 2)."""
         _, ahead = self._batch.state.goal_fields.ask(slots, places)
         onward = (ahead - places)[:, ::2]
-        turns = wrap_angle(np.arctan2(-onward[:, 0], -onward[:, 1]) - np.arctan2(-way[:, 0], -way[:, 1]))
+        before = np.arctan2(-offset[:, 0], -offset[:, 1])
+        turns = wrap_angle(np.arctan2(-onward[:, 0], -onward[:, 1]) - before)
         return np.where(np.hypot(onward[:, 0], onward[:, 1]) > THERE, turns, 0.0)
 
     def _write(

@@ -1,10 +1,10 @@
-"""The shortest way of an episode, against the navmesh's own paths."""
+"""The shortest path of an episode, against the navmesh's own paths."""
 
 import numpy as np
 import pytest
 
 from navarena.simulation.navmesh.goal_fields import GoalFields
-from navarena.tasks.shortest_way import chain_ways, follow_field
+from navarena.tasks.shortest_path import chain_paths, follow_field
 from worlds import draw_navmesh
 
 WALLED = ["....", ".##.", ".##.", "...."]
@@ -40,5 +40,5 @@ def test_edges():
     assert follow_field(fields, 0, np.array([0.5, 0.0, 0.5])).shape == (0, 3)
     assert length(follow_field(fields, 0, there)) == 0.0
     stations = np.array([[0.5, 0.0, 0.5], [1.5, 0.0, 0.5], [1.5, 0.0, 1.5]])
-    assert length(chain_ways(navmesh, stations)) == pytest.approx(2.0)
-    assert chain_ways(navmesh, np.array([stations[0], there])).shape == (0, 3)
+    assert length(chain_paths(navmesh, stations)) == pytest.approx(2.0)
+    assert chain_paths(navmesh, np.array([stations[0], there])).shape == (0, 3)

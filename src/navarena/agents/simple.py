@@ -1,11 +1,11 @@
-"""The agent that rolls dice."""
+"""Baselines that observe nothing: random actions, forward moves, and STOP at the first step."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int64
 
-from navarena.agents.agent import Agent, Boundary, Start
+from navarena.agents.agent import Agent, Boundary, Start, require_discrete
 from navarena.tasks.task import Actions, Phase, TaskRules
 
 
@@ -47,3 +47,37 @@ class RandomAgent(Agent):
         for slot in np.flatnonzero(active).tolist():
             actions[slot] = self._generators[slot].integers(self._actions)
         return actions
+
+
+class ForwardAgent(Agent):
+    """Moves forward in every step, and never stops; discrete actions only."""
+
+    on_graphs = "navarena.agents.graphs:GraphForwardAgent"
+
+    def __init__(self, task: TaskRules, seed: int = 0) -> None:
+        require_discrete(task, "forward")
+        self._forward = task.actions.index("move_forward")
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        """Nothing to forget."""
+
+    def act(
+        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+    ) -> Int64[np.ndarray, "n"]:
+        return np.full(len(active), self._forward, np.int64)
+
+
+class StopAgent(Agent):
+    """Calls STOP at the first step: its scores are those of standing still; discrete actions only."""
+
+    def __init__(self, task: TaskRules, seed: int = 0) -> None:
+        require_discrete(task, "stop")
+        self._declare = task.actions.index(task.declaration)
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        """Nothing to forget."""
+
+    def act(
+        self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
+    ) -> Int64[np.ndarray, "n"]:
+        return np.full(len(active), self._declare, np.int64)

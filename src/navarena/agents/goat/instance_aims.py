@@ -1,4 +1,4 @@
-"""From a remembered thing to a place before it that counts as having reached it."""
+"""From a remembered instance to a place before it that counts as having reached it."""
 
 import math
 from collections.abc import Sequence
@@ -9,16 +9,17 @@ from jaxtyping import Float
 from navarena.agents.explorers.explorer import Aim
 from navarena.mapping import Instance
 
-MOST_REACH, LEAST_REACH = 0.85, 0.45
-"""Metres from the seen surface of a thing to stand at: view points lie at most 1 m from its box, and ways end
+MAX_REACH, MIN_REACH = 0.85, 0.45
+"""Metres from the seen surface of an instance to stand at: view points lie at most 1 m from its box, and ways
+end
 up to 0.2 m short of where they lead."""
 
-LEAST_COVERAGE = 0.05
-"""Share of square images, 90 degrees wide, that a thing fills at its view points, summed over three tilts
+MIN_COVERAGE = 0.05
+"""Share of square images, 90 degrees wide, that an instance fills at its view points, summed over three tilts
 (spec ivln_goat 4.5, OVON)."""
 
 TILTS_SHOWING = 2.0
-"""Of the three images, 30 degrees apart, how many show a thing whole. Our estimate."""
+"""Of the three images, 30 degrees apart, how many show an instance whole. Our estimate."""
 
 SHIFT = 0.25
 """Metres by which points are moved to where they were seen from, so that nothing is gone to from behind the
@@ -33,25 +34,29 @@ a wall together."""
 
 
 def reach_of(size: Float[np.ndarray, "3"]) -> float:
-    """Metres from a thing of `size` (3,) metres from which it still fills enough of the images.
+    """Metres from an instance of `size` (3,) metres from which it still fills enough of the images.
 
     An image 90 degrees wide shows a square of side 2 d at distance d, so that an area A fills the share
     A / (2 d)^2 of it; the greatest face of the box counts as the area.
     """
     sides = np.sort(np.maximum(size, 0.05))
     area = float(sides[1] * sides[2])
-    return float(np.clip(0.5 * math.sqrt(TILTS_SHOWING * area / LEAST_COVERAGE), LEAST_REACH, MOST_REACH))
+    return float(np.clip(0.5 * math.sqrt(TILTS_SHOWING * area / MIN_COVERAGE), MIN_REACH, MAX_REACH))
 
 
-def aim_at(things: Sequence[Instance], is_sure: bool = True) -> Aim | None:
-    """Go to whichever of `things` is nearest; to where one lies at least while none has points; else None.
+def aim_at(instances: Sequence[Instance], is_sure: bool = True) -> Aim | None:
+    """Go to whichever of `instances` is nearest; to where one lies at least while none has points; else None.
 
     `is_sure` says whether being there fulfils the goal.
     """
-    seen = [one for one in things if len(one.points)]
+    seen = [one for one in instances if len(one.points)]
     if not seen:
-        far = [one.beyond for one in things if one.beyond is not None]
-        return Aim(np.array(far), np.zeros(len(far)), most=1.0, spare=1.0, is_sure=False) if far else None
+        far = [one.beyond for one in instances if one.beyond is not None]
+        return (
+            Aim(np.array(far), np.zeros(len(far)), max_distance=1.0, spare=1.0, is_sure=False)
+            if far
+            else None
+        )
     points = np.concatenate([towards(one.points, one.sides, SHIFT) for one in seen])
     most = min(reach_of(one.size) for one in seen) - SHIFT
     fallbacks = tuple((most + farther, spare) for farther, spare in FALLBACKS)
@@ -68,4 +73,4 @@ def towards(
 
 def stay_at(pose: Float[np.ndarray, "4 4"]) -> Aim:
     """Be content with where a camera at `pose` (4, 4) metres is."""
-    return Aim(pose[None, :3, 3], np.zeros(1), MOST_REACH, MOST_REACH, arrival=MOST_REACH)
+    return Aim(pose[None, :3, 3], np.zeros(1), MAX_REACH, MAX_REACH, arrival=MAX_REACH)

@@ -1,9 +1,10 @@
-"""Success of ObjectNav as the consensus of 2020 defines it (Batra et al. 2020, section 2).
+"""Success in ObjectNav: near an object that can be seen, or by sight alone.
 
-An episode succeeds when the agent says so (intentionality) at a place where its body can be (validity:
-bodies stand nowhere else), near an object of the category (proximity), from where it is seen
-(visibility): in the agent's own last image, or, with an oracle, in the one that frames it best.
-The challenges measured the same by view points; that is `navigation.success`.
+As the consensus of 2020 defines it (Batra et al. 2020, section 2), an episode succeeds when the agent calls
+STOP (intentionality) at a place where its body can be (validity: bodies stand nowhere else), near an object
+of the category (proximity), from where it is seen (visibility): in the agent's own last image, or, with an
+oracle, in the image that frames it best. The challenges measured the same by view points; that is
+`navigation.success`. In RoboTHOR's ObjectNav (Deitke et al. 2020) only what is seen at STOP counts.
 """
 
 from dataclasses import dataclass
@@ -65,3 +66,19 @@ def zone_success_seen(trajectory: Trajectory) -> float:
 def _stopped_near(trajectory: ObjectGoalTrajectory, pixels: Int[np.ndarray, "o"]) -> float:
     near = np.asarray(trajectory.object_distances) <= trajectory.zone_distance
     return float(trajectory.stopped and bool((near & (np.asarray(pixels) >= trajectory.zone_pixels)).any()))
+
+
+@dataclass(frozen=True)
+class SeenGoalTrajectory(Trajectory):
+    """The record of an episode whose goal must be visible at STOP, however far its place is.
+
+    Attributes:
+        goal_seen: whether it was visible, near enough, when the agent stopped; False without a STOP.
+    """
+
+    goal_seen: bool
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the agent called STOP while the goal was visible."""
+        return self.stopped and self.goal_seen

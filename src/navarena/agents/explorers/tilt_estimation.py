@@ -1,15 +1,15 @@
-"""Cameras that begin an episode tilted: how an agent learns by how much, and how it tilts them."""
+"""Estimation and control of a camera's tilt that no sensor gives."""
 
 import math
 
 from navarena.simulation.body import Embodiment
 
 SHARE = 0.75
-"""Of half the camera's vertical view: what lies within it needs no tilt of the camera."""
+"""Of half the camera's vertical view: what lies within it needs no tilt."""
 
 
-class Neck:
-    """Knows the tilts of the first cameras of bodies that nothing tells.
+class TiltEstimator:
+    """Estimates the tilts of the first cameras of bodies.
 
     An episode may begin at any tilt. The body first looks up until the camera must be as high as it goes;
     from there on every look is counted.
@@ -37,7 +37,7 @@ class Neck:
         """Radians, upwards; the highest that there is while it is not known."""
         return self._tilts[slot]
 
-    def look_towards(self, slot: int, elevation: float) -> str | None:
+    def tilt_towards(self, slot: int, elevation: float) -> str | None:
         """The look ("look_up", "look_down") that brings what lies at `elevation` (radians, upwards, seen from
         the camera) into the image; None where it is there, or as near as the camera tilts.
         """

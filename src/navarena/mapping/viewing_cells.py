@@ -1,4 +1,4 @@
-"""Where to stand before a thing: near enough, far enough to see it, with nothing in between."""
+"""Viewing cells: where to stand to see an object, near enough, far enough, with nothing in between."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -25,7 +25,7 @@ def is_open_between(weights, row, column, to_row, to_column, spare):
 
 
 @kernel
-def cheapest_stand(weights, costs, points, least, most, spare, out):
+def cheapest_viewing_cell(weights, costs, points, least, most, spare, out):
     """Write the (row, column) that is cheapest to reach of all cells before some of the points (K, 2).
 
     least: (K,) cells, how far from each point at least; most: how far at most. Returns its cost, -1 for none.
@@ -50,12 +50,12 @@ def cheapest_stand(weights, costs, points, least, most, spare, out):
     return best
 
 
-def find_stand(
+def find_viewing_cell(
     terrain: Terrain,
     reach: Reach,
     points: Float[np.ndarray, "k 3"],
-    least: Float[np.ndarray, "k"],
-    most: float,
+    min_distances: Float[np.ndarray, "k"],
+    max_distance: float,
     spare: float,
 ) -> tuple[int, int] | None:
     """The cell that is cheapest to reach from which one of `points` is near and in plain view.
@@ -63,10 +63,10 @@ def find_stand(
     Args:
         terrain: where.
         reach: of the body.
-        points: (K, 3) metres, on the surface of the thing.
-        least: (K,) metres, how far from each point at least (a camera must look over or under it).
-        most: metres, how far at most.
-        spare: metres before a point within which the thing itself may stand in the way.
+        points: (K, 3) metres, on the surface of the object.
+        min_distances: (K,) metres, how far from each point at least (a camera must look over or under it).
+        max_distance: metres, how far at most.
+        spare: metres before a point within which the object itself may stand, and hides nothing.
 
     Returns:
         (row, column), or None where there is no such place.
@@ -76,8 +76,8 @@ def find_stand(
     out = np.zeros(2, np.int64)
     cell = terrain.grid.cell
     places = np.ascontiguousarray(terrain.grid.coordinates_of(points))
-    distances = np.ascontiguousarray(least, np.float64) / cell
-    cost = cheapest_stand(
-        terrain.weights, reach.costs, places, distances, float(most / cell), float(spare / cell), out
+    distances = np.ascontiguousarray(min_distances, np.float64) / cell
+    cost = cheapest_viewing_cell(
+        terrain.weights, reach.costs, places, distances, float(max_distance / cell), float(spare / cell), out
     )
     return None if cost < 0 else (int(out[0]), int(out[1]))

@@ -1,4 +1,4 @@
-"""Vectors kept on disk, one file for each goal and encoder; safe for processes that write at once."""
+"""Cache of goal vectors on disk, one file for each input and encoder; safe for concurrent processes."""
 
 import hashlib
 import inspect
@@ -21,11 +21,11 @@ DIGEST = 32
 Item = TypeVar("Item")
 
 
-class KeptEncoder(GoalEncoder):
-    """An encoder whose vectors are kept: looked up where they are known, else computed and written.
+class CachedEncoder(GoalEncoder):
+    """An encoder with a cache on disk: known vectors are read, others computed and written.
 
     A file is written beside its place and renamed, and begins with the hash of its numbers: whoever reads
-    meets a whole vector or none, and what is damaged is computed and written anew.
+    finds a whole vector or none, and a damaged file is computed and written anew.
 
     Args:
         encoder: what computes.
@@ -74,7 +74,7 @@ class KeptEncoder(GoalEncoder):
 
 
 def identify(encoder: GoalEncoder) -> str:
-    """What tells encoders apart: kind, name, code, and the files of their weights (names, sizes, times)."""
+    """Cache key of an encoder: kind, name, code, and the files of their weights (names, sizes, times)."""
     kind = type(encoder)
     code = source_fingerprint(Path(inspect.getfile(kind)))
     parts = [kind.__module__, kind.__qualname__, encoder.name, code]

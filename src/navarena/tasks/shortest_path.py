@@ -1,4 +1,4 @@
-"""The shortest way of an episode: what scores by actions and by time compare with."""
+"""The shortest path of an episode: what scores by actions and by time compare with."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from navarena.simulation.navmesh.navmesh import NavMesh
 
 
 def follow_field(fields: GoalFields, slot: int, start: Float[np.ndarray, "3"]) -> Float[np.ndarray, "k 3"]:
-    """(K, 3) metres: start, turning points and end of the shortest way to the nearest goal of `slot`.
+    """(K, 3) metres: start, turning points and end of the shortest path to the nearest goal of `slot`.
 
     (0, 3) without a way.
     """
@@ -26,8 +26,8 @@ def follow_field(fields: GoalFields, slot: int, start: Float[np.ndarray, "3"]) -
         points.append(ahead[0].copy())
 
 
-def chain_ways(navmesh: NavMesh, stations: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "k 3"]:
-    """(K, 3) metres: the shortest way through `stations` (N, 3) in order; (0, 3) without one."""
+def chain_paths(navmesh: NavMesh, stations: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "k 3"]:
+    """(K, 3) metres: the shortest path through `stations` (N, 3) in order; (0, 3) without one."""
     pieces = [navmesh.shortest_path(a, b) for a, b in itertools.pairwise(stations)]
     if any(not len(piece) for piece in pieces):
         return np.zeros((0, 3))

@@ -1,4 +1,4 @@
-"""What can be said of a remembered thing by what was seen of it: colour, room-mates, size."""
+"""What can be said of a remembered instance by what was seen of it: colour, room-mates, size."""
 
 import math
 from collections.abc import Sequence
@@ -11,11 +11,12 @@ from navarena.mapping import Instance
 from navarena.scenes.houses.looks import COLORS
 
 NEAR = 1.5
-"""Metres between two things of which one is named to tell the place of the other; their boxes are not known
+"""Metres between two instances of which one is named to tell the place of the other; their boxes are not
+known
 exactly."""
 
-MOST_NEIGHBOURS = 8
-"""Named of a thing, the nearest first."""
+MAX_NEIGHBOURS = 8
+"""Named of an instance, the nearest first."""
 
 UNLIKE = 20.0
 """Distance in CIELAB at which a colour is 1 / e like another."""
@@ -40,35 +41,36 @@ def color_likeness(name: str, color: Float[np.ndarray, "3"]) -> float:
     return math.exp(-float(np.linalg.norm(apart)) / UNLIKE)
 
 
-def describe(thing: Instance, others: Sequence[Instance]) -> str:
-    """Words for a thing such as "brown sofa near the rug, the tv stand" that an encoder of words can read.
+def describe(instance: Instance, others: Sequence[Instance]) -> str:
+    """Words for an instance such as "brown sofa near the rug, the tv stand" that an encoder of words can
+    read.
 
     Args:
-        thing: with at least one view; else its colour is left out.
+        instance: with at least one view; else its colour is left out.
         others: all that is known; those near it are named.
     """
-    best = max(thing.views, key=lambda view: view.quality, default=None)
+    best = max(instance.views, key=lambda view: view.quality, default=None)
     color = "" if best is None else f"{color_name(best.color)} "
-    name = thing.category.replace("_", " ")
-    around = ", ".join(f"the {one}" for one in neighbours(thing, others))
+    name = instance.category.replace("_", " ")
+    around = ", ".join(f"the {one}" for one in neighbours(instance, others))
     return f"{color}{name} near {around}" if around else f"{color}{name}"
 
 
-def neighbours(thing: Instance, others: Sequence[Instance]) -> list[str]:
-    """Categories of what lies near a thing, the nearest first, none twice."""
-    known = [one for one in others if one is not thing and len(one.points) and len(thing.points)]
+def neighbours(instance: Instance, others: Sequence[Instance]) -> list[str]:
+    """Categories of what lies near an instance, the nearest first, none twice."""
+    known = [one for one in others if one is not instance and len(one.points) and len(instance.points)]
     if not known:
         return []
-    apart = gaps(thing, known)
+    apart = gaps(instance, known)
     names = [
         known[k].category.replace("_", " ") for k in np.argsort(apart, kind="stable") if apart[k] <= NEAR
     ]
-    return list(dict.fromkeys(name for name in names if name))[:MOST_NEIGHBOURS]
+    return list(dict.fromkeys(name for name in names if name))[:MAX_NEIGHBOURS]
 
 
-def gaps(thing: Instance, others: Sequence[Instance]) -> Float[np.ndarray, "n"]:
-    """(N,) metres between the boxes around the points of a thing and of N others."""
-    low, high = thing.box
+def gaps(instance: Instance, others: Sequence[Instance]) -> Float[np.ndarray, "n"]:
+    """(N,) metres between the boxes around the points of an instance and of N others."""
+    low, high = instance.box
     boxes = np.stack([other.box for other in others])
     between = np.maximum(0.0, np.maximum(low - boxes[:, 1], boxes[:, 0] - high))
     return np.asarray(np.linalg.norm(between, axis=1))

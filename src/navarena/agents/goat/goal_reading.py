@@ -1,4 +1,4 @@
-"""What an agent is told of its current goal, and which kinds of things it may be."""
+"""The current goal in the observations of GOAT-Bench, and the categories and colours that it may mean."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,19 +12,19 @@ from navarena.scenes.houses.looks import COLORS
 from navarena.tasks.goat import Goat
 from navarena.tasks.task import Task
 
-Told = Mapping[str, np.ndarray | np.str_]
+GoalObservations = Mapping[str, np.ndarray | np.str_]
 """Sensor -> what one environment observes: (...) arrays, or text."""
 
 GOAL_SENSORS = ("objectgoal", "language_goal", "image_goal")
-"""How goals are told; a task has one of them, or all (goat-v1)."""
+"""Sensors of goals; a task has one of them, or all (goat-v1)."""
 
 
-def read_goal(observations: Told, category: str = "") -> GoalQuery | None:
-    """The goal that one environment's observations (...) tell, sRGB bytes for images; None without one.
+def read_goal(observations: GoalObservations, category: str = "") -> GoalQuery | None:
+    """The goal in one environment's observations (...), sRGB bytes for images; None without one.
 
     Args:
         observations: sensor -> array of one environment.
-        category: of the goal, where the agent may know it although the goal is told otherwise.
+        category: of the goal, if the agent knows it whatever the modality.
     """
     name = str(observations["objectgoal"]) if "objectgoal" in observations else ""
     text = str(observations["language_goal"]) if "language_goal" in observations else ""
@@ -38,7 +38,7 @@ def read_goal(observations: Told, category: str = "") -> GoalQuery | None:
 
 
 @cache
-def categories_meant(words: str) -> frozenset[str]:
+def possible_categories(words: str) -> frozenset[str]:
     """The categories of scenes that a name or description may mean: "white sofa in the study" -> {"sofa"}.
 
     The text itself (with spaces as underscores, too) is always among them: scans use the benchmark's names.
@@ -49,17 +49,17 @@ def categories_meant(words: str) -> frozenset[str]:
 
 
 @cache
-def colors_told(words: str) -> tuple[str, ...]:
-    """The colours that a description tells of its thing: "white sofa near the red rug" -> ("white",)."""
-    told = [ATTRIBUTES[max(one.meant, key=lambda own: own[1])[0]] for one in read_text(words).attributes]
-    return tuple(name for name in told if name in COLORS)
+def described_colors(words: str) -> tuple[str, ...]:
+    """The colours that a description gives its object: "white sofa near the red rug" -> ("white",)."""
+    named = [ATTRIBUTES[max(one.meant, key=lambda own: own[1])[0]] for one in read_text(words).attributes]
+    return tuple(name for name in named if name in COLORS)
 
 
 def require_goal_sensors(task: Task) -> tuple[str, ...]:
-    """How `task` tells its goals; raises InputError for a task that is none of GOAT-Bench."""
-    told = tuple(name for name in GOAL_SENSORS if name in task.sensors)
+    """The goal sensors of `task`; raises InputError for a task that is none of GOAT-Bench."""
+    sensors = tuple(name for name in GOAL_SENSORS if name in task.sensors)
     if not isinstance(task, Goat):
         raise InputError(
             f"expected goat-v1 or one of its skills for this agent, got {task.protocol_id!r}; use frontier"
         )
-    return told
+    return sensors
