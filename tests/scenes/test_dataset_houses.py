@@ -341,7 +341,7 @@ def test_habitat_missing_textures_are_named_and_nothing_is_kept(tmp_path, monkey
     basis = GlbMesh(points, triangles, points[:, :2], b"sB", "image/x-basis", "GOOGLE_texture_basis")
     (root / "stages" / "room.glb").write_bytes(glb([basis]))
     _edit(root / "stages" / "room.stage_config.json", render_asset="room.glb")
-    monkeypatch.setattr("navarena.scenes.formats.basis.find_spec", lambda name: None)
+    monkeypatch.setattr("navarena.scenes.formats.gltf_materials.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"room\.glb.*pip install 'navarena\[hm3d\]'"):
         load_scene(str(scene))
     assert not list((tmp_path / "cache").rglob("*.pack"))

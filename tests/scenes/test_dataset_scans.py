@@ -30,8 +30,7 @@ from dataset_samples import (
 
 from navarena.core.errors import FileError, NavarenaError, SceneError
 from navarena.scenes.datasets import get_dataset
-from navarena.scenes.datasets.categories import MPCAT40, hm3d_goal_of, mpcat40_of
-from navarena.scenes.datasets.hm3d import read_annotations
+from navarena.scenes.datasets.hm3d import MPCAT40, hm3d_goal_of, mpcat40_of, read_annotations
 from navarena.scenes.datasets.mp3d_house import read_house
 from navarena.scenes.validation import validate_scene
 

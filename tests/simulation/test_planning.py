@@ -11,9 +11,8 @@ from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.simulation.planning.greedy import Course
-from navarena.simulation.planning.ground import Ground
-from navarena.simulation.planning.headings import headings_after, turns_of
 from navarena.simulation.planning.lattice import search_lattice
+from navarena.simulation.planning.move_outcomes import Ground, headings_after, turns_of
 from navarena.simulation.simulator import Simulator
 from worlds import HALL, ROOMS, draw_world
 

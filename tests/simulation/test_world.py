@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import navarena.simulation.navmesh.build  # noqa: F401 - its kernels must find the lasting cache
+import navarena.simulation.navmesh.building.mesh_navmesh  # noqa: F401 - its kernels must find the lasting cache
 from navarena.core.errors import FileError, SceneError
 from navarena.simulation import world as module
 from navarena.simulation.body_catalog import LOCOBOT, MULTION, STRETCH
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.world import make_navmesh, open_world
 from worlds import HALL, draw_scene
 

@@ -93,7 +93,7 @@ def describe_commands(group: str = "") -> str:
 
 def split_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
     """(subcommand, its own arguments); raises UnknownNameError with the nearest choice."""
-    from navarena.core.suggest import unknown_name
+    from navarena.core.errors import unknown_name
 
     first, rest = arguments[0], list(arguments[1:])
     groups = {name.split()[0] for name in COMMANDS if " " in name}

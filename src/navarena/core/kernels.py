@@ -14,7 +14,7 @@ from typing import Any, no_type_check, overload
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-from navarena.core.cache import cache_folder
+from navarena.core.files import cache_folder
 from navarena.core.sources import source_fingerprint
 
 

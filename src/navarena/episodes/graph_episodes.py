@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float
 
-from navarena.core.errors import FileError, InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import FileError, InputError, unknown_name
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.graph import NavGraph

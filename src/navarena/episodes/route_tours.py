@@ -10,8 +10,8 @@ from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode, require_instruction
 from navarena.episodes.tour_order import ITERATIONS, Solver, order_paths
 from navarena.episodes.tours import TourLists, lay_tours
-from navarena.simulation.navmesh.distance_table import geodesic_table
 from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.queries.goal_fields import geodesic_table
 
 
 @dataclass(frozen=True)

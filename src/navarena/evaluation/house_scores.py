@@ -16,8 +16,8 @@ from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.followed_path import require_described_path
 from navarena.metrics.navigation import path_length
 from navarena.metrics.tours import Reading, Weighting
-from navarena.simulation.navmesh.distance_table import geodesic_table
 from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.queries.goal_fields import geodesic_table
 from navarena.tasks.tour_batch import TourRecord
 from navarena.tasks.vln_ce_tours import IR2RCE
 

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from navarena.core.cache import cache_folder
 from navarena.core.errors import InputError
-from navarena.core.files import raise_storage_error
+from navarena.core.files import cache_folder, raise_storage_error
 
 LIMIT_VARIABLE = "NAVARENA_CACHE_LIMIT"
 DEFAULT_LIMIT_GIB = 20.0

@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from navarena.core.errors import InputError, UnknownNameError
+from navarena.core.errors import InputError, UnknownNameError, unknown_name
 from navarena.core.registry import Registry
 from navarena.core.sources import source_fingerprint
-from navarena.core.suggest import unknown_name
-from navarena.scenes.datasets.compiling import dataset_builder, dataset_fingerprint
-from navarena.scenes.datasets.names import DatasetScene, dataset_scene_ids, find_dataset_scene
+from navarena.scenes.datasets.dataset_scenes import (
+    DatasetScene,
+    dataset_builder,
+    dataset_fingerprint,
+    dataset_scene_ids,
+    find_dataset_scene,
+)
 from navarena.scenes.fingerprints import file_fingerprint
 from navarena.scenes.mesh_reference import split_reference
 from navarena.scenes.packs import content_hash, load_or_build

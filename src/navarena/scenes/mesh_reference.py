@@ -6,8 +6,7 @@ axis or unit means the same wherever it is named.
 
 from typing import NamedTuple
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import require_name
+from navarena.core.errors import InputError, require_name
 
 MARK = "?"
 OPTIONS = ("scale", "up")

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from navarena.core.errors import UnknownNameError
-from navarena.core.suggest import require_name, unknown_name
+from navarena.core.errors import UnknownNameError, require_name, unknown_name
 from navarena.scenes.scene import Scene
 
 

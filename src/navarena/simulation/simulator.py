@@ -6,9 +6,8 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
 
-from navarena.core.errors import ActionError, InputError
+from navarena.core.errors import ActionError, InputError, unknown_name
 from navarena.core.geometry import intrinsic_matrix, wrap_angle
-from navarena.core.suggest import unknown_name
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.motion import ACTIONS, Actuation, execute, movement_table

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from navarena.core.errors import InputError
-from navarena.core.polyline import resample
+from navarena.core.geometry import resample_path
 from navarena.episodes.episode import Episode, require_instruction
 from navarena.episodes.exchange.r2r_ce import FollowedGoal
 from navarena.episodes.language.vocabulary import route_vocabulary
@@ -143,7 +143,7 @@ class R2RCE(PointGoalTask):
                 state.references[slot] = (
                     np.array(goal.followed)
                     if isinstance(goal, FollowedGoal)
-                    else resample(path, self.embodiment.forward_step)
+                    else resample_path(path, self.embodiment.forward_step)
                 )
                 self.tell(state, slot, episode)
         state.measure(slots, simulator)

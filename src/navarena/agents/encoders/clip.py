@@ -17,8 +17,7 @@ from navarena.agents.encoders.weights import (
     reading_weights,
     require_weights,
 )
-from navarena.core.errors import InputError
-from navarena.core.extras import require_extra
+from navarena.core.errors import InputError, require_extra
 
 TRANSFORMERS_WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
 OPEN_CLIP_WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import unknown_name
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
 from navarena.scenes.houses.vocabulary import GOAT
 

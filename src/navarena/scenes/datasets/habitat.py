@@ -27,7 +27,7 @@ from navarena.scenes.datasets.habitat_config import (
     Template,
     find_config,
 )
-from navarena.scenes.datasets.reading import (
+from navarena.scenes.datasets.mesh_reading import (
     Thing,
     numbers,
     read_json,

@@ -15,8 +15,7 @@ from jaxtyping import Int
 
 from navarena.core.errors import FileError
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles, folders_named, split_mesh_name
-from navarena.scenes.datasets.mp3d_house import House, HouseObject, read_house, region_outline
-from navarena.scenes.datasets.reading import (
+from navarena.scenes.datasets.mesh_reading import (
     Thing,
     label_scene,
     plain_mesh,
@@ -24,6 +23,7 @@ from navarena.scenes.datasets.reading import (
     with_objects,
     world_points,
 )
+from navarena.scenes.datasets.mp3d_house import House, HouseObject, read_house, region_outline
 from navarena.scenes.datasets.rooms import MIN_HEIGHT
 from navarena.scenes.labelling import SurfacePart, upright_box
 from navarena.scenes.scene import Room, Scene

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.core.geometry import world_from_unity, yaw_from_unity
-from navarena.scenes.datasets.reading import LARGEST_NUMBER
+from navarena.scenes.datasets.mesh_reading import LARGEST_NUMBER
 
 EXTERIOR = "exterior"
 

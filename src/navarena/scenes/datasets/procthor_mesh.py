@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError
+from navarena.scenes.datasets.mesh_reading import Thing, with_objects
 from navarena.scenes.datasets.procthor_house import (
     EXTERIOR,
     PlanHouse,
@@ -16,7 +17,6 @@ from navarena.scenes.datasets.procthor_house import (
     PlanWall,
     category_name,
 )
-from navarena.scenes.datasets.reading import Thing, with_objects
 from navarena.scenes.labelling import OrientedBox
 from navarena.scenes.scene import Material, Room, Scene
 

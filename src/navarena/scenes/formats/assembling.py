@@ -7,7 +7,7 @@ from jaxtyping import Float, Int, UInt8
 
 from navarena.core.errors import SceneError
 from navarena.scenes.formats.part import Look, MeshFile, Part
-from navarena.scenes.formats.textures import fit_texture
+from navarena.scenes.formats.texture_images import fit_texture
 from navarena.scenes.scene import Material, Scene, SceneObject
 
 _WHITE = 255

@@ -28,7 +28,7 @@ from navarena.scenes.formats.part import (
     split_polygons,
 )
 from navarena.scenes.formats.references import read_gltf_header
-from navarena.scenes.formats.textures import rgb_image
+from navarena.scenes.formats.texture_images import rgb_image
 
 CATEGORY_KEY, OBJECT_KEY = "category", "object_id"
 """The `extras` of a node or mesh that hold a category make it a labelled object; parts with the

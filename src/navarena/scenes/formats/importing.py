@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from navarena.core.errors import FileError, InputError, NavarenaError
+from navarena.core.errors import FileError, InputError, NavarenaError, require_name, unknown_name
 from navarena.core.files import read_bytes
-from navarena.core.suggest import require_name, unknown_name
 from navarena.scenes.formats.assembling import assemble_scene
 from navarena.scenes.formats.gltf import read_gltf
 from navarena.scenes.formats.obj import read_obj

@@ -19,7 +19,7 @@ from navarena.scenes.formats.part import (
     require_indices,
     split_polygons,
 )
-from navarena.scenes.formats.textures import rgb_image
+from navarena.scenes.formats.texture_images import rgb_image
 
 _NO_GROUP = ("", "default", "off", "(null)")
 """Names that say "no group": the format's own default, and what exporters write for it."""

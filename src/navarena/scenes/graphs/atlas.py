@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import InputError, unknown_name
 from navarena.scenes.graphs.candidates import MAX_CANDIDATES, Candidates, build_candidates
 from navarena.scenes.graphs.graph import NavGraph
 

@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float, Int
 
-from navarena.core.errors import SceneError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import SceneError, unknown_name
 
 SHORTEST_EDGE = 1e-9
 """Metres given to an edge between two places that coincide; sparse matrices drop zeros."""

@@ -16,8 +16,8 @@ import numpy as np
 from navarena.core.errors import FileError, InputError, SceneError
 from navarena.core.files import read_bytes
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.polygons import cut_ground, triangulate
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
+from navarena.simulation.navmesh.polygons.convex_polygons import cut_ground, triangulate
 
 KIND = "Habitat navmesh file"
 SET_MAGIC = b"TESM"

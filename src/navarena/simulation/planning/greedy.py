@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float
 
-from navarena.simulation.planning.ground import Ground, Places
+from navarena.simulation.planning.move_outcomes import Ground, Places
 
 TURN_COST = 0.0125
 """Worth of one turn, in forward steps (habitat-sim, GreedyGeodesicFollower)."""

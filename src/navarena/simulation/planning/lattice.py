@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.simulation.planning.greedy import Course
-from navarena.simulation.planning.ground import Ground, Places
+from navarena.simulation.planning.move_outcomes import Ground, Places
 
 CELL = 0.05
 """Metres: of poses with the same heading within one cell, only the first to be reached is kept."""

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
 
-from navarena.core.extras import require_extra
+from navarena.core.errors import require_extra, require_name
 from navarena.core.geometry import focal_length
-from navarena.core.suggest import require_name
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.engine import SHADINGS
-from navarena.simulation.rendering.layout import NEAR
+from navarena.simulation.rendering.memory_layout import NEAR
 from navarena.simulation.rendering.views import ExtraObjects, Frames, Views, require_consistent
 
 

@@ -1,6 +1,6 @@
 """A scene compiled for drawing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,25 +8,26 @@ import numpy as np
 from jaxtyping import Float32, Int16, Int32, UInt32
 
 from navarena.core.errors import SceneError
+from navarena.scenes.packs import Pack
 from navarena.scenes.scene import Scene
 from navarena.simulation.rendering.clusters import Clusters, build_clusters
-from navarena.simulation.rendering.layout import INSTANCE, MATERIAL, SEMANTIC, SURFACE_WORDS
+from navarena.simulation.rendering.memory_layout import INSTANCE, MATERIAL, SEMANTIC, SURFACE_WORDS
 from navarena.simulation.rendering.shared_texels import shared_store
-from navarena.simulation.rendering.surface_kernels import fill_flat_colors
-from navarena.simulation.rendering.surfaces import (
+from navarena.simulation.rendering.surface_details import (
+    fill_flat_colors,
     texture_rows,
     triangle_details,
     vertex_tint,
     zeros_on_lines,
 )
-from navarena.simulation.rendering.textures import TexelStore, pack_textures, pack_words
+from navarena.simulation.rendering.texel_store import TexelStore, pack_textures, pack_words
 
 ARRAY_NAMES = (
     "box", "cone", "vertex_offset", "triangle_offset", "vertex", "corner", "surface", "detail",
     "paint", "texel", "features",
 )  # fmt: skip
 
-"""The arrays of a RenderMesh in the order of the MESH_ slots of layout.py."""
+"""The arrays of a RenderMesh in the order of the MESH_ slots of memory_layout.py."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ class RenderMesh:
         return np.ascontiguousarray(self.vertex.T[place])
 
     def record(self) -> tuple[np.ndarray, ...]:
-        """The arrays in the order of the MESH_ slots of layout.py, for an AddressTable."""
+        """The arrays in the order of the MESH_ slots of memory_layout.py, for an AddressTable."""
         return tuple(getattr(self, name) for name in ARRAY_NAMES)
 
     @property
@@ -191,3 +192,29 @@ def _on_lines(array: np.ndarray) -> np.ndarray:
     copy = zeros_on_lines(array.shape, array.dtype.type)
     copy[...] = array
     return copy
+
+
+def render_mesh_to_arrays(scene: Scene) -> tuple[Mapping[str, np.ndarray], dict[str, Any]]:
+    """(arrays, meta) of the pack from which `render_mesh_from_pack` restores the mesh of `scene` exactly.
+
+    Raises SceneError when there is nothing to draw or the geometry is not finite.
+    """
+    clusters = cluster_scene(scene)
+    mesh = assemble_render_mesh(scene, clusters, share_texels=True)
+    if mesh.shares_texels:
+        return clusters.to_arrays(), {"stored": "clusters"}
+    arrays, meta = mesh.to_arrays()
+    return arrays, {"stored": "mesh", **meta}
+
+
+def render_mesh_from_pack(pack: Pack, load: Callable[[], Scene]) -> RenderMesh:
+    """The mesh stored in `pack`.
+
+    Args:
+        pack: as `render_mesh_to_arrays` made it.
+        load: returns the scene that it was made of; called only where the pack holds clusters.
+    """
+    if pack.meta["stored"] == "mesh":
+        return RenderMesh.from_arrays(pack.arrays, pack.meta)
+    scene = load()
+    return assemble_render_mesh(scene, Clusters.from_arrays(pack.arrays, scene.triangles), share_texels=True)

@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from navarena.simulation.rendering import layout as at
+from navarena.simulation.rendering import memory_layout as at
 from navarena.simulation.rendering.lanes import CONTRACT, F32, I32, I64, Lanes, Value
 from navarena.simulation.rendering.simd_color import mip_level, modulate, pack_tints, store_rgb, texel_index
 from navarena.simulation.rendering.simd_source import (
