@@ -1,8 +1,8 @@
-"""The one tree of errors.
+"""The tree of errors, and the checks of names and optional dependencies that raise them.
 
     NavarenaError
-    ├── InputError            what the user gave cannot be used (exit code 2)
-    │   ├── UnknownNameError  a name that nothing registered answers to
+    ├── InputError            unusable input from the user (exit code 2)
+    │   ├── UnknownNameError  a name under which nothing is registered
     │   ├── FileError         a file is missing, empty, truncated or of another kind
     │   ├── SceneError        a scene cannot serve what was asked of it
     │   ├── ActionError       an action outside the action space, or a step at the wrong time
@@ -28,11 +28,11 @@ class NavarenaError(Exception):
 
 
 class InputError(NavarenaError):
-    """What the user gave cannot be used."""
+    """Unusable input from the user."""
 
 
 class UnknownNameError(InputError):
-    """A name that nothing registered answers to."""
+    """A name under which nothing is registered."""
 
 
 class FileError(InputError):

@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever reads half of one."""
+"""The cache folder, and files that are written atomically and read with clear errors."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Frames, rotations and cameras.
+"""Frames, rotations, cameras, movements and polylines.
 
 Right-handed, y up, metres, radians. A body at yaw 0 looks along -z; yaw grows to the left
 (counter-clockwise seen from above); pitch grows upwards. Quaternions are [x, y, z, w] and
@@ -125,11 +125,14 @@ def yaw_from_heading(heading: Angles) -> Float[np.ndarray, "..."]:
 
 
 ALONG, ACROSS, TURN, TILT = range(4)
-"""Columns of a movement: metres forward, metres to the right, radians to the left, radians upwards."""
+"""Columns of a movement: metres forward, metres to the right, radians to the left, radians upwards.
+
+The translation comes first, the turns after it.
+"""
 
 
 def has_translation(movements: Float[np.ndarray, "n 4"]) -> Bool[np.ndarray, "n"]:
-    """(N,) whether a movement leaves its place."""
+    """(N,) whether a movement translates the body."""
     return (movements[:, ALONG] != 0) | (movements[:, ACROSS] != 0)
 
 
@@ -138,7 +141,7 @@ def resample_path(path: Float[np.ndarray, "k 3"], spacing: float) -> Float[np.nd
 
     Args:
         path: metres; a path of length 0 gives its one place once.
-        spacing: metres, the most between two points.
+        spacing: metres, largest distance between two points.
     """
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
     return divide_path(path, math.ceil(along[-1] / spacing) + 1)

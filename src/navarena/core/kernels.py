@@ -1,4 +1,4 @@
-"""Compiled functions: one decorator, one cache that notices every change.
+"""Compiled functions: one decorator, and a disk cache keyed by all sources of a kernel.
 
 Kernels take plain arrays and numbers; shapes are checked by the public function that calls
 them. They release the GIL, so a thread pool runs them side by side; none is itself parallel.

@@ -1,4 +1,4 @@
-"""Named things: what navarena brings, and what installed packages add through entry points.
+"""Registries of names: those of navarena, and those that installed packages add through entry points.
 
 A registry maps a name to a target string "module:attribute", so that listing names imports
 nothing. A package adds its own by an entry point in the registry's group:
@@ -36,7 +36,7 @@ def load_target(target: str) -> Any:
 
 
 class Registry:
-    """Names of one kind of thing.
+    """The names of one kind.
 
     Args:
         kind: singular noun for messages, such as "agent".

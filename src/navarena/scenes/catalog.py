@@ -1,4 +1,4 @@
-"""Every scene there is, by id or by file, compiled once and mapped from the cache.
+"""Scenes by id or by file, compiled once and mapped from the cache.
 
 A scene id reads "<set>/<split>/<index>", such as "houses-v1/val/00017", or names a scene of a dataset
 that the user has, such as "hm3d/val/00800-TEEsavR23oF"; the names that episode files write, such as
@@ -71,7 +71,7 @@ def scene_ids(set_name: str, split: str) -> list[str]:
 
 
 def scene_corruptions(scene_ids: Iterable[str]) -> tuple[str, ...]:
-    """What a robot suffers in these scenes (see SceneSet.corruptions); nothing for files and datasets.
+    """Corruptions of evaluations in these scenes (see SceneSet.corruptions); none for files and datasets.
 
     Raises InputError for scenes of sets that differ in it.
     """

@@ -38,6 +38,9 @@ from navarena.core.files import atomic_path
 def map_file(path: Path) -> memoryview:
     """The bytes of `path`, mapped read-only and shared; the mapping ends with the last view of it.
 
+    It holds no file descriptor: Python's own `mmap` keeps one for every mapping (until 3.13), and a
+    training run over a thousand scenes with three packs each would use up what a process may have.
+
     Raises OSError as `open` does, ValueError for an empty file.
     """
     with path.open("rb") as file:
@@ -98,7 +101,7 @@ class Pack:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where things lie in a mapped pack: header JSON, block sums, start of the data."""
+    """The layout of a mapped pack: header JSON, block sums, start of the data."""
 
     header: dict[str, Any]
     sums: np.ndarray

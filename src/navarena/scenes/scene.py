@@ -16,7 +16,7 @@ from navarena.core.arrays import Triangles
 
 @dataclass(frozen=True)
 class Material:
-    """How a surface looks: a colour, or a texture that the colour multiplies.
+    """The material of a surface: a colour, or a texture that the colour multiplies.
 
     Attributes:
         name: such as "oak" or "floor tile".
@@ -31,7 +31,7 @@ class Material:
 
 @dataclass(frozen=True)
 class SceneObject:
-    """One thing (or one part of the structure, such as a wall) with a name.
+    """One object (or one part of the structure, such as a wall) with a name.
 
     Attributes:
         object_id: positive; equals the value in Scene.triangle_object and in instance images.
@@ -75,7 +75,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Footprint:
-    """The plan outline of something that stands in the way between two heights.
+    """The plan outline of an obstacle that is solid between two heights.
 
     Attributes:
         polygon: (K, 2) x and z in metres, not closed.
@@ -109,7 +109,7 @@ class WalkableSurface:
 
 @dataclass(frozen=True)
 class Scene:
-    """Triangles with per-triangle meaning and looks, and what they are parts of.
+    """Triangles with objects and materials, and the objects and rooms that they are parts of.
 
     The colour of a surface point is (texture or 1) * material colour * (vertex colour or 1)
     * (vertex light or 1).
@@ -161,12 +161,12 @@ class Scene:
     @property
     def categories(self) -> tuple[str, ...]:
         """Sorted category names; category id i + 1 in semantic images is categories[i], 0 = none."""
-        return tuple(sorted({thing.category for thing in self.objects}))
+        return tuple(sorted({obj.category for obj in self.objects}))
 
 
 @dataclass(frozen=True)
 class SceneSummary:
-    """What a scene holds.
+    """Counts of what a scene holds.
 
     Attributes:
         scene_id: as asked for.
@@ -215,6 +215,6 @@ def summarise_scene(scene: Scene) -> SceneSummary:
         colored=scene.vertex_color is not None,
         labelled_share=float(np.mean(scene.triangle_object > 0)),
         ambiguous_share=scene.ambiguous_share,
-        categories=dict(Counter(thing.category for thing in scene.objects).most_common()),
+        categories=dict(Counter(obj.category for obj in scene.objects).most_common()),
         room_categories=dict(Counter(room.category for room in scene.rooms).most_common()),
     )

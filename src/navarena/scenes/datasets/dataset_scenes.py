@@ -35,14 +35,14 @@ CONFIG_SUFFIXES = (".scene_instance.json", ".stage_config.json")
 
 @dataclass(frozen=True)
 class DatasetScene:
-    """What a name means.
+    """A scene of a dataset, as a name stands for it.
 
     Attributes:
         text: the name as it was given.
         dataset: name of the dataset.
         folder: name of its folder, as the first part of the name.
         scene: name of the scene within it.
-        root: the folder (or configuration file) when the name itself tells it, else None.
+        root: the folder (or configuration file) when the name itself gives it, else None.
     """
 
     text: str
@@ -53,7 +53,7 @@ class DatasetScene:
 
 
 def find_dataset_scene(text: str) -> DatasetScene | None:
-    """What `text` means as a scene of a dataset, or None when it is none. Nothing is read."""
+    """The scene of a dataset that `text` names, or None. Nothing is read."""
     if text.endswith(CONFIG_SUFFIXES):
         path = _below_data(Path(text))
         return DatasetScene(text, "habitat", path.parent.name, str(path), path.parent)
@@ -164,7 +164,7 @@ def dataset_scene_ids(folder: str, split: str) -> list[str] | None:
 
 
 def _roots(named: DatasetScene) -> list[Path]:
-    """Where to look: what the name says if that is there, else what the user said."""
+    """The roots to search: the one in the name if it exists, else the registered ones."""
     given = [] if named.root is None else [named.root]
     if given and given[0].exists():
         return given
@@ -192,6 +192,6 @@ def dataset_fingerprint(named: DatasetScene) -> list[str]:
 
 
 def dataset_builder(named: DatasetScene) -> Callable[[], Scene]:
-    """What reads the scene; raises FileError at once when a file of it is missing."""
+    """A function that reads the scene; raises FileError at once when a file of it is missing."""
     dataset, files = locate_scene(named)
     return lambda: dataset.build(files, named.text)

@@ -28,7 +28,7 @@ from navarena.core.errors import FileError
 from navarena.core.files import read_bytes
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles, folders_named, split_mesh_name
 from navarena.scenes.datasets.mesh_reading import (
-    Thing,
+    ObjectRecord,
     label_scene,
     plain_mesh,
     require_id,
@@ -46,7 +46,7 @@ MPCAT40 = (
     "railing", "shelving", "blinds", "gym_equipment", "seating", "board_panel", "furniture", "appliances",
     "clothes", "objects", "misc", "unlabeled",
 )  # fmt: skip
-"""Index -> name of the categories of Matterport3D."""
+"""Index -> name of the categories of Matterport3D (`metadata/mpcat40.tsv` of its repository)."""
 
 UNLABELED = "unlabeled"
 
@@ -54,6 +54,11 @@ HM3D_GOALS = ("chair", "bed", "plant", "toilet", "tv_monitor", "sofa")
 """Task id -> goal category of ObjectNav on HM3D (Habitat challenges of 2022 and 2023)."""
 
 _TABLE = Path(__file__).with_name("hm3d_categories.json")
+"""The raw names of HM3D by mpcat40 name; HM3D files, unlike those of MP3D, carry no such mapping.
+
+Names are sorted by the meaning that MP3D gives them (a headboard is a part of a bed, an ottoman is a
+stool), so that both datasets can be asked for one list of goals.
+"""
 
 
 @cache
@@ -97,7 +102,7 @@ UP_AXIS = "z"
 _log = logging.getLogger(__name__)
 _FOLDER = re.compile(r"\d{5}-[A-Za-z0-9]{11}")
 _BAND = 256
-"""Rows of a picture that are looked up at once, to bound memory."""
+"""Rows of an image that are looked up at once, to bound memory."""
 
 _FLOORS = ("floor", "rug", "carpet")
 
@@ -108,7 +113,7 @@ class Annotation:
 
     Attributes:
         object_id: 1 or more; 0 stands for nothing.
-        color: 0xRRGGBB, or None when it cannot be told.
+        color: 0xRRGGBB, or None when it cannot be read.
         category: as the annotator wrote it.
         region: of the object, or None.
     """
@@ -167,12 +172,14 @@ class HM3D(SceneDataset):
         table, painted = files.paths["table"], files.paths["painted"]
         annotations = read_annotations(table)
         scene = label_scene(scene, painted_surface(painted, annotations), files.paths["mesh"], painted)
-        scene = with_objects(scene, {line.object_id: _thing(line) for line in annotations if line.object_id})
+        scene = with_objects(
+            scene, {line.object_id: _object_record(line) for line in annotations if line.object_id}
+        )
         rooms = {line.object_id: line.region for line in annotations if line.region is not None}
         return rooms_from_objects(scene, rooms, _FLOORS)
 
     def _folder(self, root: Path, name: str) -> Path:
-        """Where a scene is: as named, or in another split (`minival` repeats scenes of `val`)."""
+        """The folder of a scene: as named, or in another split (`minival` repeats scenes of `val`)."""
         folder = root / name
         if folder.is_dir() or not root.is_dir():
             return folder
@@ -277,7 +284,7 @@ def _labels_of_colors(pixels: UInt8[np.ndarray, "h w 3"], ids: Mapping[int, int]
     return labels
 
 
-def _thing(line: Annotation) -> Thing:
+def _object_record(line: Annotation) -> ObjectRecord:
     attributes = {"name": f"{line.category}_{line.object_id}", "mpcat40": mpcat40_of(line.category)}
     goal = hm3d_goal_of(line.category)
-    return Thing(line.category, attributes | ({"goal": goal} if goal else {}))
+    return ObjectRecord(line.category, attributes | ({"goal": goal} if goal else {}))

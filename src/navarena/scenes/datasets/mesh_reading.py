@@ -1,4 +1,4 @@
-"""What the readers of datasets share: meshes as scenes, JSON files, objects with boxes."""
+"""Shared parts of the dataset readers: meshes as scenes, JSON files, objects with boxes."""
 
 import json
 import logging
@@ -27,10 +27,10 @@ from navarena.scenes.labelling import (
 from navarena.scenes.scene import Scene, SceneObject
 from navarena.scenes.validation import validate_scene
 
-MOST_AMBIGUOUS = 0.02
+MAX_AMBIGUOUS_SHARE = 0.02
 """Share of the area above which ambiguous labels are warned of."""
 
-MOST_FAR = 0.5
+MAX_FAR_SHARE = 0.5
 """Share of the area without labelled surface nearby above which two meshes are not of one place."""
 
 LARGEST_NUMBER = 1e6
@@ -42,8 +42,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Thing:
-    """What a dataset says of one object: category, attributes, perhaps a box and a room."""
+class ObjectRecord:
+    """One object as a dataset describes it: category, attributes, and a box and a room if they are known."""
 
     category: str
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -109,13 +109,13 @@ def read_labelled_ply(path: Path, properties: Sequence[str], up_axis: str) -> La
 
 
 def known_owners(
-    values: Int[np.ndarray, "t"], things: Mapping[int, Thing], labels: Path, table: Path
+    values: Int[np.ndarray, "t"], records: Mapping[int, ObjectRecord], labels: Path, table: Path
 ) -> Int[np.ndarray, "t"]:
-    """(T,) object id of each face, 0 for ids that are not among `things`.
+    """(T,) object id of each face, 0 for ids that are not among `records`.
 
     Raises SceneError when none of them is: then the two files are of different scenes.
     """
-    known = np.isin(values, list(things))
+    known = np.isin(values, list(records))
     if not known.any():
         raise SceneError(f"{labels}: expected the object ids listed in {table}, got none of them")
     return np.where(known, values, 0)
@@ -125,9 +125,9 @@ def label_scene(scene: Scene, parts: Sequence[SurfacePart], mesh: Path, labels: 
     """The scene with object ids from the nearest labelled surface; warns of ambiguous area.
 
     Args:
-        scene: of the picture mesh.
+        scene: of the textured mesh.
         parts: the labelled surface.
-        mesh: file of the pictures, for messages.
+        mesh: file of the textured mesh, for messages.
         labels: file of the labels, likewise.
 
     Raises SceneError when the two meshes are not of the same place.
@@ -140,30 +140,30 @@ def label_scene(scene: Scene, parts: Sequence[SurfacePart], mesh: Path, labels: 
 
 
 def _check_report(report: LabelReport, mesh: Path, labels: Path) -> None:
-    if report.far_share > MOST_FAR:
+    if report.far_share > MAX_FAR_SHARE:
         raise SceneError(
             f"{labels} does not fit {mesh}: {report.far_share:.0%} of the surface has no labelled surface "
             "nearby; are both of the same scene and the same version of the dataset?"
         )
     text = "%s: labels of %s are ambiguous on %.2f %% of the area, absent on %.2f %%"
-    level = logging.WARNING if report.ambiguous_share > MOST_AMBIGUOUS else logging.INFO
+    level = logging.WARNING if report.ambiguous_share > MAX_AMBIGUOUS_SHARE else logging.INFO
     _log.log(level, text, mesh, labels.name, 100 * report.ambiguous_share, 100 * report.far_share)
 
 
-def with_objects(scene: Scene, things: Mapping[int, Thing]) -> Scene:
-    """The scene with an object for each of `things` (object id -> thing) that has triangles or a box.
+def with_objects(scene: Scene, records: Mapping[int, ObjectRecord]) -> Scene:
+    """The scene with an object for each of `records` (object id -> record) that has triangles or a box.
 
     Boxes that are not given are the smallest upright ones around the triangles. Triangles of ids
-    that are not among `things` become part of nothing.
+    that are not among `records` become part of nothing.
     """
-    known = np.isin(scene.triangle_object, list(things))
+    known = np.isin(scene.triangle_object, list(records))
     owner = np.where(known, scene.triangle_object, 0).astype(np.int32)
     order = np.argsort(owner, kind="stable")
     ids, starts = np.unique(owner[order], return_index=True)
     ends = dict(zip(ids.tolist(), zip(starts, [*starts[1:], len(order)])))
     objects = []
-    for key in sorted(things):
-        thing, box = things[key], things[key].box
+    for key in sorted(records):
+        record, box = records[key], records[key].box
         if box is None and key in ends:
             first, last = ends[key]
             corners = np.unique(scene.triangles[order[first:last]])
@@ -173,16 +173,16 @@ def with_objects(scene: Scene, things: Mapping[int, Thing]) -> Scene:
         objects.append(
             SceneObject(
                 key,
-                thing.category,
+                record.category,
                 box.center,
                 box.half_size,
                 box.yaw,
-                thing.room,
-                thing.level,
-                dict(thing.attributes),
+                record.room,
+                record.level,
+                dict(record.attributes),
             )
         )
-    held = {thing.object_id for thing in objects}
+    held = {obj.object_id for obj in objects}
     owner = np.where(np.isin(owner, sorted(held)), owner, 0).astype(np.int32)
     return replace(scene, triangle_object=owner, objects=tuple(objects))
 

@@ -1,4 +1,4 @@
-"""ProcTHOR's houses: walls, doors and windows as they are, things as boxes.
+"""ProcTHOR's houses: walls, doors and windows as they are, objects as boxes.
 
 A folder holds `train.jsonl.gz`, `val.jsonl.gz` and `test.jsonl.gz` (a house to a line, as ProcTHOR-10K
 comes), or single houses `NAME.json`, and beside them `asset-database.json`, which says how large each asset

@@ -83,7 +83,7 @@ def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Sce
 def read_mesh(path: Path) -> MeshFile:
     """The parts of a mesh file in its own frame and unit; raises FileError as `import_mesh` does.
 
-    A missing file of materials, and images that cannot be decoded, are told in `lost`.
+    A missing file of materials, and images that cannot be decoded, are listed in `lost`.
     """
     suffix = path.suffix.lower()
     if suffix not in _READERS:

@@ -1,4 +1,4 @@
-"""Labels that were given to one mesh of a place, carried over to another mesh of it."""
+"""Transfer of labels from one mesh of a place to another mesh of it."""
 
 from navarena.scenes.labelling.boxes import OrientedBox, upright_box
 from navarena.scenes.labelling.nearest_triangles import Nearest, TriangleTree

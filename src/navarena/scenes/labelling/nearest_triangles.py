@@ -1,5 +1,9 @@
 # mypy: disable-error-code="no-untyped-def"
-"""The nearest triangle to each of many points."""
+"""The nearest triangle to each of many points: a tree of boxes and its kernels.
+
+The tree is complete and binary: node k has the children 2 k + 1 and 2 k + 2, and the last level holds the
+leaves, each with the next LEAF_SIZE triangles in Morton order.
+"""
 
 from dataclasses import dataclass
 
@@ -58,7 +62,7 @@ def fill_boxes(corners, boxes):
 def closest_weights(px, py, pz, t):
     """(squared distance, second weight, third weight) of the point of triangle t (3, 3) closest to p.
 
-    The regions of corners, edges and inside are told apart as in Ericson, Real-Time Collision
+    The regions of corners, edges and inside are distinguished as in Ericson, Real-Time Collision
     Detection (2005), 5.1.5.
     """
     ax, ay, az = t[0, 0], t[0, 1], t[0, 2]

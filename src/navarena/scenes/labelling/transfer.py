@@ -1,4 +1,4 @@
-"""Triangles take the label of the labelled surface nearest to them.
+"""Transfer of labels: triangles take the label of the nearest labelled surface.
 
 Every triangle is asked at points spread evenly over it. Where they disagree it is cut once into four by
 the middles of its sides, and each piece takes the label of most of its points. What then still says
@@ -18,7 +18,7 @@ from navarena.scenes.scene import Scene
 
 @dataclass(frozen=True)
 class SurfacePart:
-    """Triangles that carry their labels in one of three ways: exactly one is given.
+    """Labelled triangles. Exactly one of the three kinds of labels is given.
 
     Attributes:
         corners: (T, 3, 3) metres, world frame.
@@ -98,10 +98,10 @@ _BATCH = 1 << 18
 
 @dataclass(frozen=True)
 class LabelReport:
-    """How well the labels fit.
+    """Statistics of how well the labels fit.
 
     Attributes:
-        ambiguous_share: share of the area, 0 to 1, whose points name another thing than their triangle.
+        ambiguous_share: share of the area, 0 to 1, whose points name another object than their triangle.
         far_share: share of the area with no labelled surface within MAX_DISTANCE.
         split_triangles: how many triangles were cut into four.
     """
@@ -121,7 +121,7 @@ class _Votes:
 
 
 def transfer_labels(scene: Scene, surface: LabelledSurface) -> tuple[Scene, LabelReport]:
-    """The scene with `triangle_object` (T,) taken from the nearest surface, and how well that went.
+    """The scene with `triangle_object` (T,) taken from the nearest surface, and a report of the fit.
 
     Labels are object ids, 0 for nothing. Cut triangles are replaced by their four pieces in place;
     the neighbours of a cut side are left whole. The scene's objects are left as they are.
@@ -188,7 +188,7 @@ def split_triangles(scene: Scene, chosen: Int[np.ndarray, "k"]) -> tuple[Scene, 
 def _ask(
     vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"], surface: LabelledSurface
 ) -> _Votes:
-    """Let every triangle's points vote."""
+    """Majority vote of every triangle's points."""
     label = np.zeros(len(triangles), np.int64)
     others, far = np.zeros(len(triangles)), np.zeros(len(triangles))
     orders = _orders(vertices, triangles)
@@ -208,7 +208,7 @@ def _ask(
 
 
 def _orders(vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"]) -> Int[np.ndarray, "t"]:
-    """(T,) into how many pieces along each side a triangle is thought cut for its sample points."""
+    """(T,) number of pieces along each side into which a triangle is divided for its sample points."""
     corners = vertices[triangles].astype(np.float64)
     longest = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2).max(1)
     return np.clip(np.ceil(longest / SAMPLE_SPACING), 2, MAX_ORDER).astype(np.int64)

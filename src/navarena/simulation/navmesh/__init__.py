@@ -1,4 +1,4 @@
-"""The navmesh: where a body can stand, and every question about walking."""
+"""Navmeshes: the ground that a body can stand on, and geometric queries on it."""
 
 from navarena.simulation.navmesh.habitat_file import load_habitat_navmesh
 from navarena.simulation.navmesh.navmesh import NavMesh

@@ -1,4 +1,4 @@
-"""What queries need beyond the triangles themselves: links, islands, turning points, dead ends, areas.
+"""Arrays computed from the triangles of a navmesh: links, islands, turning points, dead ends, samples.
 
 All functions are pure; `T` triangles, `V` vertices, half-edges numbered 3 * triangle + k.
 """
@@ -202,7 +202,7 @@ def sample_ground(
     """(count, 3) points on the ground, metres, world frame; three uniform numbers are drawn per point.
 
     Args:
-        generator: the only source of chance.
+        generator: random generator.
         pieces: (P, 3, 3) metres, corners of the pieces of the ground.
         areas: (P,) square metres.
         islands: (P,) island of each piece.

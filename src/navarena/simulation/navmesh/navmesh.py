@@ -1,4 +1,4 @@
-"""The navmesh: where a body can stand, as triangles that know their neighbours."""
+"""The navmesh: the ground that a body can stand on, as linked triangles."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.navmesh.queries.navmesh_table import NavMeshTable, TopDownMap
 from navarena.simulation.navmesh.queries.triangle_grid import build_grid
 
-FARTHEST = 1e5
+MAX_COORDINATE = 1e5
 """Metres from the origin beyond which a coordinate is taken for a mistake of scale."""
 
 FORMAT_VERSION = 1
@@ -25,7 +25,7 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class NavMesh:
-    """Triangles on which the centre of a body's foot can be, and everything queries need.
+    """Triangles on which the centre of a body's foot can be, and the arrays of queries on them.
 
     World frame, metres, y up. Storeys may lie over each other: neighbours decide where one can
     go, y only chooses the storey of a point. Make one with `from_parts`.
@@ -233,7 +233,7 @@ class NavMesh:
         return np.append(self.island_radii, 0.0)[self.island(points)]
 
     def try_step(self, start: Points, end: Points, slide: bool) -> Points:
-        """(N, 3) where steps from `start` towards `end` get to; see NavMeshTable.try_step."""
+        """(N, 3) end points of steps from `start` towards `end`; see NavMeshTable.try_step."""
         return self.table.try_step(_all_here(start), start, end, slide)
 
     def geodesic_distance(self, start: Points, goal: Points) -> Float[np.ndarray, "n"]:
@@ -265,7 +265,7 @@ class NavMesh:
         )
 
     def top_down_map(self, cell_size: float, height: float) -> TopDownMap:
-        """Where one can stand within 0.5 m of world height `height`, in cells of `cell_size` metres."""
+        """Map of the ground within 0.5 m of world height `height`, in cells of `cell_size` metres."""
         low, high = self.bounds
         return self.table.top_down_map(0, low[[0, 2]], high[[0, 2]], cell_size, height)
 
@@ -307,8 +307,10 @@ def _require_valid(
         )
     if not (np.isfinite(vertices).all() and np.isfinite(detail_triangles).all()):
         raise SceneError("expected finite navmesh coordinates, got NaN or infinity; check the mesh")
-    if max(np.abs(vertices).max(), np.abs(detail_triangles).max(initial=0.0)) > FARTHEST:
-        raise SceneError(f"expected navmesh coordinates within {FARTHEST:g} m of the origin; check the scale")
+    if max(np.abs(vertices).max(), np.abs(detail_triangles).max(initial=0.0)) > MAX_COORDINATE:
+        raise SceneError(
+            f"expected navmesh coordinates within {MAX_COORDINATE:g} m of the origin; check the scale"
+        )
     if triangles.min() < 0 or triangles.max() >= len(vertices):
         raise SceneError(
             f"expected vertex indices below {len(vertices)}, got {triangles.min()} to {triangles.max()}"

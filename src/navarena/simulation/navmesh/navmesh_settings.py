@@ -1,4 +1,4 @@
-"""How a navmesh is cut: the size of the body and the resolution of the voxels.
+"""Settings of a navmesh: the size of the body and the resolution of the voxels.
 
 The parameters and their rounding to voxels are those of Recast as the field's standard
 simulator uses it (habitat-sim 0.3.3, NavMeshSettings), so that a navmesh of the same mesh has

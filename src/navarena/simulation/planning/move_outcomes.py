@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""What K bodies can do next, and how far each would then be from its goal."""
+"""Outcomes of the next moves of K bodies: poses, collisions and distances to their goals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,14 +55,14 @@ def turn_each(yaws, turns, angle, out):
 
 
 @dataclass(frozen=True)
-class Places:
-    """M places where bodies of a ground may be.
+class BodyPoses:
+    """M poses of bodies.
 
     Attributes:
-        bodies: (M,) int64, whose place each is: 0 to K - 1. A body may occur any number of times.
+        bodies: (M,) int64, the body of each pose: 0 to K - 1. A body may occur any number of times.
         positions: (M, 3) float64 metres, world frame.
         yaws: (M,) float64 radians.
-        triangles: (M,) int32 of the navmesh, under each place; -1 = not known.
+        triangles: (M,) int32 of the navmesh, under each pose; -1 = not known.
     """
 
     bodies: Int64[np.ndarray, "m"]
@@ -73,7 +73,7 @@ class Places:
 
 @dataclass(frozen=True)
 class Moves:
-    """Outcomes of the H combined moves (turn, then one step forward) from M places.
+    """Outcomes of the H combined moves (turn, then one step forward) from M poses.
 
     Attributes:
         positions: (M, H, 3) float64 metres, where each move ends.
@@ -90,13 +90,13 @@ class Moves:
     distances: Float[np.ndarray, "m h"]
 
 
-class Ground:
+class MoveSimulator:
     """The navmeshes and goals of K bodies of one kind.
 
     Args:
         embodiment: the body; a whole turn must be a multiple of its turn angle.
         meshes: K navmeshes, the same one any number of times.
-        goals: (K, 3) float64 metres, world frame; or K times (G, 3): the nearest of G places.
+        goals: (K, 3) float64 metres, world frame; or K times (G, 3): the nearest of G poses.
 
     Attributes:
         turns: (H,) int64: turns to the left (negative: to the right) of each move, the fewest first.
@@ -126,13 +126,13 @@ class Ground:
         """(M,) metres, geodesic, from `positions` to the goals of `bodies`; infinite where unreachable."""
         return self._fields.distance(bodies, positions)
 
-    def try_all(self, places: Places) -> Moves:
-        """The outcomes of all H moves from each of M places."""
-        count, width = len(places.bodies), len(self.turns)
-        bodies = np.repeat(places.bodies, width)
-        positions = np.repeat(places.positions, width, 0)
-        triangles = np.repeat(places.triangles, width)
-        yaws = headings_after(places.yaws, self.turns, self.embodiment.turn_angle)
+    def try_all(self, poses: BodyPoses) -> Moves:
+        """The outcomes of all H moves from each of M poses."""
+        count, width = len(poses.bodies), len(self.turns)
+        bodies = np.repeat(poses.bodies, width)
+        positions = np.repeat(poses.positions, width, 0)
+        triangles = np.repeat(poses.triangles, width)
+        yaws = headings_after(poses.yaws, self.turns, self.embodiment.turn_angle)
         collided = np.zeros(count * width, bool)
         self._table.step_bodies(
             self._rows[bodies],

@@ -1,4 +1,4 @@
-"""Images of scenes: the visibility-buffer renderer and the reference engine behind one door."""
+"""Images of scenes: the visibility-buffer renderer and the ray-casting reference, with one interface."""
 
 from navarena.simulation.rendering.engine import Renderer, VisibilityRenderer
 from navarena.simulation.rendering.extra_objects import make_cylinder, make_template

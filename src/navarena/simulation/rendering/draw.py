@@ -1,4 +1,8 @@
-"""Stages 1 to 4 for one mesh seen by one camera."""
+"""Kernels that draw a share of the views of a batch: culling, occlusion, rasterisation, shading.
+
+Stage 1 lists the clusters that may be seen, front to back; stage 2 skips those behind what is drawn
+already (hierarchical depth); stages 3 and 4 set up and rasterise triangles (`triangles`, `raster`).
+"""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -129,7 +133,7 @@ FIRST_HIZ = 8
 def draw_mesh(meshes, row, scratch, share, camera, width, height, pitch, stride, ident, ident_step, has_hiz):
     """Draw mesh `row` of the table of meshes into the visibility buffer of scratch row `share`.
 
-    Triangle t gets the id ident + t * ident_step. `has_hiz` tells whether the hierarchical
+    Triangle t gets the id ident + t * ident_step. `has_hiz`: whether the hierarchical
     depth of this frame exists already; returns whether it does now.
     """
     box = flat_view(meshes, row, at.MESH_BOX, np.float32)

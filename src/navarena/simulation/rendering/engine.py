@@ -1,4 +1,4 @@
-"""The door to images: a renderer draws views of scenes into preallocated frames."""
+"""Renderers, which draw views of scenes into preallocated frames."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
@@ -35,7 +35,7 @@ class Renderer(Protocol):
         Args:
             views: N views.
             frames: preallocated outputs, N first; every pixel of a view that looks at a scene is written.
-            extras: things to add to single views, with correct occlusion.
+            extras: objects to add to single views, with correct occlusion.
             shading: the most that colours show: "flat" (one colour per triangle), "vertex"
                 (interpolated vertex light and colours) or "textured" (textures as well).
                 A scene that lacks vertex shading or textures is drawn with what it has.

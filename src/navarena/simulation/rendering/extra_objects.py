@@ -1,4 +1,4 @@
-"""Things drawn into single views: the shapes of goals, and their packing for the kernels."""
+"""Objects drawn into single views: the shapes of goals, and their packing for the kernels."""
 
 from dataclasses import dataclass
 
@@ -41,7 +41,7 @@ def make_template(vertices: np.ndarray, faces: np.ndarray) -> RenderMesh:
     """A shape for ExtraObjects.
 
     Args:
-        vertices: (V, 3) metres, in the frame of the thing.
+        vertices: (V, 3) metres, in the frame of the object.
         faces: (T, 3) vertex indices, counter-clockwise seen from outside.
     """
     nothing = np.zeros(len(faces), np.int32)
@@ -51,11 +51,11 @@ def make_template(vertices: np.ndarray, faces: np.ndarray) -> RenderMesh:
 
 @dataclass(frozen=True, eq=False)
 class PackedExtras:
-    """ExtraObjects as the kernels want them, sorted by view.
+    """ExtraObjects as the kernels take them, sorted by view.
 
     Attributes:
         view: (E,) the view of each; mesh: (E,) row in the table of meshes.
-        cameras: (E, 16) the view's camera in the frame of the thing, see memory_layout.
+        cameras: (E, 16) the view's camera in the frame of the object, see memory_layout.
         words: (E, EXTRA_WORDS) surface, paint and detail, see memory_layout: no texture, full light.
     """
 
@@ -65,7 +65,7 @@ class PackedExtras:
     words: Int32[np.ndarray, "e w"]
 
     def offset(self, views: int) -> Int32[np.ndarray, "n1"]:
-        """(views + 1,) int32, where the things of each view begin."""
+        """(views + 1,) int32, where the objects of each view begin."""
         return np.searchsorted(self.view, np.arange(views + 1)).astype(np.int32)
 
 
@@ -80,7 +80,7 @@ NO_EXTRAS = PackedExtras(
 def pack_extras(
     extras: ExtraObjects, views: Views, cameras: Float32[np.ndarray, "n 16"], first_template: int
 ) -> PackedExtras:
-    """Sort by view and move each view's camera, a row of (N, 16) float32, into the frames of its things.
+    """Sort by view and move each view's camera, a row of (N, 16) float32, into the frames of its objects.
 
     Raises InputError for a view or template that does not exist.
     """
@@ -96,7 +96,7 @@ def pack_extras(
     c, s = np.cos(yaw), np.sin(yaw)
 
     def turn_back(world: np.ndarray) -> np.ndarray:
-        """World directions (E, 3) in the frames of the things."""
+        """World directions (E, 3) in the frames of the objects."""
         x, y, z = world.T
         return np.stack([c * x - s * z, y, s * x + c * z], 1)
 

@@ -1,4 +1,4 @@
-"""Where things lie: the tables that kernels share, named once.
+"""Memory layout of the tables that kernels share: names of slots, words and sizes.
 
 A *mesh row* is one RenderMesh in an AddressTable; a *scratch row* is one thread's working
 memory in another. Slots number the arrays of a row.

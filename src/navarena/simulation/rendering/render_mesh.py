@@ -128,7 +128,7 @@ def cluster_scene(scene: Scene, cluster_limit: int | None = None) -> Clusters:
 
 
 def assemble_render_mesh(scene: Scene, clusters: Clusters, share_texels: bool = False) -> RenderMesh:
-    """What drawing needs, from a scene and the clusters of its triangles; see `build_render_mesh`."""
+    """The render mesh of a scene and the clusters of its triangles; see `build_render_mesh`."""
     shared = shared_store(scene.textures) if share_texels else None
     store = pack_textures(scene.textures) if shared is None else shared
     tint = vertex_tint(scene)
@@ -180,8 +180,8 @@ def _categories(scene: Scene, instance: Int32[np.ndarray, "t"]) -> np.ndarray:
     names = {name: index + 1 for index, name in enumerate(scene.categories)}
     if not scene.objects:
         return np.zeros(len(instance), np.int32)
-    known = np.array(sorted(thing.object_id for thing in scene.objects))
-    value = {thing.object_id: names[thing.category] for thing in scene.objects}
+    known = np.array(sorted(obj.object_id for obj in scene.objects))
+    value = {obj.object_id: names[obj.category] for obj in scene.objects}
     values = np.array([value[int(ident)] for ident in known], np.int32)
     place = np.minimum(np.searchsorted(known, instance), len(known) - 1)
     return np.where(known[place] == instance, values[place], 0)
@@ -196,6 +196,10 @@ def _on_lines(array: np.ndarray) -> np.ndarray:
 
 def render_mesh_to_arrays(scene: Scene) -> tuple[Mapping[str, np.ndarray], dict[str, Any]]:
     """(arrays, meta) of the pack from which `render_mesh_from_pack` restores the mesh of `scene` exactly.
+
+    The mesh of a generated house takes twice the room of its scene and follows from it within
+    milliseconds, except for the order of its triangles: its pack holds the clusters only. Meshes with
+    textures of their own, such as scans, are stored as they are drawn, so that processes share memory.
 
     Raises SceneError when there is nothing to draw or the geometry is not finite.
     """

@@ -24,7 +24,7 @@ TILE_SIDES = (128, 256)
 
 @cache
 def texel_key() -> str:
-    """What identifies the shared texels of this version."""
+    """The key of the shared texels of this version."""
     return content_hash("texels", material_key(), source_fingerprint(_SOURCE))
 
 

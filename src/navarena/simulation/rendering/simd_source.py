@@ -1,4 +1,4 @@
-"""Explicit SIMD for the deferred pass: what is known about the triangles of 16 pixels.
+"""Explicit SIMD for the deferred pass: the data of the triangles of 16 pixels.
 
 Two sources give the same answers: one triangle broadcast to all lanes, and one triangle per
 lane, whose records are loaded lane by lane and transposed.
@@ -22,7 +22,7 @@ class Tables:
 
 @runtime_checkable
 class Source(Protocol):
-    """What is known about the triangles of a block, as vectors of 16 lanes."""
+    """The data of the triangles of a block, as vectors of 16 lanes."""
 
     def surface(self, word: int) -> Value:
         """An int32 word of the surfaces, see memory_layout."""

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""What shading needs to know of each triangle, prepared once.
+"""Data of each triangle that shading uses, prepared once.
 
 Texture coordinates, light and vertex colours are affine functions of the world position on a
 triangle: four floats (a, b, c, d), value = a x + b y + c z + d. They do not depend on the
@@ -30,6 +30,7 @@ from navarena.simulation.rendering.memory_layout import (
 )
 from navarena.simulation.rendering.texel_store import TexelStore
 
+# no fast-math in these kernels: the render mesh of a house is made anew whenever it is opened, bit for bit
 MAX_GRADIENT = 1e5
 """Steepest change per metre kept; slivers would otherwise overflow integer texel coordinates."""
 SLIVER = 1e-10
@@ -116,7 +117,7 @@ def fill_flat_colors(color, material, tint, out):
 CACHE_LINE = 64
 """Bytes."""
 AT_ONCE = 8192
-"""Triangles prepared at a time: what is needed on the way stays in the processor's caches."""
+"""Triangles prepared at a time: intermediate values stay in the processor's caches."""
 
 
 def affine_planes(

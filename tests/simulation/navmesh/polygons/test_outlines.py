@@ -21,10 +21,10 @@ from navarena.simulation.navmesh.polygons.triangulation import (
     triangulate_polygons,
     valid_polygons,
 )
-from navarena.simulation.navmesh.voxels.walkable_floors import Terrain
+from navarena.simulation.navmesh.voxels.walkable_floors import WalkableFloors
 
 
-def draw_terrain(labels: np.ndarray) -> Terrain:
+def draw_floors(labels: np.ndarray) -> WalkableFloors:
     """One floor per cell of a (z, x) image of layer numbers, -1 = nothing; all on one height."""
     depth, width = labels.shape
     there = labels >= 0
@@ -32,7 +32,7 @@ def draw_terrain(labels: np.ndarray) -> Terrain:
     padded = np.pad(numbers, 1, constant_values=-1)
     sides = [padded[1:-1, 2:], padded[2:, 1:-1], padded[1:-1, :-2], padded[:-2, 1:-1]]
     columns = np.flatnonzero(there.ravel()).astype(np.int32)
-    return Terrain(
+    return WalkableFloors(
         starts=np.searchsorted(columns, np.arange(depth * width + 1)).astype(np.int32),
         columns=columns,
         heights=np.ones(len(columns), np.float32),
@@ -62,7 +62,7 @@ def label_pieces(mask: np.ndarray) -> np.ndarray:
 def test_outlines_of_a_ring_run_around_both_ways():
     image = np.full((3, 4), 0)
     image[1, 1] = -1
-    outlines = trace_layers(draw_terrain(image), 4)
+    outlines = trace_layers(draw_floors(image), 4)
     rings = [
         np.stack([outlines.x[a:b], outlines.z[a:b]], 1).astype(float)
         for a, b in zip(outlines.offsets, outlines.offsets[1:])
@@ -75,7 +75,7 @@ def test_outlines_of_a_ring_run_around_both_ways():
 
 def test_layers_share_the_corners_of_their_border():
     image = np.array([[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 1, -1]])
-    outlines = trace_layers(draw_terrain(image), 4)
+    outlines = trace_layers(draw_floors(image), 4)
     kept = simplify_outlines(outlines, 5.0)
     polygons = layer_polygons(outlines, kept)[0]
     assert valid_polygons(polygons).all()
@@ -93,7 +93,7 @@ def test_thinned_outlines_stay_simple_and_near(seed, max_error, holes):
     draw = np.random.default_rng(seed)
     mask = draw.random((18, 23)) > holes
     labels = label_pieces(mask)
-    outlines = trace_layers(draw_terrain(labels), 23)
+    outlines = trace_layers(draw_floors(labels), 23)
     kept = simplify_outlines(outlines, max_error)
     polygons = layer_polygons(outlines, kept)[0]
     assert valid_polygons(polygons).all()
@@ -111,7 +111,7 @@ def test_thinned_outlines_stay_simple_and_near(seed, max_error, holes):
 
 def test_thinning_does_not_depend_on_the_direction():
     image = label_pieces(np.random.default_rng(3).random((30, 30)) > 0.25)
-    one = trace_layers(draw_terrain(image), 30)
+    one = trace_layers(draw_floors(image), 30)
     backwards = Outlines(
         offsets=one.offsets,
         layers=one.layers,

@@ -9,31 +9,29 @@ from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.navmesh.voxels.floor_filters import erode_floors
 from navarena.simulation.navmesh.voxels.layer_partition import CLEARANCE_CELLS
 from navarena.simulation.navmesh.voxels.voxel_spans import Grid, plan_grid, voxelise
-from navarena.simulation.navmesh.voxels.walkable_floors import Terrain, find_terrain
+from navarena.simulation.navmesh.voxels.walkable_floors import WalkableFloors, find_walkable_floors
 from simulation.navmesh.build_meshes import Mesh, hall, join_meshes, plate, prism, rectangle
 
 
-def terrain_of(mesh: Mesh, **sizes: float) -> tuple[Grid, Terrain]:
+def floors_of(mesh: Mesh, **sizes: float) -> tuple[Grid, WalkableFloors]:
     body = NavMeshSettings(**({"radius": 0.0, "height": 0.8, "region_min_size": 1} | sizes))
     vertices, faces = mesh
     grid = plan_grid(vertices[faces.ravel()], body)
-    return grid, find_terrain(voxelise(vertices, faces.astype(np.int64), grid, body), grid, body)
+    return grid, find_walkable_floors(voxelise(vertices, faces.astype(np.int64), grid, body), grid, body)
 
 
-def stands_at(grid: Grid, terrain: Terrain, x: float, z: float) -> list[float]:
+def stands_at(grid: Grid, floors: WalkableFloors, x: float, z: float) -> list[float]:
     """World heights of the floors in the column over (x, z) where a body can be."""
     column = int((z - grid.origin[2]) / 0.05) * grid.nx + int((x - grid.origin[0]) / 0.05)
-    rows = range(terrain.starts[column], terrain.starts[column + 1])
-    return [
-        round(float(terrain.heights[i]) * 0.2 + grid.origin[1], 3) for i in rows if terrain.layers[i] >= 0
-    ]
+    rows = range(floors.starts[column], floors.starts[column + 1])
+    return [round(float(floors.heights[i]) * 0.2 + grid.origin[1], 3) for i in rows if floors.layers[i] >= 0]
 
 
 def test_a_walled_hall_keeps_its_radius_from_the_walls():
     # the inner floor is 2 m = 40 cells wide; the walls' faces at 0 and 2 fill one cell each at most
-    grid, terrain = terrain_of(hall(2.0, []), radius=0.2)
+    grid, floors = floors_of(hall(2.0, []), radius=0.2)
     for x, free in ((0.1, False), (0.18, False), (0.31, True), (1.0, True), (1.69, True), (1.9, False)):
-        assert bool(stands_at(grid, terrain, x, 1.0)) == free, x
+        assert bool(stands_at(grid, floors, x, 1.0)) == free, x
 
 
 @pytest.mark.parametrize(
@@ -46,23 +44,23 @@ def test_a_walled_hall_keeps_its_radius_from_the_walls():
     ],
 )
 def test_things_in_the_middle_of_a_hall(name, thing, heights):
-    grid, terrain = terrain_of(join_meshes(hall(2.0, []), thing))
-    assert stands_at(grid, terrain, 1.02, 1.02) == pytest.approx(heights, abs=1e-3), name
+    grid, floors = floors_of(join_meshes(hall(2.0, []), thing))
+    assert stands_at(grid, floors, 1.02, 1.02) == pytest.approx(heights, abs=1e-3), name
 
 
 def test_the_border_of_a_drop_is_no_place_to_stand():
     mesh = join_meshes(hall(3.0, []), prism(rectangle(1.505, 1.505, 0.485, 0.485), 0.0, 1.0))
-    grid, terrain = terrain_of(mesh, height=1.2)  # taller than the hollow of the box
+    grid, floors = floors_of(mesh, height=1.2)  # taller than the hollow of the box
     # the box runs from 1.02 to 1.99, over cells 1.0 to 2.0: its top lacks the outermost cell
-    assert stands_at(grid, terrain, 1.03, 1.5) == []
-    assert stands_at(grid, terrain, 1.5, 1.5) == [1.0]
+    assert stands_at(grid, floors, 1.03, 1.5) == []
+    assert stands_at(grid, floors, 1.5, 1.5) == [1.0]
 
 
 def test_small_islands_are_dropped():
     mesh = join_meshes(hall(3.0, []), prism(rectangle(1.505, 1.505, 0.485, 0.485), 0.0, 1.0))
     # the top has 20 x 20 cells less the border
-    assert stands_at(*terrain_of(mesh, height=1.2, region_min_size=18), 1.5, 1.5) == [1.0]
-    assert stands_at(*terrain_of(mesh, height=1.2, region_min_size=19), 1.5, 1.5) == []
+    assert stands_at(*floors_of(mesh, height=1.2, region_min_size=18), 1.5, 1.5) == [1.0]
+    assert stands_at(*floors_of(mesh, height=1.2, region_min_size=19), 1.5, 1.5) == []
 
 
 def slow_chamfer(links: np.ndarray, radius: int) -> np.ndarray:
@@ -99,21 +97,21 @@ def test_erosion_equals_plain_relaxation(seed, radius, share):
     np.testing.assert_array_equal(erode_floors(links, radius), slow_chamfer(links, radius))
 
 
-def require_layers(grid: Grid, terrain: Terrain, climb: int = 1) -> None:
+def require_layers(grid: Grid, floors: WalkableFloors, climb: int = 1) -> None:
     """Layers are connected, hold no column twice, and are near in height where near in plan."""
-    for layer in range(terrain.layers.max() + 1):
-        mine = np.flatnonzero(terrain.layers == layer)
-        columns = terrain.columns[mine]
+    for layer in range(floors.layers.max() + 1):
+        mine = np.flatnonzero(floors.layers == layer)
+        columns = floors.columns[mine]
         assert len(np.unique(columns)) == len(columns)
         reached, stack = set(), [int(mine[0])]
         while stack:
             i = stack.pop()
             if i not in reached:
                 reached.add(i)
-                stack += [int(n) for n in terrain.links[i] if n >= 0 and terrain.layers[n] == layer]
+                stack += [int(n) for n in floors.links[i] if n >= 0 and floors.layers[n] == layer]
         assert reached == set(mine.tolist())
         heights = np.full((grid.nz, grid.nx), np.nan)
-        heights.ravel()[columns] = terrain.heights[mine]
+        heights.ravel()[columns] = floors.heights[mine]
         for dz in range(CLEARANCE_CELLS + 1):
             for dx in range(CLEARANCE_CELLS + 1):
                 gap = np.abs(heights[dz:, dx:] - heights[: grid.nz - dz, : grid.nx - dx])
@@ -142,17 +140,17 @@ def spiral() -> Mesh:
 
 
 def test_a_spiral_is_parted_where_it_passes_over_itself():
-    grid, terrain = terrain_of(spiral(), radius=0.1)
-    assert terrain.layers.max() >= 1
-    require_layers(grid, terrain)
+    grid, floors = floors_of(spiral(), radius=0.1)
+    assert floors.layers.max() >= 1
+    require_layers(grid, floors)
     # everything hangs together
-    active = terrain.layers >= 0
+    active = floors.layers >= 0
     reached, stack = set(), [int(np.flatnonzero(active)[0])]
     while stack:
         i = stack.pop()
         if i not in reached:
             reached.add(i)
-            stack += [int(n) for n in terrain.links[i] if n >= 0 and active[n]]
+            stack += [int(n) for n in floors.links[i] if n >= 0 and active[n]]
     assert len(reached) == active.sum()
 
 
@@ -164,8 +162,8 @@ def test_layers_of_random_stacks(seed):
     for low in draw.uniform(0.0, 3.0, 6):
         plan = rectangle(*draw.uniform(0.3, 2.7, 2), *draw.uniform(0.1, 0.9, 2), draw.uniform(0, 6))
         things.append(prism(plan, low, low + 0.1))
-    grid, terrain = terrain_of(join_meshes(hall(3.0, []), *things))
-    require_layers(grid, terrain)
-    linked = np.argwhere(terrain.links >= 0)
-    back = terrain.links[terrain.links[linked[:, 0], linked[:, 1]], (linked[:, 1] + 2) % 4]
+    grid, floors = floors_of(join_meshes(hall(3.0, []), *things))
+    require_layers(grid, floors)
+    linked = np.argwhere(floors.links >= 0)
+    back = floors.links[floors.links[linked[:, 0], linked[:, 1]], (linked[:, 1] + 2) % 4]
     np.testing.assert_array_equal(back, linked[:, 0])

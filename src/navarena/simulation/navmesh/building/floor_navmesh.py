@@ -36,7 +36,7 @@ LEVEL_STEP = 1e-3
 
 
 def build_floor_navmesh(walkable: Sequence[WalkableSurface], settings: NavMeshSettings) -> NavMesh:
-    """Where a body can be on exactly known floors.
+    """Build the navmesh of a body on exactly known floors.
 
     Borders keep the body's radius from walls and from the obstacles that it can neither step
     over nor pass beneath, to within a centimetre for radii up to 0.4 m. Surfaces whose borders
@@ -162,7 +162,7 @@ def _assemble(
 def _large_enough(
     corners: Float64[np.ndarray, "t 3 3"], neighbors: Int32[np.ndarray, "t 3"], settings: NavMeshSettings
 ) -> Bool[np.ndarray, "t"]:
-    """(T,): triangles of islands that reach the least area."""
+    """(T,): triangles of islands that have at least the smallest area."""
     islands = compute_islands(np.where(neighbors >= 0, 3 * neighbors, -1))
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
     return np.asarray(np.bincount(islands, area)[islands] >= settings.min_island_area)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""Kernels that lay the ground under the triangles: detail pieces that follow the floors.
+"""Pieces of ground under the triangles of a voxelised mesh, which follow the floors exactly.
 
 A triangle whose plane leaves the traced floors by more than a tolerance is split at the
 worst cell until no cell is that far off, or the pieces come down to the size of cells.
@@ -11,11 +11,11 @@ from jaxtyping import Float64, Int64
 
 from navarena.core.kernels import kernel
 from navarena.simulation.navmesh.voxels.voxel_spans import Grid
-from navarena.simulation.navmesh.voxels.walkable_floors import Terrain
+from navarena.simulation.navmesh.voxels.walkable_floors import WalkableFloors
 
 MAX_PIECES = 4096  # of one triangle
 MIN_DOUBLE_AREA = 36.0  # square cells; smaller pieces are not split (Recast samples every 6 cells)
-LEAST_SHARE = 0.15  # of an edge that a split leaves on either side
+MIN_SHARE = 0.15  # of an edge that a split leaves on either side
 
 
 @kernel
@@ -133,7 +133,7 @@ def fit_details(
             after = (longest + 1) % 3
             px, pz = pieces[filled, longest, 0], pieces[filled, longest, 2]
             dx, dz = pieces[filled, after, 0] - px, pieces[filled, after, 2] - pz
-            along = min(max(((x - px) * dx + (z - pz) * dz) / length, LEAST_SHARE), 1.0 - LEAST_SHARE)
+            along = min(max(((x - px) * dx + (z - pz) * dz) / length, MIN_SHARE), 1.0 - MIN_SHARE)
             x, z = px + along * dx, pz + along * dz
             column, row = min(max(int(x), 0), nx - 1), min(max(int(z), 0), nz - 1)
             height = _floor_height(column, row, triangle_layers[t], starts, layers, heights, nx)
@@ -153,16 +153,16 @@ def fit_details(
 def lay_ground(
     corners: Float64[np.ndarray, "t 3 3"],
     layers: Int64[np.ndarray, "t"],
-    terrain: Terrain,
+    floors: WalkableFloors,
     grid: Grid,
     tolerance: float,
 ) -> tuple[Int64[np.ndarray, "t1"], Float64[np.ndarray, "d 3 3"]]:
-    """Pieces of ground under the triangles that leave the terrain by more than `tolerance`.
+    """Pieces of ground under the triangles that leave the floors by more than `tolerance`.
 
     Args:
         corners: (T, 3, 3) grid units.
         layers: (T,) the layer that each triangle covers.
-        terrain: the floors.
+        floors: the floors.
         grid: their columns.
         tolerance: voxels.
 
@@ -180,9 +180,9 @@ def lay_ground(
             corners,
             done,
             layers,
-            terrain.starts,
-            terrain.layers,
-            terrain.heights,
+            floors.starts,
+            floors.layers,
+            floors.heights,
             grid.nx,
             grid.nz,
             tolerance,

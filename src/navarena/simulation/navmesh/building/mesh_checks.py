@@ -1,4 +1,6 @@
-"""Whether a mesh stands upright: in which direction its largest connected floor faces.
+"""Checks of a mesh: valid triangles, advice for one without floor, and which axis points up.
+
+A mesh stands upright when its largest connected floor faces upwards.
 
 A scene lies mostly open in the plane of its floors: what can be walked without a break is larger
 there than on its walls, which floors and other walls part from each other.
@@ -116,7 +118,7 @@ class UpAdvice:
 
     Attributes:
         up_axis: of its file, as `import_mesh` takes it.
-        area, area_as_imported: square metres of the largest connected floor, that way up and now.
+        area, area_as_imported: square metres of the largest connected floor, with that axis up and now.
         clear: whether this leaves no reasonable doubt.
     """
 
@@ -127,7 +129,7 @@ class UpAdvice:
 
     @property
     def message(self) -> str:
-        """What was expected and found, and what to do."""
+        """The expected and the found area, and the remedy, as a sentence."""
         return (
             f"expected the largest floor to face up, got {self.area_as_imported:.3g} m2 of connected floor, "
             f"and {self.area:.3g} m2 with {self.up_axis} up; try --up={self.up_axis}"
@@ -141,7 +143,7 @@ def advise_up(
     up_axis: str = "y",
     island_area: float = 0.0,
 ) -> UpAdvice | None:
-    """The better way up for a mesh, or None where there is none.
+    """The up axis that suits a mesh clearly better, or None.
 
     Args:
         vertices: (V, 3) metres, world frame, y up.
@@ -175,7 +177,7 @@ def require_upright(
     up_axis: str = "y",
     island_area: float = 0.0,
 ) -> None:
-    """Raise SceneError where another way up is clearly better; arguments as `advise_up`.
+    """Raise SceneError where another up axis is clearly better; arguments as `advise_up`.
 
     Vertices are (V, 3) metres, triangles (T, 3) indices.
     """

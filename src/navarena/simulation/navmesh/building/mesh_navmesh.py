@@ -1,11 +1,11 @@
 """A navmesh from any triangle mesh: voxels, floors, layers, outlines, triangles.
 
-1. `voxels` fills voxel columns with the solid spans of the triangles (kernels: `rasterise`).
-2. `terrain` keeps the floors that a body can stand on, links and erodes them (`columns`), and
-   parts them into connected layers that do not overlap in plan (`layers`).
-3. `outlines` traces the layers (`tracing`) and thins their outlines out (`thinning`).
-4. `filling` covers them with triangles, `triangulation` links these, also from layer to layer.
-5. `ground` lays pieces of ground beneath triangles that leave it (`heights`).
+1. `voxel_spans` fills voxel columns with the solid spans of the triangles (kernels: `rasterise`).
+2. `walkable_floors` keeps the floors that a body can stand on, links and erodes them (`floor_filters`),
+   and divides them into connected layers that do not overlap in plan (`layer_partition`).
+3. `outlines` traces the layers (`tracing`), simplifies their outlines (`simplification`) and covers
+   them with triangles; `triangulation` links these, also from layer to layer.
+4. `ground_pieces` fits pieces of ground under triangles that deviate from it.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.navmesh.polygons.outlines import fill_layers, simplify_outlines, trace_layers
 from navarena.simulation.navmesh.polygons.triangulation import link_triangles
 from navarena.simulation.navmesh.voxels.voxel_spans import plan_grid, voxelise
-from navarena.simulation.navmesh.voxels.walkable_floors import find_terrain
+from navarena.simulation.navmesh.voxels.walkable_floors import find_walkable_floors
 
 
 def build_navmesh(
@@ -29,7 +29,7 @@ def build_navmesh(
     settings: NavMeshSettings,
     up_axis: str = "y",
 ) -> NavMesh:
-    """Where a body can be on a triangle mesh.
+    """Build the navmesh of a body on a triangle mesh.
 
     The same mesh gives the same navmesh, whatever the order of its triangles. Time and memory
     grow with the plan area of the scene's bounds: 400 columns of 5 cm per square metre.
@@ -61,14 +61,14 @@ def compute_mesh_parts(
     points = np.ascontiguousarray(vertices, np.float64)
     faces = np.ascontiguousarray(triangles, np.int64)
     grid = plan_grid(points[faces.ravel()], settings)
-    terrain = find_terrain(voxelise(points, faces, grid, settings), grid, settings)
-    if not (terrain.layers >= 0).any():
+    floors = find_walkable_floors(voxelise(points, faces, grid, settings), grid, settings)
+    if not (floors.layers >= 0).any():
         raise SceneError(explain_no_floor(points, faces, settings, up_axis))
-    outlines = trace_layers(terrain, grid.nx)
+    outlines = trace_layers(floors, grid.nx)
     kept = simplify_outlines(outlines, settings.edge_max_error)
     grid_points, triangles, layers = fill_layers(outlines, kept)
     detail_offsets, details = lay_ground(
-        grid_points[triangles], layers, terrain, grid, settings.detail_max_error / settings.cell_height
+        grid_points[triangles], layers, floors, grid, settings.detail_max_error / settings.cell_height
     )
     return NavMeshParts(
         vertices=grid.origin + grid_points * grid.scale,

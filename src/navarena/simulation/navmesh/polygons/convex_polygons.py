@@ -1,11 +1,11 @@
-"""Convex polygons into triangles, and the ground pieces under a polygon cut along its triangles."""
+"""Triangulation of convex polygons, and their ground pieces cut along the triangles."""
 
 from functools import cache
 
 import numpy as np
 from jaxtyping import Float, Int
 
-LEAST_PIECE = 1e-9
+MIN_PIECE_AREA = 1e-9
 """Square metres of plan area below which a cut piece is dropped."""
 
 
@@ -16,7 +16,7 @@ def triangulate(ring: Float[np.ndarray, "c 3"]) -> Int[np.ndarray, "m 3"]:
     side give no flat triangle; flat ones are left out when the polygon allows no other.
 
     Args:
-        ring: (C, 3) metres, the corners in order, either way round.
+        ring: (C, 3) metres, the corners in order, in either direction.
     """
     count = len(ring)
     plan = ring[:, [0, 2]]
@@ -43,7 +43,7 @@ def triangulate(ring: Float[np.ndarray, "c 3"]) -> Int[np.ndarray, "m 3"]:
     rows = np.array(best(0, count - 1)[1], int).reshape(-1, 3)
     area = _plan_area(ring[rows])
     rows[area < 0] = rows[area < 0][:, ::-1]
-    return rows[np.abs(area) > LEAST_PIECE]
+    return rows[np.abs(area) > MIN_PIECE_AREA]
 
 
 def cut_ground(ground: Float[np.ndarray, "d 3 3"], triangle: Float[np.ndarray, "3 3"]) -> np.ndarray:
@@ -67,7 +67,7 @@ def cut_ground(ground: Float[np.ndarray, "d 3 3"], triangle: Float[np.ndarray, "
     cut = np.stack(parts)
     area = _plan_area(cut)
     cut[area < 0] = cut[area < 0][:, ::-1]
-    return cut[np.abs(area) > LEAST_PIECE]
+    return cut[np.abs(area) > MIN_PIECE_AREA]
 
 
 def _clip(polygon: list[np.ndarray], a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""Exact floors in the plan: where the centre of a body can be, and where floors meet.
+"""Free space of exact floors in the plan, and the portals where floors meet.
 
 Plan coordinates are (x, z) in metres, snapped to a grid of a micrometre so that floors
 that touch share their points exactly.
@@ -36,7 +36,7 @@ PORTAL_REACH = 1.5
 
 @dataclass(frozen=True)
 class Portal:
-    """Where two floors meet at heights that a body can step between.
+    """The border along which two floors meet at heights that a body can step between.
 
     Attributes:
         first, second: indices of the floors.
@@ -140,7 +140,7 @@ def _blocking(surface: WalkableSurface, settings: NavMeshSettings) -> Int[np.nda
 
 
 def _footprints(index: int, surface: WalkableSurface, settings: NavMeshSettings) -> Shaped[np.ndarray, "k"]:
-    """(K,) polygons of the obstacles that stand in a body's way, metres in the plan.
+    """(K,) polygons of the obstacles that block a body, metres in the plan.
 
     Raises SceneError that names the first obstacle which is not simple.
     """
@@ -166,7 +166,7 @@ def _footprints(index: int, surface: WalkableSurface, settings: NavMeshSettings)
 def unblocked_area(
     index: int, surface: WalkableSurface, outline: BaseGeometry, settings: NavMeshSettings
 ) -> BaseGeometry:
-    """The outline without the obstacles that stand in a body's way; empty where it is too steep."""
+    """The outline without the obstacles that block a body; empty where it is too steep."""
     if math.hypot(*surface.plane[:2]) > math.tan(settings.max_slope) + GRID:
         return shapely.Polygon()
     footprints = _footprints(index, surface, settings)
@@ -228,7 +228,7 @@ def eroded_area(
     portals: Sequence[Portal],
     settings: NavMeshSettings,
 ) -> BaseGeometry:
-    """Where the centre of a body can be on one surface: a radius away from all that is not free.
+    """The area of the centre of a body on one surface: a radius away from all that is not free.
 
     Beyond a portal the other surface counts as free.
     """

@@ -1,4 +1,7 @@
-"""Outlines of layers, traced along their cells and thinned out."""
+"""Outlines of layers: traced along their cells, simplified, and filled with triangles.
+
+Vertices are numbered so that neighbouring layers share their corners.
+"""
 
 from dataclasses import dataclass
 
@@ -13,7 +16,7 @@ from navarena.simulation.navmesh.polygons.triangulation import (
     triangulate_polygons,
     valid_polygons,
 )
-from navarena.simulation.navmesh.voxels.walkable_floors import Terrain
+from navarena.simulation.navmesh.voxels.walkable_floors import WalkableFloors
 
 FREE_DEGREE = 2
 """Border edges that meet in a corner where nothing happens."""
@@ -53,10 +56,10 @@ class Outlines:
         return after
 
 
-def trace_layers(terrain: Terrain, nx: int) -> Outlines:
-    """All outlines of the terrain's layers on a grid with `nx` columns along x."""
+def trace_layers(floors: WalkableFloors, nx: int) -> Outlines:
+    """All outlines of the floors's layers on a grid with `nx` columns along x."""
     count, offsets, layers, names, x, z, heights, across = trace_outlines(
-        terrain.layers, terrain.links, terrain.columns, terrain.heights, nx
+        floors.layers, floors.links, floors.columns, floors.heights, nx
     )
     _, first, corners = np.unique(names, return_index=True, return_inverse=True)
     return Outlines(
@@ -135,7 +138,7 @@ def layer_polygons(
 ) -> tuple[Shaped[np.ndarray, "q"], Int64[np.ndarray, "k"], Float64[np.ndarray, "k 2"]]:
     """The valid polygons of all layers, the (K,) positions used, and the polygons' points there.
 
-    Layers whose thinned outlines cross in a corner get their traced outlines, which never do.
+    Layers whose simplified outlines cross in a corner get their traced outlines, which never do.
     """
     polygons, at, points = _outline_polygons(outlines, kept)
     whole = np.zeros(len(polygons), np.bool_)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""Kernels that thin out traced outlines without moving, crossing or tearing them.
+"""Kernels that simplify traced outlines without moving, crossing or tearing them.
 
 A corner is kept or dropped for all outlines that share it, so two layers keep identical
 borders. Corners where the neighbour changes are always kept; between two kept corners the

@@ -1,4 +1,4 @@
-"""Polygons to linked triangles: the one door to Shapely's constrained Delaunay triangulation."""
+"""Constrained Delaunay triangulation of polygons (by Shapely), and links between the triangles."""
 
 from itertools import pairwise
 

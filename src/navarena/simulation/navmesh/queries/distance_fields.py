@@ -1,9 +1,9 @@
 # mypy: disable-error-code="no-untyped-def, assignment"
-"""Exact distances to fixed goals, for the same question asked again and again.
+"""Kernels of distance fields: exact distances to fixed goals from many points.
 
 A field spreads windows (see `windows`) from its goals over the navmesh, nearest first, and keeps
 them by triangle. The distance of a point is the least over the windows into its own triangle once
-no unopened window can bring a shorter way; so the first question pays for the ball between goal
+no unopened window can bring a shorter path; so the first question pays for the ball between goal
 and point, later ones from nearby cost a few dozen nanoseconds. Answers do not depend on what was
 asked before: windows are opened in one order, whoever asks.
 """
@@ -153,11 +153,11 @@ def start_field(table, row, fields, slot, triangles, points):
 
 @kernel
 def ask_field(table, row, fields, slot, t, px, py, pz, bound):
-    """Shortest way from p in triangle t to the sources, if its plan length is below `bound`.
+    """Shortest path from p in triangle t to the sources, if its plan length is below `bound`.
 
     Returns:
         (status ok, plan length, 3-D length, root, half, via); ok is False when the field is too
-        small to go on, root is -1 when there is no way below the bound.
+        small to go on, root is -1 when there is no path below the bound.
     """
     corners, _, triangles, vertices, _, _ = view_mesh(table, row)
     windows, tags, roots, root_tags, keys, _, _, _, _, counts = view_state(fields, slot)
@@ -202,10 +202,10 @@ def ask_field(table, row, fields, slot, t, px, py, pz, bound):
 
 @kernel
 def ask_fields(table, fields, slots, points, lengths, corners_ahead):
-    """Distance and next corner on the way for each point (N, 3) whose length is still negative.
+    """Distance and next corner on the path for each point (N, 3) whose length is still negative.
 
-    Row i of the mesh table belongs to slot i. The next corner is where the way from the point
-    first turns, or the goal; NaN where there is no way.
+    Row i of the mesh table belongs to slot i. The next corner is where the path from the point
+    first turns, or the goal; NaN where there is no path.
 
     Returns:
         The first row whose field is too small, N when all are done.
@@ -261,7 +261,7 @@ def search_nearest(table, row, fields, start, goals, goal_triangles, lengths):
                 far2 = (goals[g, 0] - x) ** 2 + (goals[g, 2] - z) ** 2
                 if far2 < nearest2:
                     nearest, nearest2 = g, far2
-            for n in range(goals.shape[0]):  # the nearest as the crow flies first: it bounds the others
+            for n in range(goals.shape[0]):  # the nearest in a straight line first: it bounds the others
                 g = (nearest + n) % goals.shape[0]
                 goal = np.int64(goal_triangles[g])
                 if goal < 0 or islands[goal] != islands[t]:

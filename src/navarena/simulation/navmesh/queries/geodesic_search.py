@@ -1,8 +1,8 @@
 # mypy: disable-error-code="no-untyped-def, assignment"
-"""The shortest path between two points of one navmesh.
+"""Kernels of the shortest path between two points of one navmesh.
 
 Searches run from the goal to the start, so that a distance equals that of the goal's field (see
-`fields`) to the last bits. Among all ways the one that is shortest in the plan counts; its length
+`distance_fields`) to the last bits. Among all paths the one that is shortest in the plan counts; its length
 is the sum of its straight 3-D segments, and its end points keep the heights they were asked for.
 """
 
@@ -38,7 +38,7 @@ from navarena.simulation.navmesh.queries.windows import (
 )
 
 FOUND, FULL, UNREACHABLE = 0, 1, 2
-"""What a search comes to; FULL asks for another try with a larger state."""
+"""Results of a search; FULL asks for another try with a larger state."""
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Distances to fixed goals, one field per environment: what rewards and experts ask at every step."""
+"""Geodesic distances to fixed goals: one distance field per environment, and tables of distances."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ class GoalFields:
     They depend on nothing but the slot's own navmesh and goals, the asked point included.
 
     Args:
-        slots: how many environments.
+        slots: number of environments.
     """
 
     def __init__(self, slots: int) -> None:
@@ -34,7 +34,7 @@ class GoalFields:
         self._field_rows = np.zeros((slots, 2 * distance_fields.FIELD_SLOTS), np.int64)
 
     def set_goals(self, slot: int, mesh: NavMesh, goals: Float[np.ndarray, "g 3"]) -> None:
-        """Give `slot` a navmesh and (G, 3) goals in metres, world frame; forgets what it knew.
+        """Give `slot` a navmesh and (G, 3) goals in metres, world frame; earlier distances are dropped.
 
         Goals that cannot be snapped are left out; without any, all distances are infinite.
         """
@@ -53,7 +53,7 @@ class GoalFields:
         distance_fields.start_field(self._mesh_rows, slot, self._field_rows, slot, triangles, snapped)
 
     def distance(self, slots: Sequence[int] | Int[np.ndarray, "n"], points: Points) -> Float[np.ndarray, "n"]:
-        """(N,) metres from each point (N, 3) to the nearest goal of its slot, inf without a way.
+        """(N,) metres from each point (N, 3) to the nearest goal of its slot, inf without a path.
 
         Raises ActionError for a slot without goals.
         """
@@ -62,9 +62,9 @@ class GoalFields:
     def ask(
         self, slots: Sequence[int] | Int[np.ndarray, "n"], points: Points
     ) -> tuple[Float[np.ndarray, "n"], Points]:
-        """Distance (N,) in metres, and (N, 3) where the shortest way first turns, or the goal.
+        """Distance (N,) in metres, and (N, 3) where the shortest path first turns, or the goal.
 
-        The second is what an expert walks towards; NaN where there is no way.
+        The second is what an expert walks towards; NaN where there is no path.
         """
         points = require_points(points)
         index = np.ascontiguousarray(slots, np.int64)
@@ -88,7 +88,7 @@ class GoalFields:
 def geodesic_table(
     navmesh: NavMesh, points: Float[np.ndarray, "n 3"], goals: Float[np.ndarray, "m 3"]
 ) -> Float[np.ndarray, "n m"]:
-    """(N, M) metres along the floor from `points` (N, 3) to `goals` (M, 3); infinite without a way.
+    """(N, M) metres along the floor from `points` (N, 3) to `goals` (M, 3); infinite without a path.
 
     Both in metres, world frame. One field for each goal, asked from all points: far cheaper than N * M
     searches.

@@ -1,4 +1,4 @@
-"""Navmeshes side by side: one native call answers for bodies in any mix of scenes."""
+"""Tables of navmeshes: one native call answers for bodies in any mix of scenes."""
 
 import threading
 from collections.abc import Sequence
@@ -110,7 +110,7 @@ class NavMeshTable:
         return islands
 
     def try_step(self, mesh_index: MeshIndex, start: Points, end: Points, slide: bool) -> Points:
-        """(N, 3) where a body that stands at `start` gets to when it steps towards `end`.
+        """(N, 3) end points of steps of a body from `start` towards `end`.
 
         Without sliding the step is cut where it first meets the border; with sliding it ends at
         the border point nearest to `end`. The height is that of the ground. A step whose end
@@ -120,7 +120,7 @@ class NavMeshTable:
         _require_equal(start, end)
         index = self.require_index(mesh_index, len(start))
         ends = np.zeros_like(start)
-        visited = np.zeros(stepping.MOST_TRIANGLES, np.int32)
+        visited = np.zeros(stepping.MAX_TRIANGLES, np.int32)
         stepping.try_steps(self.table, index, start, end, bool(slide), visited, ends)
         return ends
 
@@ -146,7 +146,7 @@ class NavMeshTable:
             slide: whether blocked steps slide along the border.
             collided: (N,) bool, written: moved^2 + 1e-5 < forward^2.
         """
-        visited = np.zeros(stepping.MOST_TRIANGLES, np.int32)
+        visited = np.zeros(stepping.MAX_TRIANGLES, np.int32)
         stepping.step_bodies(
             self.table, mesh_index, triangles, positions, yaws, forward, bool(slide), visited, collided
         )
@@ -227,11 +227,11 @@ class NavMeshTable:
         height: float,
         max_y_delta: float = 0.5,
     ) -> TopDownMap:
-        """Where one can stand near world height `height` on one mesh, between two plan corners.
+        """Map of the navigable ground near world height `height` on one mesh, between two plan corners.
 
         Args:
             mesh: row of the table.
-            low: (2,) metres, least x and z.
+            low: (2,) metres, smallest x and z.
             high: (2,) metres, greatest x and z.
             cell_size: metres, positive; the last row and column reach past `high`.
             height: metres, world y.

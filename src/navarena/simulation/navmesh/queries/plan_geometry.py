@@ -53,7 +53,7 @@ def is_over(corners, triangle, px, pz):
 
 @kernel
 def segment_share(ax, az, bx, bz, px, pz):
-    """Share in [0, 1] of the way from a to b at which the segment comes nearest to p."""
+    """Share in [0, 1] of the segment from a to b of its point nearest to p."""
     dx, dz = bx - ax, bz - az
     length2 = dx * dx + dz * dz
     if length2 <= 0.0:
@@ -81,7 +81,7 @@ def nearest_on_border(corners, triangle, px, pz):
 def ground_height(planes, offsets, detail, triangle, px, pz):
     """World y of the ground at a plan point of the triangle.
 
-    Among the ground pieces the one that contains the point (or misses it by least) decides.
+    Among the ground pieces the one that contains the point (or misses it by the smallest distance) decides.
     """
     first, last = offsets[triangle], offsets[triangle + 1]
     if first == last:

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""Kernels that put points onto the navmesh.
+"""Kernels that snap points onto the navmesh, and measure the distance to its border.
 
 The rule is that of the field's standard simulator (habitat-sim PathFinder, Detour findNearestPoly):
 among triangles that meet a box of half extents SNAP_BOX around the point, the nearest one wins;
@@ -175,8 +175,8 @@ def draw_map(table, row, origin_x, origin_z, cell, height, max_y_delta, grid):
 
 
 @kernel
-def border_distance(table, row, px, py, pz, most, stamps, stamp, pending):
-    """Least plan distance (metres, at most `most`) to a border side, spreading from the point's triangle.
+def border_distance(table, row, px, py, pz, max_distance, stamps, stamp, pending):
+    """Plan distance (metres, at most `max_distance`) to the nearest border, from the point's triangle on.
 
     Borders of other storeys do not count, since the spread follows neighbours. Infinite where the
     point cannot be snapped. stamps and pending are (T,) int32 scratch; triangles stamped with
@@ -187,7 +187,7 @@ def border_distance(table, row, px, py, pz, most, stamps, stamp, pending):
     t, x, _, z = snap(table, row, px, py, pz)
     if t < 0:
         return np.inf
-    best2 = most * most
+    best2 = max_distance * max_distance
     stamps[t], pending[0] = stamp, t
     count, at = 1, 0
     while at < count:
@@ -211,9 +211,9 @@ def border_distance(table, row, px, py, pz, most, stamps, stamp, pending):
 
 
 @kernel
-def border_distances(table, meshes, points, most, stamps, pending, distances):
+def border_distances(table, meshes, points, max_distance, stamps, pending, distances):
     """`border_distance` for each point (N, 3); stamps must be zero."""
     for i in range(points.shape[0]):
         distances[i] = border_distance(
-            table, meshes[i], points[i, 0], points[i, 1], points[i, 2], most, stamps, i + 1, pending
+            table, meshes[i], points[i, 0], points[i, 1], points[i, 2], max_distance, stamps, i + 1, pending
         )

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""The state of a search: windows found so far, the roots they are seen from, and a queue of windows.
+"""Arrays of the state of a search: windows, the roots they are seen from, and a queue of windows.
 
 A state is one row of an address table (capacity C windows and roots, V vertices), so that states
 of different sizes serve one native call. Kernels take the arrays they need one by one and keep the
@@ -154,7 +154,7 @@ def write_source(roots, root_tags, root, triangle, x, y, z):
 
 @kernel
 def write_turn(vertices, roots, root_tags, reached, stamps, search, root, vertex, before):
-    """Make `root` a turn at a vertex after the root `before`; False if a shorter way there is known."""
+    """Make `root` a turn at a vertex after the root `before`; False if a shorter path there is known."""
     x, y, z = vertices[3 * vertex], vertices[3 * vertex + 1], vertices[3 * vertex + 2]
     i, j = 5 * before, 5 * root
     flat2 = (roots[i] - x) ** 2 + (roots[i + 2] - z) ** 2
@@ -170,7 +170,7 @@ def write_turn(vertices, roots, root_tags, reached, stamps, search, root, vertex
 
 @kernel
 def leave_triangle(corners, links, candidates, number, here, k):
-    """Where a candidate of the window that entered triangle `here` by side k leads.
+    """The half-edge behind a candidate of the window that entered triangle `here` by side k.
 
     Returns:
         (half-edge entered next, x and z of the left end of the stretch, x and z of its right end);
@@ -191,7 +191,7 @@ def leave_triangle(corners, links, candidates, number, here, k):
 
 @kernel
 def is_overtaken(roots, root_tags, reached, root):
-    """Whether a shorter way to the root's vertex has been found since."""
+    """Whether a shorter path to the root's vertex has been found since."""
     vertex = root_tags[2 * root]
     return vertex >= 0 and reached[vertex] < roots[5 * root + 3] - TOUCH
 

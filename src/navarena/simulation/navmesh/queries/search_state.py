@@ -12,7 +12,7 @@ FIRST_CAPACITY = 2048
 
 
 class SearchState:
-    """One row of search arrays, for one thread; see `frontier` and `fields` for the arrays.
+    """One row of search arrays, for one thread; see `search_arrays` and `distance_fields` for the arrays.
 
     Args:
         vertex_count, triangle_count: of the largest navmesh that it will serve.

@@ -37,13 +37,13 @@ NUDGE = 1e-4
 REACH_SLACK = 1e-3
 """Metres added to half a step for the circle in which sliding looks for borders (Detour)."""
 
-MOST_TRIANGLES = 64
-"""Triangles that sliding visits at most; (MOST_TRIANGLES,) int32 scratch."""
+MAX_TRIANGLES = 64
+"""Triangles that sliding visits at most; (MAX_TRIANGLES,) int32 scratch."""
 
 COLLISION_SLACK = 1e-5
 """Square metres: a step collided when moved^2 + COLLISION_SLACK < intended^2 (habitat-sim Agent)."""
 
-MOST_CROSSINGS = 4096
+MAX_CROSSINGS = 4096
 
 
 @kernel
@@ -51,13 +51,13 @@ def walk_straight(corners, links, triangle, sx, sz, ex, ez):
     """(triangle, x, z, blocked) at the end e of a straight walk from s, or where it meets the border.
 
     A walk through a corner may leave a triangle by two sides at once, or along a third side. It goes
-    round the corner on one of them, and where that way meets the border there it takes the spare one:
+    round the corner on one of them, and where that path meets the border there it takes the spare one:
     a corner of the border that is only touched does not block.
     """
     t, entry = triangle, np.int64(-1)
     walked, same = 0.0, TOUCH / max(TOUCH, np.sqrt((ex - sx) ** 2 + (ez - sz) ** 2))
     spare, spare_share = np.int64(-1), 0.0
-    for _ in range(MOST_CROSSINGS):
+    for _ in range(MAX_CROSSINGS):
         base = 6 * t
         exit_side, exit_share, along, tied = -1, np.inf, np.int64(-1), False
         for k in range(3):
@@ -122,7 +122,7 @@ def slide(corners, links, triangle, sx, sz, ex, ez, visited):
             x, z = ax + share * (bx - ax), az + share * (bz - az)
             if (x - mx) ** 2 + (z - mz) ** 2 > reach * reach:
                 continue
-            there, known = across // 3, count >= MOST_TRIANGLES
+            there, known = across // 3, count >= MAX_TRIANGLES
             for n in range(count):
                 if visited[n] == there:
                     known = True

@@ -7,11 +7,11 @@ from jaxtyping import Float, Int32
 from navarena.core.kernels import kernel
 from navarena.simulation.navmesh.queries.plan_geometry import turn
 
-CELL_LEAST = 0.25
-CELL_MOST = 4.0
+MIN_CELL = 0.25
+MAX_CELL = 4.0
 """Metres between which the side of a cell is kept."""
 
-CELLS_MOST = 1 << 20
+MAX_CELLS = 1 << 20
 """Cells in all, so that a far-flung mesh does not exhaust memory."""
 
 
@@ -58,7 +58,7 @@ def _list_cells(corners, frame, offsets, items, counting):
 def build_grid(
     corners: Float[np.ndarray, "t6"], area: float
 ) -> tuple[Float[np.ndarray, "5"], Int32[np.ndarray, "c1"], Int32[np.ndarray, "i"]]:
-    """Frame (least x, least z, 1 / side, columns, rows), offsets and items of the grid.
+    """Frame (smallest x, smallest z, 1 / side, columns, rows), offsets and items of the grid.
 
     Args:
         corners: (6 T,) metres, x and z of each triangle's corners.
@@ -66,8 +66,8 @@ def build_grid(
     """
     plan = corners.reshape(-1, 2)
     low, high = plan.min(0) - 1e-3, plan.max(0) + 1e-3
-    side = float(np.clip(np.sqrt(area / (len(plan) // 3)), CELL_LEAST, CELL_MOST))
-    side = max(side, float(np.sqrt(np.prod(high - low) / CELLS_MOST)))
+    side = float(np.clip(np.sqrt(area / (len(plan) // 3)), MIN_CELL, MAX_CELL))
+    side = max(side, float(np.sqrt(np.prod(high - low) / MAX_CELLS)))
     columns, rows = (np.floor((high - low) / side).astype(int) + 1).tolist()
     frame = np.array([low[0], low[1], 1 / side, columns, rows])
 

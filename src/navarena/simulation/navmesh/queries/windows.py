@@ -23,10 +23,10 @@ integers since Numba compiles a kernel anew for every literal Python integer.)""
 
 @kernel
 def bend_of(rx, rz, lx, lz, ex, ez, tx, tz):
-    """How the way from root r through the window l..e (left, right) to t beyond it runs.
+    """How the path from root r through the window l..e (left, right) to t beyond it runs.
 
     SAME_ROOT: straight; LEFT_ROOT, RIGHT_ROOT: round that end. A root on the window's own line
-    sees everything beyond if it stands inside the window, else the way bends at the end it stands
+    sees everything beyond if it stands inside the window, else the path bends at the end it stands
     before; signs of areas say nothing there.
     """
     if is_on_line(lx, lz, ex, ez, rx, rz):
@@ -90,7 +90,7 @@ def find_successors(corners, half, left, right, rx, rz, turns_left, turns_right,
     """Candidates beyond the triangle that half-edge `half` enters, seen from r through [left, right].
 
     The half-edge runs from a (its left end, share 0) to b (its right end, share 1); c is the third
-    corner. turns_left and turns_right tell whether the window's left (right) end is a vertex where
+    corner. turns_left and turns_right state whether the window's left (right) end is a vertex where
     paths turn. A candidate is four numbers: the side it leaves by (LEFT_SIDE or RIGHT_SIDE), its
     stretch in shares of that side from a to c or from c to b (left end first again), and its root.
     Returns the number of candidates.

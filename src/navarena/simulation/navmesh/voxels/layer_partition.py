@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-"""Kernels that part the walkable floors into layers: connected pieces without overlap in plan.
+"""Kernels that divide the walkable floors into layers: connected pieces without overlap in plan.
 
 Triangulation works in the plane, so no column may belong twice to a layer. Floors are
 claimed from the lowest upwards: a storey becomes one layer together with its stairs, and
@@ -83,7 +83,7 @@ def _fits(i, layer, layers, columns, floors, starts, nx, nz, climb):
 
 @kernel
 def part_layers(islands, order, links, columns, floors, starts, nx, nz, climb):
-    """Claim the floors of all islands for layers, from low to high.
+    """Assign the floors of all islands to layers, from the lowest upwards.
 
     Args:
         islands: (F,) int32, -1 for floors that are not walkable.

@@ -1,4 +1,4 @@
-"""The floors of a voxelised mesh on which a body can be."""
+"""The floors of a voxelised mesh that a body can stand on."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from navarena.simulation.navmesh.voxels.voxel_spans import Grid, Spans
 
 
 @dataclass(frozen=True)
-class Terrain:
-    """Places to stand, column after column (row z after row z), upwards within a column.
+class WalkableFloors:
+    """Floors that a body can stand on, column after column (row z after row z), upwards within a column.
 
     Attributes:
         starts: (columns + 1,) the floors of column c are starts[c]:starts[c + 1].
@@ -30,8 +30,8 @@ class Terrain:
     layers: Int32[np.ndarray, "f"]
 
 
-def find_terrain(spans: Spans, grid: Grid, settings: NavMeshSettings) -> Terrain:
-    """Filter the tops of the spans, link and erode them, drop small islands, part the rest into layers."""
+def find_walkable_floors(spans: Spans, grid: Grid, settings: NavMeshSettings) -> WalkableFloors:
+    """Filter the tops of the spans, link and erode them, drop small islands, divide the rest into layers."""
     nx, nz = grid.nx, grid.nz
     height, climb = settings.height_voxels, settings.climb_voxels
     room = len(spans.lows)
@@ -61,4 +61,4 @@ def find_terrain(spans: Spans, grid: Grid, settings: NavMeshSettings) -> Terrain
     islands, _ = label_islands(roomy, links, settings.min_island_cells)
     order = np.argsort(floors, kind="stable")
     layers, _ = part_layers(islands, order, links, columns, floors, starts, nx, nz, climb)
-    return Terrain(starts, columns, heights, links, layers)
+    return WalkableFloors(starts, columns, heights, links, layers)
