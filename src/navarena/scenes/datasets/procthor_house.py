@@ -147,7 +147,7 @@ def _point(value: Any, where: str) -> Float[np.ndarray, "3"]:
 def _points(entry: Mapping[str, Any], key: str, min_count: int, where: str) -> list[Float[np.ndarray, "3"]]:
     values = entry.get(key)
     if not isinstance(values, list) or len(values) < min_count:
-        raise FileError(f"{where}: expected at least {least} points as {key!r}, got {str(values)[:80]}")
+        raise FileError(f"{where}: expected at least {min_count} points as {key!r}, got {str(values)[:80]}")
     return [_point(value, f"{where}.{key}[{index}]") for index, value in enumerate(values)]
 
 
