@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from navarena.cli.benchmarks.render_scenes import furnished_house, sample_views, scan_like
-from navarena.core.extras import require_extra
+from navarena.core.errors import require_extra
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, build_render_mesh

@@ -8,7 +8,7 @@ import numpy as np
 
 from navarena.scenes.scene import Material, Scene, SceneObject
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.world import World
 
 WALL_HEIGHT = 2.0

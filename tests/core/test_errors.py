@@ -1,10 +1,20 @@
 """The tree of errors, its exit codes, and its drawing."""
 
 import inspect
+import math
 
 import pytest
 
 from navarena.core import errors
+from navarena.core.errors import (
+    MAX_LISTED,
+    MissingExtraError,
+    UnknownNameError,
+    describe_choices,
+    require_extra,
+    require_name,
+    unknown_name,
+)
 
 
 def error_classes() -> list[type[Exception]]:
@@ -24,3 +34,43 @@ def test_exit_codes(error: type[errors.NavarenaError]) -> None:
 def test_drawing_names_every_error() -> None:
     drawn = errors.__doc__ or ""
     assert all(error.__name__ in drawn for error in error_classes())
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "message"),
+    [
+        ("goto-v2", ["goto-v1"], "unknown protocol 'goto-v2'. Did you mean 'goto-v1'? Known: goto-v1."),
+        ("xyz", ["b", "a"], "unknown protocol 'xyz'. Known: a, b."),
+        ("a", [], "unknown protocol 'a'. Known: none is registered."),
+    ],
+)
+def test_messages(name: str, known: list[str], message: str) -> None:
+    assert str(unknown_name("protocol", name, known)) == message
+
+
+def test_long_lists_are_cut() -> None:
+    names = [f"n{i:02d}" for i in range(MAX_LISTED + 8)]
+    text = describe_choices(names)
+    assert text.startswith("n00, n01") and text.endswith("n11, ... (20 in all)")
+
+
+def test_require_name() -> None:
+    assert require_name("agent", "expert", ["expert"]) == "expert"
+    with pytest.raises(UnknownNameError, match="Did you mean 'expert'"):
+        require_name("agent", "exprt", iter(["expert", "random"]))
+
+
+def test_present() -> None:
+    assert require_extra("math", "learn") is math
+
+
+def test_absent() -> None:
+    with pytest.raises(
+        MissingExtraError, match=r"no_such_library is not installed; run: pip install 'navarena\[learn\]'"
+    ):
+        require_extra("no_such_library", "learn")
+
+
+def test_absent_submodule() -> None:
+    with pytest.raises(MissingExtraError, match="no_such_library"):
+        require_extra("no_such_library.part", "learn")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from navarena.core.movement import ACROSS, ALONG, TURN
+from navarena.core.geometry import ACROSS, ALONG, TURN
 from navarena.core.seeding import make_generator
 from navarena.corruptions import find_corruption
 from navarena.corruptions.motion_kernels import normal_quantile

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from navarena.core.errors import NavarenaError
 from navarena.scenes.datasets import get_dataset
-from navarena.scenes.datasets.gibson import _rooms, _things
+from navarena.scenes.datasets.gibson import _object_records, _rooms
 from navarena.scenes.datasets.hm3d import read_annotations
 from navarena.scenes.datasets.mp3d_house import read_house as read_mp3d
 from navarena.scenes.datasets.mp3d_house import region_outline
@@ -114,7 +114,7 @@ def test_json_documents(name, data):
     path = Path("file")
     with suppress(NavarenaError):
         if name == "gibson":
-            _things(broken, path)
+            _object_records(broken, path)
             _rooms(broken, path)
         elif name == "replica":
             with TemporaryDirectory() as folder:

@@ -35,7 +35,7 @@ def _normals(scene, chosen):
     return normals / np.linalg.norm(normals, axis=1, keepdims=True)
 
 
-def _thing(scene, name):
+def _object(scene, name):
     return next(thing for thing in scene.objects if thing.attributes["name"] == name)
 
 
@@ -49,15 +49,15 @@ def test_procthor_house(tmp_path, name):
         ("living room", 0.0, 2.5),
         ("kitchen", 0.0, 2.5),
     ]
-    table = _thing(scene, "DiningTable|2|0")
+    table = _object(scene, "DiningTable|2|0")
     assert table.category == "dining table" and table.room == 0
     assert table.center == pytest.approx((2, 0.4, -1)) and table.half_size == pytest.approx((0.8, 0.4, 0.4))
     assert table.yaw == pytest.approx(-np.pi / 2)  # 90 degrees clockwise
     placed = scene.vertices[scene.triangles[scene.triangle_object == table.object_id]].reshape(-1, 3)
     np.testing.assert_allclose(placed.min(0), [1.6, 0, -1.8], atol=1e-6)
-    cup = _thing(scene, "Cup|2|1")
+    cup = _object(scene, "Cup|2|1")
     assert cup.attributes["parent"] == "DiningTable|2|0" and cup.center[2] == pytest.approx(-1.3)
-    assert _thing(scene, "Fridge|3|0").room == 1
+    assert _object(scene, "Fridge|3|0").room == 1
 
 
 def test_procthor_walls_face_their_rooms_and_have_openings(tmp_path):
@@ -65,12 +65,12 @@ def test_procthor_walls_face_their_rooms_and_have_openings(tmp_path):
     floors = [thing for thing in scene.objects if thing.category == "floor"]
     for floor in floors:
         np.testing.assert_allclose(_normals(scene, scene.triangle_object == floor.object_id)[:, 1], 1)
-    wall = _thing(scene, "wall|2|2")  # between the rooms, seen from the first: at x = 4, looking to -x
+    wall = _object(scene, "wall|2|2")  # between the rooms, seen from the first: at x = 4, looking to -x
     mine = scene.triangle_object == wall.object_id
     np.testing.assert_allclose(_normals(scene, mine), np.tile([-1, 0, 0], (mine.sum(), 1)), atol=1e-9)
-    other = scene.triangle_object == _thing(scene, "wall|3|0").object_id
+    other = scene.triangle_object == _object(scene, "wall|3|0").object_id
     np.testing.assert_allclose(_normals(scene, other), np.tile([1, 0, 0], (other.sum(), 1)), atol=1e-9)
-    exterior = scene.triangle_object == _thing(scene, "wall|exterior|0").object_id
+    exterior = scene.triangle_object == _object(scene, "wall|exterior|0").object_id
     np.testing.assert_allclose(_normals(scene, exterior)[:, 0], -1, atol=1e-9)
     for chosen in (mine, other):  # 3 m x 2.5 m less a doorway of 1 m x 2.1 m at the same place
         corners = scene.vertices[scene.triangles[chosen]].astype(float)
@@ -79,7 +79,7 @@ def test_procthor_walls_face_their_rooms_and_have_openings(tmp_path):
         centers = corners.mean(1)
         in_hole = (centers[:, 2] < -1.5) & (centers[:, 2] > -2.5) & (centers[:, 1] < 2.1)
         assert not in_hole.any()
-    door, window = _thing(scene, "door|2|3"), _thing(scene, "window|2")
+    door, window = _object(scene, "door|2|3"), _object(scene, "window|2")
     assert door.center == pytest.approx((4, 1.05, -2)) and dict(door.attributes)["state"] == "open"
     assert not (scene.triangle_object == door.object_id).any()
     assert window.center == pytest.approx((0, 1.5, -1.5))
@@ -90,7 +90,7 @@ def test_procthor_closed_doors_block(tmp_path):
     house = procthor_house()
     house["doors"][0] |= {"openable": True, "openness": 0}
     scene = _build("procthor", write_procthor(tmp_path, house), "mine")
-    door = _thing(scene, "door|2|3")
+    door = _object(scene, "door|2|3")
     assert door.attributes["state"] == "closed" and (scene.triangle_object == door.object_id).sum() == 12
 
 
@@ -322,7 +322,7 @@ def test_habitat_lexicons_that_are_missing_are_told(tmp_path, caplog):
     (root / "semantics" / "names.json").unlink()
     scene = _build("habitat", root, "one")
     assert {thing.category for thing in scene.objects} == {"stool", "lamp"}
-    assert "names.json is missing; things are called by their templates" in caplog.text
+    assert "names.json is missing; objects are called by their templates" in caplog.text
 
 
 def test_habitat_missing_textures_are_named_and_nothing_is_kept(tmp_path, monkeypatch):
@@ -341,7 +341,7 @@ def test_habitat_missing_textures_are_named_and_nothing_is_kept(tmp_path, monkey
     basis = GlbMesh(points, triangles, points[:, :2], b"sB", "image/x-basis", "GOOGLE_texture_basis")
     (root / "stages" / "room.glb").write_bytes(glb([basis]))
     _edit(root / "stages" / "room.stage_config.json", render_asset="room.glb")
-    monkeypatch.setattr("navarena.scenes.formats.basis.find_spec", lambda name: None)
+    monkeypatch.setattr("navarena.scenes.formats.gltf_materials.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"room\.glb.*pip install 'navarena\[hm3d\]'"):
         load_scene(str(scene))
     assert not list((tmp_path / "cache").rglob("*.pack"))

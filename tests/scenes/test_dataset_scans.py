@@ -30,8 +30,7 @@ from dataset_samples import (
 
 from navarena.core.errors import FileError, NavarenaError, SceneError
 from navarena.scenes.datasets import get_dataset
-from navarena.scenes.datasets.categories import MPCAT40, hm3d_goal_of, mpcat40_of
-from navarena.scenes.datasets.hm3d import read_annotations
+from navarena.scenes.datasets.hm3d import MPCAT40, hm3d_goal_of, mpcat40_of, read_annotations
 from navarena.scenes.datasets.mp3d_house import read_house
 from navarena.scenes.validation import validate_scene
 
@@ -47,7 +46,7 @@ def _build(dataset, root, name):
     return scene
 
 
-def _things(scene):
+def _objects(scene):
     return {thing.object_id: thing for thing in scene.objects}
 
 
@@ -79,7 +78,7 @@ def test_hm3d_scene(tmp_path, caplog):
         scene = _build("hm3d", tmp_path, HM3D_NAME)
     assert not caplog.records
     np.testing.assert_allclose(scene.bounds, [[-2, 0, -2], [2, 2.5, 2]])  # z up became y up
-    things = _things(scene)
+    things = _objects(scene)
     assert {key: thing.category for key, thing in things.items()} == {
         1: "floor",
         2: "wall",
@@ -132,7 +131,7 @@ def test_hm3d_labels_by_colours_of_vertices(tmp_path):
     ]
     (folder / f"{STEM}.semantic.glb").write_bytes(glb(meshes))
     scene = _build("hm3d", tmp_path, HM3D_NAME)
-    assert set(_things(scene)) == {1, 2, 16, 30}
+    assert set(_objects(scene)) == {1, 2, 16, 30}
     _assert_bed_is_labelled(scene, 16)
 
 
@@ -191,7 +190,7 @@ def test_hm3d_colours_that_are_wrong_cost_one_object_and_are_told(tmp_path, capl
     path = folder / f"{STEM}.semantic.txt"
     path.write_text(HM3D_TABLE + f'17,{BED_COLOR:06X},"sofa",0\n18,C9G373,"radiator",0\n')
     scene = _build("hm3d", tmp_path, HM3D_NAME)
-    assert set(_things(scene)) == {1, 2, 16, 30}
+    assert set(_objects(scene)) == {1, 2, 16, 30}
     assert f"{path}:6: the colour is that of line 4" in caplog.text
     assert f"{path}:7: expected a colour RRGGBB, got 'C9G373'; object 18 has no triangles" in caplog.text
 
@@ -269,7 +268,7 @@ def test_names_of_published_goals_match(real_data):
 def test_mp3d_scene(tmp_path):
     write_mp3d(tmp_path)
     scene = _build("mp3d", tmp_path, MP3D_NAME)
-    things = _things(scene)
+    things = _objects(scene)
     assert {key: thing.category for key, thing in things.items()} == {1: "floor", 2: "wall", 3: "bed"}
     assert dict(things[3].attributes) == {
         "name": "0_0_2",
@@ -305,7 +304,7 @@ def test_mp3d_oriented_boxes_that_are_turned_stay_turned(tmp_path):
     lines = [turned if line.startswith("O 2 ") else line for line in MP3D_HOUSE.splitlines()]
     write_mp3d(tmp_path, house="\n".join(lines))
     scene = _build("mp3d", tmp_path, MP3D_NAME)
-    bed = _things(scene)[3]
+    bed = _objects(scene)[3]
     assert abs(bed.yaw) == pytest.approx(np.pi / 4, abs=1e-6)
     assert sorted(bed.half_size) == pytest.approx([0.25, 0.75, 1.0])
 
@@ -376,7 +375,7 @@ def test_mp3d_faces_without_a_segment_belong_to_nothing(tmp_path):
     )
     scene = _build("mp3d", tmp_path, MP3D_NAME)
     assert not (scene.triangle_object == 3).any()
-    _assert_box(_things(scene)[3], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))  # known from the house alone
+    _assert_box(_objects(scene)[3], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))  # known from the house alone
 
 
 # Gibson
@@ -385,7 +384,7 @@ def test_mp3d_faces_without_a_segment_belong_to_nothing(tmp_path):
 def test_gibson_scene(tmp_path):
     write_gibson(tmp_path)
     scene = _build("gibson", tmp_path, "Adrian")
-    things = _things(scene)
+    things = _objects(scene)
     assert {key: thing.category for key, thing in things.items()} == {3: "bed", 7: "chair"}
     _assert_box(things[3], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))
     _assert_bed_is_labelled(scene, 3)
@@ -437,7 +436,7 @@ def test_replica_scene(tmp_path, own_ids):
     scene = _build("replica", tmp_path, "room_0")
     np.testing.assert_allclose(scene.bounds, [[-2, 0, -2], [2, 2.5, 2]])
     assert scene.vertex_color is not None and (scene.vertex_color == 90).all()
-    things = _things(scene)
+    things = _objects(scene)
     assert {key: thing.category for key, thing in things.items()} == {1: "floor", 5: "bed", 9: "chair"}
     _assert_box(things[5], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))  # a turned box of the file
     _assert_bed_is_labelled(scene, 5)

@@ -19,7 +19,7 @@ from navarena.scenes import cache_store
 from navarena.scenes.catalog import load_scene
 from navarena.scenes.formats import export_glb, import_mesh
 from navarena.scenes.formats.part import color_bytes, split_polygons
-from navarena.scenes.formats.textures import fit_texture
+from navarena.scenes.formats.texture_images import fit_texture
 from navarena.scenes.validation import validate_scene
 
 TWO_GROUPS = """

@@ -11,7 +11,7 @@ from dataset_samples import GlbMesh, flat_png, glb, grid_quad, ktx2
 
 from navarena.core.errors import FileError, MissingExtraError
 from navarena.scenes.formats import import_mesh
-from navarena.scenes.formats.basis import decode_basis, is_basis
+from navarena.scenes.formats.gltf_materials import decode_basis, is_basis
 
 
 def _floor(**fields):
@@ -83,7 +83,7 @@ def test_a_basis_image_that_is_damaged(tmp_path, fake_decoder):
 
 def test_without_the_extra_the_plain_archive_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr("navarena.scenes.formats.basis.find_spec", lambda name: None)
+    monkeypatch.setattr("navarena.scenes.formats.gltf_materials.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError) as error:
         _import(tmp_path, _floor(image=b"sB", mime="image/x-basis", extension="GOOGLE_texture_basis"))
     text = str(error.value)

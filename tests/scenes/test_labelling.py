@@ -15,7 +15,7 @@ from navarena.scenes.labelling import (
     transfer_labels,
     upright_box,
 )
-from navarena.scenes.labelling.nearest import morton_order
+from navarena.scenes.labelling.nearest_triangles import morton_order
 from navarena.scenes.labelling.transfer import sample_weights, split_triangles
 from navarena.scenes.scene import Scene, SceneObject
 from navarena.scenes.validation import validate_scene

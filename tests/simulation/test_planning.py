@@ -10,10 +10,9 @@ from navarena.core.geometry import wrap_angle
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
 from navarena.simulation.planning import ActionPlanner, Query
-from navarena.simulation.planning.greedy import Course
-from navarena.simulation.planning.ground import Ground
-from navarena.simulation.planning.headings import headings_after, turns_of
+from navarena.simulation.planning.greedy import Progress
 from navarena.simulation.planning.lattice import search_lattice
+from navarena.simulation.planning.move_outcomes import MoveSimulator, headings_after, turns_of
 from navarena.simulation.simulator import Simulator
 from worlds import HALL, ROOMS, draw_world
 
@@ -87,14 +86,14 @@ def test_a_plan_must_fit_the_step_limit():
     assert ActionPlanner(LOCOBOT, 0.2, 20).plan(query)[0] is None
 
 
-def on_ground(mesh, goal):
-    return Ground(LOCOBOT, [WORLDS[mesh].navmesh], goal[None])
+def on_mesh(mesh, goal):
+    return MoveSimulator(LOCOBOT, [WORLDS[mesh].navmesh], goal[None])
 
 
 def test_search_finds_a_way_where_the_next_step_leads_away():
     """From a dead end with a coarse turn, the first move must increase the distance."""
     start, goal = np.array([3.5, 0.0, 2.9]), np.array([3.5, 0.0, 4.1])
-    found = search_lattice(on_ground(1, goal), 0, Course(start, math.pi / 2, 1.0), 0.2, 200)
+    found = search_lattice(on_mesh(1, goal), 0, Progress(start, math.pi / 2, 1.0), 0.2, 200)
     assert found is not None
     names = [
         n
@@ -107,4 +106,4 @@ def test_search_finds_a_way_where_the_next_step_leads_away():
 
 def test_search_gives_up_within_its_bounds():
     start, goal = np.array([5.0, 0.0, 9.0]), np.array([5.0, 0.0, 4.0])
-    assert search_lattice(on_ground(0, goal), 0, Course(start, 0.0, 5.0), 0.2, 10) is None
+    assert search_lattice(on_mesh(0, goal), 0, Progress(start, 0.0, 5.0), 0.2, 10) is None

@@ -1,15 +1,17 @@
 """Worlds on disk: built once, opened without touching what is not needed."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-import navarena.simulation.navmesh.build  # noqa: F401 - its kernels must find the lasting cache
+import navarena.simulation.navmesh.building.mesh_navmesh  # noqa: F401 - its kernels must find the lasting cache
 from navarena.core.errors import FileError, SceneError
+from navarena.core.sources import source_closure
 from navarena.simulation import world as module
 from navarena.simulation.body_catalog import LOCOBOT, MULTION, STRETCH
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.world import make_navmesh, open_world
 from worlds import HALL, draw_scene
 
@@ -99,3 +101,16 @@ def test_voxels_leave_room_for_the_body():
     assert navmesh.navigable_area == pytest.approx(9.6**2, rel=0.03)
     fat = make_navmesh(draw_scene(HALL), replace(LOCOBOT, radius=1.0))
     assert fat.navigable_area == pytest.approx(8.0**2, rel=0.03)
+
+
+def test_keys_of_navmesh_packs_cover_every_builder() -> None:
+    """A change of any module that builds navmeshes, or render meshes, gives their packs other keys."""
+    package = Path(module.__file__).parents[1]
+    covered = set().union(*(source_closure(file, package) for file in module._NAVMESH_SOURCES))
+    folder = package / "simulation" / "navmesh"
+    builders = {file for name in ("building", "voxels") for file in (folder / name).glob("[!_]*.py")}
+    assert len(builders) > 5 and builders <= covered
+    assert {folder / "polygons" / "outlines.py", folder / "queries" / "triangle_grid.py"} <= covered
+    rendering = package / "simulation" / "rendering"
+    drawn = source_closure(module._RENDER_MESH_SOURCE, package)
+    assert {rendering / name for name in ("clusters.py", "surface_details.py", "texel_store.py")} <= drawn

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from navarena.simulation.navmesh.goal_fields import GoalFields
+from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 from navarena.tasks.shortest_path import chain_paths, follow_field
 from worlds import draw_navmesh
 

@@ -26,7 +26,7 @@ from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.tours import tour_ndtw
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import VLN_CE
-from navarena.simulation.navmesh.distance_table import geodesic_table
+from navarena.simulation.navmesh.queries.goal_fields import geodesic_table
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task, get_tour_task

@@ -18,8 +18,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from navarena.agents.agent import SingleAgent
-from navarena.core.errors import ActionError
-from navarena.core.suggest import describe_choices
+from navarena.core.errors import ActionError, describe_choices
 
 OUR_NAMES = {"semantic": "instance", "agent_position": "position"}
 """Name of an observation there -> here, where they differ."""

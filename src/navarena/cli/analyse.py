@@ -8,7 +8,7 @@ import msgspec
 import tyro
 
 from navarena.cli.console import Console
-from navarena.core.suggest import require_name
+from navarena.core.errors import require_name
 from navarena.evaluation.analyses import (
     ANALYSES,
     Analysis,

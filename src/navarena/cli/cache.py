@@ -6,8 +6,8 @@ from typing import Any
 import tyro
 
 from navarena.cli.console import Console
-from navarena.core.cache import cache_folder
-from navarena.core.suggest import require_name
+from navarena.core.errors import require_name
+from navarena.core.files import cache_folder
 from navarena.scenes.cache_store import (
     OTHER_KINDS,
     CacheUsage,

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import tyro
 
 from navarena.cli.console import Console
-from navarena.core.errors import InputError
-from navarena.core.suggest import require_name
+from navarena.core.errors import InputError, require_name
 from navarena.evaluation.breakdowns import BREAKDOWNS, break_down
 from navarena.evaluation.compare import THRESHOLDS, Comparison, compare, read_contestant
 from navarena.reports.comparison import (

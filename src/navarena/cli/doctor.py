@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from navarena.cli.console import Console
-from navarena.core.cache import CACHE_VARIABLE, cache_folder
 from navarena.core.errors import NavarenaError
+from navarena.core.files import CACHE_VARIABLE, cache_folder
 from navarena.core.threads import THREADS_VARIABLE, thread_count
 
 SUPPORTED_PYTHON = ((3, 11), (3, 14))

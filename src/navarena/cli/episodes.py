@@ -13,8 +13,7 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.cli.episode_sources import DEFAULT_PROTOCOL, is_community_file, load_own
-from navarena.core.errors import InputError
-from navarena.core.suggest import require_name
+from navarena.core.errors import InputError, require_name
 from navarena.episodes.catalog import get_recipe, make_episodes, make_split, split_scenes
 from navarena.episodes.dataset import FORMAT, EpisodeDataset, save_episodes
 from navarena.episodes.episode import Episode

@@ -10,8 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import InputError, unknown_name
 
 _FRAME = re.compile("\x1b\\[[0-9;]*m|[\u2500-\u257f]|^[|+]|[|+]$")
 _RULE = re.compile("[\u2500-]{8,}")

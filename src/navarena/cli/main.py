@@ -98,7 +98,7 @@ def describe_commands(group: str = "") -> str:
 
 def split_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
     """(subcommand, its own arguments); raises UnknownNameError with the nearest choice."""
-    from navarena.core.suggest import unknown_name
+    from navarena.core.errors import unknown_name
 
     first, rest = arguments[0], list(arguments[1:])
     if " ".join(arguments[:2]) in MOVED:

@@ -9,8 +9,8 @@ import tyro
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.scenes.catalog import PLAN_SUFFIX, is_file_path, scene_hash
-from navarena.scenes.datasets.names import find_dataset_scene
-from navarena.scenes.summary import SceneSummary, summarise_scene
+from navarena.scenes.datasets.dataset_scenes import find_dataset_scene
+from navarena.scenes.scene import SceneSummary, summarise_scene
 from navarena.simulation.body_catalog import get_body
 from navarena.simulation.world import World, open_world
 
@@ -200,7 +200,7 @@ def _report(
 
 def _up_advice(world: World, up: str) -> str | None:
     """What to try where a mesh has much more floor with another axis up, or None."""
-    from navarena.simulation.navmesh.up_axis import advise_up
+    from navarena.simulation.navmesh.building.mesh_checks import advise_up
 
     mesh, scene = world.navmesh, world.scene
     if scene.walkable:  # a floor plan, whose floors are known

@@ -26,7 +26,7 @@ from navarena.scenes.labelling import TriangleTree
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
 from navarena.simulation.rendering.engine import VisibilityRenderer
-from navarena.simulation.rendering.extras import make_cylinder
+from navarena.simulation.rendering.extra_objects import make_cylinder
 from navarena.simulation.rendering.render_mesh import build_render_mesh
 from navarena.simulation.rendering.views import ExtraObjects, Frames, Views
 from navarena.simulation.sensors.catalog import SENSORS

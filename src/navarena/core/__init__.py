@@ -1,1 +1,1 @@
-"""What everything else stands on: errors, names, seeds, frames, files, kernels, threads."""
+"""The base of all packages: errors, names, seeds, frames, files, kernels, threads."""

@@ -1,8 +1,8 @@
-"""The one tree of errors.
+"""The tree of errors, and the checks of names and optional dependencies that raise them.
 
     NavarenaError
-    ├── InputError            what the user gave cannot be used (exit code 2)
-    │   ├── UnknownNameError  a name that nothing registered answers to
+    ├── InputError            unusable input from the user (exit code 2)
+    │   ├── UnknownNameError  a name under which nothing is registered
     │   ├── FileError         a file is missing, empty, truncated or of another kind
     │   ├── SceneError        a scene cannot serve what was asked of it
     │   ├── ActionError       an action outside the action space, or a step at the wrong time
@@ -15,6 +15,11 @@
 Every message says what was expected, what came, and what to do about it.
 """
 
+import importlib
+from collections.abc import Iterable
+from difflib import get_close_matches
+from types import ModuleType
+
 
 class NavarenaError(Exception):
     """Base of every error that navarena raises on purpose."""
@@ -23,11 +28,11 @@ class NavarenaError(Exception):
 
 
 class InputError(NavarenaError):
-    """What the user gave cannot be used."""
+    """Unusable input from the user."""
 
 
 class UnknownNameError(InputError):
-    """A name that nothing registered answers to."""
+    """A name under which nothing is registered."""
 
 
 class FileError(InputError):
@@ -62,3 +67,44 @@ class CheckFailedError(NavarenaError):
     """A check ran to its end and found a difference."""
 
     exit_code = 1
+
+
+MAX_LISTED = 12
+
+
+def describe_choices(names: Iterable[str]) -> str:
+    """The known names as one readable phrase, at most MAX_LISTED of them."""
+    known = sorted(names)
+    if not known:
+        return "none is registered"
+    listed = ", ".join(known[:MAX_LISTED])
+    return listed if len(known) <= MAX_LISTED else f"{listed}, ... ({len(known)} in all)"
+
+
+def unknown_name(kind: str, name: str, names: Iterable[str]) -> UnknownNameError:
+    """The error for `name`, a `kind` (such as "protocol") that is not among `names`."""
+    known = sorted(names)
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return UnknownNameError(f"unknown {kind} {name!r}.{hint} Known: {describe_choices(known)}.")
+
+
+def require_name(kind: str, name: str, names: Iterable[str]) -> str:
+    """Return `name` if it is among `names`, else raise UnknownNameError."""
+    known = list(names)
+    if name not in known:
+        raise unknown_name(kind, name, known)
+    return name
+
+
+def require_extra(module: str, extra: str) -> ModuleType:
+    """Import `module`, which the extra `extra` installs.
+
+    Raises MissingExtraError with the install command when it is absent.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and not module.startswith(error.name):
+            raise
+        raise MissingExtraError(f"{module} is not installed; run: pip install 'navarena[{extra}]'") from error

@@ -1,7 +1,8 @@
-"""Writing files so that nobody ever reads half of one."""
+"""The cache folder, and files that are written atomically and read with clear errors."""
 
 import errno
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,24 @@ from pathlib import Path
 from typing import NoReturn
 
 from navarena.core.errors import FileError, StorageError
+
+CACHE_VARIABLE = "NAVARENA_CACHE"
+
+
+def cache_folder() -> Path:
+    """The root of the cache: $NAVARENA_CACHE, else `navarena` in the user's cache directory."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "navarena"
+    if sys.platform == "win32":
+        return (
+            Path(os.environ.get("LOCALAPPDATA", str(Path.home() / "AppData" / "Local")))
+            / "navarena"
+            / "Cache"
+        )
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "navarena"
 
 
 def raise_storage_error(path: Path, error: OSError) -> NoReturn:

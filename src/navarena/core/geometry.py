@@ -1,12 +1,14 @@
-"""Frames, rotations and cameras.
+"""Frames, rotations, cameras, movements and polylines.
 
 Right-handed, y up, metres, radians. A body at yaw 0 looks along -z; yaw grows to the left
 (counter-clockwise seen from above); pitch grows upwards. Quaternions are [x, y, z, w] and
 rotate local to world. A camera's local frame is x right, y up, -z forward.
 """
 
+import math
+
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 Angles = Float[np.ndarray, "..."] | float
 """One angle or an array of them, in radians unless said otherwise."""
@@ -120,3 +122,33 @@ def world_from_z_up(position: Float[np.ndarray, "... 3"]) -> Float[np.ndarray, "
 def yaw_from_heading(heading: Angles) -> Float[np.ndarray, "..."]:
     """Matterport headings (radians, clockwise from its +y) as yaw (radians, to the left from -z)."""
     return np.asarray(wrap_angle(-np.asarray(heading, float)))
+
+
+ALONG, ACROSS, TURN, TILT = range(4)
+"""Columns of a movement: metres forward, metres to the right, radians to the left, radians upwards.
+
+The translation comes first, the turns after it.
+"""
+
+
+def has_translation(movements: Float[np.ndarray, "n 4"]) -> Bool[np.ndarray, "n"]:
+    """(N,) whether a movement translates the body."""
+    return (movements[:, ALONG] != 0) | (movements[:, ACROSS] != 0)
+
+
+def resample_path(path: Float[np.ndarray, "k 3"], spacing: float) -> Float[np.ndarray, "n 3"]:
+    """(N, 3) points at equal distances along a path of corners (K, 3), both ends included.
+
+    Args:
+        path: metres; a path of length 0 gives its one place once.
+        spacing: metres, largest distance between two points.
+    """
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    return divide_path(path, math.ceil(along[-1] / spacing) + 1)
+
+
+def divide_path(path: Float[np.ndarray, "k 3"], count: int) -> Float[np.ndarray, "n 3"]:
+    """(count, 3) points at equal distances along a path of corners (K, 3), metres, both ends included."""
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    at = np.linspace(0.0, along[-1], count)
+    return np.stack([np.interp(at, along, path[:, axis]) for axis in range(3)], 1)

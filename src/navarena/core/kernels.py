@@ -1,4 +1,4 @@
-"""Compiled functions: one decorator, one cache that notices every change.
+"""Compiled functions: one decorator, and a disk cache keyed by all sources of a kernel.
 
 Kernels take plain arrays and numbers; shapes are checked by the public function that calls
 them. They release the GIL, so a thread pool runs them side by side; none is itself parallel.
@@ -14,7 +14,7 @@ from typing import Any, no_type_check, overload
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-from navarena.core.cache import cache_folder
+from navarena.core.files import cache_folder
 from navarena.core.sources import source_fingerprint
 
 

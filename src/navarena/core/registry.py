@@ -1,4 +1,4 @@
-"""Named things: what navarena brings, and what installed packages add through entry points.
+"""Registries of names: those of navarena, and those that installed packages add through entry points.
 
 A registry maps a name to a target string "module:attribute", so that listing names imports
 nothing. A package adds its own by an entry point in the registry's group:
@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import InputError, unknown_name
 
 
 def load_target(target: str) -> Any:
@@ -37,7 +36,7 @@ def load_target(target: str) -> Any:
 
 
 class Registry:
-    """Names of one kind of thing.
+    """The names of one kind.
 
     Args:
         kind: singular noun for messages, such as "agent".

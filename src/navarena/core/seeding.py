@@ -1,4 +1,4 @@
-"""Every random draw comes from a generator with a name.
+"""Random generators derived from names.
 
 A name is a path of strings and integers, such as
 ("pointnav-v1", "val", "houses-v1/val/00017", 3, "start"). Equal names give equal streams
@@ -36,7 +36,7 @@ def make_generator(*name: str | int) -> np.random.Generator:
 
 
 def scene_name(scene_id: str) -> str:
-    """What names a scene in random streams and episode ids: its id, or the name of its file.
+    """The name of a scene in random streams and episode ids: its id, or the name of its file.
 
     So a mesh gives the same episodes, corruptions and choices wherever its file lies.
     """

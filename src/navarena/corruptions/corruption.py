@@ -12,8 +12,7 @@ from typing import ClassVar, Literal, TypeVar
 import numpy as np
 from jaxtyping import Float, Float32, Int64, UInt8
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import InputError, unknown_name
 
 SEVERITIES = (1, 2, 3, 4, 5)
 """From barely visible to severe (Hendrycks and Dietterich 2019, section 3; RobustNav uses the same)."""

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
+from navarena.core.geometry import ACROSS, ALONG, TURN
 from navarena.core.kernels import kernel
-from navarena.core.movement import ACROSS, ALONG, TURN
 
 CENTRAL_SHARE = 0.13533528323661269189
 """exp(-2): quantiles nearer to 0 or 1 have a formula of their own."""

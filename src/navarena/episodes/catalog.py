@@ -5,10 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from navarena.core.errors import InputError
+from navarena.core.errors import InputError, require_name, unknown_name
 from navarena.core.protocol_ids import base_protocol, split_protocol
 from navarena.core.registry import Registry
-from navarena.core.suggest import require_name, unknown_name
 from navarena.episodes.compact import SUFFIX, read_list
 from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_file, require_unique_ids
 from navarena.episodes.episode import Episode

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from navarena.core.errors import FileError, InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import FileError, InputError, unknown_name
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath, load_r2r

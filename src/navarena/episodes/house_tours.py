@@ -23,8 +23,8 @@ from navarena.episodes.tour_order import ITERATIONS, Solver, order_paths
 from navarena.episodes.tours import TourLists, lay_tours, load_tours, pick_split
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.simulation.body import Embodiment
-from navarena.simulation.navmesh.distance_table import geodesic_table
 from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.queries.goal_fields import geodesic_table
 from navarena.simulation.world import WorldCache
 
 

@@ -20,7 +20,7 @@ from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, fi
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import LOCOBOT
-from navarena.simulation.navmesh.goal_fields import GoalFields
+from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 from navarena.simulation.planning import ActionPlanner, Query
 from navarena.simulation.world import World
 

@@ -15,7 +15,7 @@ their seeds and told when they are asked for, scene by scene, and kept in the ca
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from navarena.core.suggest import require_name
+from navarena.core.errors import require_name
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import Stream

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import SceneError
-from navarena.core.polyline import divide
+from navarena.core.geometry import divide_path
 from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.episode import Episode, InstructionGoal
 from navarena.episodes.goals import Position
@@ -175,7 +175,7 @@ class RouteRecipe(EpisodeRecipe):
         """(P, 3) points at equal distances along the way, metres."""
         fewest, most = self.way_points
         count = int(np.clip(round(length / WAY_POINT_GAP) + 1, fewest, most))
-        return round_places(divide(corners, count))
+        return round_places(divide_path(corners, count))
 
     def _episodes(self, way: Way, scene_id: str, path_id: str) -> list[Episode]:
         """One episode for each instruction, with ids as R2R's: "{path_id}_{k}"."""

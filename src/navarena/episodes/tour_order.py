@@ -12,8 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float, Int
 
-from navarena.core.errors import InputError
-from navarena.core.extras import require_extra
+from navarena.core.errors import InputError, require_extra
 
 Solver = Literal["pyvrp", "lkh"]
 

@@ -13,9 +13,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from navarena.core.errors import FileError, InputError
+from navarena.core.errors import FileError, InputError, unknown_name
 from navarena.core.files import read_bytes, write_atomic
-from navarena.core.suggest import unknown_name
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath
 from navarena.episodes.graph_episodes import check_path, end_to_start, require_graph_goal

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from navarena.core.errors import require_name
 from navarena.core.seeding import make_generator
-from navarena.core.suggest import require_name
 from navarena.evaluation.journal import Row
 from navarena.evaluation.results import estimate_metric, metric_values
 from navarena.evaluation.traits import CATEGORY, DIFFICULTY, FLOORS, GOALS, MODALITY

@@ -20,8 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from navarena.core.errors import CheckFailedError, InputError, NavarenaError
-from navarena.core.extras import require_extra
+from navarena.core.errors import CheckFailedError, InputError, NavarenaError, require_extra
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.journal import JournalWriter, Row, journal_path, open_journal

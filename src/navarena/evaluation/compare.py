@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from navarena.core.errors import CheckFailedError, InputError
+from navarena.core.errors import CheckFailedError, InputError, require_name
 from navarena.core.seeding import make_generator
-from navarena.core.suggest import require_name
 from navarena.evaluation.journal import Row, read_rows
 from navarena.evaluation.record import RunRecord, read_record
 from navarena.evaluation.results import metric_values, scene_labels

@@ -17,10 +17,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from navarena.core.errors import CheckFailedError, InputError
+from navarena.core.errors import CheckFailedError, InputError, require_name
 from navarena.core.files import write_atomic
 from navarena.core.geometry import unity_from_world, unity_from_yaw
-from navarena.core.suggest import require_name
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.journal import Row, read_rows
 from navarena.evaluation.r2r_results import describe_answer

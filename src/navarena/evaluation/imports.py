@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from navarena.core.errors import CheckFailedError, InputError
+from navarena.core.errors import CheckFailedError, InputError, require_name
 from navarena.core.files import raise_storage_error, write_atomic
 from navarena.core.geometry import unity_from_world
-from navarena.core.suggest import require_name
 from navarena.episodes.catalog import load_community_file
 from navarena.evaluation.journal import encode_rows, journal_path, sort_rows
 from navarena.evaluation.lock import FolderLock

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from navarena.agents.loading import declare_agent
-from navarena.core.errors import InputError
-from navarena.core.suggest import require_name
+from navarena.core.errors import InputError, require_name
 from navarena.corruptions.catalog import write_corruption
 from navarena.corruptions.suites import CLEAN, SUITES, Suite
 from navarena.evaluation.benchmark import open_benchmark

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int64
 
 from navarena.core.errors import InputError
-from navarena.core.polyline import resample
+from navarena.core.geometry import resample_path
 from navarena.episodes.episode import Episode, require_instruction
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.unprojection import unproject
@@ -104,7 +104,7 @@ def see_along(
 ) -> Bool[np.ndarray, "r c"]:
     """(R, C) bool: cells of the scene's plan of which a body sees a point from along `path` (metres)."""
     corners = world.navmesh.snap_point(np.array(path, float))
-    points = world.navmesh.snap_point(resample(corners, SPACING))
+    points = world.navmesh.snap_point(resample_path(corners, SPACING))
     steps = np.diff(points, axis=0, append=points[-1:])
     steps[-1] = steps[-2] if len(steps) > 1 else steps[-1]
     yaws = np.arctan2(-steps[:, 0], -steps[:, 2])

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
-from navarena.core.errors import InputError
+from navarena.core.errors import InputError, require_name
 from navarena.core.geometry import Angles, wrap_angle
-from navarena.core.suggest import require_name
 
 UP_YAWS: dict[str, float] = {"-z": 0.0, "-x": np.pi / 2, "+z": np.pi, "+x": -np.pi / 2}
 """World direction that is up in the image -> yaw (radians) of a body that looks along it."""

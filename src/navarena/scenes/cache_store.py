@@ -1,4 +1,4 @@
-"""The folder of packs: who builds, how much may stay, what is thrown away.
+"""The cache folder of packs: locks while building, its size limit, and eviction.
 
     <cache folder>/packs/<kind>/<key>.pack
     <cache folder>/packs/.locks/<kind>-<key>.lock     while somebody builds it
@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from navarena.core.cache import cache_folder
 from navarena.core.errors import InputError
-from navarena.core.files import raise_storage_error
+from navarena.core.files import cache_folder, raise_storage_error
 
 LIMIT_VARIABLE = "NAVARENA_CACHE_LIMIT"
 DEFAULT_LIMIT_GIB = 20.0
@@ -28,7 +27,7 @@ OTHER_KINDS = ("fingerprints", "kernels")
 """Folders of the cache beside the packs: content hashes of large files, machine code."""
 
 SHARERS = 16
-"""Processes that may fill the room that is left side by side."""
+"""Number of processes among which the remaining room is divided."""
 
 _room_left: dict[tuple[Path, int], int] = {}
 """Folder and limit -> bytes that this process may store before it looks through the folder again."""
@@ -39,7 +38,7 @@ STALE_SECONDS = 3600.0
 
 @dataclass(frozen=True)
 class CacheUsage:
-    """What one kind of cached data occupies: number of files, bytes, and its folder."""
+    """Usage of one kind of cached data: number of files, bytes, and its folder."""
 
     kind: str
     files: int
@@ -48,12 +47,12 @@ class CacheUsage:
 
 
 def packs_folder() -> Path:
-    """Where packs of all kinds live."""
+    """The folder of packs of all kinds."""
     return cache_folder() / "packs"
 
 
 def cache_limit_bytes() -> int:
-    """How much all packs may occupy: $NAVARENA_CACHE_LIMIT in GiB, else DEFAULT_LIMIT_GIB.
+    """Largest size of all packs together: $NAVARENA_CACHE_LIMIT in GiB, else DEFAULT_LIMIT_GIB.
 
     Raises InputError when the variable is not a number of at least 0.
     """
@@ -115,7 +114,7 @@ def _evict(limit: int, keep: Path) -> tuple[list[Path], int]:
 
 
 def cache_usage() -> list[CacheUsage]:
-    """What lies in the cache, by kind: the kinds of packs, then OTHER_KINDS."""
+    """Usage of the cache, by kind: the kinds of packs, then OTHER_KINDS."""
     folders = [path for path in sorted(packs_folder().glob("*")) if path.is_dir() and path.name[0] != "."]
     usage = [_usage_of(folder, folder.name) for folder in folders]
     return [*usage, *(_usage_of(cache_folder() / kind, kind) for kind in OTHER_KINDS)]

@@ -1,4 +1,4 @@
-"""Every scene there is, by id or by file, compiled once and mapped from the cache.
+"""Scenes by id or by file, compiled once and mapped from the cache.
 
 A scene id reads "<set>/<split>/<index>", such as "houses-v1/val/00017", or names a scene of a dataset
 that the user has, such as "hm3d/val/00800-TEEsavR23oF"; the names that episode files write, such as
@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from navarena.core.errors import InputError, UnknownNameError
+from navarena.core.errors import InputError, UnknownNameError, unknown_name
 from navarena.core.registry import Registry
 from navarena.core.sources import source_fingerprint
-from navarena.core.suggest import unknown_name
-from navarena.scenes.datasets.compiling import dataset_builder, dataset_fingerprint
-from navarena.scenes.datasets.names import DatasetScene, dataset_scene_ids, find_dataset_scene
+from navarena.scenes.datasets.dataset_scenes import (
+    DatasetScene,
+    dataset_builder,
+    dataset_fingerprint,
+    dataset_scene_ids,
+    find_dataset_scene,
+)
 from navarena.scenes.fingerprints import file_fingerprint
 from navarena.scenes.mesh_reference import split_reference
 from navarena.scenes.packs import content_hash, load_or_build
@@ -67,7 +71,7 @@ def scene_ids(set_name: str, split: str) -> list[str]:
 
 
 def scene_corruptions(scene_ids: Iterable[str]) -> tuple[str, ...]:
-    """What a robot suffers in these scenes (see SceneSet.corruptions); nothing for files and datasets.
+    """Corruptions of evaluations in these scenes (see SceneSet.corruptions); none for files and datasets.
 
     Raises InputError for scenes of sets that differ in it.
     """

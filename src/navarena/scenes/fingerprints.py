@@ -8,9 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from navarena.core.cache import cache_folder
 from navarena.core.errors import FileError, StorageError
-from navarena.core.files import write_atomic
+from navarena.core.files import cache_folder, write_atomic
 
 REMEMBERED_BYTES = 1 << 22
 """Smaller files are hashed each time: that takes a few milliseconds."""

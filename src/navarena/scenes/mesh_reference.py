@@ -1,20 +1,19 @@
-"""The path of a mesh file with what it is read with: "scan.ply?up=z&scale=0.01".
+"""Mesh references: the path of a mesh file with its up axis and scale, "scan.ply?up=z&scale=0.01".
 
-Episodes name their scenes so, and `--scene` and `--dataset` take it, that a mesh with another up
-axis or unit means the same wherever it is named.
+Episodes, `--scene` and `--dataset` name meshes this way, so that a mesh with another up axis or unit
+means the same everywhere.
 """
 
 from typing import NamedTuple
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import require_name
+from navarena.core.errors import InputError, require_name
 
 MARK = "?"
 OPTIONS = ("scale", "up")
 
 
 class MeshReference(NamedTuple):
-    """A mesh file and how it is read.
+    """A mesh file with its up axis and unit.
 
     Attributes:
         path: of the file.

@@ -1,4 +1,4 @@
-"""Arrays in less room, without losing a bit: the numbers of a scene as its pack keeps them.
+"""Lossless compaction of a scene's arrays for its pack.
 
 Each `narrow_` has a `widen_` that restores what it was given exactly. What does not fit the narrow
 form, such as the positions of a scan, stays as it is. The lowest number of a narrow dtype stands for
@@ -44,7 +44,7 @@ def widen_light(stored: np.ndarray | None) -> Float32[np.ndarray, "v"] | None:
 def narrow_vertices(vertices: Float32[np.ndarray, "v 3"]) -> dict[str, np.ndarray]:
     """(V, 3) metres as whole millimetres in int16, and the coordinates that are none; or as they are."""
     metres = np.ascontiguousarray(vertices)
-    with np.errstate(invalid="ignore"):  # NaN is told by the validation of scenes
+    with np.errstate(invalid="ignore"):  # the validation of scenes reports NaN
         millimetres = np.rint(metres.astype(np.float64) * MILLIMETRES) + 0.0  # no negative zero
     whole = np.abs(millimetres) <= np.iinfo(np.int16).max
     whole &= _in_metres(millimetres).view(np.uint32) == metres.view(np.uint32)

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def pack_path(kind: str, key: str) -> Path:
-    """Where the cache keeps the pack `key` of `kind`; both become parts of a file name."""
+    """The path of the pack `key` of `kind` in the cache; both become parts of a file name."""
     for part in (kind, key):
         if not _FILE_NAME.fullmatch(part):
             raise ValueError(f"expected letters, digits, '_', '-' and '.' in a pack's name, got {part!r}")

@@ -4,6 +4,7 @@ World frame: right-handed, y up, metres. Triangles are counter-clockwise seen fr
 back faces are not drawn.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from navarena.core.arrays import Triangles
 
 @dataclass(frozen=True)
 class Material:
-    """How a surface looks: a colour, or a texture that the colour multiplies.
+    """The material of a surface: a colour, or a texture that the colour multiplies.
 
     Attributes:
         name: such as "oak" or "floor tile".
@@ -30,7 +31,7 @@ class Material:
 
 @dataclass(frozen=True)
 class SceneObject:
-    """One thing (or one part of the structure, such as a wall) with a name.
+    """One object (or one part of the structure, such as a wall) with a name.
 
     Attributes:
         object_id: positive; equals the value in Scene.triangle_object and in instance images.
@@ -74,7 +75,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Footprint:
-    """The plan outline of something that stands in the way between two heights.
+    """The plan outline of an obstacle that is solid between two heights.
 
     Attributes:
         polygon: (K, 2) x and z in metres, not closed.
@@ -108,7 +109,7 @@ class WalkableSurface:
 
 @dataclass(frozen=True)
 class Scene:
-    """Triangles with per-triangle meaning and looks, and what they are parts of.
+    """Triangles with objects and materials, and the objects and rooms that they are parts of.
 
     The colour of a surface point is (texture or 1) * material colour * (vertex colour or 1)
     * (vertex light or 1).
@@ -160,4 +161,60 @@ class Scene:
     @property
     def categories(self) -> tuple[str, ...]:
         """Sorted category names; category id i + 1 in semantic images is categories[i], 0 = none."""
-        return tuple(sorted({thing.category for thing in self.objects}))
+        return tuple(sorted({obj.category for obj in self.objects}))
+
+
+@dataclass(frozen=True)
+class SceneSummary:
+    """Counts of what a scene holds.
+
+    Attributes:
+        scene_id: as asked for.
+        triangles, vertices, materials, textures, objects, rooms, levels: how many.
+        low, high: corners of its bounding box, metres.
+        lit, colored: whether it has baked light, and colours of vertices.
+        labelled_share: share of the triangles that belong to an object, 0 to 1.
+        ambiguous_share: see Scene.
+        categories, room_categories: name -> how many, by falling number.
+    """
+
+    scene_id: str
+    triangles: int
+    vertices: int
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+    objects: int
+    rooms: int
+    levels: int
+    materials: int
+    textures: int
+    lit: bool
+    colored: bool
+    labelled_share: float
+    ambiguous_share: float | None
+    categories: dict[str, int]
+    room_categories: dict[str, int]
+
+
+def summarise_scene(scene: Scene) -> SceneSummary:
+    """Count what `scene` holds."""
+    low, high = (tuple(round(float(c), 4) for c in corner) for corner in scene.bounds)
+    levels = {room.level for room in scene.rooms} | {floor.level for floor in scene.walkable}
+    return SceneSummary(
+        scene_id=scene.scene_id,
+        triangles=len(scene.triangles),
+        vertices=len(scene.vertices),
+        low=(low[0], low[1], low[2]),
+        high=(high[0], high[1], high[2]),
+        objects=len(scene.objects),
+        rooms=len(scene.rooms),
+        levels=max(len(levels), 1),
+        materials=len(scene.materials),
+        textures=len(scene.textures),
+        lit=scene.vertex_light is not None,
+        colored=scene.vertex_color is not None,
+        labelled_share=float(np.mean(scene.triangle_object > 0)),
+        ambiguous_share=scene.ambiguous_share,
+        categories=dict(Counter(obj.category for obj in scene.objects).most_common()),
+        room_categories=dict(Counter(room.category for room in scene.rooms).most_common()),
+    )

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from navarena.core.errors import UnknownNameError
-from navarena.core.suggest import require_name, unknown_name
+from navarena.core.errors import UnknownNameError, require_name, unknown_name
 from navarena.scenes.scene import Scene
 
 
@@ -22,8 +21,8 @@ class SceneSet:
         build: scene id -> scene; deterministic.
         fingerprint: scene id -> text that changes whenever the built scene could.
         description: one line for people.
-        corruptions: what a robot suffers in these scenes, as corruptions are written, such as
-            "gaussian_noise:1"; evaluations in them apply it.
+        corruptions: corruptions of observations in these scenes, written as for `--corrupt`, such as
+            "gaussian_noise:1"; evaluations in these scenes apply them.
     """
 
     name: str

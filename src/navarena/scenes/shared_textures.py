@@ -21,7 +21,7 @@ _TEXTURES = Path(__file__).parent / "houses" / "textures.py"
 
 @cache
 def material_key() -> str:
-    """What identifies the tiles of this version; stored with a scene that shows some."""
+    """The key of the tiles of this version; stored with a scene that shows some."""
     return content_hash("materials", source_fingerprint(_TEXTURES))
 
 

@@ -1,6 +1,6 @@
 """Scenes as packs: geometry as arrays, meaning as compressed JSON.
 
-Arrays take the least room that keeps every bit (`narrowing`), and tiles that many scenes show lie in
+Arrays are compacted without loss (`narrowing`), and textures that many scenes share lie in
 the material pack (`shared_textures`).
 """
 

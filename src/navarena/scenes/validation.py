@@ -1,4 +1,4 @@
-"""What every scene must fulfil before anything is computed from it.
+"""Validation of scenes before anything is computed from them.
 
 The checks run once, when a scene is compiled. What fails is a SceneError that names the
 array or record and the first place that is wrong.
@@ -15,7 +15,7 @@ from navarena.scenes.scene import Scene
 
 
 def validate_scene(scene: Scene) -> None:
-    """Raise SceneError unless `scene` keeps every promise of the class `Scene`.
+    """Raise SceneError unless `scene` fulfils the documentation of the class `Scene`.
 
     Geometry: shapes, dtypes, finite numbers, indices in range, at least one triangle with an
     area. Looks: materials, textures with sides that are powers of two, coordinates for them.
@@ -127,24 +127,24 @@ def _check_rising(scene: Scene, name: str, ids: Sequence[int], lowest: int) -> N
 
 
 def _check_objects(scene: Scene) -> None:
-    ids = [thing.object_id for thing in scene.objects]
+    ids = [obj.object_id for obj in scene.objects]
     _check_rising(scene, "objects", ids, 1)
     known = np.isin(scene.triangle_object, np.array([0, *ids], np.int64))
     what = "0 or the id of one of the objects" if ids else "0 in a scene without objects"
     _require_rows(scene, "triangle_object", known, what)
     rooms = {room.room_id for room in scene.rooms}
-    for index, thing in enumerate(scene.objects):
-        where = f"objects[{index}] (id {thing.object_id}, {thing.category!r})"
-        if not thing.category:
+    for index, obj in enumerate(scene.objects):
+        where = f"objects[{index}] (id {obj.object_id}, {obj.category!r})"
+        if not obj.category:
             raise _fail(scene, f"expected a category, got none in {where}")
-        if not _all_finite((*thing.center, *thing.half_size, thing.yaw)) or min(thing.half_size) < 0:
+        if not _all_finite((*obj.center, *obj.half_size, obj.yaw)) or min(obj.half_size) < 0:
             raise _fail(
                 scene,
-                f"expected a finite box with sizes of 0 or more, got center {thing.center}, "
-                f"half_size {thing.half_size}, yaw {thing.yaw} in {where}",
+                f"expected a finite box with sizes of 0 or more, got center {obj.center}, "
+                f"half_size {obj.half_size}, yaw {obj.yaw} in {where}",
             )
-        if thing.room is not None and thing.room not in rooms:
-            raise _fail(scene, f"expected a known room, got {thing.room} in {where}")
+        if obj.room is not None and obj.room not in rooms:
+            raise _fail(scene, f"expected a known room, got {obj.room} in {where}")
 
 
 def _check_rooms(scene: Scene) -> None:

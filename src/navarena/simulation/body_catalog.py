@@ -9,7 +9,7 @@ VLN-CE (jacobkrantz/VLN-CE) and GOAT-Bench (Ram81/goat-bench).
 import math
 from dataclasses import replace
 
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import unknown_name
 from navarena.simulation.body import Camera, Embodiment
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Float, Int64
 
+from navarena.core.errors import unknown_name
+from navarena.core.geometry import ACROSS, ALONG, TILT, TURN
 from navarena.core.kernels import kernel
-from navarena.core.movement import ACROSS, ALONG, TILT, TURN
-from navarena.core.suggest import unknown_name
 from navarena.simulation.body import Embodiment
 
 ACTIONS = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down", "move_backward")

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import InputError, unknown_name
 from navarena.simulation.body import Embodiment
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import (

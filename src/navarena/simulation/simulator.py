@@ -6,14 +6,13 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
 
-from navarena.core.errors import ActionError, InputError
+from navarena.core.errors import ActionError, InputError, unknown_name
 from navarena.core.geometry import intrinsic_matrix, wrap_angle
-from navarena.core.suggest import unknown_name
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.motion import ACTIONS, execute, movement_table
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.stepping import MOST_TRIANGLES, step_bodies
+from navarena.simulation.navmesh.queries.stepping import MAX_TRIANGLES, step_bodies
 from navarena.simulation.observation_sources import OwnSensor
 from navarena.simulation.observer import Observer
 from navarena.simulation.pipeline import SimulationPipeline
@@ -64,7 +63,7 @@ class Simulator:
         self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor, pipeline, channels)
         self._movements = movement_table(embodiment, self.actions)
         self._pipeline = pipeline
-        self._visited = np.zeros(MOST_TRIANGLES, np.int32)
+        self._visited = np.zeros(MAX_TRIANGLES, np.int32)
         self._all = np.ones(slots, bool)
 
     @property

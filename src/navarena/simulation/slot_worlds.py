@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int64
 
-from navarena.simulation.navmesh.table import NavMeshTable
+from navarena.simulation.navmesh.queries.navmesh_table import NavMeshTable
 from navarena.simulation.world import World
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from navarena.core.errors import ActionError
-from navarena.core.geometry import wrap_angle
-from navarena.core.movement import ALONG, TILT, TURN
+from navarena.core.geometry import ALONG, TILT, TURN, wrap_angle
 from navarena.simulation.simulator import Simulator
 
 TIME_STEP = 0.1

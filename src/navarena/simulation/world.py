@@ -12,18 +12,28 @@ from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Embodiment
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.settings import NavMeshSettings
-from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_mesh
-from navarena.simulation.rendering.render_pack import render_mesh_from_pack, render_mesh_to_arrays
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
+from navarena.simulation.rendering.render_mesh import (
+    RenderMesh,
+    build_render_mesh,
+    render_mesh_from_pack,
+    render_mesh_to_arrays,
+)
 from navarena.simulation.rendering.shared_texels import texel_key
 
 DEFAULT_CACHE_BYTES = 1 << 30
 
 _HERE = Path(__file__).parent
 _NAVMESH_SOURCES = tuple(
-    _HERE / "navmesh" / name for name in ("build.py", "floors.py", "navmesh.py", "up_axis.py")
+    _HERE / "navmesh" / name
+    for name in (
+        "building/mesh_navmesh.py",
+        "building/floor_navmesh.py",
+        "building/mesh_checks.py",
+        "navmesh.py",
+    )
 )
-_RENDER_MESH_SOURCE = _HERE / "rendering" / "render_pack.py"
+_RENDER_MESH_SOURCE = _HERE / "rendering" / "render_mesh.py"
 
 
 class World:
@@ -90,10 +100,10 @@ def make_navmesh(scene: Scene, embodiment: Embodiment, up_axis: str = "y") -> Na
     """
     settings = NavMeshSettings.for_body(embodiment)
     if scene.walkable:
-        from navarena.simulation.navmesh.floors import build_floor_navmesh
+        from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
 
         return build_floor_navmesh(scene.walkable, settings)
-    from navarena.simulation.navmesh.build import build_navmesh  # Shapely: only to build
+    from navarena.simulation.navmesh.building.mesh_navmesh import build_navmesh  # Shapely: only to build
 
     return build_navmesh(scene.vertices, scene.triangles, settings, up_axis)
 
@@ -133,7 +143,7 @@ def open_world(
         scene = load()
         navmesh = make_navmesh(scene, embodiment, up_axis)
         if is_file_path(scene_id) and not force_up:
-            from navarena.simulation.navmesh.up_axis import require_upright
+            from navarena.simulation.navmesh.building.mesh_checks import require_upright
 
             area = float(navmesh.island_areas.max())
             require_upright(scene.vertices, scene.triangles, navmesh.settings, up_axis, area)

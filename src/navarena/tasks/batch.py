@@ -7,8 +7,7 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from navarena.core.errors import ActionError, InputError, UnknownNameError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import ActionError, InputError, UnknownNameError, unknown_name
 from navarena.corruptions.catalog import join_corruptions
 from navarena.episodes.episode import Episode
 from navarena.episodes.goal_corruptions import GoalCorruptions

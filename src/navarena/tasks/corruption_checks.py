@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from navarena.core.errors import InputError
-from navarena.core.movement import TURN, walks
+from navarena.core.geometry import TURN, has_translation
 from navarena.corruptions.catalog import find_corruption, join_corruptions
 from navarena.corruptions.corruption import (
     CameraCorruption,
@@ -103,5 +103,5 @@ def _movements(task: Task) -> set[str]:
     if task.drives:
         return set()
     table = movement_table(task.embodiment, task.actions)
-    done = {"walk": bool(walks(table).any()), "turn": bool(table[:, TURN].any())}
+    done = {"walk": bool(has_translation(table).any()), "turn": bool(table[:, TURN].any())}
     return {name for name, does in done.items() if does}

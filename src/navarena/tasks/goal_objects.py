@@ -11,9 +11,9 @@ from functools import cache
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
-from navarena.core.suggest import require_name
+from navarena.core.errors import require_name
 from navarena.episodes.multi_on import CYLINDERS, SHAPES
-from navarena.simulation.rendering.extras import CYLINDER_HEIGHT, make_cylinder
+from navarena.simulation.rendering.extra_objects import CYLINDER_HEIGHT, make_cylinder
 from navarena.simulation.rendering.render_mesh import RenderMesh
 from navarena.simulation.rendering.views import ExtraObjects
 from navarena.tasks.goal_shapes import shape_templates

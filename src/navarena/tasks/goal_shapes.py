@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from jaxtyping import Float, Int
 
-from navarena.simulation.rendering.extras import make_template
+from navarena.simulation.rendering.extra_objects import make_template
 from navarena.simulation.rendering.render_mesh import RenderMesh
 
 WIDTH = 0.4

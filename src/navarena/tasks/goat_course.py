@@ -10,7 +10,7 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectInstance, Subtask, as_subtasks
 from navarena.episodes.goat.settings import find_goal_view_points
 from navarena.scenes.scene import SceneObject
-from navarena.simulation.navmesh.goal_fields import GoalFields
+from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 from navarena.simulation.world import World
 from navarena.tasks.object_goal_task import view_point_positions
 from navarena.tasks.shortest_path import follow_field

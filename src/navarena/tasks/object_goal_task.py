@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import require_name
+from navarena.core.errors import InputError, require_name
 from navarena.episodes.episode import Episode
 from navarena.episodes.goal_words import word_for
 from navarena.episodes.goals import ObjectGoal, ObjectInstance

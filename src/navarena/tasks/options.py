@@ -7,9 +7,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from navarena.core.errors import InputError
+from navarena.core.errors import InputError, require_name, unknown_name
 from navarena.core.protocol_ids import join_protocol
-from navarena.core.suggest import require_name, unknown_name
 from navarena.tasks.task import Task
 
 OptionsType = TypeVar("OptionsType")

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 from jaxtyping import Float
 
-from navarena.simulation.navmesh.goal_fields import GoalFields
 from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 
 
 def follow_field(fields: GoalFields, slot: int, start: Float[np.ndarray, "3"]) -> Float[np.ndarray, "k 3"]:

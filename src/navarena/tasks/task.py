@@ -15,8 +15,8 @@ from navarena.metrics.tours import TourScoring
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body import Embodiment
 from navarena.simulation.motion import Actuation
-from navarena.simulation.navmesh.goal_fields import GoalFields
 from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.shortest_path import follow_field

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from navarena.core.errors import InputError
-from navarena.core.polyline import resample
+from navarena.core.geometry import resample_path
 from navarena.core.protocol_ids import join_protocol
 from navarena.episodes.episode import Episode, require_instruction
 from navarena.episodes.exchange.r2r_ce import FollowedGoal
@@ -134,7 +134,7 @@ class R2RCE(PointGoalTask):
                 state.references[slot] = (
                     np.array(goal.followed)
                     if isinstance(goal, FollowedGoal)
-                    else resample(path, self.embodiment.forward_step)
+                    else resample_path(path, self.embodiment.forward_step)
                 )
                 self.show_instruction(state, slot, episode)
         state.measure(slots, simulator)

@@ -36,8 +36,8 @@ from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.plan import Rect
 from navarena.scenes.houses.statistics import STRUCTURE
 from navarena.scenes.houses.vocabulary import ROBOTHOR
-from navarena.simulation.navmesh.floors import build_floor_navmesh
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 
 LOCOBOT = NavMeshSettings(radius=0.175, height=0.88, max_climb=0.2, region_min_size=0)
 A_FEW = [("train", 2), ("val", 3), ("test-dev", 1), ("test", 5)]

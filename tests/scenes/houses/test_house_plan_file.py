@@ -17,8 +17,8 @@ from navarena.scenes.houses.plan import Rect
 from navarena.scenes.houses.plan_file import read_plan
 from navarena.scenes.houses.statistics import STRUCTURE, room_area
 from navarena.scenes.validation import validate_scene
-from navarena.simulation.navmesh.floors import build_floor_navmesh
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "floor_plan.json"
 

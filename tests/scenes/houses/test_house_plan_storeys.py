@@ -12,8 +12,8 @@ from navarena.scenes.houses.footprints import house_floors
 from navarena.scenes.houses.generator import build_plan
 from navarena.scenes.houses.plan_file import read_plan
 from navarena.scenes.validation import validate_scene
-from navarena.simulation.navmesh.floors import build_floor_navmesh
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "floor_plan_storeys.json"
 STRETCH = NavMeshSettings(radius=0.18, height=0.88)

@@ -34,8 +34,8 @@ from navarena.scenes.houses.slanted_polygons import (
 from navarena.scenes.houses.slanted_walls import doorway_polygon, outer_rings, wall_openings
 from navarena.scenes.houses.statistics import STRUCTURE, room_area
 from navarena.scenes.validation import validate_scene
-from navarena.simulation.navmesh.floors import build_floor_navmesh
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 BAY = EXAMPLES / "floor_plan_slanted.json"

@@ -19,9 +19,9 @@ from navarena.scenes.houses.stairs import DEEP_MM, HALF_LANDING_MM, RUN_MM, Stai
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import get_body
-from navarena.simulation.navmesh.floors import build_floor_navmesh
+from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 
 SMALL_BODY = NavMeshSettings(radius=0.18, height=0.88, max_climb=0.2)
 FLOOR = Rect(1000, 2000, 3200, 2000 + DEEP_MM + 300)

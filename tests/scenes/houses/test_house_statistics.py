@@ -15,9 +15,9 @@ from navarena.scenes.houses.footprints import house_floors
 from navarena.scenes.houses.generator import draw_house
 from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.splits import house_settings
-from navarena.simulation.navmesh.floors import build_floor_navmesh
+from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 
 HOUSES = [("val", 2), ("val", 4), ("val", 5), ("train", 8)]
 SPLITS = {"train": 800, "val": 100, "test": 100}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import shapely
 
-from navarena.simulation.navmesh.parts import NavMeshParts
+from navarena.simulation.navmesh.mesh_structure import NavMeshParts
 
 Mesh = tuple[np.ndarray, np.ndarray]
 Corner = tuple[float, float]

@@ -12,7 +12,7 @@ from navarena.simulation.body import Camera
 from navarena.simulation.rendering import Frames, ReferenceRenderer, Views
 
 from .images import draw, look, random_views, room_scene
-from .test_extras import extras
+from .test_extra_objects import extras
 
 
 def neighbourhood(images):

@@ -12,7 +12,7 @@ from navarena.scenes.storage import scene_from_pack, scene_to_arrays
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import get_body
 from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, build_render_mesh
-from navarena.simulation.rendering.render_pack import render_mesh_from_pack, render_mesh_to_arrays
+from navarena.simulation.rendering.render_mesh import render_mesh_from_pack, render_mesh_to_arrays
 from navarena.simulation.rendering.shared_texels import shared_store, shared_texels
 from navarena.simulation.world import open_world
 

@@ -10,8 +10,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from navarena.agents.encoders.encoder import GoalEncoder, require_image
-from navarena.core.cache import cache_folder
-from navarena.core.files import write_atomic
+from navarena.core.files import cache_folder, write_atomic
 from navarena.core.sources import source_fingerprint
 
 FOLDER = "embeddings"

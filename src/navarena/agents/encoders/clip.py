@@ -19,8 +19,7 @@ from navarena.agents.encoders.weights import (
     reading_weights,
     require_weights,
 )
-from navarena.core.errors import InputError
-from navarena.core.extras import require_extra
+from navarena.core.errors import InputError, require_extra
 
 CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_STD = (0.26862954, 0.26130258, 0.27577711)

@@ -15,7 +15,7 @@ from navarena.agents.encoders.weights import (
     reading_weights,
     require_weights,
 )
-from navarena.core.extras import require_extra
+from navarena.core.errors import require_extra
 
 WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
 PADDED_LENGTH = 77

@@ -11,8 +11,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
-from navarena.core.errors import FileError, InputError
-from navarena.core.extras import require_extra
+from navarena.core.errors import FileError, InputError, require_extra
 
 EXTRA = "learn"
 """What installs PyTorch, transformers and open_clip."""

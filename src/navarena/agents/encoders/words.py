@@ -13,8 +13,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import InputError, unknown_name
 from navarena.episodes.goat.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, Reading, read_text
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
 from navarena.scenes.houses.vocabulary import GOAT

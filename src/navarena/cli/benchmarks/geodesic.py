@@ -12,7 +12,7 @@ from navarena.core.seeding import make_generator
 from navarena.scenes.catalog import load_scene, scene_ids
 from navarena.simulation.body_catalog import get_body
 from navarena.simulation.navmesh import GoalFields, NavMesh, NavMeshSettings, load_habitat_navmesh
-from navarena.simulation.navmesh.build import build_navmesh
+from navarena.simulation.navmesh.building.mesh_navmesh import build_navmesh
 from navarena.simulation.world import open_world
 
 TEST_DATA_VARIABLE = "NAVARENA_TEST_DATA"

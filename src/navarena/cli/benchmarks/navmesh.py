@@ -12,10 +12,10 @@ from navarena.cli.benchmarks.measurement import Measurement, median_seconds
 from navarena.cli.benchmarks.real_mesh import find_dungeon_mesh
 from navarena.core.seeding import make_generator
 from navarena.scenes.catalog import load_scene, scene_ids
-from navarena.simulation.navmesh.build import build_navmesh
-from navarena.simulation.navmesh.floors import build_floor_navmesh
+from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
+from navarena.simulation.navmesh.building.mesh_navmesh import build_navmesh
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 
 BODY = NavMeshSettings(radius=0.18, height=0.88)
 

@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from navarena.core.errors import FileError, InputError
-from navarena.core.suggest import describe_choices
+from navarena.core.errors import FileError, InputError, describe_choices
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.detection import Content
 from navarena.episodes.exchange.format import EpisodeFormat, Row

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from navarena.core.errors import FileError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import FileError, unknown_name
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.detection import Content, detect_format
 from navarena.episodes.exchange.document import Notices, OpenDocument, require_format, write_document

@@ -6,8 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import InputError, unknown_name
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.document import Document
 from navarena.episodes.exchange.export_robothor import (

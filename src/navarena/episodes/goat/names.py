@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 
-from navarena.core.suggest import require_name
+from navarena.core.errors import require_name
 from navarena.scenes.houses.vocabulary import EVERYDAY_NAMES, GOAT, GOAT_SPLITS, goat_names
 from navarena.scenes.scene import Scene, SceneObject
 

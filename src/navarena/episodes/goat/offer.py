@@ -14,7 +14,7 @@ from navarena.episodes.goat.scene_goals import SceneGoals, find_scene_goals
 from navarena.episodes.goat.wording import word_description
 from navarena.episodes.view_points import SceneViewPoints
 from navarena.scenes.scene import SceneObject
-from navarena.simulation.navmesh.goal_fields import GoalFields
+from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 from navarena.simulation.world import World
 
 MODALITIES: tuple[Modality, ...] = ("object", "description", "image")

@@ -13,8 +13,7 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
-from navarena.core.errors import FileError, InputError
-from navarena.core.extras import require_extra
+from navarena.core.errors import FileError, InputError, require_extra
 
 TIMEOUT_S = 120.0
 """Seconds to wait for an answer."""

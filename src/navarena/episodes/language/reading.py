@@ -5,8 +5,7 @@ import math
 import numpy as np
 from jaxtyping import Float
 
-from navarena.core.geometry import wrap_angle
-from navarena.core.polyline import resample
+from navarena.core.geometry import resample_path, wrap_angle
 from navarena.episodes.language.route import Climb, Enter, Route, Stop, Turn
 from navarena.episodes.language.route_facts import SPACING, direction
 from navarena.episodes.language.surroundings import Portal, Surroundings
@@ -43,7 +42,7 @@ def follow_route(
             if found is None:
                 return None
             portal, way = found
-            points = resample(way, SPACING)
+            points = resample_path(way, SPACING)
             place, facing = points[-1], direction(points, len(points) - 1, -1)
             room = portal.beyond(room)
         elif isinstance(step, Stop):
@@ -69,7 +68,7 @@ def _choose(
         way = surroundings.navmesh.shortest_path(place, target)
         if len(way) < 2:
             continue
-        points = resample(way, SPACING)
+        points = resample_path(way, SPACING)
         fits.append((misfit(direction(points, len(points) - 1, -1) - facing, step.turn), portal, way))
     fits.sort(key=lambda one: one[0])
     if not fits or (len(fits) > 1 and fits[1][0] - fits[0][0] < CLEARER_BY):

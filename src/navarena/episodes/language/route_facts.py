@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float, Int64
 
-from navarena.core.geometry import wrap_angle
-from navarena.core.polyline import resample
+from navarena.core.geometry import resample_path, wrap_angle
 from navarena.episodes.language.landmarks import Landmark, is_salient, name_thing
 from navarena.episodes.language.route import Climb, Enter, Pass, Route, RouteStep, Side, Stop, Turn
 from navarena.episodes.language.surroundings import Surroundings
@@ -52,7 +51,7 @@ def describe_route(
 
     Returns None for a path of less than two rooms, or one whose end is near nothing that can be named.
     """
-    points = resample(path, SPACING)
+    points = resample_path(path, SPACING)
     visits = _visits(surroundings, points)
     if len(visits) < 2:
         return None

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import require_name
+from navarena.core.errors import InputError, require_name
 from navarena.evaluation.analyses.analysis import Analysis
 from navarena.evaluation.analyses.backtracking import analyse_backtracking
 from navarena.evaluation.analyses.degradation import analyse_degradation, analyse_severities

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
 
+from navarena.core.errors import require_name
 from navarena.core.seeding import make_generator
-from navarena.core.suggest import require_name
 from navarena.evaluation.journal import Row
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.gallery import start_distance

@@ -11,8 +11,7 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
-from navarena.core.errors import InputError
-from navarena.core.extras import require_extra
+from navarena.core.errors import InputError, require_extra
 from navarena.core.files import atomic_path
 
 CODEC = "libx264"

@@ -7,8 +7,7 @@ RoboTHOR has 89 scenes: 75 for training and validation (60 and 15), 4 of test-de
 from collections.abc import Mapping
 from itertools import accumulate
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import require_name
+from navarena.core.errors import InputError, require_name
 
 SET_NAME = "robothor-like-v1"
 TWIN_NAME = "robothor-like-v1-twin"

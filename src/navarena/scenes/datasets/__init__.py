@@ -2,7 +2,7 @@
 
 from navarena.scenes.datasets.catalog import DATASETS, get_dataset
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
-from navarena.scenes.datasets.names import (
+from navarena.scenes.datasets.dataset_scenes import (
     DatasetScene,
     dataset_scene_ids,
     find_dataset_scene,

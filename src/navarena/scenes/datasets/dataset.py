@@ -13,7 +13,7 @@ from navarena.scenes.scene import Scene
 
 @dataclass(frozen=True)
 class SceneFiles:
-    """Where the parts of one scene are.
+    """The files of one scene.
 
     Attributes:
         name: of the scene within its dataset, such as "val/00800-TEEsavR23oF".
@@ -27,7 +27,7 @@ class SceneFiles:
 
 
 class SceneDataset(ABC):
-    """How the scenes of one dataset are named, found and read. Subclasses are final.
+    """A scene dataset: finds, names and reads its scenes. Subclasses are final.
 
     Attributes:
         name: such as "hm3d", the first part of its scene ids.
@@ -43,7 +43,7 @@ class SceneDataset(ABC):
 
     @abstractmethod
     def scene_name(self, rest: str) -> str | None:
-        """The scene that the end of an id or file name means, such as "val/00800-X/X.basis.glb".
+        """The scene that the end of an id or file name stands for, such as "val/00800-X/X.basis.glb".
 
         None when it cannot be a name of this dataset. Nothing is looked up on disk.
         """
@@ -54,7 +54,7 @@ class SceneDataset(ABC):
 
     @abstractmethod
     def locate(self, root: Path, name: str) -> SceneFiles:
-        """The files of a scene; raises FileError that names the exact missing one and its offer."""
+        """The files of a scene; raises FileError that names the exact missing one and its source."""
 
     @abstractmethod
     def build(self, files: SceneFiles, scene_id: str) -> Scene:
@@ -80,7 +80,7 @@ class SceneDataset(ABC):
         return True
 
     def require_file(self, path: Path, what: str) -> Path:
-        """Return `path` if it is a file, else raise FileError with where it is offered."""
+        """Return `path` if it is a file, else raise FileError with the page that offers it."""
         if not path.is_file():
             raise self.missing(path, what)
         return path

@@ -18,9 +18,9 @@ from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
-from navarena.scenes.datasets.reading import (
+from navarena.scenes.datasets.mesh_reading import (
     LabelledMesh,
-    Thing,
+    ObjectRecord,
     known_owners,
     label_scene,
     numbers,
@@ -82,19 +82,19 @@ class Gibson(SceneDataset):
             return scene
         table = files.paths["table"]
         content = read_json(table, "list of objects")
-        things, room_of = _things(content, table)
+        records, room_of = _object_records(content, table)
         if "labels" in files.paths:
             labels = files.paths["labels"]
             mesh = _upright(labels, scene)
-            parts = [SurfacePart(mesh.corners, known_owners(mesh.values, things, labels, table))]
+            parts = [SurfacePart(mesh.corners, known_owners(mesh.values, records, labels, table))]
             scene = label_scene(scene, parts, files.paths["mesh"], labels)
         else:
-            scene = label_by_boxes(scene, things, table)
-        return with_rooms(with_objects(scene, things), _rooms(content, table), room_of)
+            scene = label_by_boxes(scene, records, table)
+        return with_rooms(with_objects(scene, records), _rooms(content, table), room_of)
 
 
 def _upright(labels: Path, scene: Scene) -> LabelledMesh:
-    """The mesh with labels: y up as Habitat's tool writes it, or z up if that fits the pictures better."""
+    """Labelled mesh: y up as Habitat's tool writes it, or z up if that fits the textured mesh better."""
     meshes = [read_labelled_ply(labels, ("object_id",), axis) for axis in ("y", "z")]
     low, high = scene.bounds
 
@@ -105,9 +105,9 @@ def _upright(labels: Path, scene: Scene) -> LabelledMesh:
     return min(meshes, key=misfit)
 
 
-def label_by_boxes(scene: Scene, things: Mapping[int, Thing], table: Path) -> Scene:
+def label_by_boxes(scene: Scene, records: Mapping[int, ObjectRecord], table: Path) -> Scene:
     """The scene with each triangle given to the smallest box that it lies in; (T,) object ids."""
-    boxes = {key: thing.box for key, thing in things.items() if thing.box is not None}
+    boxes = {key: record.box for key, record in records.items() if record.box is not None}
     corners = scene.vertices[scene.triangles]
     low, high = corners.min(1), corners.max(1)
     owner = np.zeros(len(corners), np.int32)
@@ -126,26 +126,26 @@ def _entries(content: Any, key: str, path: Path) -> list[Mapping[str, Any]]:
     return found
 
 
-def _things(content: Any, path: Path) -> tuple[dict[int, Thing], dict[int, int]]:
-    """(object id -> thing, object id -> room id)."""
-    things: dict[int, Thing] = {}
+def _object_records(content: Any, path: Path) -> tuple[dict[int, ObjectRecord], dict[int, int]]:
+    """(object id -> record, object id -> room id)."""
+    records: dict[int, ObjectRecord] = {}
     room_of: dict[int, int] = {}
     for index, entry in enumerate(_entries(content, "objects", path)):
         where = f"{path}: objects[{index}]"
         key, category = require_id(entry.get("id"), where), entry.get("class_")
         if not isinstance(category, str) or not category:
             raise FileError(f"{where}: expected a name 'class_', got {category!r}")
-        require_new(key, things, where)
+        require_new(key, records, where)
         if not key:
             continue
         attributes = {"name": f"{category}_{key}"}
         material = entry.get("material")
         if isinstance(material, list) and material:
             attributes["material"] = str(material[0])
-        things[key] = Thing(category, attributes, _box(entry, where))
+        records[key] = ObjectRecord(category, attributes, _box(entry, where))
         if isinstance(entry.get("parent_room"), int):
             room_of[key] = entry["parent_room"]
-    return things, room_of
+    return records, room_of
 
 
 def _box(entry: Mapping[str, Any], where: str) -> OrientedBox | None:

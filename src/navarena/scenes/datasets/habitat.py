@@ -27,8 +27,8 @@ from navarena.scenes.datasets.habitat_config import (
     Template,
     find_config,
 )
-from navarena.scenes.datasets.reading import (
-    Thing,
+from navarena.scenes.datasets.mesh_reading import (
+    ObjectRecord,
     numbers,
     read_json,
     require_id,
@@ -140,7 +140,7 @@ class _Assembly:
     """A stage (or none) and objects, the files they are read from, and what is missing of them."""
 
     def __init__(self) -> None:
-        self.placed: list[tuple[_Placed, Thing | None]] = []
+        self.placed: list[tuple[_Placed, ObjectRecord | None]] = []
         self.files: set[Path] = set()
         self.remarks: list[str] = []
 
@@ -160,7 +160,7 @@ def _assemble(config: DatasetConfig, path: Path) -> _Assembly:
         names = _class_names(lexicon)
         assembly.files.add(lexicon)
     elif lexicon is not None:
-        assembly.remarks.append(f"{config.path}: {lexicon} is missing; things are called by their templates")
+        assembly.remarks.append(f"{config.path}: {lexicon} is missing; objects are called by their templates")
     asset_local = _is_asset_local(instance, False, f"{path}")
     stage = _placed_entry(instance.get("stage_instance"), f"{path}: stage_instance")
     if stage["template_name"] != NO_STAGE:
@@ -173,7 +173,7 @@ def _assemble(config: DatasetConfig, path: Path) -> _Assembly:
         entry = _placed_entry(listed, where)
         template = config.template("objects", OBJECT_SUFFIX, entry["template_name"], path)
         placed = _Placed(template, entry, asset_local, where)
-        _add(assembly, placed, _thing(template, names, index))
+        _add(assembly, placed, _object_record(template, names, index))
     left_out = len(_list(instance, "articulated_object_instances", path))
     if left_out:
         assembly.remarks.append(f"{path}: {left_out} articulated objects are left out")
@@ -193,19 +193,19 @@ def _list(instance: Mapping[str, Any], key: str, path: Path) -> list[Any]:
     return found
 
 
-def _add(assembly: _Assembly, placed: _Placed, thing: Thing | None) -> None:
+def _add(assembly: _Assembly, placed: _Placed, record: ObjectRecord | None) -> None:
     asset = placed.template.asset()
     if asset is None:
         raise FileError(f"{placed.template.path}: expected the name of a mesh as 'render_asset', got none")
-    assembly.placed.append((placed, thing))
+    assembly.placed.append((placed, record))
     assembly.files |= {asset, placed.template.path}
 
 
-def _thing(template: Template, names: Mapping[int, str], index: int) -> Thing:
+def _object_record(template: Template, names: Mapping[int, str], index: int) -> ObjectRecord:
     stem = template.name.rpartition("/")[2]
     semantic = int(_number(template.attributes, "semantic_id", 0, f"{template.path}"))
     category = names.get(semantic, "") or stem
-    return Thing(category, {"name": f"{stem}_{index}", "template": stem})
+    return ObjectRecord(category, {"name": f"{stem}_{index}", "template": stem})
 
 
 def _build(assembly: _Assembly, scene_id: str) -> Scene:
@@ -220,12 +220,12 @@ def _build(assembly: _Assembly, scene_id: str) -> Scene:
 
     placed_parts: list[Part] = []
     owners: list[int] = []
-    things: dict[int, Thing] = {}
-    for placed, thing in assembly.placed:
+    records: dict[int, ObjectRecord] = {}
+    for placed, record in assembly.placed:
         key = 0
-        if thing is not None:
-            key = len(things) + 1
-            things[key] = thing
+        if record is not None:
+            key = len(records) + 1
+            records[key] = record
         asset = placed.template.asset()
         if asset is None:
             continue
@@ -240,7 +240,7 @@ def _build(assembly: _Assembly, scene_id: str) -> Scene:
             placed_parts.append(moved)
             owners += [key] * len(triangles)
     scene = assemble_scene(scene_id, MeshFile(placed_parts), UP_AXES["y"], 1.0)
-    return with_objects(replace(scene, triangle_object=np.array(owners, np.int32)), things)
+    return with_objects(replace(scene, triangle_object=np.array(owners, np.int32)), records)
 
 
 def _frame(attributes: Mapping[str, Any], path: Path) -> Float[np.ndarray, "3 3"]:

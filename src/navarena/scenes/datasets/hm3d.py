@@ -12,10 +12,12 @@ files: category and object id. Regions become rooms; their categories are not an
 """
 
 import csv
+import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import ClassVar, final
 
@@ -24,10 +26,9 @@ from jaxtyping import Int32, UInt8
 
 from navarena.core.errors import FileError
 from navarena.core.files import read_bytes
-from navarena.scenes.datasets.categories import UNLABELED, hm3d_goal_of, mpcat40_of
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles, folders_named, split_mesh_name
-from navarena.scenes.datasets.reading import (
-    Thing,
+from navarena.scenes.datasets.mesh_reading import (
+    ObjectRecord,
     label_scene,
     plain_mesh,
     require_id,
@@ -38,13 +39,70 @@ from navarena.scenes.datasets.rooms import rooms_from_objects
 from navarena.scenes.labelling import SurfacePart
 from navarena.scenes.scene import Scene
 
+MPCAT40 = (
+    "void", "wall", "floor", "chair", "door", "table", "picture", "cabinet", "cushion", "window", "sofa",
+    "bed", "curtain", "chest_of_drawers", "plant", "sink", "stairs", "ceiling", "toilet", "stool", "towel",
+    "mirror", "tv_monitor", "shower", "column", "bathtub", "counter", "fireplace", "lighting", "beam",
+    "railing", "shelving", "blinds", "gym_equipment", "seating", "board_panel", "furniture", "appliances",
+    "clothes", "objects", "misc", "unlabeled",
+)  # fmt: skip
+"""Index -> name of the categories of Matterport3D (`metadata/mpcat40.tsv` of its repository)."""
+
+UNLABELED = "unlabeled"
+
+HM3D_GOALS = ("chair", "bed", "plant", "toilet", "tv_monitor", "sofa")
+"""Task id -> goal category of ObjectNav on HM3D (Habitat challenges of 2022 and 2023)."""
+
+_TABLE = Path(__file__).with_name("hm3d_categories.json")
+"""The raw names of HM3D by mpcat40 name; HM3D files, unlike those of MP3D, carry no such mapping.
+
+Names are sorted by the meaning that MP3D gives them (a headboard is a part of a bed, an ottoman is a
+stool), so that both datasets can be asked for one list of goals.
+"""
+
+
+@cache
+def _raw_table() -> tuple[dict[str, str], frozenset[str]]:
+    """(HM3D category -> mpcat40 name, HM3D categories that are no goal whatever their mpcat40 name)."""
+    table = json.loads(_TABLE.read_bytes())
+    names = {raw: name for name, raws in table["mpcat40"].items() for raw in raws}
+    return names, frozenset(table["no_goals"])
+
+
+def clean_name(raw: str) -> str:
+    """A category as it is looked up: lower case, single blanks, no underscores."""
+    return " ".join(raw.lower().replace("_", " ").split())
+
+
+def mpcat40_of(raw: str) -> str:
+    """The mpcat40 name of an HM3D category; what the table does not know is one of the "objects".
+
+    Names of mpcat40 itself stand for themselves.
+    """
+    name = clean_name(raw)
+    if name.replace(" ", "_") in MPCAT40:
+        return name.replace(" ", "_")
+    return _raw_table()[0].get(name, "objects" if name else UNLABELED)
+
+
+def hm3d_goal_of(raw: str) -> str | None:
+    """The ObjectNav goal (one of HM3D_GOALS) that an HM3D category counts as, or None.
+
+    Parts do not count: a headboard is no bed and a cushion no sofa. A toilet seat is a toilet, as in
+    the published episodes.
+    """
+    name = clean_name(raw)
+    goal = mpcat40_of(name)
+    return goal if goal in HM3D_GOALS and name not in _raw_table()[1] else None
+
+
 HEADER = "HM3D Semantic Annotations"
 UP_AXIS = "z"
 
 _log = logging.getLogger(__name__)
 _FOLDER = re.compile(r"\d{5}-[A-Za-z0-9]{11}")
 _BAND = 256
-"""Rows of a picture that are looked up at once, to bound memory."""
+"""Rows of an image that are looked up at once, to bound memory."""
 
 _FLOORS = ("floor", "rug", "carpet")
 
@@ -55,7 +113,7 @@ class Annotation:
 
     Attributes:
         object_id: 1 or more; 0 stands for nothing.
-        color: 0xRRGGBB, or None when it cannot be told.
+        color: 0xRRGGBB, or None when it cannot be read.
         category: as the annotator wrote it.
         region: of the object, or None.
     """
@@ -114,12 +172,14 @@ class HM3D(SceneDataset):
         table, painted = files.paths["table"], files.paths["painted"]
         annotations = read_annotations(table)
         scene = label_scene(scene, painted_surface(painted, annotations), files.paths["mesh"], painted)
-        scene = with_objects(scene, {line.object_id: _thing(line) for line in annotations if line.object_id})
+        scene = with_objects(
+            scene, {line.object_id: _object_record(line) for line in annotations if line.object_id}
+        )
         rooms = {line.object_id: line.region for line in annotations if line.region is not None}
         return rooms_from_objects(scene, rooms, _FLOORS)
 
     def _folder(self, root: Path, name: str) -> Path:
-        """Where a scene is: as named, or in another split (`minival` repeats scenes of `val`)."""
+        """The folder of a scene: as named, or in another split (`minival` repeats scenes of `val`)."""
         folder = root / name
         if folder.is_dir() or not root.is_dir():
             return folder
@@ -224,7 +284,7 @@ def _labels_of_colors(pixels: UInt8[np.ndarray, "h w 3"], ids: Mapping[int, int]
     return labels
 
 
-def _thing(line: Annotation) -> Thing:
+def _object_record(line: Annotation) -> ObjectRecord:
     attributes = {"name": f"{line.category}_{line.object_id}", "mpcat40": mpcat40_of(line.category)}
     goal = hm3d_goal_of(line.category)
-    return Thing(line.category, attributes | ({"goal": goal} if goal else {}))
+    return ObjectRecord(line.category, attributes | ({"goal": goal} if goal else {}))

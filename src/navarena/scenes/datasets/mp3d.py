@@ -15,15 +15,15 @@ from jaxtyping import Int
 
 from navarena.core.errors import FileError
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles, folders_named, split_mesh_name
-from navarena.scenes.datasets.mp3d_house import House, HouseObject, read_house, region_outline
-from navarena.scenes.datasets.reading import (
-    Thing,
+from navarena.scenes.datasets.mesh_reading import (
+    ObjectRecord,
     label_scene,
     plain_mesh,
     read_labelled_ply,
     with_objects,
     world_points,
 )
+from navarena.scenes.datasets.mp3d_house import House, HouseObject, read_house, region_outline
 from navarena.scenes.datasets.rooms import MIN_HEIGHT
 from navarena.scenes.labelling import SurfacePart, upright_box
 from navarena.scenes.scene import Room, Scene
@@ -71,10 +71,12 @@ class MP3D(SceneDataset):
         owners = _objects_of_segments(house, mesh.values, labels, files.paths["house"])
         scene = label_scene(scene, [SurfacePart(mesh.corners, owners)], files.paths["mesh"], labels)
         scene = replace(scene, rooms=_rooms(house))
-        things = {
-            thing.index + 1: _thing(house, thing) for thing in house.objects.values() if thing.category >= 0
+        records = {
+            entry.index + 1: _object_record(house, entry)
+            for entry in house.objects.values()
+            if entry.category >= 0
         }
-        return with_objects(scene, things)
+        return with_objects(scene, records)
 
 
 def _objects_of_segments(
@@ -94,14 +96,14 @@ def _objects_of_segments(
     return owners[where.reshape(-1)]
 
 
-def _thing(house: House, thing: HouseObject) -> Thing:
-    raw, name = house.categories[thing.category]
-    region = house.regions.get(thing.region)
+def _object_record(house: House, entry: HouseObject) -> ObjectRecord:
+    raw, name = house.categories[entry.category]
+    region = house.regions.get(entry.region)
     level = 0 if region is None else region.level
-    return Thing(
+    return ObjectRecord(
         name,
-        {"name": f"{level}_{thing.region}_{thing.index}", "raw_category": raw, "mpcat40": name},
-        upright_box(world_points(thing.corners, UP_AXIS)),
+        {"name": f"{level}_{entry.region}_{entry.index}", "raw_category": raw, "mpcat40": name},
+        upright_box(world_points(entry.corners, UP_AXIS)),
         None if region is None else region.index,
         level,
     )

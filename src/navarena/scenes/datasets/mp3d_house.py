@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.core.files import read_bytes
-from navarena.scenes.datasets.reading import LARGEST_ID, LARGEST_NUMBER, require_new
+from navarena.scenes.datasets.mesh_reading import LARGEST_ID, LARGEST_NUMBER, require_new
 
 HEADER = "ASCII 1.1"
 
@@ -28,7 +28,7 @@ REGION_CATEGORIES: Mapping[str, str] = {
     "z": "other room", "B": "bar", "C": "classroom", "D": "dining booth", "S": "spa", "Z": "junk",
     "-": "unlabeled",
 }  # fmt: skip
-"""Letter of a region -> what it is."""
+"""Letter of a region -> room category."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class HouseRegion:
 
 @dataclass(frozen=True)
 class HouseObject:
-    """A thing: its region (-1 none), category index (-1 none) and the eight corners (8, 3) of its box."""
+    """An object: its region (-1 none), category index (-1 none) and the eight corners (8, 3) of its box."""
 
     index: int
     region: int
@@ -54,11 +54,11 @@ class HouseObject:
 
 @dataclass
 class House:
-    """What a .house file says, by index.
+    """The records of a .house file, by index.
 
     Attributes:
         levels: indices of the storeys.
-        regions, objects: rooms and things.
+        regions, objects: rooms and objects.
         categories: index -> (raw name, mpcat40 name).
         segments: id of a segment of the mesh -> index of its object.
         surfaces: index -> index of its region.

@@ -1,4 +1,4 @@
-"""ProcTHOR's houses: walls, doors and windows as they are, things as boxes.
+"""ProcTHOR's houses: walls, doors and windows as they are, objects as boxes.
 
 A folder holds `train.jsonl.gz`, `val.jsonl.gz` and `test.jsonl.gz` (a house to a line, as ProcTHOR-10K
 comes), or single houses `NAME.json`, and beside them `asset-database.json`, which says how large each asset
@@ -18,9 +18,9 @@ from typing import IO, Any, ClassVar, cast, final
 
 from navarena.core.errors import FileError
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
+from navarena.scenes.datasets.mesh_reading import read_json
 from navarena.scenes.datasets.procthor_house import read_assets, read_house
 from navarena.scenes.datasets.procthor_mesh import build_scene
-from navarena.scenes.datasets.reading import read_json
 from navarena.scenes.scene import Scene
 
 ASSETS = "asset-database.json"

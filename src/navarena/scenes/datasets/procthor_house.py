@@ -1,4 +1,4 @@
-"""ProcTHOR's house files as plain records, every one checked; Unity's frame is left at this door.
+"""ProcTHOR's house files as plain records, every one checked and converted from Unity's frame.
 
 Unity is left-handed with y up: z changes its sign on the way in, and a heading in degrees, clockwise, becomes
 a yaw in radians, counter-clockwise. Two versions of the format occur: version 1.0.0 gives the opening of a
@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.core.geometry import world_from_unity, yaw_from_unity
-from navarena.scenes.datasets.reading import LARGEST_NUMBER
+from navarena.scenes.datasets.mesh_reading import LARGEST_NUMBER
 
 EXTERIOR = "exterior"
 
@@ -63,7 +63,7 @@ class PlanOpening:
 
 @dataclass(frozen=True)
 class PlanObject:
-    """A thing: id, asset, centre of its box in metres, turn (yaw) in radians, what it stands on."""
+    """An object: id, asset, centre of its box in metres, turn (yaw) in radians, what it stands on."""
 
     key: str
     asset: str
@@ -144,10 +144,10 @@ def _point(value: Any, where: str) -> Float[np.ndarray, "3"]:
     return point
 
 
-def _points(entry: Mapping[str, Any], key: str, least: int, where: str) -> list[Float[np.ndarray, "3"]]:
+def _points(entry: Mapping[str, Any], key: str, min_count: int, where: str) -> list[Float[np.ndarray, "3"]]:
     values = entry.get(key)
-    if not isinstance(values, list) or len(values) < least:
-        raise FileError(f"{where}: expected at least {least} points as {key!r}, got {str(values)[:80]}")
+    if not isinstance(values, list) or len(values) < min_count:
+        raise FileError(f"{where}: expected at least {min_count} points as {key!r}, got {str(values)[:80]}")
     return [_point(value, f"{where}.{key}[{index}]") for index, value in enumerate(values)]
 
 
@@ -200,7 +200,7 @@ def _openness(entry: Mapping[str, Any], where: str) -> float:
 
 
 def _objects(entries: Iterator[tuple[Mapping[str, Any], str]], parent: str | None) -> Iterator[PlanObject]:
-    """Things with all that stands on or in them."""
+    """Objects with all that stands on or in them."""
     for entry, where in entries:
         center = world_from_unity(_point(entry.get("position"), f"{where}.position"))
         turn = _point(entry.get("rotation", {"x": 0, "y": 0, "z": 0}), f"{where}.rotation")

@@ -1,4 +1,4 @@
-"""The surfaces of a ProcTHOR house: floors, ceilings, walls with their openings, things as boxes."""
+"""The surfaces of a ProcTHOR house: floors, ceilings, walls with their openings, and objects as boxes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError
+from navarena.scenes.datasets.mesh_reading import ObjectRecord, with_objects
 from navarena.scenes.datasets.procthor_house import (
     EXTERIOR,
     PlanHouse,
@@ -16,7 +17,6 @@ from navarena.scenes.datasets.procthor_house import (
     PlanWall,
     category_name,
 )
-from navarena.scenes.datasets.reading import Thing, with_objects
 from navarena.scenes.labelling import OrientedBox
 from navarena.scenes.scene import Material, Room, Scene
 
@@ -37,7 +37,7 @@ _PALETTE = (
     (196, 98, 86), (222, 160, 84), (206, 196, 96), (128, 176, 98), (86, 160, 142), (92, 146, 196),
     (122, 112, 190), (182, 112, 172), (142, 118, 98), (108, 122, 134),
 )  # fmt: skip
-"""Colours of things by category: the assets' own pictures belong to their simulator."""
+"""Colours of objects by category: the assets' own textures belong to their simulator."""
 
 Assets = Mapping[str, tuple[str, tuple[float, float, float]]]
 
@@ -50,14 +50,14 @@ class _Builder:
         self.owner: list[int] = []
         self.material: list[int] = []
         self.materials: dict[str, int] = {}
-        self.things: dict[int, Thing] = {}
+        self.records: dict[int, ObjectRecord] = {}
 
-    def add(self, thing: Thing, corners: Float[np.ndarray, "t 3 3"]) -> None:
+    def add(self, record: ObjectRecord, corners: Float[np.ndarray, "t 3 3"]) -> None:
         """A new object with these triangles (T, 3, 3), metres; none for something that is only known."""
-        key = len(self.things) + 1
-        self.things[key] = thing
+        key = len(self.records) + 1
+        self.records[key] = record
         if len(corners):
-            material = self.materials.setdefault(thing.category, len(self.materials))
+            material = self.materials.setdefault(record.category, len(self.materials))
             self.corners.append(corners)
             self.owner += [key] * len(corners)
             self.material += [material] * len(corners)
@@ -75,7 +75,7 @@ class _Builder:
             materials=tuple(Material(name, {**_COLORS, **palette}[name]) for name in self.materials),
             rooms=tuple(rooms),
         )
-        return with_objects(scene, self.things)
+        return with_objects(scene, self.records)
 
 
 def build_scene(house: PlanHouse, assets: Assets, scene_id: str, path: Path) -> Scene:
@@ -88,15 +88,15 @@ def build_scene(house: PlanHouse, assets: Assets, scene_id: str, path: Path) -> 
         for category, level in (("floor", 0.0), ("ceiling", height[room.key])):
             y = float(room.outline[:, 1].mean()) + level
             corners = np.stack([flat[..., 0], np.full(flat.shape[:2], y), flat[..., 1]], -1)
-            thing = Thing(category, {"name": f"{category}|{room.key}"}, None, number[room.key])
-            builder.add(thing, _facing(corners, np.array([0.0, 1.0 if category == "floor" else -1.0, 0.0])))
+            record = ObjectRecord(category, {"name": f"{category}|{room.key}"}, None, number[room.key])
+            builder.add(record, _facing(corners, np.array([0.0, 1.0 if category == "floor" else -1.0, 0.0])))
     walls = {wall.key: wall for wall in house.walls}
     for wall in house.walls:
         if wall.is_empty:
             continue
         holes = [_hole_on(wall, opening, walls) for opening in house.openings if wall.key in opening.walls]
-        thing = Thing("wall", {"name": wall.key}, None, number.get(wall.room))
-        builder.add(thing, _wall_triangles(wall, holes, house.rooms))
+        record = ObjectRecord("wall", {"name": wall.key}, None, number.get(wall.room))
+        builder.add(record, _wall_triangles(wall, holes, house.rooms))
     for opening in house.openings:
         builder.add(*_opening(opening, walls[opening.walls[0]], number))
     for item in house.objects:
@@ -186,7 +186,7 @@ def _room_at(point: Float[np.ndarray, "3"], rooms: Sequence[PlanRoom]) -> str | 
 
 def _opening(
     opening: PlanOpening, wall: PlanWall, number: Mapping[str, int]
-) -> tuple[Thing, Float[np.ndarray, "t 3 3"]]:
+) -> tuple[ObjectRecord, Float[np.ndarray, "t 3 3"]]:
     """A door or window; what one can go through has no triangles."""
     along = (wall.end - wall.start) / np.linalg.norm(wall.end - wall.start)
     middle = (np.array(opening.low) + np.array(opening.high)) / 2
@@ -198,25 +198,25 @@ def _opening(
     )
     box = _box(center, half, float(np.arctan2(-along[2], along[0])))
     state = {"state": "open" if opening.is_open else "closed"} if opening.kind == "door" else {}
-    thing = Thing(opening.kind, {"name": opening.key, **state}, box, number.get(wall.room))
-    return thing, np.zeros((0, 3, 3)) if opening.is_open else box_triangles(box)
+    record = ObjectRecord(opening.kind, {"name": opening.key, **state}, box, number.get(wall.room))
+    return record, np.zeros((0, 3, 3)) if opening.is_open else box_triangles(box)
 
 
 def _object(
-    thing: PlanObject, assets: Assets, rooms: Sequence[PlanRoom], number: Mapping[str, int], path: Path
-) -> tuple[Thing, Float[np.ndarray, "t 3 3"]]:
-    if thing.asset not in assets:
+    placed: PlanObject, assets: Assets, rooms: Sequence[PlanRoom], number: Mapping[str, int], path: Path
+) -> tuple[ObjectRecord, Float[np.ndarray, "t 3 3"]]:
+    if placed.asset not in assets:
         raise FileError(
-            f"{path}: object {thing.key!r}: expected an asset of the asset database, got {thing.asset!r}; is "
-            "the database of the same version?"
+            f"{path}: object {placed.key!r}: expected an asset of the asset database, got {placed.asset!r}; "
+            "is the database of the same version?"
         )
-    kind, (x, y, z) = assets[thing.asset]
-    box = _box(thing.center, (x / 2, y / 2, z / 2), thing.yaw)
-    attributes = {"name": thing.key, "asset": thing.asset, "object_type": kind}
-    if thing.parent is not None:
-        attributes["parent"] = thing.parent
-    room = number.get(_room_at(thing.center, rooms) or "")
-    return Thing(category_name(kind), attributes, box, room), box_triangles(box)
+    kind, (x, y, z) = assets[placed.asset]
+    box = _box(placed.center, (x / 2, y / 2, z / 2), placed.yaw)
+    attributes = {"name": placed.key, "asset": placed.asset, "object_type": kind}
+    if placed.parent is not None:
+        attributes["parent"] = placed.parent
+    room = number.get(_room_at(placed.center, rooms) or "")
+    return ObjectRecord(category_name(kind), attributes, box, room), box_triangles(box)
 
 
 def _box(center: Float[np.ndarray, "3"], half: tuple[float, float, float], yaw: float) -> OrientedBox:

@@ -1,6 +1,6 @@
 """Replica: a folder for each scene, such as `apartment_0`.
 
-`mesh.ply` is the picture mesh: quads with colours of vertices, z up. `habitat/info_semantic.json` lists
+`mesh.ply` is the coloured mesh: quads with colours of vertices, z up. `habitat/info_semantic.json` lists
 classes and objects with oriented boxes, and `habitat/mesh_semantic.ply` is the mesh whose faces carry
 `object_id`. Files that were put beside `mesh.ply`, and a `mesh.ply` with object ids of its own, are read too.
 """
@@ -16,8 +16,8 @@ import numpy as np
 from navarena.core.errors import FileError
 from navarena.core.geometry import rotation_from_quaternion
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles, folders_named
-from navarena.scenes.datasets.reading import (
-    Thing,
+from navarena.scenes.datasets.mesh_reading import (
+    ObjectRecord,
     known_owners,
     label_scene,
     numbers,
@@ -70,15 +70,15 @@ class Replica(SceneDataset):
 
     def build(self, files: SceneFiles, scene_id: str) -> Scene:
         scene = plain_mesh(files.paths["mesh"], UP_AXIS, scene_id)
-        things = read_objects(files.paths["table"])
+        records = read_objects(files.paths["table"])
         labels = files.paths.get("labels", files.paths["mesh"])
         mesh = read_labelled_ply(labels, ("object_id",), UP_AXIS)
-        owners = known_owners(mesh.values, things, labels, files.paths["table"])
+        owners = known_owners(mesh.values, records, labels, files.paths["table"])
         if "labels" in files.paths:
             scene = label_scene(scene, [SurfacePart(mesh.corners, owners)], files.paths["mesh"], labels)
         else:
             scene = replace(scene, triangle_object=owners.astype(np.int32))
-        return with_objects(scene, things)
+        return with_objects(scene, records)
 
 
 def _first(*paths: Path) -> Path:
@@ -90,8 +90,8 @@ def _has_object_ids(path: Path) -> bool:
         return b"object_id" in file.read(1 << 14).partition(b"end_header")[0]
 
 
-def read_objects(path: Path) -> dict[int, Thing]:
-    """Object id -> thing of an info_semantic.json; raises FileError that names the entry.
+def read_objects(path: Path) -> dict[int, ObjectRecord]:
+    """Object id -> record of an info_semantic.json; raises FileError that names the entry.
 
     Objects without a class, and id 0, are left out.
     """
@@ -104,21 +104,21 @@ def read_objects(path: Path) -> dict[int, Thing]:
         if not isinstance(entry, Mapping) or "id" not in entry or not entry.get("name"):
             raise FileError(f"{path}: classes[{index}]: expected 'id' and 'name', got {entry!r}")
         classes[require_id(entry["id"], f"{path}: classes[{index}]")] = str(entry["name"])
-    things: dict[int, Thing] = {}
+    records: dict[int, ObjectRecord] = {}
     for index, entry in enumerate(content["objects"]):
         where = f"{path}: objects[{index}]"
         if not isinstance(entry, Mapping):
             raise FileError(f"{where}: expected an object, got {entry!r}")
         key, kind = require_id(entry.get("id"), where), entry.get("class_id", -1)
-        require_new(key, things, where)
+        require_new(key, records, where)
         if kind == -1 or not key:
             continue
         if not isinstance(kind, int) or kind not in classes:
             raise FileError(
                 f"{where} (id {key}): expected the id of one of the classes, got class_id {kind!r}"
             )
-        things[key] = Thing(classes[kind], {"name": f"{classes[kind]}_{key}"}, _box(entry, where))
-    return things
+        records[key] = ObjectRecord(classes[kind], {"name": f"{classes[kind]}_{key}"}, _box(entry, where))
+    return records
 
 
 def _box(entry: Mapping[str, Any], where: str) -> OrientedBox | None:

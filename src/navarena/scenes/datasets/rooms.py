@@ -1,4 +1,4 @@
-"""Rooms for datasets that only say which objects share one."""
+"""Rooms and storeys for datasets that only list which objects share a room."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,10 +27,10 @@ def rooms_from_objects(scene: Scene, room_of: Mapping[int, int], floors: Sequenc
     labelled; its category is "room". Rooms whose plan has no area are left out, and their objects
     belong to none. Storeys are groups of floor heights with less than STOREY_GAP between them.
     """
-    names = {thing.object_id: thing.category for thing in scene.objects}
-    things, thing_of = np.unique(scene.triangle_object, return_inverse=True)
-    owner = np.array([room_of.get(key, -1) for key in things.tolist()])[thing_of]
-    on_floor = np.array([names.get(key) in floors for key in things.tolist()])[thing_of]
+    names = {obj.object_id: obj.category for obj in scene.objects}
+    ids, id_of = np.unique(scene.triangle_object, return_inverse=True)
+    owner = np.array([room_of.get(key, -1) for key in ids.tolist()])[id_of]
+    on_floor = np.array([names.get(key) in floors for key in ids.tolist()])[id_of]
     rooms = []
     for room in sorted(set(room_of.values())):
         mine = np.flatnonzero(owner == room)
@@ -54,13 +54,13 @@ def with_rooms(scene: Scene, rooms: Sequence[Room], room_of: Mapping[int, int]) 
     levels = storeys(np.array([room.floor_height for room in rooms]))
     rooms = [replace(room, level=int(level)) for room, level in zip(rooms, levels)]
     level_of = {room.room_id: room.level for room in rooms}
-    things = []
-    for thing in scene.objects:
-        room_id = room_of.get(thing.object_id)
+    objects = []
+    for obj in scene.objects:
+        room_id = room_of.get(obj.object_id)
         inside = room_id if room_id in level_of else None
-        level = thing.level if inside is None else level_of[inside]
-        things.append(replace(thing, room=inside, level=level))
-    return replace(scene, rooms=tuple(rooms), objects=tuple(things))
+        level = obj.level if inside is None else level_of[inside]
+        objects.append(replace(obj, room=inside, level=level))
+    return replace(scene, rooms=tuple(rooms), objects=tuple(objects))
 
 
 def storeys(heights: Float[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:

@@ -1,6 +1,6 @@
-"""Where the user's datasets are.
+"""The folders of the user's datasets.
 
-Two places say it: the folder NAVARENA_DATA, which holds one folder for each dataset (directly or in
+Two places name them: the folder NAVARENA_DATA, which holds one folder for each dataset (directly or in
 `scene_datasets`, as Habitat has it), and a list that `navarena scene import --dataset` adds to. The list
 is kept in the user's configuration folder, since it is not derived from anything; NAVARENA_CONFIG names
 another one.

@@ -1,4 +1,4 @@
-"""The one door through which mesh files come in and go out: glTF, OBJ and PLY, by trimesh."""
+"""Import and export of mesh files: glTF, OBJ and PLY, by trimesh."""
 
 from navarena.scenes.formats.exporting import export_glb
 from navarena.scenes.formats.importing import SUFFIXES, import_mesh, read_mesh, read_ply_property

@@ -1,4 +1,4 @@
-"""Parts of a mesh file become one scene."""
+"""Assembly of the parts of a mesh file into one scene."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from jaxtyping import Float, Int, UInt8
 
 from navarena.core.errors import SceneError
 from navarena.scenes.formats.part import Look, MeshFile, Part
-from navarena.scenes.formats.textures import fit_texture
+from navarena.scenes.formats.texture_images import fit_texture
 from navarena.scenes.scene import Material, Scene, SceneObject
 
 _WHITE = 255
@@ -127,7 +127,7 @@ def _objects(
 ) -> tuple[Int[np.ndarray, "t"], tuple[SceneObject, ...]]:
     """((T,) int32 object id of each triangle, objects with boxes along the axes).
 
-    Keys become ids as they are. One name for the whole file says nothing about the things in it:
+    Keys become ids as they are. One name for the whole file says nothing about the objects in it:
     then there are no objects.
     """
     found = np.unique(keys[keys > 0])

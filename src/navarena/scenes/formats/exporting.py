@@ -22,19 +22,19 @@ def export_glb(scene: Scene, path: Path) -> None:
     exported = trimesh.Scene()
     materials = [_material(scene, index) for index in range(len(scene.materials))]
     colors = _lit_colors(scene)
-    things = {thing.object_id: thing for thing in scene.objects}
+    objects = {obj.object_id: obj for obj in scene.objects}
     groups, group_of = np.unique(
         np.stack([scene.triangle_object, scene.triangle_material], 1), axis=0, return_inverse=True
     )
     group_of = group_of.reshape(-1)
     for index, (object_id, material) in enumerate(groups.tolist()):
         chosen = np.flatnonzero(group_of == index)
-        thing = things.get(object_id)
+        obj = objects.get(object_id)
         extras: dict[str, Any] = {}
         name = scene.materials[material].name
-        if thing is not None:
-            name = f"{thing.category} {object_id} {name}"
-            extras = {**thing.attributes, CATEGORY_KEY: thing.category, OBJECT_KEY: str(object_id)}
+        if obj is not None:
+            name = f"{obj.category} {object_id} {name}"
+            extras = {**obj.attributes, CATEGORY_KEY: obj.category, OBJECT_KEY: str(object_id)}
         mesh = _mesh(scene, chosen, materials[material], colors)
         mesh.metadata.update(extras)
         exported.add_geometry(mesh, node_name=f"{index:05d} {name}", geom_name=f"{index:05d} {name}")

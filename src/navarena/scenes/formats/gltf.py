@@ -28,7 +28,7 @@ from navarena.scenes.formats.part import (
     split_polygons,
 )
 from navarena.scenes.formats.references import read_gltf_header
-from navarena.scenes.formats.textures import rgb_image
+from navarena.scenes.formats.texture_images import rgb_image
 
 CATEGORY_KEY, OBJECT_KEY = "category", "object_id"
 """The `extras` of a node or mesh that hold a category make it a labelled object; parts with the
@@ -135,19 +135,19 @@ def _part(
     require_indices(triangles, len(vertices), "glTF indices")
     if np.linalg.det(transform[:3, :3]) < 0:  # a mirrored copy: keep the fronts in front
         triangles = triangles[:, ::-1]
-    visual, told = mesh.visual, GltfMaterial(UNNAMED)
+    visual, described = mesh.visual, GltfMaterial(UNNAMED)
     if visual.kind == "texture":
         # Beside a material, trimesh keeps colours of vertices only here.
         colors = visual.vertex_attributes.get("color")
         material, uv = visual.material, visual.uv
-        told = _told(material, materials)
+        described = _describe(material, materials)
         if id(material) not in looks:
-            looks[id(material)] = _look(material, told)
+            looks[id(material)] = _look(material, described)
         look = looks[id(material)]
     else:
         colors = visual.vertex_colors if visual.defined else None
         uv, look = None, PLAIN if colors is None else Look("vertex colours", (255, 255, 255))
-    if told.double_sided:
+    if described.double_sided:
         triangles = np.concatenate([triangles, triangles[:, ::-1]])
     return Part(
         np.ascontiguousarray(vertices),
@@ -159,21 +159,21 @@ def _part(
     )
 
 
-def _told(material: Any, materials: Sequence[GltfMaterial]) -> GltfMaterial:
+def _describe(material: Any, materials: Sequence[GltfMaterial]) -> GltfMaterial:
     """The entry of the file that became trimesh's `material`; its name is the number."""
     name = str(getattr(material, "name", None) or "")
     return materials[int(name)] if name.isdigit() and int(name) < len(materials) else GltfMaterial(UNNAMED)
 
 
-def _look(material: Any, told: GltfMaterial) -> Look:
+def _look(material: Any, described: GltfMaterial) -> Look:
     """Colour and image of a material; the factor is taken as it is, without a gamma step."""
     factor = getattr(material, "baseColorFactor", None)
     texture = getattr(material, "baseColorTexture", None)
-    image = told.image
+    image = described.image
     if image is None and texture is not None:
-        image = rgb_image(texture, told.name)
+        image = rgb_image(texture, described.name)
     color = (255, 255, 255) if factor is None else _factor_bytes(np.asarray(factor))
-    return Look(told.name, color, image)
+    return Look(described.name, color, image)
 
 
 def _factor_bytes(factor: np.ndarray) -> tuple[int, int, int]:

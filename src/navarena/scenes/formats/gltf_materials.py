@@ -1,4 +1,4 @@
-"""What trimesh does not tell of glTF materials: which they are, their sides, their Basis images."""
+"""The parts of glTF materials that trimesh drops: names, double sides, Basis Universal images."""
 
 import base64
 import json
@@ -6,6 +6,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -13,8 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 from jaxtyping import UInt8
 
-from navarena.core.errors import FileError
-from navarena.scenes.formats.basis import decode_basis, require_basis_decoder
+from navarena.core.errors import FileError, MissingExtraError, require_extra
 
 UNNAMED = "material"
 
@@ -128,3 +128,41 @@ def _uri_bytes(uri: str, path: Path) -> bytes:
     if uri.startswith("data:"):
         return base64.b64decode(uri.partition(",")[2])
     return (path.parent / unquote(uri)).read_bytes()
+
+
+_SIGNATURES = (b"sB", b"\xabKTX 20\xbb\r\n\x1a\n")
+
+REMEDY = (
+    "run: pip install 'navarena[hm3d]', or use the same scenes without this compression (HM3D: the .glb "
+    "files of the archives hm3d-<split>-glb-v0.2.tar, beside the -habitat- ones on the owner's page)"
+)
+
+
+def is_basis(data: bytes) -> bool:
+    """Whether `data` begins like a .basis or a KTX 2 file."""
+    return data.startswith(_SIGNATURES)
+
+
+def require_basis_decoder() -> None:
+    """Raise MissingExtraError unless Basis images can be decoded here."""
+    if find_spec("opengl_basisu") is None:
+        raise MissingExtraError(f"its textures are compressed by Basis Universal; {REMEDY}")
+
+
+def decode_basis(data: bytes, name: str) -> UInt8[np.ndarray, "h w 3"]:
+    """The pixels (H, W, 3) uint8 sRGB of the largest level, row 0 on top; transparency is dropped.
+
+    Args:
+        data: a .basis file, or a KTX 2 file with ETC1S or UASTC blocks.
+        name: of the image, for errors.
+
+    Raises FileError for anything else, MissingExtraError without the extra `hm3d`.
+    """
+    require_basis_decoder()
+    library = require_extra("opengl_basisu", "hm3d")
+    try:
+        texture = library.open(data)
+        pixels = np.asarray(texture.transcode("rgba8").data)[..., :3]
+    except (ValueError, IndexError) as error:
+        raise FileError(f"the Basis image {name!r} cannot be decoded: {error}") from error
+    return np.ascontiguousarray(pixels[::-1] if texture.y_flipped else pixels)

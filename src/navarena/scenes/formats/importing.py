@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from navarena.core.errors import FileError, InputError, NavarenaError
+from navarena.core.errors import FileError, InputError, NavarenaError, require_name, unknown_name
 from navarena.core.files import read_bytes
-from navarena.core.suggest import require_name, unknown_name
 from navarena.scenes.formats.assembling import assemble_scene
 from navarena.scenes.formats.gltf import read_gltf
 from navarena.scenes.formats.obj import read_obj
@@ -84,7 +83,7 @@ def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Sce
 def read_mesh(path: Path) -> MeshFile:
     """The parts of a mesh file in its own frame and unit; raises FileError as `import_mesh` does.
 
-    A missing file of materials, and images that cannot be decoded, are told in `lost`.
+    A missing file of materials, and images that cannot be decoded, are listed in `lost`.
     """
     suffix = path.suffix.lower()
     if suffix not in _READERS:

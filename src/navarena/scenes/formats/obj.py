@@ -1,4 +1,4 @@
-"""Wavefront OBJ. trimesh reads it; what it would lose or misread is put right before."""
+"""Wavefront OBJ. Read by trimesh, after correcting what trimesh would lose or misread."""
 
 import io
 import re
@@ -19,7 +19,7 @@ from navarena.scenes.formats.part import (
     require_indices,
     split_polygons,
 )
-from navarena.scenes.formats.textures import rgb_image
+from navarena.scenes.formats.texture_images import rgb_image
 
 _NO_GROUP = ("", "default", "off", "(null)")
 """Names that say "no group": the format's own default, and what exporters write for it."""
@@ -136,12 +136,12 @@ def _label_groups(
     keys: dict[tuple[str, str], int] = {}
     key_of: dict[int, int | None] = {}
     for number in used:
-        thing, group, _ = groups[number]
-        name = (thing, "" if group.lower() in _NO_GROUP else group)
+        object_name, group, _ = groups[number]
+        name = (object_name, "" if group.lower() in _NO_GROUP else group)
         key_of[number] = keys.setdefault(name, len(keys) + 1) if any(name) else None
     labels = {
-        key: Label(group or thing, {"object": thing} if thing and group else {})
-        for (thing, group), key in keys.items()
+        key: Label(group or object_name, {"object": object_name} if object_name and group else {})
+        for (object_name, group), key in keys.items()
     }
     return labels, key_of
 

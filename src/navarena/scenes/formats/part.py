@@ -1,4 +1,4 @@
-"""What every reader returns: parts with one look each, in the file's own frame and unit."""
+"""Parts of a mesh file, as every reader returns them: one material each, in the file's own frame and unit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ PLAIN = Look("plain", (180, 170, 150))
 
 @dataclass(frozen=True)
 class Label:
-    """The thing that triangles belong to: category, and what else the file says of it."""
+    """The object that triangles belong to: category, and what else the file says of it."""
 
     category: str
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Part:
         look: their material.
         uv: (T, 3, 2) texture coordinates of the corners, v upwards; or None.
         vertex_color: (V, 3) sRGB bytes, or None.
-        object_key: names the thing that all triangles belong to, or None.
+        object_key: names the object that all triangles belong to, or None.
         triangle_key: (T,) the same for each triangle, 0 = nothing; or None.
     """
 
@@ -65,7 +65,7 @@ class MeshFile:
 
     Attributes:
         parts: at least one.
-        labels: object key (positive) -> what the thing is.
+        labels: object key (positive) -> what the object is.
         lost: what of its looks could not be had, as in "cannot decode the images of cloth".
     """
 

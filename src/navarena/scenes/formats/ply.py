@@ -26,7 +26,7 @@ from navarena.scenes.formats.part import (
 )
 from navarena.scenes.formats.ply_binary import Columns, read_binary_elements
 from navarena.scenes.formats.references import referenced_files
-from navarena.scenes.formats.textures import rgb_image
+from navarena.scenes.formats.texture_images import rgb_image
 
 _INDICES = ("vertex_indices", "vertex_index")
 _OBJECTS = ("object_id", "instance_id", "objectid")

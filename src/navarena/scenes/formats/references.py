@@ -1,4 +1,4 @@
-"""Which other files a mesh file needs, found without loading it."""
+"""The other files that a mesh file refers to, found without loading it."""
 
 import json
 import re

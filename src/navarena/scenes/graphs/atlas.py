@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import InputError, unknown_name
 from navarena.scenes.graphs.candidates import MAX_CANDIDATES, Candidates, build_candidates
 from navarena.scenes.graphs.graph import NavGraph
 
@@ -22,7 +21,7 @@ class GraphAtlas:
 
     Args:
         graphs: one of each scan.
-        columns: most neighbours of a place.
+        columns: largest number of neighbours of a place.
 
     Attributes:
         graphs: by scan.
@@ -86,18 +85,18 @@ class GraphAtlas:
         return np.asarray(self._corner[scan] + (a - first) * self._sizes[scan] + (b - first))
 
     def distance(self, a: Nodes, b: Nodes) -> Float[np.ndarray, "..."]:
-        """(...,) metres along the edges between nodes (...,) of the same scan; infinite without a way.
+        """(...,) metres along the edges between nodes (...,) of the same scan; infinite without a path.
 
         Both in the same scan is the caller's promise.
         """
         return np.asarray(self._distances[self._cells(a, b)])
 
     def next_node(self, a: Nodes, b: Nodes) -> Int[np.ndarray, "..."]:
-        """(...,) index of the node after `a` on a shortest path to `b` (same scans); -1 without a way."""
+        """(...,) index of the node after `a` on a shortest path to `b` (same scans); -1 without a path."""
         return np.asarray(self._next[self._cells(a, b)])
 
     def shortest_path(self, start: int, goal: int) -> Int[np.ndarray, "k"]:
-        """(K,) int64 indices of nodes from `start` to `goal`, both included; (0,) without a way."""
+        """(K,) int64 indices of nodes from `start` to `goal`, both included; (0,) without a path."""
         scan = int(self.scan_of_node[start])
         first = int(self._first[scan])
         return self.graphs[self.scans[scan]].shortest_path(start - first, goal - first) + first

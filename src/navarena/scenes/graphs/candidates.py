@@ -1,4 +1,4 @@
-"""Where one can go from each place, and in which direction that is seen."""
+"""Candidates of each place: the neighbours to go to, and the direction in which each is seen."""
 
 from dataclasses import dataclass
 

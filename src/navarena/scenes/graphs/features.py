@@ -9,8 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float32
 
-from navarena.core.errors import FileError
-from navarena.core.extras import require_extra
+from navarena.core.errors import FileError, require_extra
 from navarena.scenes.graphs.panorama import VIEWS
 
 TSV_COLUMNS = ("scanId", "viewpointId", "image_w", "image_h", "vfov", "features")

@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float, Int
 
-from navarena.core.errors import SceneError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import SceneError, unknown_name
 
 SHORTEST_EDGE = 1e-9
 """Metres given to an edge between two places that coincide; sparse matrices drop zeros."""
@@ -84,19 +83,19 @@ class NavGraph:
 
     @property
     def distances(self) -> Float[np.ndarray, "v v"]:
-        """(V, V) float64 metres along the edges between all pairs; infinite where there is no way."""
+        """(V, V) float64 metres along the edges between all pairs; infinite where there is no path."""
         return self._shortest[0]
 
     @property
     def next_places(self) -> Int[np.ndarray, "v v"]:
-        """(V, V) int: [a, b] is the place after a on a shortest path to b; a itself at b; -1 without way."""
-        nearer = self._shortest[1].T.copy()  # the predecessor of a on the way from b
+        """(V, V) int: [a, b] is the place after a on a shortest path to b; a itself at b; -1 without one."""
+        nearer = self._shortest[1].T.copy()  # the predecessor of a on the path from b
         nearer[nearer < 0] = -1
         np.fill_diagonal(nearer, np.arange(len(self)))
         return nearer
 
     def shortest_path(self, start: int, goal: int) -> Int[np.ndarray, "k"]:
-        """(K,) int64 indices of places from `start` to `goal`, both included; (0,) without a way."""
+        """(K,) int64 indices of places from `start` to `goal`, both included; (0,) without a path."""
         if start != goal and self._shortest[1][goal, start] < 0:
             return np.zeros(0, np.int64)
         path = [start]

@@ -10,10 +10,9 @@ from pathlib import Path, PurePosixPath
 import msgspec
 import numpy as np
 
-from navarena.core.errors import FileError
+from navarena.core.errors import FileError, unknown_name
 from navarena.core.files import read_bytes
 from navarena.core.geometry import world_from_z_up
-from navarena.core.suggest import unknown_name
 from navarena.scenes.graphs.graph import NavGraph
 
 SUFFIX = "_connectivity.json"

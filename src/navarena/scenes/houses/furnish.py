@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from navarena.core.suggest import require_name
+from navarena.core.errors import require_name
 from navarena.scenes.houses.arrange import Arranger, Description
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.furniture.catalog import CATEGORIES, WINDOW_DRESS

@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from navarena.core.errors import SceneError
-from navarena.core.suggest import require_name
+from navarena.core.errors import SceneError, require_name
 from navarena.scenes.houses.plan import Opening, WallOpening
 from navarena.scenes.houses.programme import ROOM_KINDS
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import require_name
+from navarena.core.errors import InputError, require_name
 from navarena.scenes.houses.goat_vocabulary import UNSEEN_CATEGORIES
 from navarena.scenes.houses.settings import HouseSettings
 

@@ -7,7 +7,7 @@ chairs, RoboTHOR's "GarbageCan" is our trash_can.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from navarena.core.suggest import require_name, unknown_name
+from navarena.core.errors import require_name, unknown_name
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
 from navarena.scenes.houses.goat_vocabulary import (
     GOAT_SEEN,

@@ -1,9 +1,8 @@
-"""Labels that were given to one mesh of a place, carried over to another mesh of it."""
+"""Transfer of labels from one mesh of a place to another mesh of it."""
 
 from navarena.scenes.labelling.boxes import OrientedBox, upright_box
-from navarena.scenes.labelling.nearest import Nearest, TriangleTree
-from navarena.scenes.labelling.surface import LabelledSurface, SurfacePart
-from navarena.scenes.labelling.transfer import LabelReport, transfer_labels
+from navarena.scenes.labelling.nearest_triangles import Nearest, TriangleTree
+from navarena.scenes.labelling.transfer import LabelledSurface, LabelReport, SurfacePart, transfer_labels
 
 __all__ = [
     "LabelReport",

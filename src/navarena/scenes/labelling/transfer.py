@@ -1,17 +1,87 @@
-"""Triangles take the label of the labelled surface nearest to them.
+"""Transfer of labels: triangles take the label of the nearest labelled surface.
 
 Every triangle is asked at points spread evenly over it. Where they disagree it is cut once into four by
 the middles of its sides, and each piece takes the label of most of its points. What then still says
 otherwise is the ambiguous share: an estimate of how much of the surface wears a wrong label.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Int32
 
-from navarena.scenes.labelling.surface import LabelledSurface
+from navarena.scenes.labelling.nearest_triangles import Nearest, TriangleTree
 from navarena.scenes.scene import Scene
+
+
+@dataclass(frozen=True)
+class SurfacePart:
+    """Labelled triangles. Exactly one of the three kinds of labels is given.
+
+    Attributes:
+        corners: (T, 3, 3) metres, world frame.
+        of_triangle: (T,) the label of each triangle.
+        of_corner: (T, 3) the label of each corner; a point has that of the corner it is nearest to.
+        image: (h, w) the label of each texel, row 0 on top.
+        uv: (T, 3, 2) texture coordinates for `image`, v upwards, repeating.
+    """
+
+    corners: Float[np.ndarray, "t 3 3"]
+    of_triangle: Int[np.ndarray, "t"] | None = None
+    of_corner: Int[np.ndarray, "t 3"] | None = None
+    image: Int32[np.ndarray, "h w"] | None = None
+    uv: Float[np.ndarray, "t 3 2"] | None = None
+
+    def labels_at(
+        self, triangle: Int[np.ndarray, "n"], weights: Float[np.ndarray, "n 3"]
+    ) -> Int[np.ndarray, "n"]:
+        """(N,) labels of points given by triangle index (N,) and barycentric coordinates (N, 3)."""
+        if self.of_triangle is not None:
+            return self.of_triangle[triangle].astype(np.int64)
+        if self.of_corner is not None:
+            return self.of_corner[triangle, weights.argmax(1)].astype(np.int64)
+        if self.image is None or self.uv is None:
+            raise ValueError("a labelled surface needs labels of triangles, of corners, or an image with uv")
+        uv = np.einsum("nk,nkc->nc", weights, self.uv[triangle].astype(np.float64))
+        height, width = self.image.shape
+        column = np.floor((uv[:, 0] % 1.0) * width).astype(np.int64)
+        row = np.floor(((1.0 - uv[:, 1]) % 1.0) * height).astype(np.int64)
+        return self.image[np.minimum(row, height - 1), np.minimum(column, width - 1)].astype(np.int64)
+
+
+class LabelledSurface:
+    """Parts of one surface, searched as one.
+
+    Args:
+        parts: at least one triangle in all.
+    """
+
+    def __init__(self, parts: Sequence[SurfacePart]) -> None:
+        self._parts = [part for part in parts if len(part.corners)]
+        self._starts = np.cumsum([0, *(len(part.corners) for part in self._parts)])
+
+    @cached_property
+    def _tree(self) -> TriangleTree:
+        return TriangleTree(np.concatenate([part.corners for part in self._parts]))
+
+    def labels_near(
+        self, points: Float[np.ndarray, "n 3"], limit: float
+    ) -> tuple[Int[np.ndarray, "n"], Float[np.ndarray, "n"]]:
+        """(labels (N,), distances (N,) metres) of the nearest surface points.
+
+        Farther than `limit` metres the label is 0 and the distance infinite.
+        """
+        found: Nearest = self._tree.nearest(points, limit)
+        labels = np.zeros(len(points), np.int64)
+        for index, part in enumerate(self._parts):
+            first, last = self._starts[index], self._starts[index + 1]
+            mine = np.flatnonzero((found.triangle >= first) & (found.triangle < last))
+            if len(mine):
+                labels[mine] = part.labels_at(found.triangle[mine] - first, found.weights[mine])
+        return labels, found.distance
+
 
 SAMPLE_SPACING = 0.15
 """Metres between the points at which a large triangle is asked."""
@@ -28,10 +98,10 @@ _BATCH = 1 << 18
 
 @dataclass(frozen=True)
 class LabelReport:
-    """How well the labels fit.
+    """Statistics of how well the labels fit.
 
     Attributes:
-        ambiguous_share: share of the area, 0 to 1, whose points name another thing than their triangle.
+        ambiguous_share: share of the area, 0 to 1, whose points name another object than their triangle.
         far_share: share of the area with no labelled surface within MAX_DISTANCE.
         split_triangles: how many triangles were cut into four.
     """
@@ -51,7 +121,7 @@ class _Votes:
 
 
 def transfer_labels(scene: Scene, surface: LabelledSurface) -> tuple[Scene, LabelReport]:
-    """The scene with `triangle_object` (T,) taken from the nearest surface, and how well that went.
+    """The scene with `triangle_object` (T,) taken from the nearest surface, and a report of the fit.
 
     Labels are object ids, 0 for nothing. Cut triangles are replaced by their four pieces in place;
     the neighbours of a cut side are left whole. The scene's objects are left as they are.
@@ -118,7 +188,7 @@ def split_triangles(scene: Scene, chosen: Int[np.ndarray, "k"]) -> tuple[Scene, 
 def _ask(
     vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"], surface: LabelledSurface
 ) -> _Votes:
-    """Let every triangle's points vote."""
+    """Majority vote of every triangle's points."""
     label = np.zeros(len(triangles), np.int64)
     others, far = np.zeros(len(triangles)), np.zeros(len(triangles))
     orders = _orders(vertices, triangles)
@@ -138,7 +208,7 @@ def _ask(
 
 
 def _orders(vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"]) -> Int[np.ndarray, "t"]:
-    """(T,) into how many pieces along each side a triangle is thought cut for its sample points."""
+    """(T,) number of pieces along each side into which a triangle is divided for its sample points."""
     corners = vertices[triangles].astype(np.float64)
     longest = np.linalg.norm(corners - corners[:, [1, 2, 0]], axis=2).max(1)
     return np.clip(np.ceil(longest / SAMPLE_SPACING), 2, MAX_ORDER).astype(np.int64)

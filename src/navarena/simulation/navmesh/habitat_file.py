@@ -16,8 +16,8 @@ import numpy as np
 from navarena.core.errors import FileError, InputError, SceneError
 from navarena.core.files import read_bytes
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.polygons import cut_ground, triangulate
-from navarena.simulation.navmesh.settings import NavMeshSettings
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
+from navarena.simulation.navmesh.polygons.convex_polygons import cut_ground, triangulate
 
 KIND = "Habitat navmesh file"
 SET_MAGIC = b"TESM"
@@ -42,7 +42,7 @@ PIECES = np.dtype(
 BOX_BYTES, JUMP_BYTES = 16, 36
 OUTWARD = 0x8000
 """Bit of a polygon's neighbour that means "in another tile"."""
-LEAST_AREA = 1e-5
+MIN_AREA = 1e-5
 """Square metres below which habitat-sim disables a polygon (removeZeroAreaPolys)."""
 
 
@@ -135,7 +135,7 @@ def _read_tile(reader: _Reader, settings: NavMeshSettings | None) -> NavMesh:
         for polygon, piece in zip(polygons, pieces, strict=True)
     ]
     usable = [
-        int(polygon["kind"]) >> 6 == 0 and int(polygon["flags"]) != 0 and _area(surface) >= LEAST_AREA
+        int(polygon["kind"]) >> 6 == 0 and int(polygon["flags"]) != 0 and _area(surface) >= MIN_AREA
         for polygon, surface in zip(polygons, ground, strict=True)
     ]
     return _assemble(vertices, polygons, ground, usable, settings)

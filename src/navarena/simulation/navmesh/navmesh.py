@@ -1,4 +1,4 @@
-"""The navmesh: where a body can stand, as triangles that know their neighbours."""
+"""The navmesh: the ground that a body can stand on, as linked triangles."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,14 +11,12 @@ from jaxtyping import Bool, Float, Int, UInt8
 from navarena.core.arrays import Point, Points, Triangles
 from navarena.core.errors import FileError, SceneError
 from navarena.core.pointers import AddressTable
-from navarena.simulation.navmesh import structure
-from navarena.simulation.navmesh.grid import build_grid
-from navarena.simulation.navmesh.sampling import sample_ground
-from navarena.simulation.navmesh.settings import NavMeshSettings
-from navarena.simulation.navmesh.table import NavMeshTable
-from navarena.simulation.navmesh.topdown import TopDownMap
+from navarena.simulation.navmesh import mesh_structure
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
+from navarena.simulation.navmesh.queries.navmesh_table import NavMeshTable, TopDownMap
+from navarena.simulation.navmesh.queries.triangle_grid import build_grid
 
-FARTHEST = 1e5
+MAX_COORDINATE = 1e5
 """Metres from the origin beyond which a coordinate is taken for a mistake of scale."""
 
 FORMAT_VERSION = 1
@@ -27,7 +25,7 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class NavMesh:
-    """Triangles on which the centre of a body's foot can be, and everything queries need.
+    """Triangles on which the centre of a body's foot can be, and the arrays of queries on them.
 
     World frame, metres, y up. Storeys may lie over each other: neighbours decide where one can
     go, y only chooses the storey of a point. Make one with `from_parts`.
@@ -43,9 +41,9 @@ class NavMesh:
         links: (T, 3) int32, the half-edge (3 * triangle + k) across each edge, -1 = border.
         islands: (T,) int32, connected component of each triangle.
         turnable: (V,) uint8, 1 where shortest paths can turn.
-        branches: (T, 2) int32, nesting of dead ends (see structure.find_dead_ends).
+        branches: (T, 2) int32, nesting of dead ends (see mesh_structure.find_dead_ends).
         planes: (T, 3) float64, coefficients of y = a x + b z + c.
-        grid_frame, grid_offsets, grid_items: see grid.build_grid.
+        grid_frame, grid_offsets, grid_items: see triangle_grid.build_grid.
     """
 
     vertices: Points
@@ -84,10 +82,10 @@ class NavMesh:
         detail_offsets = np.ascontiguousarray(detail_offsets, np.int64)
         detail_triangles = np.ascontiguousarray(detail_triangles, np.float64).reshape(-1, 3, 3)
         _require_valid(vertices, triangles, neighbors, detail_offsets, detail_triangles)
-        links = structure.link_half_edges(triangles, neighbors)
-        pieces, _ = structure.list_ground_pieces(vertices, triangles, detail_offsets, detail_triangles)
+        links = mesh_structure.link_half_edges(triangles, neighbors)
+        pieces, _ = mesh_structure.list_ground_pieces(vertices, triangles, detail_offsets, detail_triangles)
         corners = np.ascontiguousarray(vertices[:, [0, 2]][triangles]).reshape(-1)
-        frame, offsets, items = build_grid(corners, float(structure.compute_areas(pieces).sum()))
+        frame, offsets, items = build_grid(corners, float(mesh_structure.compute_areas(pieces).sum()))
         return cls(
             vertices,
             triangles,
@@ -96,10 +94,10 @@ class NavMesh:
             detail_triangles,
             settings,
             links,
-            structure.compute_islands(links),
-            structure.find_turning_points(vertices, triangles, links),
-            structure.find_dead_ends(links),
-            structure.compute_planes(vertices, triangles),
+            mesh_structure.compute_islands(links),
+            mesh_structure.find_turning_points(vertices, triangles, links),
+            mesh_structure.find_dead_ends(links),
+            mesh_structure.compute_planes(vertices, triangles),
             frame,
             offsets,
             items,
@@ -127,7 +125,7 @@ class NavMesh:
 
     @cached_property
     def query_arrays(self) -> tuple[np.ndarray, ...]:
-        """The arrays of one table row, in the order of `layout`."""
+        """The arrays of one table row, in the order of `mesh_arrays`."""
         corners = np.ascontiguousarray(self.vertices[:, [0, 2]][self.triangles])
         pieces, owner = self.ground_pieces
         first = np.searchsorted(owner, np.arange(len(self.triangles)))
@@ -160,13 +158,13 @@ class NavMesh:
     @cached_property
     def ground_pieces(self) -> tuple[Float[np.ndarray, "p 3 3"], Int[np.ndarray, "p"]]:
         """(P, 3, 3) corners of all pieces of the ground and (P,) the triangle each lies under."""
-        return structure.list_ground_pieces(
+        return mesh_structure.list_ground_pieces(
             self.vertices, self.triangles, self.detail_offsets, self.detail_triangles
         )
 
     @cached_property
     def _piece_areas(self) -> Float[np.ndarray, "p"]:
-        return structure.compute_areas(self.ground_pieces[0])
+        return mesh_structure.compute_areas(self.ground_pieces[0])
 
     @cached_property
     def triangle_areas(self) -> Float[np.ndarray, "t"]:
@@ -235,7 +233,7 @@ class NavMesh:
         return np.append(self.island_radii, 0.0)[self.island(points)]
 
     def try_step(self, start: Points, end: Points, slide: bool) -> Points:
-        """(N, 3) where steps from `start` towards `end` get to; see NavMeshTable.try_step."""
+        """(N, 3) end points of steps from `start` towards `end`; see NavMeshTable.try_step."""
         return self.table.try_step(_all_here(start), start, end, slide)
 
     def geodesic_distance(self, start: Points, goal: Points) -> Float[np.ndarray, "n"]:
@@ -262,10 +260,12 @@ class NavMesh:
         Raises SceneError when the island does not exist.
         """
         pieces, owner = self.ground_pieces
-        return sample_ground(generator, pieces, self._piece_areas, self.islands[owner], count, island)
+        return mesh_structure.sample_ground(
+            generator, pieces, self._piece_areas, self.islands[owner], count, island
+        )
 
     def top_down_map(self, cell_size: float, height: float) -> TopDownMap:
-        """Where one can stand within 0.5 m of world height `height`, in cells of `cell_size` metres."""
+        """Map of the ground within 0.5 m of world height `height`, in cells of `cell_size` metres."""
         low, high = self.bounds
         return self.table.top_down_map(0, low[[0, 2]], high[[0, 2]], cell_size, height)
 
@@ -307,8 +307,10 @@ def _require_valid(
         )
     if not (np.isfinite(vertices).all() and np.isfinite(detail_triangles).all()):
         raise SceneError("expected finite navmesh coordinates, got NaN or infinity; check the mesh")
-    if max(np.abs(vertices).max(), np.abs(detail_triangles).max(initial=0.0)) > FARTHEST:
-        raise SceneError(f"expected navmesh coordinates within {FARTHEST:g} m of the origin; check the scale")
+    if max(np.abs(vertices).max(), np.abs(detail_triangles).max(initial=0.0)) > MAX_COORDINATE:
+        raise SceneError(
+            f"expected navmesh coordinates within {MAX_COORDINATE:g} m of the origin; check the scale"
+        )
     if triangles.min() < 0 or triangles.max() >= len(vertices):
         raise SceneError(
             f"expected vertex indices below {len(vertices)}, got {triangles.min()} to {triangles.max()}"

@@ -1,6 +1,5 @@
 """Sequences of discrete actions that bring a body to a goal."""
 
-from navarena.simulation.planning.following import follow_plans
-from navarena.simulation.planning.planner import ActionPlanner, Query
+from navarena.simulation.planning.planner import ActionPlanner, Query, follow_plans
 
 __all__ = ["ActionPlanner", "Query", "follow_plans"]

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from navarena.core.geometry import ALONG, TURN
 from navarena.simulation.body import Embodiment
+from navarena.simulation.motion import movement_table
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.planning.greedy import Course, follow_greedily
-from navarena.simulation.planning.ground import Ground
+from navarena.simulation.planning.greedy import Progress, follow_greedily
 from navarena.simulation.planning.lattice import search_lattice
+from navarena.simulation.planning.move_outcomes import MoveSimulator
 
 STOP_MARGIN = 1e-3
 """Metres by which a plan ends nearer than it must, so that the last bits of a sum cannot fail it."""
@@ -18,7 +20,7 @@ STOP_MARGIN = 1e-3
 
 @dataclass(frozen=True)
 class Query:
-    """Where K bodies are and want to go.
+    """The poses and goals of K bodies.
 
     Attributes:
         meshes: K navmeshes, the same one any number of times.
@@ -34,12 +36,12 @@ class Query:
 
 
 class ActionPlanner:
-    """Finds actions that bring a body near its goal, exactly as the simulator will execute them.
+    """Plans discrete actions to a goal; the simulator executes them exactly as planned.
 
     Args:
         embodiment: the body.
         success_distance: metres, geodesic; plans end strictly nearer.
-        max_steps: most actions, the closing stop included.
+        max_steps: largest number of actions, the closing stop included.
     """
 
     def __init__(self, embodiment: Embodiment, success_distance: float, max_steps: int) -> None:
@@ -52,25 +54,27 @@ class ActionPlanner:
 
         Each plan depends on its own row of `query` only.
         """
-        ground = Ground(self._embodiment, query.meshes, query.goals)
-        distances = ground.distance(np.arange(len(query.meshes)), query.positions)
+        simulator = MoveSimulator(self._embodiment, query.meshes, query.goals)
+        distances = simulator.distance(np.arange(len(query.meshes)), query.positions)
         starts = list(zip(query.positions, query.yaws.tolist(), distances.tolist()))
-        courses = [Course(*start) for start in starts]
-        follow_greedily(ground, courses, self._stop_distance, self._max_actions)
+        progresses = [Progress(*start) for start in starts]
+        follow_greedily(simulator, progresses, self._stop_distance, self._max_actions)
         return [
-            self._finish(ground, body, course, Course(*start))
-            for body, (course, start) in enumerate(zip(courses, starts))
+            self._finish(simulator, body, progress, Progress(*start))
+            for body, (progress, start) in enumerate(zip(progresses, starts))
         ]
 
-    def _finish(self, ground: Ground, body: int, course: Course, start: Course) -> tuple[str, ...] | None:
-        """The actions of a greedy course; from where it got stuck, else from the start, by search."""
-        if course.arrived and course.action_count <= self._max_actions:
-            return action_names(course.moves)
+    def _finish(
+        self, simulator: MoveSimulator, body: int, progress: Progress, start: Progress
+    ) -> tuple[str, ...] | None:
+        """The actions of a greedy progress; from where it got stuck, else from the start, by search."""
+        if progress.arrived and progress.action_count <= self._max_actions:
+            return action_names(progress.moves)
         if not np.isfinite(start.distance):
             return None
-        for origin in (course, start):
+        for origin in (progress, start):
             actions_left = self._max_actions - origin.action_count
-            rest = search_lattice(ground, body, origin, self._stop_distance, actions_left)
+            rest = search_lattice(simulator, body, origin, self._stop_distance, actions_left)
             if rest is not None:
                 return action_names([*origin.moves, *rest])
         return None
@@ -83,3 +87,39 @@ def action_names(moves: Sequence[int]) -> tuple[str, ...]:
         names += ["turn_left" if turns > 0 else "turn_right"] * abs(turns)
         names.append("move_forward")
     return (*names, "stop")
+
+
+NO_PLAN = ("stop",)
+
+
+def follow_plans(
+    mesh: NavMesh,
+    body: Embodiment,
+    positions: Float[np.ndarray, "k 3"],
+    yaws: Float[np.ndarray, "k"],
+    plans: Sequence[tuple[str, ...] | None],
+) -> tuple[Float[np.ndarray, "k 3"], Float[np.ndarray, "k"]]:
+    """Final positions (K, 3), metres, and yaws (K,), radians, of K bodies after their plans.
+
+    Args:
+        mesh: on which all of them walk.
+        body: what they are.
+        positions: (K, 3) metres, world frame, where they start.
+        yaws: (K,) radians.
+        plans: names of the actions of each, as ActionPlanner makes them; None stays where it is.
+    """
+    named = [plan or NO_PLAN for plan in plans]
+    actions = sorted({name for plan in named for name in plan})
+    table = movement_table(body, actions)
+    longest = max((len(plan) for plan in named), default=0)
+    moves = np.zeros((longest, len(named), table.shape[1]))
+    for k, plan in enumerate(named):
+        moves[: len(plan), k] = table[[actions.index(name) for name in plan]]
+    positions, yaws = np.array(positions, float), np.array(yaws, float)
+    triangles, collided = np.full(len(named), -1, np.int32), np.zeros(len(named), bool)
+    rows = np.zeros(len(named), np.int64)
+    for move in moves:
+        yaws = yaws + move[:, TURN]
+        forward = np.ascontiguousarray(move[:, ALONG])
+        mesh.table.step_bodies(rows, triangles, positions, yaws, forward, body.slides, collided)
+    return positions, (yaws + np.pi) % (2 * np.pi) - np.pi

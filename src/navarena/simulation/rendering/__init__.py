@@ -1,7 +1,7 @@
-"""Images of scenes: the visibility-buffer renderer and the reference engine behind one door."""
+"""Images of scenes: the visibility-buffer renderer and the ray-casting reference, with one interface."""
 
 from navarena.simulation.rendering.engine import Renderer, VisibilityRenderer
-from navarena.simulation.rendering.extras import make_cylinder, make_template
+from navarena.simulation.rendering.extra_objects import make_cylinder, make_template
 from navarena.simulation.rendering.reference import ReferenceRenderer
 from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_mesh
 from navarena.simulation.rendering.views import ExtraObjects, Frames, Views

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, Int16, Int32
 
-from navarena.simulation.rendering.layout import MAX_CLUSTER_TRIANGLES
+from navarena.simulation.rendering.memory_layout import MAX_CLUSTER_TRIANGLES
 
 HOUSE_CLUSTER = 64
 """Triangles per cluster of a mesh of up to LARGE_MESH triangles."""

@@ -1,4 +1,4 @@
-"""The door to images: a renderer draws views of scenes into preallocated frames."""
+"""Renderers, which draw views of scenes into preallocated frames."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
@@ -6,14 +6,15 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Float32
 
+from navarena.core.errors import require_name
 from navarena.core.geometry import focal_length
 from navarena.core.pointers import AddressTable
-from navarena.core.suggest import require_name
 from navarena.core.threads import run_over_rows, thread_count
 from navarena.simulation.body import Camera
-from navarena.simulation.rendering import layout, shade, triangles
-from navarena.simulation.rendering.extras import NO_EXTRAS, pack_extras
-from navarena.simulation.rendering.frame import render_views
+from navarena.simulation.rendering import memory_layout as at
+from navarena.simulation.rendering import shade, triangles
+from navarena.simulation.rendering.draw import render_views
+from navarena.simulation.rendering.extra_objects import NO_EXTRAS, pack_extras
 from navarena.simulation.rendering.render_mesh import RenderMesh
 from navarena.simulation.rendering.simd_shade import BLOCK
 from navarena.simulation.rendering.views import OUTPUTS, ExtraObjects, Frames, Views, require_consistent
@@ -34,7 +35,7 @@ class Renderer(Protocol):
         Args:
             views: N views.
             frames: preallocated outputs, N first; every pixel of a view that looks at a scene is written.
-            extras: things to add to single views, with correct occlusion.
+            extras: objects to add to single views, with correct occlusion.
             shading: the most that colours show: "flat" (one colour per triangle), "vertex"
                 (interpolated vertex light and colours) or "textured" (textures as well).
                 A scene that lacks vertex shading or textures is drawn with what it has.
@@ -83,7 +84,7 @@ class VisibilityRenderer:
         args = (
             self._table.table, scratch.table, cameras, scenes, packed.offset(len(views)),
             packed.mesh, packed.cameras, packed.words, outputs, width, height,
-            layout.row_pitch(width), layout.hiz_stride(width), SHADINGS[shading],
+            at.row_pitch(width), at.hiz_stride(width), SHADINGS[shading],
         )  # fmt: skip
         run_over_rows(render_views, drawn, self._threads, args)
         if drawn_into is not frames:
@@ -108,9 +109,9 @@ def _widen(frames: Frames, count: int, width: int, height: int) -> Frames:
 
 
 def pack_cameras(views: Views) -> Float32[np.ndarray, "n 16"]:
-    """(N, 16) float32: the cameras of `views` as kernels want them (see layout); pixel centres are whole."""
+    """(N, 16) float32 cameras of `views` as kernels see them (memory_layout); pixel centres are whole."""
     camera, rotation = views.camera, np.asarray(views.rotation, np.float64)
-    packed = np.zeros((len(views), layout.CAMERA_FLOATS), np.float32)
+    packed = np.zeros((len(views), at.CAMERA_FLOATS), np.float32)
     packed[:, 0:3] = views.position
     packed[:, 3:6] = rotation[:, :, 0]
     packed[:, 6:9] = -rotation[:, :, 1]
@@ -122,31 +123,31 @@ def pack_cameras(views: Views) -> Float32[np.ndarray, "n 16"]:
 
 
 def _make_scratch(width: int, height: int, clusters: int) -> tuple[np.ndarray, ...]:
-    """The arrays of one scratch row, in the order of the SCRATCH_ slots of layout.py."""
-    pixels = layout.row_pitch(width) * (height + 1) + layout.PITCH_SLACK
-    tiles = layout.hiz_stride(width) * (height // layout.TILE + 2)
+    """The arrays of one scratch row, in the order of the SCRATCH_ slots of memory_layout.py."""
+    pixels = at.row_pitch(width) * (height + 1) + at.PITCH_SLACK
+    tiles = at.hiz_stride(width) * (height // at.TILE + 2)
     floats = {
-        layout.SCRATCH_VERTEX: triangles.VERTEX_FIELDS * layout.MAX_VERTICES,
-        layout.SCRATCH_TRIANGLE: triangles.TRIANGLE_FIELDS * layout.MAX_TRIANGLES,
-        layout.SCRATCH_NEAREST: clusters,
-        layout.SCRATCH_HIZ: tiles,
-        layout.SCRATCH_INVERSE_DEPTH: pixels,
-        layout.SCRATCH_ROW: layout.ROW_PREPARED + 4 * layout.row_pitch(width),
+        at.SCRATCH_VERTEX: triangles.VERTEX_FIELDS * at.MAX_VERTICES,
+        at.SCRATCH_TRIANGLE: triangles.TRIANGLE_FIELDS * at.MAX_TRIANGLES,
+        at.SCRATCH_NEAREST: clusters,
+        at.SCRATCH_HIZ: tiles,
+        at.SCRATCH_INVERSE_DEPTH: pixels,
+        at.SCRATCH_ROW: at.ROW_PREPARED + 4 * at.row_pitch(width),
     }
     ints = {
-        layout.SCRATCH_ID: layout.MAX_TRIANGLES,
-        layout.SCRATCH_LIST: layout.MAX_TRIANGLES,
-        layout.SCRATCH_CANDIDATE: clusters + 1,
-        layout.SCRATCH_ORDER: clusters,
-        layout.SCRATCH_BUCKET: layout.DEPTH_BUCKETS + 2,
-        layout.SCRATCH_SPAN: 2 * height,
-        layout.SCRATCH_VISIBLE: pixels,
+        at.SCRATCH_ID: at.MAX_TRIANGLES,
+        at.SCRATCH_LIST: at.MAX_TRIANGLES,
+        at.SCRATCH_CANDIDATE: clusters + 1,
+        at.SCRATCH_ORDER: clusters,
+        at.SCRATCH_BUCKET: at.DEPTH_BUCKETS + 2,
+        at.SCRATCH_SPAN: 2 * height,
+        at.SCRATCH_VISIBLE: pixels,
     }
     made: dict[int, Float[np.ndarray, ...]] = {}
     for slot, size in floats.items():
         made[slot] = _aligned(size, np.float32, 0)
     for slot, size in ints.items():
-        made[slot] = _aligned(size, np.int32, ALIGNMENT // 2 if slot == layout.SCRATCH_VISIBLE else 0)
+        made[slot] = _aligned(size, np.int32, ALIGNMENT // 2 if slot == at.SCRATCH_VISIBLE else 0)
     return tuple(made[slot] for slot in sorted(made))
 
 

@@ -1,4 +1,4 @@
-"""SlotWorlds 4: triangles into the visibility buffer."""
+"""Stage 4: triangles into the visibility buffer."""
 
 # mypy: disable-error-code="no-untyped-def"
 

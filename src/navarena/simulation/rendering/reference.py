@@ -1,4 +1,4 @@
-"""The slow plain engine behind the same door: ray casting with embreex, the oracle of tests.
+"""The reference renderer: ray casting with embreex, slow and plain, the oracle of tests.
 
 It shares nothing with the rasteriser but the definitions: front faces only, near plane at
 0.01 m, one sample at each pixel's centre, sRGB bytes multiplied as such. It reads the Scene,
@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
 
-from navarena.core.extras import require_extra
+from navarena.core.errors import require_extra, require_name
 from navarena.core.geometry import focal_length
-from navarena.core.suggest import require_name
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.engine import SHADINGS
-from navarena.simulation.rendering.layout import NEAR
+from navarena.simulation.rendering.memory_layout import NEAR
 from navarena.simulation.rendering.views import ExtraObjects, Frames, Views, require_consistent
 
 
@@ -40,14 +39,14 @@ class ReferenceRenderer:
         require_consistent(views, frames, len(self._scenes))
         for view in views.drawn.tolist():
             scene = self._scenes[int(views.scene_index[view])]
-            things = _Things.of_view(scene, extras, view)
-            hits = _cast(things.corners, views.camera, views.position[view], views.rotation[view])
+            triangles = _ViewTriangles.of_view(scene, extras, view)
+            hits = _cast(triangles.corners, views.camera, views.position[view], views.rotation[view])
             image = (views.camera.height_px, views.camera.width_px)
             seen = {
-                "rgb": _shade(scene, things, hits, shading),
+                "rgb": _shade(scene, triangles, hits, shading),
                 "depth": hits.depth,
-                "instance": np.where(hits.triangle >= 0, things.instance[hits.triangle], 0),
-                "semantic": np.where(hits.triangle >= 0, things.semantic[hits.triangle], 0),
+                "instance": np.where(hits.triangle >= 0, triangles.instance[hits.triangle], 0),
+                "semantic": np.where(hits.triangle >= 0, triangles.semantic[hits.triangle], 0),
             }
             for name, value in seen.items():
                 target = getattr(frames, name)
@@ -56,7 +55,7 @@ class ReferenceRenderer:
 
 
 @dataclass(frozen=True, eq=False)
-class _Things:
+class _ViewTriangles:
     """All triangles of one view: the scene's, then those of its extra objects.
 
     corners (T, 3, 3) float64; instance, semantic (T,) int32; color (E, 3) float64 of the last E,
@@ -69,8 +68,8 @@ class _Things:
     color: Float[np.ndarray, "e 3"]
 
     @classmethod
-    def of_view(cls, scene: Scene, extras: ExtraObjects | None, view: int) -> "_Things":
-        category = {thing.object_id: scene.categories.index(thing.category) + 1 for thing in scene.objects}
+    def of_view(cls, scene: Scene, extras: ExtraObjects | None, view: int) -> "_ViewTriangles":
+        category = {obj.object_id: scene.categories.index(obj.category) + 1 for obj in scene.objects}
         corners = [scene.vertices[scene.triangles].astype(np.float64)]
         instance = [scene.triangle_object]
         semantic = [np.array([category.get(int(i), 0) for i in scene.triangle_object], np.int32)]
@@ -91,7 +90,7 @@ class _Things:
 
 @dataclass(frozen=True, eq=False)
 class _Hits:
-    """What each of P = H W rays meets: triangle (P,), -1 = nothing; barycentric weights (P, 3);
+    """The hits of P = H W rays: triangle (P,), -1 = nothing; barycentric weights (P, 3);
     depth (P,) float32 metres along the axis; reach (P,) metres, camera to the triangle's plane;
     focal length in pixels.
     """
@@ -148,12 +147,12 @@ def _trace(
     return answer
 
 
-def _shade(scene: Scene, things: _Things, hits: _Hits, shading: str) -> np.ndarray:
+def _shade(scene: Scene, triangles: _ViewTriangles, hits: _Hits, shading: str) -> np.ndarray:
     """(P, 3) uint8 colours."""
     color = np.zeros((len(hits.triangle), 3))
     of_scene = (hits.triangle >= 0) & (hits.triangle < len(scene.triangles))
     of_extra = hits.triangle >= len(scene.triangles)
-    color[of_extra] = things.color[hits.triangle[of_extra] - len(scene.triangles)]
+    color[of_extra] = triangles.color[hits.triangle[of_extra] - len(scene.triangles)]
     color[of_scene] = _scene_colors(scene, hits, of_scene, shading)
     return np.clip(np.round(color), 0, 255).astype(np.uint8)
 

@@ -1,4 +1,4 @@
-"""SlotWorlds 5: the visibility buffer into colour, depth, instance and semantic."""
+"""Stage 5: the visibility buffer into colour, depth, instance and semantic."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from navarena.core.kernels import kernel
 from navarena.core.pointers import flat_view
-from navarena.simulation.rendering import layout as at
+from navarena.simulation.rendering import memory_layout as at
 from navarena.simulation.rendering.simd_shade import (
     shade_row_color,
     shade_row_flat,

@@ -14,9 +14,9 @@ from jaxtyping import UInt8, UInt32
 from navarena.core.sources import source_fingerprint
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.scenes.shared_textures import load_tiles, material_key
-from navarena.simulation.rendering.textures import TexelStore, pack_textures
+from navarena.simulation.rendering.texel_store import TexelStore, pack_textures
 
-_SOURCE = Path(__file__).with_name("textures.py")
+_SOURCE = Path(__file__).with_name("texel_store.py")
 _COLUMNS = ("offset", "log_stored", "size", "mean")
 TILE_SIDES = (128, 256)
 """Pixels of the shared tiles, all square; other textures need not be compared with them."""
@@ -24,7 +24,7 @@ TILE_SIDES = (128, 256)
 
 @cache
 def texel_key() -> str:
-    """What identifies the shared texels of this version."""
+    """The key of the shared texels of this version."""
     return content_hash("texels", material_key(), source_fingerprint(_SOURCE))
 
 

@@ -1,6 +1,6 @@
 """Explicit SIMD for the deferred pass: 16 pixels of one image row at a time.
 
-What a block of 16 pixels needs to know of its triangles is found in one of two ways. Mostly a
+What a block of 16 pixels needs to know of its triangles is found by one of two methods. Mostly a
 block shows one or two triangles: then each is broadcast from memory into the lanes that see
 it. Blocks that show more (distant clutter, scans) load one record per lane and transpose.
 Both compute the same operations on the same numbers, so the choice does not change a bit.
@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from navarena.simulation.rendering import layout as at
+from navarena.simulation.rendering import memory_layout as at
 from navarena.simulation.rendering.lanes import CONTRACT, F32, I32, I64, Lanes, Value
 from navarena.simulation.rendering.simd_color import mip_level, modulate, pack_tints, store_rgb, texel_index
 from navarena.simulation.rendering.simd_source import (
@@ -144,7 +144,7 @@ class _Block:
         self._pending = cgutils.alloca_once(builder, ir.IntType(BLOCK))
 
     def find(self, x: Value, hit: Value, point: list[Value], away: list[Value]) -> dict[str, Value]:
-        """What the look needs at the 16 pixels from column `x`."""
+        """The inputs of shading at the 16 pixels from column `x`."""
         lanes, builder = self._lanes, self._lanes.builder
         idents = lanes.load(lanes.at(self._ids, I32, x), lanes.ints)
         idents = builder.select(hit, idents, lanes.iconst(NOTHING))

@@ -1,4 +1,4 @@
-"""Explicit SIMD for the deferred pass: what is known about the triangles of 16 pixels.
+"""Explicit SIMD for the deferred pass: the data of the triangles of 16 pixels.
 
 Two sources give the same answers: one triangle broadcast to all lanes, and one triangle per
 lane, whose records are loaded lane by lane and transposed.
@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from llvmlite import ir
 
-from navarena.simulation.rendering import layout as at
+from navarena.simulation.rendering import memory_layout as at
 from navarena.simulation.rendering.lanes import F32, I32, I64, Lanes, Value
 
 
@@ -22,16 +22,16 @@ class Tables:
 
 @runtime_checkable
 class Source(Protocol):
-    """What is known about the triangles of a block, as vectors of 16 lanes."""
+    """The data of the triangles of a block, as vectors of 16 lanes."""
 
     def surface(self, word: int) -> Value:
-        """An int32 word of the surfaces, see layout."""
+        """An int32 word of the surfaces, see memory_layout."""
 
     def paint(self, word: int) -> Value:
-        """An int32 word of the paints, see layout."""
+        """An int32 word of the paints, see memory_layout."""
 
     def detail(self, word: int) -> Value:
-        """An int32 word of the details, see layout."""
+        """An int32 word of the details, see memory_layout."""
 
     def plane(self, word: int) -> list[Value]:
         """The 4 float32 words of the details from `word`: an affine function of the position."""

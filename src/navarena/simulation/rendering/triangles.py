@@ -1,4 +1,4 @@
-"""SlotWorlds 3: vertices to the screen, clipping at the near plane, set-up of triangles.
+"""Stage 3: vertices to the screen, clipping at the near plane, set-up of triangles.
 
 Screen coordinates are columns and rows shifted by half a pixel, so that pixel centres are
 integers; y points down. Results go to two scratch tables of fields (one field after another,
@@ -10,7 +10,7 @@ MAX_VERTICES or MAX_TRIANGLES apart), from one base pointer, so that LLVM vector
 import numpy as np
 
 from navarena.core.kernels import kernel
-from navarena.simulation.rendering.layout import MAX_TRIANGLES, MAX_VERTICES, NEAR
+from navarena.simulation.rendering.memory_layout import MAX_TRIANGLES, MAX_VERTICES, NEAR
 
 ZERO, ONE = np.float32(0), np.float32(1)
 EDGE_SLACK = np.float32(1e-3)

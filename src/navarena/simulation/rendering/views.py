@@ -1,4 +1,4 @@
-"""What to draw, and where to put it."""
+"""Views to draw, frames for their images, and extra objects in single views."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Views:
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """Where the images of N views go: C-contiguous arrays, or None for what is not wanted.
+    """Output arrays of N views: C-contiguous, or None for what is not wanted.
 
     Attributes:
         rgb: (N, H, W, 3) uint8 sRGB; black where nothing is seen.
@@ -72,11 +72,11 @@ class Frames:
 
 @dataclass(frozen=True, eq=False)
 class ExtraObjects:
-    """E coloured things drawn into single views without touching the scene.
+    """E coloured objects drawn into single views without touching the scene.
 
     Attributes:
         templates: shapes; only their geometry is used.
-        view_index: (E,) the view that each thing appears in.
+        view_index: (E,) the view that each object appears in.
         template_index: (E,) its shape.
         position: (E, 3) metres, world frame, where the template's origin is put.
         yaw: (E,) radians, turn about +y.

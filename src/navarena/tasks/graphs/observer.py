@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float32
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import InputError, unknown_name
 from navarena.episodes.episode import Episode
 from navarena.episodes.graph_episodes import require_graph_goal
 from navarena.episodes.language.vocabulary import MAX_TOKENS

@@ -8,8 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from jaxtyping import Int8, Int64, UInt8
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import require_name
+from navarena.core.errors import InputError, require_name
 from navarena.mapping.egocentric import crop_turned
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy import FREE, OCCUPIED, OccupancyMaps, OccupancySettings

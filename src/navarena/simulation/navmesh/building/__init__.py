@@ -1,0 +1,1 @@
+"""Builders of navmeshes: from any triangle mesh, or from exactly known floors."""

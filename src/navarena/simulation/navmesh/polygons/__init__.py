@@ -1,0 +1,1 @@
+"""Polygons in the plan: outlines of floors, their simplification and their triangulation."""

@@ -1,0 +1,1 @@
+"""Queries on navmeshes: snapping, steps, shortest paths and distances."""

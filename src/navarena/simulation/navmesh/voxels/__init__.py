@@ -1,0 +1,1 @@
+"""Voxel columns over a mesh, and the floors in them that a body can stand on."""
