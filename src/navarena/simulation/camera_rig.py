@@ -1,6 +1,7 @@
 """Camera rigs: one camera of each of N bodies, rendered in one call."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool
@@ -25,24 +26,30 @@ class CameraRig:
         channels: which ("rgb", "depth", "semantic", "instance").
         slots: N.
         threads: to render with; None for all.
+        buffers: channel -> an array (N, ...) of the caller, into which it is rendered.
 
     Attributes:
         images: channel -> (N, H, W[, 3]) array; each `render` rewrites the rows that it is asked for.
     """
 
-    def __init__(self, camera: Camera, channels: Iterable[str], slots: int, threads: int | None) -> None:
+    def __init__(
+        self,
+        camera: Camera,
+        channels: Iterable[str],
+        slots: int,
+        threads: int | None,
+        buffers: Mapping[str, np.ndarray],
+    ) -> None:
         self.camera = camera
         self.channels = frozenset(channels)
         self._threads = threads
         size = (slots, camera.height_px, camera.width_px)
-        blank: dict[str, Callable[[], np.ndarray]] = {
-            "rgb": lambda: np.zeros((*size, 3), np.uint8),
-            "depth": lambda: np.zeros(size, np.float32),
-            "semantic": lambda: np.zeros(size, np.int32),
-            "instance": lambda: np.zeros(size, np.int32),
+        self._frames = Frames.allocate(slots, camera, [one for one in self.channels if one not in buffers])
+        given = {channel: buffers[channel].reshape(size + (3,) * (channel == "rgb")) for channel in buffers}
+        self._frames = replace(self._frames, **given)
+        self.images: dict[str, np.ndarray] = {
+            channel: getattr(self._frames, channel) for channel in sorted(self.channels)
         }
-        self.images: dict[str, np.ndarray] = {channel: blank[channel]() for channel in sorted(self.channels)}
-        self._frames = Frames(**{channel: self.images.get(channel) for channel in blank})
 
     def key(self, channel: str) -> str:
         """Name of the observation of `channel`, such as "depth" or "left_rgb"."""

@@ -1,11 +1,13 @@
 """Fills preallocated arrays with what the sensors of N bodies observe; only what is asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
 from navarena.core.errors import InputError
+from navarena.core.suggest import unknown_name
 from navarena.core.threads import run_over_rows
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
@@ -30,9 +32,11 @@ class Observer:
         own: the protocol's own versions of sensors.
         pipeline: changes the images that a camera has taken; None leaves them.
         channels: images to take besides those of the sensors, by the first camera that can.
+        buffers: name -> an array (N, ...) of the caller, into which the observation is written.
 
     Attributes:
         specs: name -> shape, type and bounds.
+        extras: what is drawn into the images besides the scenes.
     """
 
     def __init__(
@@ -44,29 +48,45 @@ class Observer:
         own: OwnSensor,
         pipeline: SimulationPipeline | None = None,
         channels: Sequence[str] = (),
+        buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         self._embodiment, self._bodies, self._threads = embodiment, bodies, threads
         found = [source for sensor in sensors for source in find_sources(embodiment, sensor, own)]
         self._sources = list({source.name: source for source in found}.values())
         self.specs = {source.name: spec_of(source, embodiment) for source in self._sources}
-        self._rigs = self._make_rigs(channels)
+        if unknown := [name for name in buffers if name not in self.specs]:
+            raise unknown_name("observation to give a buffer for", unknown[0], list(self.specs))
+        given = {name: self.specs[name].make_array(len(bodies), buffers[name]) for name in buffers}
+        self._rigs = self._make_rigs(channels, given)
         self._pipeline = pipeline
-        self._extras: ExtraObjects | None = None
+        self.extras: ExtraObjects | None = None
         self._renderer: Renderer | None = None
         self._renderer_version = -1
-        self._arrays = {source.name: self._allocate(source) for source in self._sources}
+        self._arrays = {source.name: self._allocate(source, given) for source in self._sources}
         self._stale = np.ones(len(bodies), bool)
 
-    def _make_rigs(self, channels: Sequence[str]) -> dict[int, CameraRig]:
-        """One rig for each camera whose images are wanted; empty without images."""
+    def _make_rigs(self, channels: Sequence[str], given: Mapping[str, np.ndarray]) -> dict[int, CameraRig]:
+        """One rig for each camera whose images are wanted; empty without images.
+
+        Raw images are rendered into the arrays that are `given` for them.
+        """
         wanted: dict[int, set[str]] = {}
+        buffers: dict[int, dict[str, np.ndarray]] = {}
         for source in self._sources:
             if isinstance(source.sensor, ImageSensor):
                 wanted.setdefault(source.camera, set()).add(source.sensor.channel)
+                if source.sensor.is_raw and source.name in given:
+                    own = buffers.setdefault(source.camera, {})
+                    if source.sensor.channel in own:
+                        raise InputError(f"expected one buffer for the images of {source.name!r}, got two")
+                    own[source.sensor.channel] = given[source.name]
         for channel in channels:
             wanted.setdefault(self._first_camera(channel), set()).add(channel)
         cameras, slots = self._embodiment.cameras, len(self._bodies)
-        return {k: CameraRig(cameras[k], images, slots, self._threads) for k, images in wanted.items()}
+        return {
+            k: CameraRig(cameras[k], images, slots, self._threads, buffers.get(k, {}))
+            for k, images in wanted.items()
+        }
 
     def _first_camera(self, channel: str) -> int:
         """Index of the first camera that takes a channel; raises InputError when none does."""
@@ -88,12 +108,12 @@ class Observer:
             )
         return rig.camera, rig.images[channel]
 
-    def _allocate(self, source: ObservationSource) -> np.ndarray:
+    def _allocate(self, source: ObservationSource, given: Mapping[str, np.ndarray]) -> np.ndarray:
         spec = self.specs[source.name]
-        shape = (len(self._bodies), *spec.shape)
         if isinstance(source.sensor, ImageSensor) and source.sensor.is_raw:
-            return self._rigs[source.camera].images[source.sensor.channel].reshape(shape)
-        return np.zeros(shape, spec.dtype)
+            images = self._rigs[source.camera].images[source.sensor.channel]
+            return images.reshape(len(self._bodies), *spec.shape)
+        return spec.make_array(len(self._bodies), given.get(source.name))
 
     def expire(self, rows: Bool[np.ndarray, "n"] | Int64[np.ndarray, "k"] | None = None) -> None:
         """The bodies `rows` (all by default) have acted: what they observed is no longer true.
@@ -104,7 +124,7 @@ class Observer:
 
     def show(self, extras: ExtraObjects | None) -> None:
         """Draw `extras` into the images from now on; their view_index counts slots."""
-        self._extras = extras
+        self.extras = extras
         self.expire()
 
     def world_from_camera(self, camera: Camera) -> Float[np.ndarray, "n 4 4"]:
@@ -118,7 +138,7 @@ class Observer:
         if self._rigs and slot_worlds.worlds:
             renderer = self._require_renderer(slot_worlds)
             for rig in self._rigs.values():
-                rig.render(renderer, slot_worlds, self._bodies, self._stale, self._extras)
+                rig.render(renderer, slot_worlds, self._bodies, self._stale, self.extras)
                 if self._pipeline is not None:
                     for channel, images in rig.images.items():
                         self._pipeline.change_images(rig.key(channel), images, self._stale)

@@ -34,6 +34,8 @@ class Simulator:
         threads: for rendering; None for all processors this process may use.
         pipeline: changes movements and images, such as corruptions; None leaves both as they are.
         channels: images to take besides those of the sensors (see Observer.image).
+        buffers: name -> an array (N, ...) of the caller, of the dtype of its spec, into which the
+            observation is written; the simulator allocates those of other observations.
         own_sensor: name -> a version to take in the place of the registered sensor, or None.
 
     Attributes:
@@ -52,6 +54,7 @@ class Simulator:
         pipeline: SimulationPipeline | None = None,
         own_sensor: OwnSensor = lambda name: None,
         channels: Sequence[str] = (),
+        buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         if slots < 1:
             raise InputError(f"expected at least one slot, got {slots}")
@@ -60,7 +63,9 @@ class Simulator:
         self.actions = tuple(actions)
         self.bodies = Bodies(slots)
         self.slot_worlds = SlotWorlds(slots)
-        self.observer = Observer(embodiment, self.bodies, sensors, threads, own_sensor, pipeline, channels)
+        self.observer = Observer(
+            embodiment, self.bodies, sensors, threads, own_sensor, pipeline, channels, buffers
+        )
         self._movements = movement_table(embodiment, self.actions)
         self._pipeline = pipeline
         self._visited = np.zeros(MAX_TRIANGLES, np.int32)

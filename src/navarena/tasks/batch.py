@@ -21,6 +21,7 @@ from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
 from navarena.tasks.oracle_phases import OraclePhases
 from navarena.tasks.recorder import Recorder
+from navarena.tasks.saved_state import Name, dump_state, load_state
 from navarena.tasks.sensors.catalog import GOAL_SENSORS, find_goal_sensor
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState
 from navarena.tasks.task import Actions, Phase, StepResult, Task
@@ -37,6 +38,8 @@ class NavigationBatch:
         worlds: where scenes come from; None for a store of its own.
         corruptions: of images, motion, estimated pose and goals, in this order and after the task's own,
             each as "name", "name:severity" or with words (see navarena.corruptions).
+        buffers: name -> an array (N, ...) of the caller, of the dtype of its spec, into which the
+            observation is written; the batch allocates those of other observations.
 
     Attributes:
         specs: name -> shape, type and bounds of each observation.
@@ -51,6 +54,7 @@ class NavigationBatch:
         sensors: Sequence[str] | None = None,
         worlds: WorldCache | None = None,
         corruptions: Sequence[str] = (),
+        buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         self.task, self.slots = task, slots
         self.sensors = tuple(dict.fromkeys(task.sensors if sensors is None else sensors))
@@ -74,6 +78,7 @@ class NavigationBatch:
             pipeline=self._pipeline,
             own_sensor=task.make_sensor,
             channels=tuple(channel for sensor in self._goal_sensors for channel in sensor.channels),
+            buffers={name: array for name, array in buffers.items() if name not in goals},
         )
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
         self._recorder = Recorder(slots, task.max_steps, len(task.actions) if task.is_continuous else None)
@@ -82,7 +87,7 @@ class NavigationBatch:
         goal_specs = {sensor.name: sensor.spec() for sensor in self._goal_sensors}
         self.specs: dict[str, ObservationSpec] = {**self.simulator.observer.specs, **goal_specs}
         self._goals_seen = {
-            name: np.zeros((slots, *spec.shape), spec.dtype) for name, spec in goal_specs.items()
+            name: spec.make_array(slots, buffers.get(name)) for name, spec in goal_specs.items()
         }
         self._fresh = False
         self._oracle = (
@@ -236,6 +241,57 @@ class NavigationBatch:
         if self._pipeline is not None:
             self._pipeline.end_step(np.flatnonzero(active), self.simulator.bodies)
         self._fresh = False
+
+    def save_state(self) -> bytes:
+        """What changes in this batch, for `restore_state` of a batch of equal arguments, in any process."""
+        worlds, row = self.simulator.slot_worlds.worlds, self.simulator.slot_worlds.row
+        named: dict[Name, object] = {(name,): one for name, one in self._unsaved().items()}
+        for world in worlds:
+            named["world", world.scene_id] = world
+            named["navmesh", world.scene_id] = world.navmesh
+        changing = {
+            "scenes": [worlds[k].scene_id if k >= 0 else None for k in row.tolist()],
+            "extras": self.simulator.observer.extras,
+            "parts": [vars(one) for one in self._changing_parts()],
+            "pipeline": None if self._pipeline is None else self._pipeline.save_state(),
+            "batch": (self._running, self._episodes, self._goals_seen, self._fresh),
+        }
+        return dump_state(changing, named)
+
+    def restore_state(self, saved: bytes) -> None:
+        """Go on where the batch stood whose `save_state` made `saved`: with the same bytes.
+
+        The bytes are a pickle: restore only what you saved. Raises what opening a scene raises.
+        """
+        own = self._unsaved()
+
+        def find(name: Name) -> object:
+            if name[0] in own:
+                return own[name[0]]
+            world = self._worlds.get(name[1])
+            return world if name[0] == "world" else world.navmesh
+
+        changing = load_state(saved, find)
+        rows = np.array([k for k, scene in enumerate(changing["scenes"]) if scene is not None], np.int64)
+        worlds = [self._worlds.get(scene) for scene in changing["scenes"] if scene is not None]
+        self.simulator.slot_worlds.assign(rows, worlds)
+        for one, values in zip(self._changing_parts(), changing["parts"], strict=True):
+            vars(one).update(values)
+        for slot, world in zip(rows.tolist(), worlds):
+            if len(self.state.goal_places[slot]):
+                self.state.goal_fields.set_goals(slot, world.navmesh, self.state.goal_places[slot])
+        if self._pipeline is not None:
+            self._pipeline.restore_state(changing["pipeline"], self.simulator.slot_worlds)
+        self.simulator.show(changing["extras"])
+        self._running, self._episodes, seen, self._fresh = changing["batch"]
+        for name, array in seen.items():
+            self._goals_seen[name][...] = array
+
+    def _changing_parts(self) -> list[object]:
+        return [self.simulator.bodies, self.state, self._recorder, *self._goal_sensors]
+
+    def _unsaved(self) -> dict[str, object]:
+        return {"batch": self, "state": self.state, "goal fields": self.state.goal_fields}
 
     def _corrupt_goal_image(self, slot: int, number: int, image: np.ndarray) -> np.ndarray:
         return self._goal_corruptions.corrupt_image(self.episode(slot), number, image)

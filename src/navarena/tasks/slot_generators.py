@@ -1,6 +1,7 @@
 """One random generator for each environment of a vector, seeded as Gymnasium asks."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 
 import numpy as np
 from gymnasium.utils import seeding
@@ -43,3 +44,11 @@ class SlotGenerators:
         """Raise ActionError before the first seeding; `what` runs in every environment."""
         if not self._generators:
             raise ActionError(f"expected a running {what} in every environment, got a step before reset")
+
+    def save_state(self) -> list[np.random.Generator]:
+        """Copies of the generators, which can be pickled; for `restore_state`."""
+        return deepcopy(self._generators)
+
+    def restore_state(self, saved: list[np.random.Generator]) -> None:
+        """Draw on as the generators that `save_state` copied."""
+        self._generators = deepcopy(saved)

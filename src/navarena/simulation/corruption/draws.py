@@ -1,5 +1,7 @@
 """Random numbers of corruptions for whole episodes, in N slots."""
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float, Int64
 
@@ -39,6 +41,14 @@ class EpisodeDraws:
         """Draw for an episode that begins in `slot`."""
         self._episodes[slot], self._drawn[slot] = episode, 0
         self._draw(slot, episode, self._steps)
+
+    def save_state(self) -> tuple[object, ...]:
+        """What changes while episodes run, as a value that can be pickled."""
+        return list(self._episodes), self._drawn.copy(), self._table.copy()
+
+    def restore_state(self, saved: tuple[Any, ...]) -> None:
+        """Go on with what `save_state` returned."""
+        self._episodes, self._drawn, self._table = saved
 
     def rows(self, steps: Int64[np.ndarray, "n"], slots: Int64[np.ndarray, "k"]) -> Float[np.ndarray, "n d"]:
         """(N, D): the rows of `slots` (K,) for the step after `steps` (N,) steps; other rows mean nothing."""

@@ -34,7 +34,12 @@ class MotionStage:
         """Draw for an episode; raises SceneError for a scene without materials of floors that are needed."""
         for one, _ in self._draws:
             one.begin(slot, episode)
-        if self._reads_floors and world is not None and world not in self._maps:
+        if world is not None:
+            self.read_floors(world)
+
+    def read_floors(self, world: World) -> None:
+        """Know the materials of the floors of `world`, if they count; raises SceneError without any."""
+        if self._reads_floors and world not in self._maps:
             self._maps[world] = FloorMap(world.scene, FLOORS)
 
     def corrupt(

@@ -4,6 +4,7 @@ Corruptions of goals, which the simulator does not know, are applied by episodes
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
@@ -60,12 +61,12 @@ class CorruptionPipeline:
                 if isinstance(one, ImageCorruption | DepthCorruption)
             }
         )
-        draws = [
+        self._draws = [
             EpisodeDraws(text, place, one, slots, max_steps + isinstance(one, PoseCorruption))
             for place, (text, one) in ordered
             if isinstance(one, MotionCorruption | PoseCorruption)
         ]
-        self._motion, self._poses = MotionStage(draws, slots), PoseStage(draws, slots)
+        self._motion, self._poses = MotionStage(self._draws, slots), PoseStage(self._draws, slots)
         self.stays_when_blocked = self._motion.stays_when_blocked
 
     def change_cameras(self, body: Embodiment) -> Embodiment:
@@ -99,6 +100,25 @@ class CorruptionPipeline:
         """
         self._steps[slots] += 1
         self._poses.update(bodies, self._steps, slots, starting=False)
+
+    def save_state(self) -> dict[str, object]:
+        """What changes while episodes run, as a value that can be pickled."""
+        return {
+            "steps": self._steps.copy(),
+            "episodes": list(self._episodes),
+            "draws": [one.save_state() for one in self._draws],
+            "last": self._poses.last_estimates,
+        }
+
+    def restore_state(self, saved: Mapping[str, Any], slot_worlds: SlotWorlds) -> None:
+        """Go on where the pipeline of equal arguments stood whose `save_state` made `saved`."""
+        self._steps[:] = saved["steps"]
+        self._episodes[:] = saved["episodes"]
+        for one, state in zip(self._draws, saved["draws"], strict=True):
+            one.restore_state(state)
+        self._poses.last_estimates = saved["last"]
+        for world in slot_worlds.worlds:
+            self._motion.read_floors(world)
 
     def change_movements(
         self,

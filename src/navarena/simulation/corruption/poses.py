@@ -30,6 +30,16 @@ class PoseStage:
         self._of_poses = [_Step(*one, slots) for one in found if one[1].sensors == POSE]
         self._of_motions = [_Step(*one, slots) for one in found if one[1].sensors == MOTION]
 
+    @property
+    def last_estimates(self) -> list[Float[np.ndarray, "n 3"]]:
+        """(N, 3) [metres, metres, radians] for each corruption: its last estimates."""
+        return [one.last for one in (*self._of_poses, *self._of_motions)]
+
+    @last_estimates.setter
+    def last_estimates(self, values: list[Float[np.ndarray, "n 3"]]) -> None:
+        for one, last in zip((*self._of_poses, *self._of_motions), values, strict=True):
+            one.last = last
+
     def begin(self, slot: int, episode: EpisodeKey) -> None:
         """Draw for an episode."""
         for one in (*self._of_poses, *self._of_motions):

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import DTypeLike
 
+from navarena.core.errors import InputError
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera
 
@@ -30,6 +31,23 @@ class ObservationSpec:
     low: float | int
     high: float | int
     unit: str = ""
+
+    def make_array(self, slots: int, given: np.ndarray | None = None) -> np.ndarray:
+        """(slots, ...) zeros for the observations of so many bodies, or the array `given` for them.
+
+        Raises InputError for a given array of another shape or dtype, or one that is not C-contiguous and
+        writable.
+        """
+        shape = (slots, *self.shape)
+        if given is None:
+            return np.zeros(shape, self.dtype)
+        fits = given.shape == shape and given.dtype == np.dtype(self.dtype)
+        if not (fits and given.flags.c_contiguous and given.flags.writeable):
+            raise InputError(
+                f"expected a writable C-contiguous buffer {shape} of {np.dtype(self.dtype)}, got "
+                f"{given.shape} of {given.dtype}, strides {given.strides}"
+            )
+        return given
 
 
 class Sensor(ABC):

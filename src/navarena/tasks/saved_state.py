@@ -1,0 +1,43 @@
+"""Pickles of what changes in a batch; what can be opened again, such as scenes, is saved by name."""
+
+import io
+import pickle
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+Name = tuple[str, ...]
+"""Of an object that is not saved, such as ("world", scene id)."""
+
+
+class _Saver(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, named: Mapping[Name, object]) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._names = {id(one): name for name, one in named.items()}
+
+    def persistent_id(self, obj: Any) -> Name | None:
+        return self._names.get(id(obj))
+
+    def reducer_override(self, obj: Any) -> Any:
+        return (WeakKeyDictionary, (dict(obj),)) if isinstance(obj, WeakKeyDictionary) else NotImplemented
+
+
+class _Loader(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, find: Callable[[Name], object]) -> None:
+        super().__init__(file)
+        self._find = find
+
+    def persistent_load(self, pid: Any) -> object:
+        return self._find(pid)
+
+
+def dump_state(value: object, named: Mapping[Name, object]) -> bytes:
+    """Bytes of `value`; the objects of `named` in it are saved by their names."""
+    file = io.BytesIO()
+    _Saver(file, named).dump(value)
+    return file.getvalue()
+
+
+def load_state(saved: bytes, find: Callable[[Name], object]) -> Any:
+    """What dump_state saved, as a copy; `find` says which object has a name. Load only what you saved."""
+    return _Loader(io.BytesIO(saved), find).load()
