@@ -1,7 +1,7 @@
 """Goals as vectors: what an agent compares with what it sees."""
 
 from navarena.agents.encoders.catalog import ENCODERS, make_encoder
-from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
+from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery, unit_rows
 from navarena.agents.encoders.images import ImagesEncoder, ImageSettings
 from navarena.agents.encoders.kept import KeptEncoder
 from navarena.agents.encoders.matching import ImageMatcher, Look, MatchSettings
@@ -22,4 +22,5 @@ __all__ = [
     "WordSettings",
     "WordsEncoder",
     "make_encoder",
+    "unit_rows",
 ]
