@@ -18,7 +18,7 @@ from navarena.reports.robustness import (
     write_robustness,
 )
 
-from .test_page import check
+from .runs.test_single_run import check
 
 
 @pytest.fixture

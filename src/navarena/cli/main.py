@@ -40,8 +40,8 @@ class Entry:
 
 COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
-    "export": Entry("navarena.cli.export:Export", "write a run in the layout of reference code"),
-    "import": Entry("navarena.cli.import_results:Import", "make a run of results that other code wrote"),
+    "export": Entry("navarena.cli.exchange:Export", "write a run in the layout of reference code"),
+    "import": Entry("navarena.cli.exchange:Import", "make a run of results that other code wrote"),
     "failures": Entry("navarena.cli.failures:Failures", "say why the failed episodes of a run failed"),
     "analyse": Entry("navarena.cli.analyse:Analyse", "make the tables of the papers of finished runs"),
     "compare": Entry("navarena.cli.compare:Compare", "compare finished runs on the same episodes"),
@@ -72,9 +72,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "goals make": Entry("navarena.cli.goals:GoalsMake", "find the goals of scenes for GOAT-Bench"),
     "goals stats": Entry("navarena.cli.goals:GoalsStats", "count goals by modality and split"),
-    "goals reword": Entry(
-        "navarena.cli.goals_reword:GoalsReword", "word descriptions by a model of language"
-    ),
+    "goals reword": Entry("navarena.cli.goals:GoalsReword", "word descriptions by a model of language"),
     "goals preview": Entry("navarena.cli.goals:GoalsPreview", "draw goals of a scene into a PNG"),
     "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
     "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),

@@ -16,9 +16,9 @@ from navarena.evaluation.failures import read_failures
 from navarena.evaluation.runner import REPORT_NAME
 from navarena.reports.papers import write_csv, write_latex
 from navarena.reports.runs import (
-    REPORT_NAME as SHARED_NAME,
-)
-from navarena.reports.runs import (
+    COMPARISON_NAME,
+    KINDS,
+    Classes,
     Drawn,
     VideoCard,
     draw_galleries,
@@ -28,8 +28,7 @@ from navarena.reports.runs import (
     render_videos,
     write_runs,
 )
-from navarena.reports.runs.page import Classes
-from navarena.reports.videos import KINDS, VideoSettings
+from navarena.reports.videos import VideoSettings
 
 MOST_RUNS = 26
 
@@ -83,7 +82,9 @@ class Report:
         classes = tuple(read_failures(one.folders[0]) for one in contestants)
         for notice in comparison.notices:
             console.note(f"note: {notice}")
-        page = self.out or contestants[0].folders[0] / (SHARED_NAME if len(self.runs) > 1 else REPORT_NAME)
+        page = self.out or contestants[0].folders[0] / (
+            COMPARISON_NAME if len(self.runs) > 1 else REPORT_NAME
+        )
         drawn = self._draw(console, comparison, classes, page)
         write_runs(page, comparison, classes, drawn)
         for path, text in ((self.latex, write_latex(comparison)), (self.csv, write_csv(comparison))):

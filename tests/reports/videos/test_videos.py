@@ -22,10 +22,23 @@ from navarena.evaluation.benchmark import TaskSetup
 from navarena.evaluation.journal import Row
 from navarena.metrics.failures import FailureClass
 from navarena.metrics.trajectory import Trajectory
-from navarena.reports.videos import KINDS, VideoSettings, choose_videos
-from navarena.reports.videos.frame import GAP, Moment, compose, lay_out
-from navarena.reports.videos.goal_words import ToldGoal, current_goal, tell_goals
-from navarena.reports.videos.images import FAR, NEAR, NOTHING, fit_image, paint_classes, paint_depth
+from navarena.reports.runs import KINDS, choose_videos
+from navarena.reports.videos import VideoSettings
+from navarena.reports.videos.frame import (
+    FAR,
+    GAP,
+    NEAR,
+    NOTHING,
+    Moment,
+    ToldGoal,
+    compose,
+    current_goal,
+    fit_image,
+    lay_out,
+    paint_classes,
+    paint_depth,
+    tell_goals,
+)
 from navarena.reports.videos.map_panel import BODY, GOAL, HIT, SHORTEST, MapPanel
 from navarena.reports.videos.video import VideoSetup, add_camera, find_sensors, video_camera
 from navarena.reports.videos.video_file import open_video

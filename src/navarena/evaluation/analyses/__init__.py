@@ -13,12 +13,12 @@ from navarena.evaluation.analyses.catalog import (
     ANALYSES,
     TOUR_ANALYSES,
     AnalysisKind,
+    describe_replay,
     fitting_analyses,
     read_labelled,
     run_analysis,
     run_tour_analysis,
 )
-from navarena.evaluation.analyses.replayed import describe_replay
 from navarena.evaluation.analyses.tours import tabulate_coverage
 
 __all__ = [

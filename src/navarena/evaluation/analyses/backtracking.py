@@ -11,8 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import InputError
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column
-from navarena.evaluation.analyses.estimates import estimate_share
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, estimate_share
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.compare import Contestant
 from navarena.evaluation.journal import Row

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from navarena.core.errors import InputError
 from navarena.core.suggest import require_name
-from navarena.evaluation.analyses.analysis import Analysis
+from navarena.evaluation.analyses.analysis import Analysis, Column, goal_count
 from navarena.evaluation.analyses.backtracking import analyse_backtracking
 from navarena.evaluation.analyses.degradation import analyse_degradation, analyse_severities
-from navarena.evaluation.analyses.estimates import goal_count
 from navarena.evaluation.analyses.found_budgets import analyse_found_budgets
 from navarena.evaluation.analyses.goat import analyse_goal_noise, analyse_modalities, analyse_subtasks
 from navarena.evaluation.analyses.multi_on import (
@@ -26,6 +25,8 @@ from navarena.evaluation.analyses.tours import (
     read_tour_results,
 )
 from navarena.evaluation.compare import Contestant, read_contestant
+from navarena.evaluation.record import describe_hardware, describe_versions
+from navarena.evaluation.replay import Replay
 from navarena.evaluation.robustness import group_of
 
 LABEL_MARK = "="
@@ -221,3 +222,31 @@ def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contesta
         else one
         for one, (label, _) in zip(named, found)
     ]
+
+
+def describe_replay(replay: Replay) -> Analysis:
+    """Where the run was recorded, where it was replayed just now, and which kind of sameness held."""
+    hardware, versions = describe_hardware(), describe_versions()
+    here = (str(hardware["system"]), str(hardware["machine"]))
+    ours = (*here, *(f"{name} {version}" for name, version in sorted(versions.items())))
+    return Analysis(
+        "replay",
+        "Verified by replay",
+        (
+            Column("recorded on"),
+            Column("replayed on"),
+            Column("episodes", "count"),
+            Column("differences", "count"),
+            Column("held"),
+        ),
+        (
+            (
+                ", ".join(replay.record.platform),
+                ", ".join(ours),
+                replay.episodes,
+                len(replay.differences),
+                replay.held,
+            ),
+        ),
+        ("All actions were executed again, and every metric was computed anew.",),
+    )

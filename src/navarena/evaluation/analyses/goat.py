@@ -6,8 +6,7 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.analyses.estimates import by_label, estimate_part
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, by_label, estimate_part
 from navarena.evaluation.breakdowns import pool_parts, weigh_parts
 from navarena.evaluation.compare import Contestant
 from navarena.metrics.catalog import TOLD

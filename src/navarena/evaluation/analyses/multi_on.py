@@ -13,8 +13,11 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.analyses.estimates import (
+from navarena.evaluation.analyses.analysis import (
+    Analysis,
+    Cell,
+    Column,
+    Curve,
     by_label,
     estimate_part,
     estimate_share,

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from PIL import Image, ImageDraw
 
 from navarena.core.geometry import forward_from_yaw
-from navarena.reports.floor_plan import trace_outlines
+from navarena.reports.plan_view import trace_outlines
 from navarena.reports.preview.drawing import (
     BADGES,
     INK,

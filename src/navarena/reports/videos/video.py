@@ -16,9 +16,17 @@ from navarena.evaluation.replay import execute_actions
 from navarena.metrics.trajectory import Trajectory
 from navarena.reports.gallery import status_of
 from navarena.reports.plan_view import ScenePlan
-from navarena.reports.videos.frame import Layout, Moment, compose, lay_out
-from navarena.reports.videos.goal_words import ToldGoal, current_goal, tell_goals
-from navarena.reports.videos.images import paint_classes, paint_depth
+from navarena.reports.videos.frame import (
+    Layout,
+    Moment,
+    ToldGoal,
+    compose,
+    current_goal,
+    lay_out,
+    paint_classes,
+    paint_depth,
+    tell_goals,
+)
 from navarena.reports.videos.map_panel import MapPanel
 from navarena.reports.videos.video_file import encode_jpeg, open_video
 from navarena.simulation.body import Camera, Embodiment

@@ -15,7 +15,7 @@ from navarena.core.errors import StorageError
 from navarena.evaluation import evaluate
 from navarena.reports import render_report, write_report
 from navarena.reports.gallery import PER_SECTION, choose_episodes
-from navarena.reports.page import is_current
+from navarena.reports.runs.page import is_current
 from reports.corridor_plan import make_plan
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
