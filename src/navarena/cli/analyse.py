@@ -1,4 +1,4 @@
-"""`navarena analyse`: the tables of the papers, made of finished runs."""
+"""`navarena analyse`: tables of the papers, computed from finished runs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +22,13 @@ from navarena.evaluation.analyses import (
 
 @dataclass(frozen=True)
 class Analyse:
-    """Make a table of a paper of finished runs: NAME is one of
+    """Compute a table of a paper from finished runs. NAME is one of
 
     MultiON: backtracking, found-budgets, generalization, distance, goal-counts, lengths; GOAT-Bench:
     modalities, subtasks, goal-noise; RobustNav: degradation, severities; of any protocol: seeds; IVLN, from
     the results files of `navarena tours evaluate`: tours, tour-positions. docs/analyses.md describes each.
-    The table is kept below the first run, whose report shows it from then on. Exit code 0, whatever the
-    result. The keys of --json stand in docs/cli.md.
+    The table is stored in the folder of the first run, whose report shows it from then on. Exit code 0,
+    whatever the result. The keys of --json stand in docs/cli.md.
     """
 
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
@@ -40,7 +40,7 @@ class Analyse:
     """Print one JSON document instead of a table."""
 
     def run(self, console: Console) -> int:
-        """Analyse, keep and print; the exit code is 0."""
+        """Analyse, store and print; the exit code is 0."""
         require_name("analysis", self.name, (*ANALYSES, *TOUR_ANALYSES))
         if self.name in TOUR_ANALYSES:
             analysis = run_tour_analysis(self.name, self.runs)
@@ -53,7 +53,7 @@ class Analyse:
         return self._show(console, analysis, contestants[0].folders[0])
 
     def _show(self, console: Console, analysis: Analysis, folder: Path) -> int:
-        """Keep the analysis below `folder` and print it."""
+        """Store the analysis in `folder` and print it."""
         file = save_analysis(folder, analysis)
         console.table(analysis.title, analysis.headings, analysis.texts())
         for note in analysis.notes:

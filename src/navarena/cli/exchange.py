@@ -38,12 +38,12 @@ class Export:
 
 @dataclass(frozen=True)
 class Import:
-    """Make a run folder of results that a benchmark's own code wrote, to report on and compare.
+    """Turn results of a benchmark's own code into a run folder, to report on and compare.
 
     robothor2021: the challenge's .json.gz with trajectories; needs --episodes. multion: the metrics .json
-    with raw_metrics. Metrics are computed from trajectories and lengths by our formulas, and what disagrees
-    or cannot be verified is said; the result shows as imported. With --json, one document is printed with the
-    keys identity, agent, episodes, out and notices.
+    with raw_metrics. Metrics are computed from trajectories and lengths by navarena's formulas; notices name
+    what disagrees or cannot be verified. The result shows as imported. With --json, one document is printed
+    with the keys identity, agent, episodes, out and notices.
     """
 
     layout: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="LAYOUT")]
@@ -55,9 +55,9 @@ class Import:
     agent: str = "imported"
     """Name of the agent in tables."""
     split: str = "val"
-    """Split that the results are of."""
+    """Split of the results."""
     episodes: Path | None = None
-    """RoboTHOR: the episode file of the split, or the folder of them."""
+    """RoboTHOR: the episode file of the split, or the folder of such files."""
     json: bool = False
     """Print one JSON document instead of text."""
 

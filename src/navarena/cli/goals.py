@@ -41,7 +41,8 @@ LISTED_DROPS = 40
 class GoalsMake:
     """Find the goals of a scene, or of all scenes of a split, by rendering, and keep them in the cache.
 
-    Of a single scene it lists what was dropped and why. What was interrupted goes on where it stopped.
+    For a single scene it lists which goals were dropped and why. An interrupted command continues where it
+    stopped.
     """
 
     source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE|SPLIT")]
@@ -75,7 +76,7 @@ class GoalsMake:
 
 @dataclass(frozen=True)
 class GoalsStats:
-    """Count the goals of splits by modality, the names they have, and what was dropped and why."""
+    """Count the goals of splits by modality, their names, and dropped goals by reason."""
 
     splits: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SPLIT")] = (
         "val_seen",
@@ -84,7 +85,7 @@ class GoalsStats:
     )
     """Splits of goat-v1."""
     limit: int | None = None
-    """Only so many of the first scenes."""
+    """Use only this many of the first scenes."""
     workers: int = 1
     """Processes that share the scenes."""
     json: bool = False
@@ -116,9 +117,9 @@ class GoalsPreview:
     out: Path
     """The image to write, .png."""
     split: str | None = None
-    """Only names that this split of goat-v1 asks for; all of them otherwise."""
-    most: int = 16
-    """Goals on the sheet at most."""
+    """Use only names of this split of goat-v1; all names by default."""
+    limit: int = 16
+    """Largest number of goals to draw."""
     json: bool = False
     """Print one JSON document instead of a line."""
 
@@ -130,7 +131,7 @@ class GoalsPreview:
         if self.out.suffix.lower() != ".png":
             raise InputError(f"expected --out to end in .png, got {self.out}")
         names = names_of_split("" if self.split is None else _split_of(self.split))
-        sheet = draw_goal_sheet(Offer(open_world(self.scene, STRETCH), names), self.most)
+        sheet = draw_goal_sheet(Offer(open_world(self.scene, STRETCH), names), self.limit)
         write_png(sheet.image, self.out)
         height, width = sheet.image.shape[:2]
         console.text(f"{self.out}: {len(sheet.goals)} goals of {self.scene}, {width} x {height}")
@@ -164,7 +165,7 @@ def _scenes_of(source: str) -> list[str]:
 
 
 def _make_all(scenes: Sequence[str], workers: int) -> Iterator[None]:
-    """Leave the goals of scenes in the cache, one after another or in processes of their own."""
+    """Put the goals of scenes into the cache, in this process or in several."""
     if workers == 1:
         for scene in scenes:
             _make(scene)
@@ -211,7 +212,7 @@ def _print_counts(console: Console, title: str, counts: dict[str, GoalCounts]) -
         for split, found in counts.items()
         for modality in MODALITIES
     ]
-    console.table(title, ("names of", "scenes", "of them without", "told by", "goals", "names"), rows)
+    console.table(title, ("names of", "scenes", "of them without", "modality", "goals", "names"), rows)
     for split, found in counts.items():
         shown = [(reason, count) for reason, count in found.dropped.items()]
         console.table(f"dropped in the scenes of {split}", ("why", "goals"), shown)
@@ -219,20 +220,20 @@ def _print_counts(console: Console, title: str, counts: dict[str, GoalCounts]) -
 
 @dataclass(frozen=True)
 class GoalsReword:
-    """Let a captioner and a model of language word the descriptions of an episode file of goat-v1.
+    """Let a captioning model and a language model rewrite the descriptions of an episode file of goat-v1.
 
-    Words are used where they name the thing, have at most 55 words and still fit no other thing of the
-    scene; else the description stays, and the reason is counted.
+    A new description is used if it names the object, has at most 55 words and fits no other object of the
+    scene; otherwise the old one stays, and the reason is counted.
     """
 
     file: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
     """Episode file of goat-v1 or languagenav-v1, as `navarena episodes make` writes it."""
     writer: str
-    """Model of language: http://HOST/v1#MODEL (chat interface of OpenAI) or transformers:FOLDER."""
+    """Language model: http://HOST/v1#MODEL (chat interface of OpenAI) or transformers:FOLDER."""
     out: Path
     """The file to write, .json or .json.gz."""
     captioner: str | None = None
-    """What is asked how a thing looks, given its image; written as --writer is. None by default."""
+    """Captioning model that gets the image of each object, written like --writer. None by default."""
     protocol: str = "goat-v1"
     """Protocol of the file."""
     json: bool = False
@@ -251,8 +252,8 @@ class GoalsReword:
         save_episodes(replace(dataset, episodes=tuple(found)), self.out)
         refused = Counter(one.refused for one in answers if one.refused)
         used = len(answers) - sum(refused.values())
-        console.text(f"{self.out}: {used} of {len(answers)} descriptions in the words of {writer.name}")
-        console.table("words that were not used", ("why", "descriptions"), list(refused.items()))
+        console.text(f"{self.out}: {used} of {len(answers)} descriptions were rewritten by {writer.name}")
+        console.table("descriptions that were not used", ("why", "descriptions"), list(refused.items()))
         result: dict[str, Any] = {
             "file": str(self.out),
             "descriptions": len(answers),
@@ -270,7 +271,7 @@ def _reword(
     captioner: Writer | None,
     answers: list[Written],
 ) -> Episode:
-    """An episode with new descriptions; what came of each is added to `answers`."""
+    """An episode with new descriptions; the result of each is added to `answers`."""
     subtasks = list(as_subtasks(episode.goal))
     for place, subtask in enumerate(subtasks):
         if subtask.modality == "description":

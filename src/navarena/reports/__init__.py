@@ -1,4 +1,4 @@
-"""Turn finished runs into something to look at."""
+"""Reports of finished runs: tables, plots, drawings, videos and pages."""
 
 from navarena.reports.plan_view import ScenePlan
 from navarena.reports.runs.page import render_report, write_report

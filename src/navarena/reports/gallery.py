@@ -30,7 +30,7 @@ class Card:
 
     Attributes:
         episode_id, scene_id: of the episode.
-        status: "success", "failure", or how the agent broke it.
+        status: "success", "failure", or the error of the agent.
         drawing: inline SVG.
         facts: (name, value) in words.
     """
@@ -43,7 +43,7 @@ class Card:
 
 
 def choose_episodes(rows: Sequence[Row], outcome: str, score: str) -> Sections:
-    """Section title -> at most PER_SECTION rows worth looking at.
+    """Title of a section -> at most PER_SECTION rows to draw.
 
     Args:
         rows: of a run.
@@ -80,7 +80,7 @@ def choose_by_class(rows: Sequence[Row], classes: Mapping[str, FailureClass]) ->
 
 
 def start_distance(row: Row) -> float:
-    """Metres, geodesic, from start to goal; infinite without a way, which is the hardest."""
+    """Metres, geodesic, from start to goal; infinite without a path."""
     return math.inf if row.start_distance is None else row.start_distance
 
 
@@ -112,7 +112,7 @@ def make_card(benchmark: Benchmark, row: Row, drawing: Markup) -> Card:
 
 
 def status_of(row: Row, outcome: str) -> str:
-    """Either "success" or "failure" by the metric `outcome`, or how the agent broke the episode."""
+    """Either "success" or "failure" by the metric `outcome`, or the error of the agent."""
     return row.status if row.failed else "success" if row.metric(outcome) > 0 else "failure"
 
 
@@ -120,7 +120,7 @@ OpenBenchmark = Callable[[Contestant], Benchmark]
 
 
 def opener() -> OpenBenchmark:
-    """Opens the benchmark of a contestant's first run; runs of the same thing share one.
+    """A function that opens the benchmark of a contestant's first run; runs of one identity share it.
 
     What it returns raises what open_recorded_benchmark raises.
     """
@@ -148,7 +148,7 @@ def draw_galleries(
     Args:
         comparison: the runs; its first two metrics say which episodes are worth looking at.
         classes: for each contestant, episode id -> why it failed; None where this is not known.
-        open_benchmark: what a run was made on.
+        open_benchmark: opens the benchmark of a run.
         on_run: called after each contestant.
         open_scenes: where drawings find their scenes.
 

@@ -77,14 +77,14 @@ def _follow(following: dict[int, list[int]], start: int) -> list[int]:
 
 _AROUND = 4.0
 _AROUND_SHARE = 0.35
-"""A drawing shows so many metres, or this share of the walk's extent, around the walk."""
+"""A drawing shows so many metres, or this share of the trajectory's extent, around the trajectory."""
 
 _MARGIN = 0.04
 
 
 @dataclass(frozen=True)
 class ScenePlan:
-    """What a drawing needs to know of a scene.
+    """The parts of a scene that drawings use.
 
     Attributes:
         vertices, triangles, neighbors: of the navmesh (see NavMesh); world frame, metres.
@@ -101,14 +101,14 @@ class ScenePlan:
 
 @dataclass(frozen=True)
 class PlanView:
-    """A walk with what is around it; points of the plan are (x, z), metres, world frame.
+    """A trajectory and its surroundings on the plan; points of the plan are (x, z), metres, world frame.
 
     Attributes:
         goals: (G, 3) metres, in order.
         shortest: (P, 3) metres, corners of the shortest path along them.
-        outlines: closed outlines (K, 2) of the storeys that the walk is on.
+        outlines: closed outlines (K, 2) of the storeys of the trajectory.
         others: closed outlines (K, 2) of the other storeys.
-        rooms: on the storeys of the walk.
+        rooms: on the storeys of the trajectory.
         low, high: (2,) corners of what is shown.
     """
 
@@ -122,7 +122,7 @@ class PlanView:
 
 
 def view_walk(plan: ScenePlan, episode: Episode, positions: Float[np.ndarray, "k 3"]) -> PlanView:
-    """What to show of an episode that was walked along `positions` (K, 3), metres."""
+    """The drawing of an episode with the trajectory `positions` (K, 3), metres."""
     goals = find_goals(episode)
     shortest = find_shortest(plan, np.concatenate([positions[:1], goals]))
     heights = np.concatenate([positions[:, 1], goals[:, 1], shortest[:, 1]])
@@ -154,7 +154,7 @@ def find_shortest(plan: ScenePlan, points: Float[np.ndarray, "k 3"]) -> Float[np
 def choose_window(
     walk: Float[np.ndarray, "k 2"], floor: Sequence[Float[np.ndarray, "_ 2"]]
 ) -> tuple[Float[np.ndarray, "2"], Float[np.ndarray, "2"]]:
-    """Lower and upper corner (2,) in metres of what is shown: the walk and what is around it."""
+    """Lower and upper corner (2,) in metres of the drawing: the trajectory and its surroundings."""
     low, high = walk.min(0), walk.max(0)
     around = max(_AROUND, _AROUND_SHARE * float((high - low).max()))
     low, high = low - around, high + around

@@ -89,7 +89,7 @@ def test_distance_bands(tmp_path):
     rows = [make_row(k, 2, 1, way=way, ppl=k / 10) for k, way in enumerate(ways)]
     rows.append(change(make_row(9, 2, 1, ppl=0.9), start_distance=None))
     analysis = run_analysis("distance", read_labelled([str(write_run(tmp_path / "a", rows))]))
-    assert cells(analysis, "shortest way", "episodes") == [
+    assert cells(analysis, "shortest path", "episodes") == [
         ["0 to 5 m", 2],
         ["5 to 10 m", 1],
         ["10 to 15 m", 1],

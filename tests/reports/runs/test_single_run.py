@@ -119,7 +119,7 @@ def test_a_page_without_drawings_and_without_failures(tmp_path):
     html = render_report(evaluation)
     check(html)
     assert "Episodes from above" not in html
-    assert "Broken by the agent" not in html
+    assert "Errors of the agent" not in html
 
 
 def test_a_custom_part_says_so(tmp_path):

@@ -1,4 +1,4 @@
-"""Building navmeshes: of the dungeon, of generated houses, of a scan-like mesh of a million triangles."""
+"""Benchmark of building navmeshes: dungeon, generated houses, a scan-like mesh of a million triangles."""
 
 import os
 import statistics

@@ -1,4 +1,4 @@
-"""What every analysis of a paper comes out as: a table, and curves where the paper draws some.
+"""The result of an analysis: a table, and curves if the paper has some; estimates that analyses share.
 
 Numbers stay numbers here: a cell is a text, a count, a value, or an Estimate with its interval and n. `texts`
 is how people read them.
@@ -28,7 +28,7 @@ Kind = Literal["text", "count", "number", "rate", "score", "metres", "points"]
 with three digits; metres; differences of shares in points of per cent."""
 
 Cell = str | int | float | Estimate | None
-"""None where nothing can be said, such as the change of a row against itself."""
+"""None for no value, such as the change of a row against itself."""
 
 NO_VALUE = "–"
 
@@ -58,7 +58,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A table of a paper, made of runs.
+    """A table of a paper, computed from runs.
 
     Attributes:
         name: of the command that makes it, such as "backtracking".
@@ -92,7 +92,7 @@ class Analysis:
         return tuple(column.kind != "text" for column in self.columns)
 
     def texts(self) -> tuple[tuple[str, ...], ...]:
-        """The cells as people read them, row by row."""
+        """The cells as text, row by row."""
         return tuple(
             tuple(format_cell(cell, column.kind) for cell, column in zip(row, self.columns, strict=True))
             for row in self.rows
@@ -100,7 +100,7 @@ class Analysis:
 
 
 def format_cell(cell: Cell, kind: Kind) -> str:
-    """A cell for people: an Estimate as "52.0 % (48.1 % to 55.9 %, n = 40)"."""
+    """A cell as text: an Estimate as "52.0 % (48.1 % to 55.9 %, n = 40)"."""
     if isinstance(cell, Estimate):
         parts = [f"n = {cell.n}"]
         if cell.infinite:

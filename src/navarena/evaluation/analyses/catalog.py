@@ -1,4 +1,4 @@
-"""The analyses by name, and which of them speak about given runs."""
+"""The analyses by name, and which of them apply to given runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -93,8 +93,8 @@ def _has_severities(contestants: Contestants) -> bool:
     """Whether one corruption, alone, was run at two severities at least."""
     if not _has_clean(contestants):
         return False
-    told = {str(one.records[0].settings.get("corrupt") or "") for one in contestants}
-    graded = [text.partition(":")[0] for text in told if text.count(":") == 1 and "," not in text]
+    found = {str(one.records[0].settings.get("corrupt") or "") for one in contestants}
+    graded = [text.partition(":")[0] for text in found if text.count(":") == 1 and "," not in text]
     return len(set(graded)) < len(graded)
 
 
@@ -128,7 +128,7 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         "MultiON: PROGRESS over numbers of goals in training and testing",
     ),
     "distance": AnalysisKind(
-        lambda runs, _: analyse_distance(runs), _has_ppl, "MultiON: PPL against the length of the way"
+        lambda runs, _: analyse_distance(runs), _has_ppl, "MultiON: PPL by the length of the path"
     ),
     "goal-counts": AnalysisKind(
         lambda runs, _: analyse_goal_counts(runs),
@@ -140,7 +140,7 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         lambda runs, _: analyse_lengths(runs), _has_goals, "MultiON: how long episodes are and how they end"
     ),
     "modalities": AnalysisKind(
-        lambda runs, _: analyse_modalities(runs), _has_subtasks, "GOAT-Bench: by how goals are told"
+        lambda runs, _: analyse_modalities(runs), _has_subtasks, "GOAT-Bench: by goal modality"
     ),
     "subtasks": AnalysisKind(
         lambda runs, _: analyse_subtasks(runs), _has_subtasks, "GOAT-Bench: by place of the sub-task"
@@ -190,7 +190,7 @@ def run_analysis(name: str, contestants: Contestants, on_episode: OnEpisode = la
 
 
 def fitting_analyses(contestants: Contestants) -> tuple[Analysis, ...]:
-    """The analyses that speak about these runs and need no replay: the sections of a report."""
+    """The analyses that apply to these runs and need no replay: the sections of a report."""
     return tuple(kind.make(contestants, lambda: None) for kind in ANALYSES.values() if kind.fits(contestants))
 
 
@@ -198,7 +198,7 @@ def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contesta
     """The finished runs that a command line names, each as [LABEL=]FOLDER[,FOLDER...].
 
     Runs without a label are called by their agents; where `groups` does not ask for equal labels, the
-    protocol tells apart what would be called the same.
+    protocol is added to labels that would be equal.
 
     Raises what read_contestant raises.
     """
@@ -225,7 +225,7 @@ def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contesta
 
 
 def describe_replay(replay: Replay) -> Analysis:
-    """Where the run was recorded, where it was replayed just now, and which kind of sameness held."""
+    """Where the run was recorded, where it was replayed just now, and which comparison was made."""
     hardware, versions = describe_hardware(), describe_versions()
     here = (str(hardware["system"]), str(hardware["machine"]))
     ours = (*here, *(f"{name} {version}" for name, version in sorted(versions.items())))

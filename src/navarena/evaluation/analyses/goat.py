@@ -18,7 +18,7 @@ ALL = "all"
 
 
 def analyse_modalities(contestants: Sequence[Contestant]) -> Analysis:
-    """Success and SPL of the sub-tasks that are told by category, in words, and by image (figure 5).
+    """Success and SPL of the sub-tasks by goal modality: category, description, image (figure 5).
 
     Raises InputError for runs without sub-tasks.
     """
@@ -34,10 +34,10 @@ def analyse_modalities(contestants: Sequence[Contestant]) -> Analysis:
                 rows.append((one.label, TOLD.get(modality, ALL), int(parts.sum()), *pooled, share))
     return Analysis(
         "modalities",
-        "Sub-tasks by how their goals are told",
+        "Sub-tasks by goal modality",
         (
             Column("run"),
-            Column("goals told"),
+            Column("goal modality"),
             Column("sub-tasks", "count"),
             Column("success", "rate"),
             Column("SPL", "rate"),
@@ -89,7 +89,7 @@ def analyse_subtasks(contestants: Sequence[Contestant]) -> Analysis:
 
 
 def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:
-    """What noise in the goals costs: for each modality the share of success that is lost, and their mean.
+    """Degradation under noise in the goals: the relative drop of success for each modality, and their mean.
 
     Args:
         contestants: of each label one run without corruptions, and others on the same episodes.
@@ -114,7 +114,7 @@ def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:
         (
             Column("run"),
             Column("noise"),
-            Column("goals told"),
+            Column("goal modality"),
             Column("sub-tasks", "count"),
             Column("success, clean", "rate"),
             Column("success, noisy", "rate"),

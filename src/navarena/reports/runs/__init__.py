@@ -1,4 +1,4 @@
-"""The page of `navarena report`: runs side by side, with analyses, drawings and videos."""
+"""The page of `navarena report`: one or several runs with analyses, drawings and videos."""
 
 from navarena.reports.gallery import draw_galleries, opener
 from navarena.reports.runs.page import COMPARISON_NAME, Classes, Drawn, render_runs, write_runs

@@ -1,4 +1,4 @@
-"""The page of `navarena report`: one or several runs in one file that opens anywhere without a network."""
+"""The page of `navarena report`: one or several runs in one HTML file that needs no network."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from navarena.reports.topdown import PATH_COLORS, PlanSource
 
 @dataclass(frozen=True)
 class Section:
-    """A titled table with what there is to say about it.
+    """An analysis as a section of the page: a titled table with notes and a plot.
 
     Attributes:
         title: heading.
@@ -49,7 +49,7 @@ class Section:
 
 
 def make_section(analysis: Analysis) -> Section:
-    """An analysis for people."""
+    """The section of an analysis."""
     lines = [
         Line(
             curve.label,
@@ -70,9 +70,9 @@ def make_section(analysis: Analysis) -> Section:
 
 
 def find_sections(contestants: Sequence[Contestant]) -> list[Section]:
-    """What the runs support without a replay, and what `navarena analyse` has kept below them.
+    """Analyses that apply to the runs and need no replay, and those that `navarena analyse` has stored.
 
-    What is kept of a name takes the place of what would be computed. Raises what the analyses raise, and
+    A stored analysis replaces a computed one of the same name. Raises what the analyses raise, and
     FileError for a damaged file.
     """
     found = {analysis.name: [analysis] for analysis in fitting_analyses(contestants)}
@@ -104,7 +104,7 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What was drawn by executing actions again.
+    """Drawings and videos, made by executing actions again.
 
     Attributes:
         galleries: label of a run -> title of a section -> drawings from above.
@@ -175,12 +175,12 @@ def _title(contestants: Sequence[Contestant]) -> dict[str, str]:
 
 
 def _count_broken(contestants: Sequence[Contestant]) -> dict[str, int]:
-    """Status -> episodes of all runs that the agent broke in this way."""
+    """Status -> number of episodes of all runs that ended by this error of the agent."""
     return dict(Counter(row.status for one in contestants for rows in one.rows for row in rows if row.failed))
 
 
 def _make_tiles(comparison: Comparison) -> list[dict[str, str]]:
-    """The scores of a single run, large; with several runs the table says it all."""
+    """The scores of a single run, as large numbers; none with several runs."""
     if len(comparison.contestants) > 1:
         return []
     rows = summary_table(comparison).rows
@@ -204,7 +204,7 @@ def _groups_by(contestants: Sequence[Contestant], by: str, metrics: Sequence[str
 
 
 def _make_breakdowns(contestants: Sequence[Contestant], leading: Sequence[str]) -> list[Breakdown]:
-    """Every way to break the runs down that tells parts apart; scenes have a long table of their own."""
+    """Every breakdown of the runs with more than one group; scenes have a long table of their own."""
     made = []
     for by in (BAND, RADIUS, *TRAITS, SUBTASK):
         groups = _groups_by(contestants, by, leading)

@@ -1,4 +1,4 @@
-"""Videos of chosen episodes as a page shows them: inside it, or in files beside it."""
+"""Videos of chosen episodes, embedded in a page or in files beside it."""
 
 import base64
 import os
@@ -92,13 +92,13 @@ def _rank(
 
 @dataclass(frozen=True)
 class VideoCard:
-    """A video with what it shows.
+    """A video and its episode.
 
     Attributes:
         run: label of the run.
         episode_id, scene_id: of the episode.
         kind: why it was chosen, such as "best".
-        status: "success", "failure", or how the agent broke it.
+        status: "success", "failure", or the error of the agent.
         seconds: that it plays.
         source: what the page loads: the video itself as a data address, or the name of a file beside it.
         poster: an image as a data address, for paper and until it plays.
@@ -158,13 +158,13 @@ def render_videos(
     folder: Path | None = None,
     on_frame: Callable[[], object] = lambda: None,
 ) -> tuple[VideoCard, ...]:
-    """Video the episodes and say how the page shows them.
+    """Record the episodes; returns how the page shows them.
 
     Args:
         comparison: whose runs they are.
         video_plans: see plan_videos.
         settings: how they look.
-        open_benchmark: what a run was made on.
+        open_benchmark: opens the benchmark of a run.
         page: where the page will be.
         folder: for the MP4 files, which the page then loads from there; None puts them into the page.
         on_frame: called after each image.

@@ -1,4 +1,4 @@
-"""Videos of episodes: what the body saw, where it was, what it looked for."""
+"""Videos of episodes: camera images, map and goal, frame by frame."""
 
 from navarena.reports.videos.video import Video, VideoSettings, make_video
 

@@ -1,4 +1,4 @@
-"""One image of a video: what the body saw, where it is, what it looks for.
+"""One frame of a video: camera images, map, and a card with the goal and the number of steps.
 
 RGB  depth  semantic
 map  map    goal, counter of steps, distance
@@ -74,12 +74,12 @@ def fit_image(
 
 
 @dataclass(frozen=True)
-class ToldGoal:
-    """A goal for people.
+class ShownGoal:
+    """A goal as a video shows it.
 
     Attributes:
-        text: what is to be found.
-        image: the camera of the image that tells it; None where none does.
+        text: the goal in words.
+        image: the camera of the goal image; None if the goal is not given by an image.
         place: such as "goal 2 of 3"; empty with a single goal.
     """
 
@@ -88,34 +88,34 @@ class ToldGoal:
     place: str = ""
 
 
-def tell_goals(episode: Episode) -> tuple[ToldGoal, ...]:
+def show_goals(episode: Episode) -> tuple[ShownGoal, ...]:
     """The goals of an episode in order, at least one."""
     goal = episode.goal
     if isinstance(goal, ObjectGoal):
-        return (ToldGoal(f"any {goal.category}"),)
+        return (ShownGoal(f"any {goal.category}"),)
     if isinstance(goal, ImageGoal):
-        return (ToldGoal(f"this {goal.instance.category}", goal.image),)
+        return (ShownGoal(f"this {goal.instance.category}", goal.image),)
     if isinstance(goal, InstructionGoal):
-        return (ToldGoal(goal.instruction),)
+        return (ShownGoal(goal.instruction),)
     if isinstance(goal, MultiGoal):
         count = len(goal.objects)
-        return tuple(ToldGoal(one.category, None, _place(k, count)) for k, one in enumerate(goal.objects))
+        return tuple(ShownGoal(one.category, None, _place(k, count)) for k, one in enumerate(goal.objects))
     if isinstance(goal, LifelongGoal):
         count = len(goal.subtasks)
-        return tuple(_tell_subtask(one, _place(k, count)) for k, one in enumerate(goal.subtasks))
-    return (ToldGoal("the marked point"),)
+        return tuple(_show_subtask(one, _place(k, count)) for k, one in enumerate(goal.subtasks))
+    return (ShownGoal("the marked point"),)
 
 
 def _place(number: int, count: int) -> str:
     return f"goal {number + 1} of {count}" if count > 1 else ""
 
 
-def _tell_subtask(subtask: Subtask, place: str) -> ToldGoal:
+def _show_subtask(subtask: Subtask, place: str) -> ShownGoal:
     if subtask.modality == "description":
-        return ToldGoal(subtask.description, None, place)
+        return ShownGoal(subtask.description, None, place)
     if subtask.modality == "image":
-        return ToldGoal(f"this {subtask.category}", subtask.image, place)
-    return ToldGoal(f"any {subtask.category}", None, place)
+        return ShownGoal(f"this {subtask.category}", subtask.image, place)
+    return ShownGoal(f"any {subtask.category}", None, place)
 
 
 def current_goal(trajectory: Trajectory, pose: int, count: int) -> int:
@@ -164,19 +164,19 @@ def lay_out(height_px: int, aspect: float, columns: int = 3) -> Layout:
 
 @dataclass(frozen=True)
 class Moment:
-    """What the words of a frame say.
+    """The text of a frame.
 
     Attributes:
         headline: agent and episode.
-        goal: what is looked for.
+        goal: the current goal.
         step, steps: actions taken, and how many there are in all.
         action: that led here; empty at the start.
-        distance: metres, geodesic, to the goal; infinite without a way.
+        distance: metres, geodesic, to the goal; infinite without a path.
         verdict: "success" or what else came of it, at the last pose; empty before.
     """
 
     headline: tuple[str, str]
-    goal: ToldGoal
+    goal: ShownGoal
     step: int
     steps: int
     action: str
@@ -194,11 +194,11 @@ def compose(
     """The (H, W, 3) uint8 frame of `layout.size`.
 
     Args:
-        layout: where things stand.
-        images: caption -> what a camera saw; as many as the layout has columns.
+        layout: sizes of the parts.
+        images: caption -> image of a camera; as many as the layout has columns.
         plan: the map, of `layout.map_size`.
-        moment: the words.
-        goal_image: that tells the goal; None where none does.
+        moment: the text.
+        goal_image: of the current goal; None if it is not given by an image.
     """
     width, height = layout.size
     frame = np.full((height, width, 3), PAPER, np.uint8)
@@ -230,7 +230,7 @@ def _draw_card(
     moment: Moment,
     goal_image: UInt8[np.ndarray, "_ _ 3"] | None,
 ) -> None:
-    """Words and the image of the goal in `box` (left, top, width, height)."""
+    """Text and the image of the goal in `box` (left, top, width, height)."""
     left, top, width, height = box
     x, y = left + 4, top + 2
     for line in moment.headline:
@@ -257,7 +257,7 @@ def _draw_counter(draw: ImageDraw.ImageDraw, x: int, y: int, width: int, moment:
     draw.rectangle((x, y + 24, x + width, y + 27), fill=(221, 225, 230))
     done = round(width * moment.step / max(moment.steps, 1))
     draw.rectangle((x, y + 24, x + done, y + 27), fill=(36, 87, 214))
-    far = f"{moment.distance:.2f} m to go" if np.isfinite(moment.distance) else "no way to the goal"
+    far = f"{moment.distance:.2f} m to go" if np.isfinite(moment.distance) else "no path to the goal"
     draw.text((x, y + 36), far, font=font(13), fill=INK)
     if moment.verdict:
         color = GOOD if moment.verdict == "success" else BAD
