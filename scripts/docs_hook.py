@@ -72,7 +72,7 @@ def make_bench(path: str) -> str:
         f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}, "
         f"NumPy {machine['numpy']}, Numba {machine['numba']}.",
         "",
-        "| work | value | unit | mark | ratio | how |",
+        "| work | value | unit | target | ratio | how |",
         "|---|--:|---|--:|--:|---|",
     ]
     for row in saved["measurements"]:

@@ -87,7 +87,7 @@ def draw_frames(batch: NavigationBatch) -> Figure:
 
 
 def draw_views(batch: NavigationBatch) -> Figure:
-    """What the four map sensors show of the same moment, with the place and heading of the body."""
+    """The four map sensors at the same step, with the position and heading of the body."""
     seen = {name: batch.observations[name][0] for name in SENSORS}
     classes = matplotlib.colormaps["tab20"](np.arange(len(CLASSES)))[:, :3] * 255
     semantic = np.full((64, 64, 3), 255, np.uint8)
@@ -162,7 +162,7 @@ def grid_middle(grid: MapGrid) -> Float[np.ndarray, "2"]:
 
 
 def extent_of(grid: MapGrid) -> tuple[float, float, float, float]:
-    """What `imshow` needs for cell i to cover i to i + 1."""
+    """The `extent` of `imshow` with which cell i covers i to i + 1."""
     return (0, grid.columns, grid.rows, 0)
 
 

@@ -16,7 +16,7 @@ OUT = Path(module.__file__).parent / "route_vocabulary.txt"
 
 
 def main() -> None:
-    """Tell every way of the split, and count the words."""
+    """Make every instruction of the split and count the words."""
     split = find_route_split("train")
     stream = Stream(ROUTE_SET, "train")
     episodes = SceneEpisodes(R2R_CE_V1, split.scenes, split.ways * R2R_CE_V1.wordings, stream)

@@ -165,7 +165,7 @@ def test_goals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     house = "houses-v1/val/00000"
     check("goals make", printed(capsys, "goals", "make", house))
     check("goals stats", printed(capsys, "goals", "stats", "val_seen_mini", "--limit", "1"))
-    sheet = ("--out", folder / "goals.png", "--most", "4")
+    sheet = ("--out", folder / "goals.png", "--limit", "4")
     check("goals preview", printed(capsys, "goals", "preview", house, *sheet))
     names = folder / "names.json"  # without a description the writer is not asked
     kind = ("ovon-v1", "--scene", house, "--per-scene", "1", "--out", names)

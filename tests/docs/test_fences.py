@@ -2,12 +2,14 @@
 
 The fences of one page run in their order, in one namespace and one folder that holds nothing but
 `dungeon.obj`. A Python fence that begins with a comment such as `# my_agent.py` is also written to
-that file. A fence after a comment `<!-- not run: reason -->` is only shown.
+that file. A TOML fence that begins with `# pyproject.toml` is installed: its entry points are found as
+those of any package. A fence after a comment `<!-- not run: reason -->` is only shown.
 """
 
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 FENCE = re.compile(
     r"(?:<!-- not run: (?P<reason>[^>]+?) -->\n)?^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.M | re.S
 )
-FILE_NAME = re.compile(r"# (\w+\.py)\n")
+FILE_NAME = re.compile(r"# ([\w/]+\.py)\n")
+PROJECT = "# pyproject.toml\n"
 LONGEST_COMMAND_SECONDS = 240
 
 
@@ -35,7 +38,7 @@ def runnable_fences(page: Path) -> list[Fence]:
     return [
         Fence(found["language"], found["code"], text.count("\n", 0, found.start("code")) + 1)
         for found in FENCE.finditer(text)
-        if not found["reason"] and found["language"] in ("python", "bash")
+        if not found["reason"] and found["language"] in ("python", "bash", "toml")
     ]
 
 
@@ -52,6 +55,21 @@ def run_command(line: str, folder: Path) -> None:
     assert done.returncode == 0, f"$ {line}\n{done.stdout}\n{done.stderr}"
 
 
+def install_project(code: str, folder: Path) -> None:
+    """Write what `pip install -e .` would leave of a pyproject.toml: metadata and entry points."""
+    project = tomllib.loads(code)["project"]
+    info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    sections = [
+        "\n".join([f"[{group}]", *(f"{name} = {target}" for name, target in points.items())])
+        for group, points in project["entry-points"].items()
+    ]
+    (info / "entry_points.txt").write_text("\n\n".join(sections) + "\n")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -62,8 +80,12 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         if fence.language == "bash":
             for line in navarena_commands(fence.code):
                 run_command(line, tmp_path)
+        elif fence.language == "toml":
+            if fence.code.startswith(PROJECT):
+                install_project(fence.code, tmp_path)
         else:
             if named := FILE_NAME.match(fence.code):
+                (tmp_path / named[1]).parent.mkdir(exist_ok=True)
                 (tmp_path / named[1]).write_text(fence.code)
             padded = "\n" * (fence.line - 1) + fence.code  # so that tracebacks show the page's lines
             exec(compile(padded, str(page), "exec"), namespace)

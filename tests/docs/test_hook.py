@@ -37,7 +37,7 @@ def test_commands_show_their_flags(hook: ModuleType, monkeypatch: pytest.MonkeyP
 
 def test_figures_come_from_a_saved_run(hook: ModuleType) -> None:
     table = hook.expand("<!-- bench: docs/bench.json -->")
-    assert "| work | value | unit | mark | ratio | how |" in table and "frames/s" in table
+    assert "| work | value | unit | target | ratio | how |" in table and "frames/s" in table
 
 
 def test_other_comments_stay(hook: ModuleType) -> None:

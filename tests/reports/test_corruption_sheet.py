@@ -14,7 +14,7 @@ from navarena.reports.corruption_sheet import (
     LABEL_HEIGHT,
     draw_corruption_sheet,
     paint_depth,
-    sight_corruptions,
+    visual_corruptions,
 )
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import World, open_world
@@ -51,7 +51,7 @@ def test_rows_and_columns(world: World) -> None:
 def test_everything_that_images_show_has_a_row() -> None:
     kinds = (ImageCorruption, CameraCorruption, DepthCorruption)
     expected = {name for name in CORRUPTIONS.names() if issubclass(CORRUPTIONS.get(name), kinds)}
-    assert set(sight_corruptions()) == expected and len(sight_corruptions()) == len(expected)
+    assert set(visual_corruptions()) == expected and len(visual_corruptions()) == len(expected)
 
 
 def test_colours_of_depth() -> None:

@@ -14,11 +14,11 @@ from navarena.reports.robustness import (
     drop_table,
     paper_table,
     render_robustness,
-    sight_of,
+    visual_corruptions_of,
     write_robustness,
 )
 
-from .test_page import check
+from .runs.test_single_run import check
 
 
 @pytest.fixture
@@ -80,4 +80,4 @@ def test_page_stands_alone(columns, tmp_path: Path) -> None:
 
 
 def test_examples_are_those_of_the_rows(columns) -> None:
-    assert sight_of(columns) == ("defocus_blur", "speckle_noise")
+    assert visual_corruptions_of(columns) == ("defocus_blur", "speckle_noise")

@@ -1,4 +1,4 @@
-"""`navarena analyse`: the tables of the papers, made of finished runs."""
+"""`navarena analyse`: tables of the papers, computed from finished runs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from navarena.evaluation.analyses import (
 
 @dataclass(frozen=True)
 class Analyse:
-    """Make a table of a paper of finished runs: NAME is one of
+    """Compute a table of a paper from finished runs. NAME is one of
 
     MultiON: backtracking, found-budgets, generalization, distance, goal-counts, lengths; GOAT-Bench:
     modalities, subtasks, goal-noise; RobustNav: degradation, severities; IVLN: tours, tour-positions;
@@ -48,7 +48,7 @@ class Analyse:
         return self._show(console, analysis, contestants[0].folders[0])
 
     def _show(self, console: Console, analysis: Analysis, folder: Path) -> int:
-        """Keep the analysis below `folder` and print it."""
+        """Store the analysis in `folder` and print it."""
         file = save_analysis(folder, analysis)
         console.table(analysis.title, analysis.headings, analysis.texts())
         for note in analysis.notes:

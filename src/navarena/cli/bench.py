@@ -1,4 +1,4 @@
-"""`navarena bench`: measured speed beside the mark it is held against."""
+"""`navarena bench`: measured speed beside its target."""
 
 import importlib
 import os
@@ -32,7 +32,7 @@ class Bench:
     """Measure speed here: images, steps, paths, navmeshes, loading, files, episodes, graphs, noise, maps,
     and evaluation by several processes.
 
-    The marks are those of the project on one core of a 2-core server CPU; compare ratios, not
+    The targets are for one core of a 2-core server CPU; compare ratios, not
     figures, across machines.
     """
 
@@ -79,7 +79,7 @@ def describe_machine() -> dict[str, Any]:
 
 
 def processor_name() -> str:
-    """The processor's model name where the system tells it, else its architecture."""
+    """The processor's model name if the system knows it, else its architecture."""
     try:
         with open("/proc/cpuinfo") as file:
             names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]

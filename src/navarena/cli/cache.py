@@ -27,7 +27,7 @@ class CacheInfo:
     """Print one JSON document instead of a table."""
 
     def run(self, console: Console) -> int:
-        """Print what lies in the cache, by kind; the exit code is 0."""
+        """Print the content of the cache, by kind; the exit code is 0."""
         usage, limit = cache_usage(), cache_limit_bytes()
         packs = sum(entry.bytes for entry in usage if entry.kind not in OTHER_KINDS)
         console.text(f"folder {cache_folder()} (NAVARENA_CACHE)")
@@ -46,7 +46,7 @@ class CacheInfo:
 
 @dataclass(frozen=True)
 class CacheClear:
-    """Empty the cache folder. What is needed again is compiled again."""
+    """Empty the cache folder. It is filled again when it is needed."""
 
     kind: tyro.conf.Positional[tuple[str, ...]] = ()
     """What to delete, such as scene, navmesh, render or kernels; everything when none is named."""

@@ -24,8 +24,8 @@ from navarena.reports.tables import Table, group_table
 class Compare:
     """Compare finished runs on the same episodes: differences, intervals, tests, wins and losses.
 
-    The first run is what the others are compared with. Several training seeds of one method are written
-    as one run, with commas: runs/a-1,runs/a-2,runs/a-3. One run alone is summed up. Exit code 0, whatever
+    The other runs are compared with the first one. Several training seeds of one method are written
+    as one run, with commas: runs/a-1,runs/a-2,runs/a-3. A single run is summarised. Exit code 0, whatever
     the result. The keys of --json stand in docs/cli.md.
     """
 
@@ -37,7 +37,7 @@ class Compare:
     """Break the runs down: band, category, difficulty, floors, modality, goals, subtask, radius or scene;
     may be given several times."""
     two_levels: bool = False
-    """Resample episodes within scenes, too, for the intervals."""
+    """Compute intervals by resampling scenes and then episodes within them."""
     json: bool = False
     """Print one JSON document instead of tables."""
 
@@ -62,7 +62,7 @@ class Compare:
         return 0
 
     def _break_down(self, console: Console, result: Comparison) -> list[dict[str, Any]]:
-        """Print the parts that were asked for; what --json prints of them."""
+        """Print the requested breakdowns; returns what --json prints of them."""
         document: list[dict[str, Any]] = []
         metrics = list(result.estimates[0])[: None if self.metric else 2]
         for by in self.by:

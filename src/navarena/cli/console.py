@@ -1,4 +1,4 @@
-"""The one place that talks to people: tables and text on stdout, progress on stderr.
+"""Output of commands: tables and text on stdout, progress on stderr.
 
 With `--json`, stdout carries exactly one JSON document and nothing else.
 """
@@ -20,7 +20,7 @@ DESCRIBED_SECONDS = 0.5
 
 @runtime_checkable
 class Progress(Protocol):
-    """Something that counts finished items."""
+    """A counter of finished items."""
 
     def advance(self, count: int = 1) -> None:
         """Count `count` more items as finished."""
@@ -50,14 +50,14 @@ class _PlainProgress:
 
 
 class _BarProgress:
-    """A bar, and how it goes in a line of its own below."""
+    """A bar with a line of status below it."""
 
     def __init__(self, bar: Any, task: Any, describe: Callable[[], str]) -> None:
         self._bar, self._task, self._describe = bar, task, describe
         self._described, self.said = -math.inf, ""
 
     def advance(self, count: int = 1) -> None:
-        """Move the bar by `count` items, and say anew how it goes when the last word is old."""
+        """Move the bar by `count` items, and update the line of status if it is old."""
         self._bar.advance(self._task, count)
         if time.monotonic() - self._described > DESCRIBED_SECONDS or self._bar.finished:
             self._described = time.monotonic()
@@ -113,7 +113,7 @@ def format_cell(value: object) -> str:
 
 
 class Console:
-    """What a subcommand uses to speak.
+    """The output of a subcommand.
 
     Args:
         json: print only the mapping given to `result`, as JSON.
@@ -123,12 +123,12 @@ class Console:
         self.json = json
 
     def text(self, line: str) -> None:
-        """Print one line for people."""
+        """Print a line; nothing with --json."""
         if not self.json:
             print(line, flush=True)
 
     def note(self, line: str) -> None:
-        """Print one line on stderr, also with --json: something to know that is no error."""
+        """Print a notice on stderr, also with --json."""
         print(line, file=sys.stderr, flush=True)
 
     def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

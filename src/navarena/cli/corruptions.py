@@ -1,4 +1,4 @@
-"""`navarena corruptions sheet`."""
+"""`navarena corruptions sheet`: example images of corruptions."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,8 @@ class CorruptionsSheet:
     out: Path
     """The image to write, .png."""
     corruption: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Corruptions to draw, by name without severity; may be repeated. All that images show by default."""
+    """Corruptions to draw, by name without severity; may be repeated. By default all that change images or
+    cameras."""
     view: int = 0
     """Which view of the scene to take, from 0 (`navarena scene preview` numbers them from 1)."""
     cell_width: int = 200

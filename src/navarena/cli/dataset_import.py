@@ -20,7 +20,7 @@ MAX_PARENTS = 3
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of one scene; `error` is empty when it was compiled (see Scene for the share)."""
+    """The result of importing one scene; `error` is empty if it was compiled (see Scene for the share)."""
 
     scene_id: str
     triangles: int = 0
@@ -83,9 +83,7 @@ def find_scenes(dataset: SceneDataset, path: Path) -> tuple[Path, list[str]]:
         scene = dataset.scene_name(path.relative_to(parent).as_posix())
         if scene is not None and (len(scene.split("/")) > 1 or dataset.name != "hm3d"):
             return parent, [scene]
-    raise FileError(
-        f"{dataset.title}: expected {path}/{dataset.layout}, found no such thing; {dataset.offer}"
-    )
+    raise FileError(f"{dataset.title}: expected {path}/{dataset.layout}, found none; {dataset.offer}")
 
 
 def verify_scenes(dataset: SceneDataset, root: Path, names: Sequence[str]) -> None:
@@ -112,7 +110,7 @@ def root_name(dataset: SceneDataset, root: Path) -> str:
 
 
 def compile_scene(scene_id: str, body: str) -> Imported:
-    """Put scene, navmesh and render mesh of one scene into the cache; what fails is told in `error`."""
+    """Put scene, navmesh and render mesh of one scene into the cache; `error` says what failed."""
     from navarena.simulation.body_catalog import get_body
     from navarena.simulation.world import open_world
 

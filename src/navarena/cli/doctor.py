@@ -1,4 +1,4 @@
-"""`navarena doctor`: what works on this machine, what is missing, and the command for it."""
+"""`navarena doctor`: checks of this machine, and the command that installs what is missing."""
 
 import importlib.util
 import os
@@ -26,11 +26,11 @@ _EXTRA = re.compile(r"([\w.-]+)[^;]*;.*extra == ['\"]([\w.-]+)['\"]")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
         name: such as "cache folder".
-        status: "ok"; "missing" for something optional; "problem" for what must be mended.
+        status: "ok"; "missing" for something optional; "problem" for what must be repaired.
         detail: what was found.
         remedy: the command or change that helps; "" when nothing is wrong.
     """
@@ -43,7 +43,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Doctor:
-    """Say what works here, what is missing, and the command for it."""
+    """Check this machine: what works, what is missing, and the command that installs it."""
 
     warm: bool = False
     """Also compile all kernels now, so that later commands start at once."""
@@ -51,7 +51,7 @@ class Doctor:
     """Print one JSON document instead of a table."""
 
     def run(self, console: Console) -> int:
-        """Look at everything; the exit code is 1 when something must be mended, else 0."""
+        """Run all checks; the exit code is 1 if something must be repaired, else 0."""
         findings = [check() for check in CHECKS]
         findings += [check_extra(extra, needed) for extra, needed in list_extras().items()]
         console.table(

@@ -35,7 +35,7 @@ USUAL = {
 
 @dataclass(frozen=True)
 class EpisodesAudit:
-    """Check every episode in its scene: places, ways, distances, duplicates, objects, and the expert."""
+    """Check every episode in its scene: positions, paths, distances, duplicates, objects, and the expert."""
 
     source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE")]
     """Episode file or folder of any format, or a split such as val or houses-v1/val."""

@@ -41,7 +41,7 @@ USUAL_PER_SCENE = 10
 
 @dataclass(frozen=True)
 class EpisodesMake:
-    """Make the episodes of a protocol in one scene or in all scenes of a split."""
+    """Draw the episodes of a protocol in one scene or in all scenes of a split."""
 
     protocol: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROTOCOL")]
     """Protocol id, such as pointnav-v1."""
@@ -50,15 +50,15 @@ class EpisodesMake:
     scene: str | None = None
     """Scene id, or the path of a mesh file."""
     split: str | None = None
-    """Split of the data set whose scenes are used, in the place of --scene."""
+    """Split of the data set whose scenes are used, instead of --scene."""
     dataset: str | None = None
     """Set of scenes that --split belongs to; by default the protocol's own."""
     per_scene: int | None = None
     """Episodes in each scene; by default 10, or as many as the split has."""
     seed: int = 0
-    """Another seed, other episodes."""
+    """Seed of the random draws."""
     layout: str | None = None
-    """Write this layout of the community in the place of our own: habitat-pointnav,
+    """Write this layout of the community instead of navarena's own: habitat-pointnav,
     habitat-objectnav-hm3d, multion, robothor-2020, robothor-2021, robustnav-objectnav or
     robustnav-pointnav."""
     up: str = "y"
@@ -138,7 +138,7 @@ class EpisodesInfo:
     """Episode file (.json, .json.gz), the stub of a data set in parts, a folder of such files, or a split
     such as val or houses-v1/val."""
     protocol: str = DEFAULT_PROTOCOL
-    """Whose episodes a split is read as; files say it themselves."""
+    """Protocol whose split is meant; files name theirs."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
@@ -190,7 +190,7 @@ class EpisodesInfo:
 
 
 def _print_errata(console: Console, errata: Sequence[Erratum]) -> None:
-    """What is known to be wrong, or that nothing is."""
+    """Print the known errors of a list, or that there are none."""
     if not errata:
         console.text("errata: none")
         return
@@ -198,7 +198,7 @@ def _print_errata(console: Console, errata: Sequence[Erratum]) -> None:
         (one.scene or "all", ", ".join(one.episodes) or "all", one.problem, one.source, one.mended_in or None)
         for one in errata
     ]
-    console.table("errata", ("scene", "episodes", "problem", "source", "mended in"), rows)
+    console.table("errata", ("scene", "episodes", "problem", "source", "corrected in"), rows)
 
 
 def _print_community_file(console: Console, file: EpisodeFile, numbers: Statistics) -> None:
@@ -233,7 +233,7 @@ def _describe_community_file(file: EpisodeFile) -> dict[str, Any]:
 
 @contextmanager
 def quiet_notices(console: Console) -> Iterator[None]:
-    """Say what was mended in a file as one line on stderr each, and not as a Python warning."""
+    """Print each correction of a file as a line on stderr instead of a Python warning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EpisodeFileWarning)
         yield

@@ -19,7 +19,7 @@ from navarena.evaluation.runner import REPORT_NAME
 from navarena.metrics.repetitions import VarianceSplit
 from navarena.reports import metric_table, open_plans, tour_table, write_report
 from navarena.reports.comparison import variance_table
-from navarena.reports.page import is_current
+from navarena.reports.runs.page import is_current
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Reads the flags of a subcommand; wrong ones become one line, as every other error of ours.
+"""Flags of a subcommand, read by tyro; wrong ones raise an InputError of one line.
 
-tyro draws a box around what it refuses. Its text is taken out of the box here, and the flags
-that it knows are read from its help, so that an unknown one is answered with the nearest.
+tyro draws a box around its errors. Their text is taken out of the box here, and the known flags are
+read from its help, so that the error for an unknown flag names the nearest one.
 """
 
 import contextlib

@@ -1,9 +1,10 @@
-"""`navarena goals make`, `stats` and `preview`: what scenes offer as goals of GOAT-Bench."""
+"""`navarena goals make`, `stats`, `preview` and `reword`: the goals of GOAT-Bench that scenes offer."""
 
 import multiprocessing
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,13 +12,25 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
-from navarena.episodes.catalog import split_scenes
-from navarena.episodes.goat import MODALITIES, Offer, find_scene_goals, names_of_split
+from navarena.episodes.catalog import load_episodes, split_scenes
+from navarena.episodes.dataset import save_episodes
+from navarena.episodes.episode import Episode, LifelongGoal
+from navarena.episodes.goals import as_subtasks
+from navarena.episodes.goat import (
+    MODALITIES,
+    Offer,
+    Writer,
+    Written,
+    find_scene_goals,
+    make_writer,
+    names_of_split,
+    write_description,
+)
 from navarena.episodes.goat.counts import GoalCounts, count_goals
 from navarena.episodes.goat.recipe import GOAT_V1
 from navarena.scenes.catalog import is_file_path
 from navarena.simulation.body_catalog import STRETCH
-from navarena.simulation.world import open_world
+from navarena.simulation.world import WorldCache, open_world
 
 DATASET = "houses-v1"
 ALL_NAMES = "all"
@@ -28,7 +41,8 @@ LISTED_DROPS = 40
 class GoalsMake:
     """Find the goals of a scene, or of all scenes of a split, by rendering, and keep them in the cache.
 
-    Of a single scene it lists what was dropped and why. What was interrupted goes on where it stopped.
+    For a single scene it lists which goals were dropped and why. An interrupted command continues where it
+    stopped.
     """
 
     source: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE|SPLIT")]
@@ -62,7 +76,7 @@ class GoalsMake:
 
 @dataclass(frozen=True)
 class GoalsStats:
-    """Count the goals of splits by modality, the names they have, and what was dropped and why."""
+    """Count the goals of splits by modality, their names, and dropped goals by reason."""
 
     splits: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SPLIT")] = (
         "val_seen",
@@ -71,7 +85,7 @@ class GoalsStats:
     )
     """Splits of goat-v1."""
     limit: int | None = None
-    """Only so many of the first scenes."""
+    """Use only this many of the first scenes."""
     workers: int = 1
     """Processes that share the scenes."""
     json: bool = False
@@ -103,9 +117,9 @@ class GoalsPreview:
     out: Path
     """The image to write, .png."""
     split: str | None = None
-    """Only names that this split of goat-v1 asks for; all of them otherwise."""
-    most: int = 16
-    """Goals on the sheet at most."""
+    """Use only names of this split of goat-v1; all names by default."""
+    limit: int = 16
+    """Largest number of goals to draw."""
     json: bool = False
     """Print one JSON document instead of a line."""
 
@@ -117,7 +131,7 @@ class GoalsPreview:
         if self.out.suffix.lower() != ".png":
             raise InputError(f"expected --out to end in .png, got {self.out}")
         names = names_of_split("" if self.split is None else _split_of(self.split))
-        sheet = draw_goal_sheet(Offer(open_world(self.scene, STRETCH), names), self.most)
+        sheet = draw_goal_sheet(Offer(open_world(self.scene, STRETCH), names), self.limit)
         write_png(sheet.image, self.out)
         height, width = sheet.image.shape[:2]
         console.text(f"{self.out}: {len(sheet.goals)} goals of {self.scene}, {width} x {height}")
@@ -151,7 +165,7 @@ def _scenes_of(source: str) -> list[str]:
 
 
 def _make_all(scenes: Sequence[str], workers: int) -> Iterator[None]:
-    """Leave the goals of scenes in the cache, one after another or in processes of their own."""
+    """Put the goals of scenes into the cache, in this process or in several."""
     if workers == 1:
         for scene in scenes:
             _make(scene)
@@ -198,7 +212,69 @@ def _print_counts(console: Console, title: str, counts: dict[str, GoalCounts]) -
         for split, found in counts.items()
         for modality in MODALITIES
     ]
-    console.table(title, ("names of", "scenes", "of them without", "told by", "goals", "names"), rows)
+    console.table(title, ("names of", "scenes", "of them without", "modality", "goals", "names"), rows)
     for split, found in counts.items():
         shown = [(reason, count) for reason, count in found.dropped.items()]
         console.table(f"dropped in the scenes of {split}", ("why", "goals"), shown)
+
+
+@dataclass(frozen=True)
+class GoalsReword:
+    """Let a captioning model and a language model rewrite the descriptions of an episode file of goat-v1.
+
+    A new description is used if it names the object, has at most 55 words and fits no other object of the
+    scene; otherwise the old one stays, and the reason is counted.
+    """
+
+    file: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+    """Episode file of goat-v1 or languagenav-v1, as `navarena episodes make` writes it."""
+    writer: str
+    """Language model: http://HOST/v1#MODEL (chat interface of OpenAI) or transformers:FOLDER."""
+    out: Path
+    """The file to write, .json or .json.gz."""
+    captioner: str | None = None
+    """Captioning model that gets the image of each object, written like --writer. None by default."""
+    protocol: str = "goat-v1"
+    """Protocol of the file."""
+    json: bool = False
+    """Print one JSON document instead of lines."""
+
+    def run(self, console: Console) -> int:
+        """Ask, check and write; the exit code is 0."""
+        writer = make_writer(self.writer)
+        captioner = None if self.captioner is None else make_writer(self.captioner)
+        dataset = load_episodes(self.protocol, dataset=self.file)
+        worlds, answers, found = WorldCache(STRETCH), list[Written](), []
+        with console.progress(len(dataset), "episodes") as progress:
+            for episode in dataset.episodes:
+                found.append(_reword(episode, worlds, writer, captioner, answers))
+                progress.advance(1)
+        save_episodes(replace(dataset, episodes=tuple(found)), self.out)
+        refused = Counter(one.refused for one in answers if one.refused)
+        used = len(answers) - sum(refused.values())
+        console.text(f"{self.out}: {used} of {len(answers)} descriptions were rewritten by {writer.name}")
+        console.table("descriptions that were not used", ("why", "descriptions"), list(refused.items()))
+        result: dict[str, Any] = {
+            "file": str(self.out),
+            "descriptions": len(answers),
+            "used": used,
+            "refused": dict(refused),
+        }
+        console.result(result)
+        return 0
+
+
+def _reword(
+    episode: Episode,
+    worlds: WorldCache,
+    writer: Writer,
+    captioner: Writer | None,
+    answers: list[Written],
+) -> Episode:
+    """An episode with new descriptions; the result of each is added to `answers`."""
+    subtasks = list(as_subtasks(episode.goal))
+    for place, subtask in enumerate(subtasks):
+        if subtask.modality == "description":
+            answers.append(write_description(worlds.get(episode.scene_id), subtask, writer, captioner))
+            subtasks[place] = replace(subtask, description=answers[-1].text)
+    return replace(episode, goal=LifelongGoal(tuple(subtasks)))

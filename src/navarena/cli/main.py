@@ -40,16 +40,18 @@ class Entry:
 
 COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
-    "export": Entry("navarena.cli.export:Export", "write a run in the layout of reference code"),
-    "import": Entry("navarena.cli.import_results:Import", "make a run of results that other code wrote"),
-    "failures": Entry("navarena.cli.failures:Failures", "say why the failed episodes of a run failed"),
-    "analyse": Entry("navarena.cli.analyse:Analyse", "make the tables of the papers of finished runs"),
+    "export": Entry("navarena.cli.exchange:Export", "write a run in the layout of reference code"),
+    "import": Entry("navarena.cli.exchange:Import", "turn results of other code into a run"),
+    "failures": Entry("navarena.cli.failures:Failures", "classify why episodes of a run failed"),
+    "analyse": Entry("navarena.cli.analyse:Analyse", "compute tables of the papers from runs"),
     "compare": Entry("navarena.cli.compare:Compare", "compare finished runs on the same episodes"),
     "replay": Entry("navarena.cli.replay:Replay", "re-execute a run's actions and check its metrics"),
-    "report": Entry("navarena.cli.report:Report", "write runs into one page that opens anywhere"),
-    "robustness": Entry("navarena.cli.robustness:RobustnessCommand", "report what corruptions cost"),
-    "list": Entry("navarena.cli.listing:List", "name the protocols, agents, sensors or scenes"),
-    "doctor": Entry("navarena.cli.doctor:Doctor", "say what works here and what is missing"),
+    "report": Entry("navarena.cli.report:Report", "write runs into one HTML page"),
+    "robustness": Entry(
+        "navarena.cli.robustness:RobustnessCommand", "report the degradation under corruptions"
+    ),
+    "list": Entry("navarena.cli.listing:List", "list protocols, agents, sensors or scenes"),
+    "doctor": Entry("navarena.cli.doctor:Doctor", "check what works here and what is missing"),
     "bench": Entry("navarena.cli.bench:Bench", "measure speed on this machine"),
     "scene import": Entry("navarena.cli.scene:SceneImport", "compile a mesh file"),
     "scene make": Entry("navarena.cli.scene:SceneMake", "generate a house"),
@@ -68,11 +70,9 @@ COMMANDS: Mapping[str, Entry] = {
     "corruptions sheet": Entry(
         "navarena.cli.corruptions:CorruptionsSheet", "draw examples of corruptions into a PNG"
     ),
-    "goals make": Entry("navarena.cli.goals:GoalsMake", "find the goals of scenes for GOAT-Bench"),
+    "goals make": Entry("navarena.cli.goals:GoalsMake", "find goals of GOAT-Bench in scenes"),
     "goals stats": Entry("navarena.cli.goals:GoalsStats", "count goals by modality and split"),
-    "goals reword": Entry(
-        "navarena.cli.goals_reword:GoalsReword", "word descriptions by a model of language"
-    ),
+    "goals reword": Entry("navarena.cli.goals:GoalsReword", "rewrite descriptions by a language model"),
     "goals preview": Entry("navarena.cli.goals:GoalsPreview", "draw goals of a scene into a PNG"),
     "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
     "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),

@@ -1,4 +1,4 @@
-"""`navarena report`: finished runs on one page, and as tables for papers."""
+"""`navarena report`: a page of finished runs, and tables for papers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from navarena.evaluation.failures import read_failures
 from navarena.evaluation.runner import REPORT_NAME
 from navarena.reports.papers import write_csv, write_latex
 from navarena.reports.runs import (
-    REPORT_NAME as SHARED_NAME,
-)
-from navarena.reports.runs import (
+    COMPARISON_NAME,
+    KINDS,
+    Classes,
     Drawn,
     VideoCard,
     draw_galleries,
@@ -28,8 +28,7 @@ from navarena.reports.runs import (
     render_videos,
     write_runs,
 )
-from navarena.reports.runs.page import Classes
-from navarena.reports.videos import KINDS, VideoSettings
+from navarena.reports.videos import VideoSettings
 
 MOST_RUNS = 26
 
@@ -39,33 +38,33 @@ class Report:
     """Write finished runs into one HTML file that opens anywhere without a network.
 
     Summary with intervals, paired comparison, breakdowns, the analyses of the papers that the runs support
-    or that `navarena analyse` has kept, why episodes failed, drawings from above, every episode in a table
+    or that `navarena analyse` has stored, why episodes failed, drawings from above, every episode in a table
     that sorts and filters. With --json, one document is printed; its keys stand in docs/cli.md.
     """
 
     runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[LABEL=]RUN")]
     """Folders of runs, several training seeds of one method with commas. A label names a run on the page;
-    without one it is called by its agent. The first is what the others are compared with."""
+    without one it is called by its agent. The others are compared with the first."""
     out: Path | None = None
     """The page to write; by default report.html in the folder of a single run, full-report.html in that of
-    the first of several."""
+    the first of several runs."""
     metric: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Only this metric, the first of them leading; may be given several times."""
+    """Only this metric; may be given several times. The first two are used for breakdowns and drawings."""
     latex: Path | None = None
     """Write a table for a paper into this file, too."""
     csv: Path | None = None
     """Write every mean and difference, a line each, into this file, too."""
     two_levels: bool = False
-    """Resample episodes within scenes, too, for the intervals."""
+    """Compute intervals by resampling scenes and then episodes within them."""
     no_drawings: bool = False
-    """Leave out the drawings from above, for which episodes are replayed in their scenes."""
+    """Leave out the drawings from above, which are made by replaying episodes in their scenes."""
     videos: int = 0
-    """Video so many episodes of each run; needs the extra `video`."""
+    """Record this many episodes of each run; needs the extra `video`."""
     video_of: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Which episodes: best, worst, random, or failures (of every class); may be given several times. All
     four in turn by default."""
     video_height: int = 240
-    """Pixels, of each of the images in a frame."""
+    """Height of each camera image in a frame, pixels."""
     video_fps: int = 10
     """Actions shown in a second."""
     video_folder: Path | None = None
@@ -83,7 +82,9 @@ class Report:
         classes = tuple(read_failures(one.folders[0]) for one in contestants)
         for notice in comparison.notices:
             console.note(f"note: {notice}")
-        page = self.out or contestants[0].folders[0] / (SHARED_NAME if len(self.runs) > 1 else REPORT_NAME)
+        page = self.out or contestants[0].folders[0] / (
+            COMPARISON_NAME if len(self.runs) > 1 else REPORT_NAME
+        )
         drawn = self._draw(console, comparison, classes, page)
         write_runs(page, comparison, classes, drawn)
         for path, text in ((self.latex, write_latex(comparison)), (self.csv, write_csv(comparison))):
@@ -104,7 +105,7 @@ class Report:
         return 0
 
     def _draw(self, console: Console, comparison: Comparison, classes: Classes, page: Path) -> Drawn:
-        """Replay what is to be drawn and recorded."""
+        """Replay the episodes to draw and to record."""
         if self.videos < 0:
             raise InputError(f"expected 0 or more --videos, got {self.videos}")
         settings = VideoSettings(self.video_height, self.video_fps)

@@ -1,4 +1,4 @@
-"""`navarena robustness`: finished runs under corruptions beside the clean one."""
+"""`navarena robustness`: runs under corruptions compared with the clean run."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -20,30 +20,30 @@ from navarena.reports.robustness import (
     behaviour_table,
     drop_table,
     paper_table,
-    sight_of,
+    visual_corruptions_of,
     write_robustness,
 )
 
 
 @dataclass(frozen=True)
 class RobustnessCommand:
-    """Report what corruptions cost: rows, drops against the clean run, behaviour, severity curves, examples.
+    """Report the degradation under corruptions: means, relative drops, behaviour, severity curves, examples.
 
-    Takes all finished runs in and below the folders. Runs that differ in their corruptions and seeds
-    alone belong together, and one of them must be clean. Exit code 0, whatever the result. The keys of
+    Reads all finished runs in and below the folders. Runs that differ only in corruptions and seeds
+    form one table, and one of them must be clean. Exit code 0, whatever the result. The keys of
     --json stand in docs/cli.md.
     """
 
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
     """Folders of runs, or folders that hold such folders."""
     metric: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Lead with this metric; may be given several times. The protocol's first two by default."""
+    """Use this metric; may be given several times. The protocol's first two by default."""
     out: Path | None = None
     """The page to write; robustness.html in the first folder by default."""
     scene: str | None = None
-    """Scene for the sheet of examples; that of the first episode by default."""
+    """Scene of the example images; that of the first episode by default."""
     no_sheet: bool = False
-    """Leave the sheet of examples out."""
+    """Leave out the example images."""
     json: bool = False
     """Print one JSON document instead of tables."""
 
@@ -67,13 +67,13 @@ class RobustnessCommand:
 
 
 def draw_examples(columns: Sequence[Robustness], scene: str | None) -> bytes | None:
-    """A PNG of the corruptions of sight in the rows; None when there are none."""
+    """A PNG of the visual corruptions in the rows; None if there are none."""
     from navarena.reports.corruption_sheet import draw_corruption_sheet
     from navarena.reports.preview import encode_png
     from navarena.simulation.body_catalog import LOCOBOT
     from navarena.simulation.world import open_world
 
-    names = sight_of(columns)
+    names = visual_corruptions_of(columns)
     if not names:
         return None
     world = open_world(scene or columns[0].clean.runs.rows[0][0].scene_id, LOCOBOT)

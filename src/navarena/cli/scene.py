@@ -25,7 +25,7 @@ class SceneImport:
     path: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PATH")]
     """The mesh file (.glb, .gltf, .obj or .ply); with --dataset its folder, or one scene of it."""
     dataset: str | None = None
-    """What the folder holds: hm3d, mp3d, gibson, replica, procthor, habitat."""
+    """Dataset in the folder: hm3d, mp3d, gibson, replica, procthor, habitat."""
     only: str = ""
     """With --dataset: import only scenes whose name begins with this, such as val/."""
     workers: int = 0
@@ -35,9 +35,9 @@ class SceneImport:
     scale: float = 1.0
     """Metres for one unit of the file."""
     force_up: bool = False
-    """Take a mesh file as it is that clearly seems to lie on its side."""
+    """Accept a mesh file even if it seems to lie on its side."""
     body: str = DEFAULT_BODY
-    """Body whose size decides where it fits."""
+    """Body for whose size the navmesh is built."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
@@ -71,7 +71,7 @@ class SceneMake:
     out: Path | None = None
     """Also write it as a binary glTF file (.glb) with colours, textures, objects and baked light."""
     body: str = DEFAULT_BODY
-    """Body whose size decides where it fits."""
+    """Body for whose size the navmesh is built."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
@@ -93,7 +93,7 @@ class SceneMake:
 
 @dataclass(frozen=True)
 class SceneInfo:
-    """Describe a scene: geometry, looks, objects, rooms, and how much of it a body can reach."""
+    """Describe a scene: geometry, materials, objects, rooms, and how much of it a body can reach."""
 
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file."""
@@ -102,9 +102,9 @@ class SceneInfo:
     scale: float = 1.0
     """Metres for one unit of a mesh file."""
     force_up: bool = False
-    """Take a mesh file as it is that clearly seems to lie on its side."""
+    """Accept a mesh file even if it seems to lie on its side."""
     body: str = DEFAULT_BODY
-    """Body whose size decides where it fits."""
+    """Body for whose size the navmesh is built."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
@@ -127,9 +127,9 @@ class ScenePreview:
     scale: float = 1.0
     """Metres for one unit of a mesh file."""
     force_up: bool = False
-    """Take a mesh file as it is that clearly seems to lie on its side."""
+    """Accept a mesh file even if it seems to lie on its side."""
     body: str = DEFAULT_BODY
-    """Body whose size decides where it fits."""
+    """Body for whose size the navmesh is built."""
     json: bool = False
     """Print one JSON document instead of a line."""
 
@@ -199,7 +199,7 @@ def _report(
 
 
 def _up_advice(world: World, up: str) -> str | None:
-    """What to try where a mesh has much more floor with another axis up, or None."""
+    """Advice if a mesh has much more floor with another axis up, else None."""
     from navarena.simulation.navmesh.building.mesh_checks import advise_up
 
     mesh, scene = world.navmesh, world.scene
@@ -211,7 +211,7 @@ def _up_advice(world: World, up: str) -> str | None:
 
 
 def _rows(summary: SceneSummary, world: World, body: str) -> list[tuple[str, Any]]:
-    """The table for people: name and value of everything worth knowing."""
+    """The rows of the table: name and value."""
     mesh = world.navmesh
     size = [high - low for low, high in zip(summary.low, summary.high)]
     looks = [f"{summary.materials} materials", f"{summary.textures} textures"]

@@ -1,4 +1,4 @@
-"""Compiling every kernel before it is needed, by running a little of everything.
+"""Compilation of all kernels in advance, by short runs of everything that uses them.
 
 The first steps need different kernels and run side by side in two processes; the last one runs
 the whole way, and compiles what is left.
@@ -108,7 +108,7 @@ def warm_labels() -> None:
 
 
 def warm_corruptions() -> None:
-    """The kernels of corruptions of images and depth."""
+    """The kernels of image and depth corruptions."""
     generators = [make_generator("warm")]
     for name in CORRUPTIONS.names():
         severities = CORRUPTIONS.get(name).severities or (None,)

@@ -1,5 +1,6 @@
 """Corruptions of a robot's images, motion, estimated pose and goals, by name and severity."""
 
+from navarena.corruptions.augmentations import Augmentation
 from navarena.corruptions.catalog import (
     AUGMENTATIONS,
     CORRUPTIONS,
@@ -21,15 +22,19 @@ from navarena.corruptions.corruption import (
     MotionCorruption,
     PoseCorruption,
 )
+from navarena.corruptions.one_by_one import EachDepth, EachImage
 
 __all__ = [
     "AUGMENTATIONS",
     "CORRUPTIONS",
     "FLOORS",
     "SEVERITIES",
+    "Augmentation",
     "CameraCorruption",
     "Corruption",
     "DepthCorruption",
+    "EachDepth",
+    "EachImage",
     "GoalCorruption",
     "GoalImageCorruption",
     "GoalWordsCorruption",

@@ -1,6 +1,6 @@
 """Episodes: where to start and what to find."""
 
-from navarena.episodes.catalog import load_episodes, make_episodes
+from navarena.episodes.catalog import RECIPES, load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset, load_episode_file, save_episodes
 from navarena.episodes.episode import Episode
 from navarena.episodes.floor_graph import FloorGraphSettings, build_floor_graph
@@ -21,11 +21,14 @@ from navarena.episodes.graph_episodes import (
     open_atlas,
     open_graph_split,
 )
+from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, SplitSize, Stream
 from navarena.episodes.tours import build_tours, count_tours, load_tours, make_tours, save_tours
 
 __all__ = [
+    "RECIPES",
     "Episode",
     "EpisodeDataset",
+    "EpisodeRecipe",
     "FloorGraphSettings",
     "Goal",
     "GoalImage",
@@ -36,6 +39,9 @@ __all__ = [
     "ObjectGoal",
     "ObjectInstance",
     "PointGoal",
+    "SceneBatch",
+    "SplitSize",
+    "Stream",
     "ViewPoint",
     "build_floor_graph",
     "build_tours",

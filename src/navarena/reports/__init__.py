@@ -1,7 +1,7 @@
-"""Turn finished runs into something to look at."""
+"""Reports of finished runs: tables, plots, drawings, videos and pages."""
 
-from navarena.reports.page import render_report, write_report
 from navarena.reports.plan_view import ScenePlan
+from navarena.reports.runs.page import render_report, write_report
 from navarena.reports.tables import Table, metric_table, tour_table
 from navarena.reports.topdown import PlanSource, draw_episode, make_scene_plan, open_plans
 from navarena.reports.tour_alignment import (

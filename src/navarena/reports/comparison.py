@@ -13,7 +13,7 @@ SIGNIFICANT = 4
 
 
 def contestant_table(comparison: Comparison) -> Table:
-    """Who takes part."""
+    """The compared runs: identity, episodes, seeds, privileged inputs."""
     rows = [
         (one.label, one.agent, one.identity, str(len(one.rows[0])), str(len(one.rows)), _describe(one))
         for one in comparison.contestants
@@ -89,13 +89,13 @@ def seed_table(comparison: Comparison) -> Table:
         "95 % interval",
         "scores",
         "seeds",
-        f"chance to beat {first}",
+        f"probability of improvement over {first}",
     )
     return Table(columns, tuple(rows), (False, False, True, True, True, True, True))
 
 
 def variance_table(splits: Mapping[str, VarianceSplit]) -> Table:
-    """Where the variance of each metric comes from."""
+    """The variance of each metric, split into episodes and the agent's seed."""
     rows = [
         (
             get_metric(name).title,

@@ -1,4 +1,4 @@
-"""A sheet of example images: one view of a scene under every corruption of sight, at every severity."""
+"""An image of examples: one view of a scene under every visual corruption, at every severity."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ COLUMNS = 6
 
 GAP, LABEL_HEIGHT = 8, 22
 
-SIGHT = (ImageCorruption, CameraCorruption, DepthCorruption)
+VISUAL = (ImageCorruption, CameraCorruption, DepthCorruption)
 """Kinds of corruptions that images show, in the order of the rows."""
 
 NEAR_COLOR, FAR_COLOR, LOST_COLOR = (255, 236, 170), (24, 30, 92), (170, 30, 40)
@@ -68,16 +68,16 @@ class CorruptionSheet:
     corruptions: tuple[str, ...]
 
 
-def sight_corruptions() -> tuple[str, ...]:
-    """Names of all corruptions that images show: those of colour, of cameras, of depth."""
+def visual_corruptions() -> tuple[str, ...]:
+    """Names of all corruptions of colour images, cameras and depth."""
     names = CORRUPTIONS.names()
-    return tuple(name for kind in SIGHT for name in names if issubclass(CORRUPTIONS.get(name), kind))
+    return tuple(name for kind in VISUAL for name in names if issubclass(CORRUPTIONS.get(name), kind))
 
 
 def draw_corruption_sheet(
     world: World, names: Sequence[str] = (), view: int = 0, cell_width_px: int = 200
 ) -> CorruptionSheet:
-    """Draw one view of `world` under corruptions of sight, a row for each.
+    """Draw one view of `world` under visual corruptions, a row for each.
 
     Args:
         world: the scene.
@@ -95,7 +95,7 @@ def draw_corruption_sheet(
     viewpoint = _choose_view(world, renderer, view)
     rows = [
         list(_cells_of(name, renderer, viewpoint, world.scene_id))
-        for name in tuple(names) or sight_corruptions()
+        for name in tuple(names) or visual_corruptions()
     ]
     return CorruptionSheet(
         _paste(rows, cell_width_px), tuple(cell.caption for row in rows for cell in row[1:])
@@ -112,10 +112,10 @@ def _choose_view(world: World, renderer: Renderer, number: int) -> Viewpoint:
 
 
 def _cells_of(name: str, renderer: Renderer, viewpoint: Viewpoint, scene_id: str) -> Iterator[Cell]:
-    """The clean image, and one for each severity; without severities as many as have other draws."""
+    """The clean image, and one for each severity; without severities, some with different draws."""
     kind = CORRUPTIONS.get(name)
-    if not issubclass(kind, SIGHT):
-        shown = ", ".join(sight_corruptions())
+    if not issubclass(kind, VISUAL):
+        shown = ", ".join(visual_corruptions())
         raise InputError(f"expected a corruption that images show, got {name!r}; these are {shown}")
     rgb, depth = _take(renderer, viewpoint, CAMERA)
     yield Cell("clean", paint_depth(depth) if issubclass(kind, DepthCorruption) else rgb)

@@ -1,18 +1,20 @@
-"""Which episodes to draw, and their drawings, made by re-executing the logged actions."""
+"""Drawings from above of chosen episodes, made by re-executing the logged actions."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from markupsafe import Markup
 
 from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.compare import Comparison, Contestant
 from navarena.evaluation.journal import Row
-from navarena.evaluation.replay import execute_actions
+from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.tables import format_single
-from navarena.reports.topdown import PlanSource, draw_episode
+from navarena.reports.topdown import PlanSource, draw_episode, open_plans
 
 PER_SECTION = 6
 
@@ -28,7 +30,7 @@ class Card:
 
     Attributes:
         episode_id, scene_id: of the episode.
-        status: "success", "failure", or how the agent broke it.
+        status: "success", "failure", or the error of the agent.
         drawing: inline SVG.
         facts: (name, value) in words.
     """
@@ -41,7 +43,7 @@ class Card:
 
 
 def choose_episodes(rows: Sequence[Row], outcome: str, score: str) -> Sections:
-    """Section title -> at most PER_SECTION rows worth looking at.
+    """Title of a section -> at most PER_SECTION rows to draw.
 
     Args:
         rows: of a run.
@@ -78,7 +80,7 @@ def choose_by_class(rows: Sequence[Row], classes: Mapping[str, FailureClass]) ->
 
 
 def start_distance(row: Row) -> float:
-    """Metres, geodesic, from start to goal; infinite without a way, which is the hardest."""
+    """Metres, geodesic, from start to goal; infinite without a path."""
     return math.inf if row.start_distance is None else row.start_distance
 
 
@@ -110,5 +112,56 @@ def make_card(benchmark: Benchmark, row: Row, drawing: Markup) -> Card:
 
 
 def status_of(row: Row, outcome: str) -> str:
-    """Either "success" or "failure" by the metric `outcome`, or how the agent broke the episode."""
+    """Either "success" or "failure" by the metric `outcome`, or the error of the agent."""
     return row.status if row.failed else "success" if row.metric(outcome) > 0 else "failure"
+
+
+OpenBenchmark = Callable[[Contestant], Benchmark]
+
+
+def opener() -> OpenBenchmark:
+    """A function that opens the benchmark of a contestant's first run; runs of one identity share it.
+
+    What it returns raises what open_recorded_benchmark raises.
+    """
+    opened: dict[str, Benchmark] = {}
+
+    def open_once(contestant: Contestant) -> Benchmark:
+        if contestant.identity not in opened:
+            opened[contestant.identity] = open_recorded_benchmark(contestant.records[0])
+        return opened[contestant.identity]
+
+    return open_once
+
+
+def draw_galleries(
+    comparison: Comparison,
+    classes: Sequence[Mapping[str, FailureClass] | None],
+    open_benchmark: OpenBenchmark,
+    on_run: Callable[[], object] = lambda: None,
+    open_scenes: Callable[[Benchmark], PlanSource] = open_plans,
+) -> dict[str, dict[str, list[Card]]]:
+    """Label -> title of a section -> drawings, of the first run of each contestant.
+
+    Failures are shown by their class where that is known, else the easiest ones.
+
+    Args:
+        comparison: the runs; its first two metrics say which episodes are worth looking at.
+        classes: for each contestant, episode id -> why it failed; None where this is not known.
+        open_benchmark: opens the benchmark of a run.
+        on_run: called after each contestant.
+        open_scenes: where drawings find their scenes.
+
+    Raises what open_benchmark and execute_actions raise.
+    """
+    galleries = {}
+    for one, found in zip(comparison.contestants, classes, strict=True):
+        benchmark = open_benchmark(one)
+        leading = [name for name in comparison.estimates[0] if name in one.metrics][:2]
+        sections = choose_episodes(one.rows[0], leading[0], leading[-1])
+        if found:
+            by_class = choose_by_class(one.rows[0], found)
+            sections = by_class | {title: rows for title, rows in sections.items() if "success" in title}
+        galleries[one.label] = draw_cards(benchmark, cache(open_scenes(benchmark)), sections)
+        on_run()
+    return galleries

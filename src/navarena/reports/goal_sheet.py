@@ -1,4 +1,4 @@
-"""A contact sheet of the goals of a scene: images with their object outlined, names and descriptions."""
+"""An image with the goals of a scene: goal images with the object outlined, names and descriptions."""
 
 import textwrap
 from dataclasses import dataclass
@@ -31,30 +31,30 @@ class GoalSheet:
 
     Attributes:
         image: (H, W, 3) uint8 sRGB.
-        goals: in the order of the cells: those told by images, each with words where it has any.
+        goals: in the order of the cells: goals by image, each with its description, if it has one.
     """
 
     image: UInt8[np.ndarray, "h w 3"]
     goals: tuple[tuple[Subtask, str], ...]
 
 
-def draw_goal_sheet(offer: Offer, most: int = 16) -> GoalSheet:
-    """Up to `most` goals by image of a scene, drawn at random, always the same.
+def draw_goal_sheet(offer: Offer, limit: int = 16) -> GoalSheet:
+    """Up to `limit` goals by image of a scene, chosen at random by the scene's id.
 
     Raises InputError for fewer than one, SceneError for a scene without goals by image.
     """
-    if most < 1:
-        raise InputError(f"expected at least one goal on the sheet, got {most}")
+    if limit < 1:
+        raise InputError(f"expected at least one goal on the sheet, got {limit}")
     scene_id = offer.world.scene_id
     by_object = {choice.object_id: choice for choice in offer.choices("image")}
     if not by_object:
         raise SceneError(f"expected goals by image in {scene_id!r}, got none; see `navarena goals make`")
     generator = make_generator("goal sheet", scene_id)
-    numbers = generator.permutation(sorted(by_object))[:most].tolist()
-    told = {choice.object_id: choice for choice in offer.choices("description")}
+    numbers = generator.permutation(sorted(by_object))[:limit].tolist()
+    described = {choice.object_id: choice for choice in offer.choices("description")}
     goals = []
     for number in numbers:
-        choice = told.get(number)
+        choice = described.get(number)
         words = "" if choice is None else offer.subtask(choice, generator).description
         shown = by_object[number] if choice is None else Choice("image", choice.name, number)
         goals.append((offer.subtask(shown, generator), words))
@@ -68,7 +68,7 @@ def _paste(offer: Offer, goals: list[tuple[Subtask, str]]) -> UInt8[np.ndarray, 
     draw = ImageDraw.Draw(sheet)
     goal_images = [goal.image for goal, _ in goals if goal.image is not None]
     rgb, instance = take_goal_images(offer.world, goal_images)
-    untold = {one.object_id: one.reason for one in offer.goals.dropped if one.modality == "description"}
+    undescribed = {one.object_id: one.reason for one in offer.goals.dropped if one.modality == "description"}
     for k, (goal, words) in enumerate(goals):
         x, y = GAP_PX + k % COLUMNS * step_x, GAP_PX + k // COLUMNS * step_y
         shown = rgb[k]
@@ -77,8 +77,8 @@ def _paste(offer: Offer, goals: list[tuple[Subtask, str]]) -> UInt8[np.ndarray, 
         sheet.paste(Image.fromarray(shown).resize((CELL_PX, CELL_PX), Image.Resampling.BOX), (x, y))
         coverage = goal_images[k].frame_coverage or 0.0
         draw.text((x, y + CELL_PX + 4), f"{goal.category} ({coverage:.0%} of it)", font=font(14), fill=INK)
-        reason = untold.get(number, "none tell it apart")
-        lines = textwrap.wrap(words or f"(no words: {reason})", LINE_LETTERS)
+        reason = undescribed.get(number, "none fits it alone")
+        lines = textwrap.wrap(words or f"(no description: {reason})", LINE_LETTERS)
         for line, text in enumerate(lines[:4]):
             at = (x, y + CELL_PX + 22 + line * LINE_PX)
             draw.text(at, text, font=font(12), fill=INK if words else FAINT)

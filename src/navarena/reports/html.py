@@ -1,4 +1,4 @@
-"""The door to Jinja2: pages that open anywhere without a network."""
+"""HTML pages from Jinja2 templates."""
 
 from pathlib import Path
 from typing import Any

@@ -1,28 +1,90 @@
-"""What a drawing from above shows of a walk: the floor around it, its goals and the shortest path."""
+"""The plan of a scene from above: walkable floor, rooms, and the part that an episode needs."""
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int32
+from jaxtyping import Bool, Float, Int32
 
 from navarena.core.arrays import Points, Triangles
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import LifelongGoal, MultiGoal, ObjectGoal
-from navarena.reports.floor_plan import select_floor, trace_outlines
 from navarena.scenes.scene import Room
+
+FLOOR_MARGIN = 1.0
+"""Metres above and below a path within which floor belongs to it: more than a step, less than a storey."""
+
+
+def select_floor(
+    vertices: Points, triangles: Triangles, lowest: float, highest: float
+) -> Bool[np.ndarray, "t"]:
+    """(T,) which triangles reach into the storeys between two heights (world y, metres)."""
+    heights = vertices[triangles, 1]
+    return (heights.max(1) >= lowest - FLOOR_MARGIN) & (heights.min(1) <= highest + FLOOR_MARGIN)
+
+
+def trace_outlines(
+    vertices: Points,
+    triangles: Triangles,
+    neighbors: Int32[np.ndarray, "t 3"],
+    selected: Bool[np.ndarray, "t"],
+) -> list[Float[np.ndarray, "_ 2"]]:
+    """Closed outlines (K, 2) of the selected triangles in the plan: world x and z, metres.
+
+    Outer outlines and holes run in opposite senses, so that a non-zero fill draws the floor.
+
+    Args:
+        vertices: (V, 3) metres, world frame.
+        triangles: (T, 3) all of one sense.
+        neighbors: (T, 3) triangle across the edge from corner k to corner k + 1; -1 at a border.
+        selected: (T,) the triangles to draw.
+    """
+    inside = np.append(selected, False)
+    border = selected[:, None] & ~inside[neighbors]
+    following: dict[int, list[int]] = defaultdict(list)
+    for triangle, corner in np.argwhere(border):
+        first = int(triangles[triangle, corner])
+        following[first].append(int(triangles[triangle, (corner + 1) % 3]))
+    outlines = []
+    for start in list(following):
+        while following[start]:
+            loop = _follow(following, start)
+            if len(loop) >= 3:
+                outlines.append(vertices[loop][:, [0, 2]])
+    return outlines
+
+
+def write_points(points: Float[np.ndarray, "k 2"]) -> str:
+    """Points (K, 2), metres, as an SVG's `points` and `d` write them: in centimetres."""
+    return " ".join(f"{x:.2f},{z:.2f}" for x, z in points)
+
+
+def write_outlines(outlines: Sequence[Float[np.ndarray, "_ 2"]]) -> str:
+    """The `d` of an SVG path along closed outlines (K, 2), metres."""
+    return "".join(f"M{write_points(outline)}Z" for outline in outlines)
+
+
+def _follow(following: dict[int, list[int]], start: int) -> list[int]:
+    """Take border edges from `start` until they lead back to it."""
+    loop, vertex = [start], following[start].pop()
+    while vertex != start and following[vertex]:
+        loop.append(vertex)
+        vertex = following[vertex].pop()
+    return loop
+
 
 _AROUND = 4.0
 _AROUND_SHARE = 0.35
-"""A drawing shows so many metres, or this share of the walk's extent, around the walk."""
+"""A drawing shows so many metres, or this share of the trajectory's extent, around the trajectory."""
 
 _MARGIN = 0.04
 
 
 @dataclass(frozen=True)
 class ScenePlan:
-    """What a drawing needs to know of a scene.
+    """The parts of a scene that drawings use.
 
     Attributes:
         vertices, triangles, neighbors: of the navmesh (see NavMesh); world frame, metres.
@@ -39,14 +101,14 @@ class ScenePlan:
 
 @dataclass(frozen=True)
 class PlanView:
-    """A walk with what is around it; points of the plan are (x, z), metres, world frame.
+    """A trajectory and its surroundings on the plan; points of the plan are (x, z), metres, world frame.
 
     Attributes:
         goals: (G, 3) metres, in order.
         shortest: (P, 3) metres, corners of the shortest path along them.
-        outlines: closed outlines (K, 2) of the storeys that the walk is on.
+        outlines: closed outlines (K, 2) of the storeys of the trajectory.
         others: closed outlines (K, 2) of the other storeys.
-        rooms: on the storeys of the walk.
+        rooms: on the storeys of the trajectory.
         low, high: (2,) corners of what is shown.
     """
 
@@ -60,7 +122,7 @@ class PlanView:
 
 
 def view_walk(plan: ScenePlan, episode: Episode, positions: Float[np.ndarray, "k 3"]) -> PlanView:
-    """What to show of an episode that was walked along `positions` (K, 3), metres."""
+    """The drawing of an episode with the trajectory `positions` (K, 3), metres."""
     goals = find_goals(episode)
     shortest = find_shortest(plan, np.concatenate([positions[:1], goals]))
     heights = np.concatenate([positions[:, 1], goals[:, 1], shortest[:, 1]])
@@ -92,7 +154,7 @@ def find_shortest(plan: ScenePlan, points: Float[np.ndarray, "k 3"]) -> Float[np
 def choose_window(
     walk: Float[np.ndarray, "k 2"], floor: Sequence[Float[np.ndarray, "_ 2"]]
 ) -> tuple[Float[np.ndarray, "2"], Float[np.ndarray, "2"]]:
-    """Lower and upper corner (2,) in metres of what is shown: the walk and what is around it."""
+    """Lower and upper corner (2,) in metres of the drawing: the trajectory and its surroundings."""
     low, high = walk.min(0), walk.max(0)
     around = max(_AROUND, _AROUND_SHARE * float((high - low).max()))
     low, high = low - around, high + around

@@ -1,4 +1,4 @@
-"""The door to matplotlib: plots of a report as inline SVG that follows the theme of the page.
+"""Plots of a report by matplotlib, as inline SVG that follows the theme of the page.
 
 Lines and letters are drawn in marker colours, which become CSS variables of the page afterwards; letters stay
 letters, in the font of the page. Equal data give equal bytes.
@@ -62,7 +62,7 @@ _RC = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot with what it shows, in words."""
+    """A plot and its caption."""
 
     svg: Markup
     caption: str
@@ -93,7 +93,7 @@ def draw_lines(
     """Lines with their intervals as bands.
 
     Args:
-        title: for readers that see no image.
+        title: alternative text.
         lines: at least one.
         x_title: of the horizontal axis.
         y_title: of the vertical axis.
@@ -130,7 +130,7 @@ def draw_ranges(
     """Means in [0, 1] with their intervals, side by side for each of `names`.
 
     Args:
-        title: for readers that see no image.
+        title: alternative text.
         names: of the groups, along the axis.
         series: label of a run -> an estimate for each group, None where it has none.
         y_title: of the axis.

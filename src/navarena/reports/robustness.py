@@ -1,4 +1,4 @@
-"""The report of corruptions: the table of the robustness benchmark, what it cost, how agents behaved."""
+"""The report of `navarena robustness`: RobustNav's table, relative drops, behaviour, severity curves."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -150,8 +150,8 @@ def _draw_severities(title: str, corruption: str, points: Sequence[tuple[int, Es
     return Figure(svg, f"{title} under {corruption}, with 95 % intervals.")
 
 
-def sight_of(columns: Sequence[Robustness]) -> tuple[str, ...]:
-    """Names of the corruptions of sight that occur in the rows, each once."""
+def visual_corruptions_of(columns: Sequence[Robustness]) -> tuple[str, ...]:
+    """Names of the visual corruptions that occur in the rows, each once."""
     texts = [text for column in columns for row in column.rows for text in row.corruptions]
     return tuple(dict.fromkeys(text.partition(":")[0] for text in texts if kind_of(text) == SIGHT))
 

@@ -1,4 +1,4 @@
-"""The tables of a report as plain data; who prints them is somebody else's business."""
+"""The tables of a report as text in rows and columns, for console and HTML."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ class Table:
 
 
 def format_value(metric: Metric, value: float | None) -> str:
-    """One value for people: rates in per cent, lengths in metres, scores with three digits; never -0."""
+    """One value as text: rates in per cent, lengths in metres, scores with three digits; never -0."""
     if value is None:
         return NO_VALUE
     if math.isinf(value):
@@ -46,7 +46,7 @@ def format_value(metric: Metric, value: float | None) -> str:
 
 
 def format_interval(metric: Metric, low: float | None, high: float | None) -> str:
-    """An interval for people, such as "83.9 % to 99.4 %"."""
+    """An interval as text, such as "83.9 % to 99.4 %"."""
     if low is None or high is None:
         return NO_VALUE
     return f"{format_value(metric, low)} to {format_value(metric, high)}"
@@ -111,7 +111,7 @@ def group_table(title: str, groups: Sequence[Group]) -> Table:
 
 
 def format_single(metric: Metric, value: float) -> str:
-    """The value of one episode for people: yes or no, or a number without the digits of a mean."""
+    """The value of one episode as text: yes or no, or a number without the digits of a mean."""
     if metric.is_binary:
         return "yes" if value else "no"
     if math.isfinite(value) and not metric.unit and metric.better != "higher":
@@ -136,7 +136,7 @@ def failure_table(classes: Mapping[str, FailureClass]) -> Table:
 
 
 def broken_table(rows: Sequence[Row]) -> Table:
-    """The episodes that the agent broke, with what it raised."""
+    """The episodes that ended by an error of the agent, with the error."""
     lines = tuple(
         (row.episode_id, row.scene_id, row.status, str(row.steps), last_line(row.traceback) or "")
         for row in rows

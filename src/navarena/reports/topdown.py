@@ -18,8 +18,7 @@ from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Benchmark, TaskSetup
 from navarena.metrics.trajectory import Trajectory
-from navarena.reports.floor_plan import write_outlines, write_points
-from navarena.reports.plan_view import ScenePlan, on_plan, view_walk
+from navarena.reports.plan_view import ScenePlan, on_plan, view_walk, write_outlines, write_points
 from navarena.scenes.graphs import Connectivity, NavGraph
 from navarena.scenes.scene import Room
 from navarena.simulation.world import World, open_world

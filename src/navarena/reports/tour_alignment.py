@@ -18,7 +18,7 @@ from navarena.metrics.followed_path import require_described_path
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 from navarena.metrics.tours import Reading, tour_alignment, tour_ndtw
 from navarena.metrics.trajectory import Trajectory
-from navarena.reports.floor_plan import select_floor, trace_outlines, write_outlines, write_points
+from navarena.reports.plan_view import select_floor, trace_outlines, write_outlines, write_points
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.simulation.navmesh.navmesh import NavMesh
 

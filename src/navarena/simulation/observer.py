@@ -6,8 +6,7 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
-from navarena.core.errors import InputError
-from navarena.core.suggest import unknown_name
+from navarena.core.errors import InputError, unknown_name
 from navarena.core.threads import run_over_rows
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment

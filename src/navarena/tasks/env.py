@@ -111,7 +111,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode; (observations, info). Equal seeds give equal sequences of episodes."""
         super().reset(seed=seed)
         given = options or {}
@@ -120,7 +120,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         self.batch.start([0], [self._tour.popleft()])
         return self._observe(), describe_slot(self.batch, 0)
 
-    def step(self, action: Any) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Carry out one action; (observations, reward, terminated, truncated, info).
 
         Raises ActionError for an action that is not an index into `task.actions` (a number within
@@ -157,7 +157,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
             raise InputError(f"expected a protocol with cameras, got {self.task.protocol_id} on graphs")
         return self.batch
 
-    def _observe(self) -> dict[str, np.ndarray]:
+    def _observe(self) -> dict[str, Any]:
         seen = self.batch.observations
         return {name: first_observed(seen[name]) for name in self._names}
 

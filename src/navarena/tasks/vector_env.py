@@ -84,7 +84,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         *,
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode in every environment; (observations, infos).
 
         A seed s stands for s, s + 1, ..., s + N - 1; a sequence holds one for each environment.
@@ -100,7 +100,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
     def step(
         self, actions: Actions
     ) -> tuple[
-        dict[str, np.ndarray],
+        dict[str, Any],
         Float[np.ndarray, "n"],
         Bool[np.ndarray, "n"],
         Bool[np.ndarray, "n"],
@@ -140,7 +140,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
             self._tours[slot] = deque(self._groups.draw(self._generators[slot]))
         self.batch.start(slots, [self._tours[slot].popleft() for slot in slots])
 
-    def _observe(self) -> dict[str, np.ndarray]:
+    def _observe(self) -> dict[str, Any]:
         seen = self.batch.observations
         return {
             name: as_observed(seen[name].copy() if self.copy else seen[name]) for name in self.batch.specs

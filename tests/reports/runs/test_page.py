@@ -24,7 +24,7 @@ from navarena.reports.runs.grid import (
 from navarena.reports.runs.tables import breakdown_table, class_table, summary_table
 from reports.corridor_plan import make_plan
 from reports.runs.made import CLASSES, make_runs
-from reports.test_page import check
+from reports.runs.test_single_run import check
 
 
 @pytest.fixture(scope="module")

@@ -22,10 +22,23 @@ from navarena.evaluation.benchmark import TaskSetup
 from navarena.evaluation.journal import Row
 from navarena.metrics.failures import FailureClass
 from navarena.metrics.trajectory import Trajectory
-from navarena.reports.videos import KINDS, VideoSettings, choose_videos
-from navarena.reports.videos.frame import GAP, Moment, compose, lay_out
-from navarena.reports.videos.goal_words import ToldGoal, current_goal, tell_goals
-from navarena.reports.videos.images import FAR, NEAR, NOTHING, fit_image, paint_classes, paint_depth
+from navarena.reports.runs import KINDS, choose_videos
+from navarena.reports.videos import VideoSettings
+from navarena.reports.videos.frame import (
+    FAR,
+    GAP,
+    NEAR,
+    NOTHING,
+    Moment,
+    ShownGoal,
+    compose,
+    current_goal,
+    fit_image,
+    lay_out,
+    paint_classes,
+    paint_depth,
+    show_goals,
+)
 from navarena.reports.videos.map_panel import BODY, GOAL, HIT, SHORTEST, MapPanel
 from navarena.reports.videos.video import VideoSetup, add_camera, find_sensors, video_camera
 from navarena.reports.videos.video_file import open_video
@@ -101,17 +114,17 @@ def test_goals_in_words():
             Subtask("image", "chair", (chair,), image=image),
         )
     )
-    assert tell_goals(make_episode(PointGoal((1.0, 0.0, 1.0)))) == (ToldGoal("the marked point"),)
-    assert tell_goals(make_episode(ObjectGoal("chair"))) == (ToldGoal("any chair"),)
-    assert tell_goals(make_episode(InstructionGoal("Go.", ((0.0, 0.0, 0.0),)))) == (ToldGoal("Go."),)
-    assert [goal.place for goal in tell_goals(make_episode(MultiGoal((chair, chair))))] == [
+    assert show_goals(make_episode(PointGoal((1.0, 0.0, 1.0)))) == (ShownGoal("the marked point"),)
+    assert show_goals(make_episode(ObjectGoal("chair"))) == (ShownGoal("any chair"),)
+    assert show_goals(make_episode(InstructionGoal("Go.", ((0.0, 0.0, 0.0),)))) == (ShownGoal("Go."),)
+    assert [goal.place for goal in show_goals(make_episode(MultiGoal((chair, chair))))] == [
         "goal 1 of 2",
         "goal 2 of 2",
     ]
-    assert tell_goals(make_episode(lifelong)) == (
-        ToldGoal("any chair", None, "goal 1 of 3"),
-        ToldGoal("the chair by the window", None, "goal 2 of 3"),
-        ToldGoal("this chair", image, "goal 3 of 3"),
+    assert show_goals(make_episode(lifelong)) == (
+        ShownGoal("any chair", None, "goal 1 of 3"),
+        ShownGoal("the chair by the window", None, "goal 2 of 3"),
+        ShownGoal("this chair", image, "goal 3 of 3"),
     )
 
 
@@ -192,7 +205,7 @@ def test_frames_have_their_parts_in_their_places():
     colors = {"RGB": 10, "depth": 120, "semantic": 200}
     images = {name: np.full((100, 133, 3), value, np.uint8) for name, value in colors.items()}
     plan = np.full((100, layout.map_size[0], 3), 77, np.uint8)
-    told = ToldGoal("the red chair by the window of the kitchen", None, "goal 1 of 2")
+    told = ShownGoal("the red chair by the window of the kitchen", None, "goal 1 of 2")
     moment = Moment(("scene", "episode"), told, 5, 10, "turn_left", 2.5, "success")
     frame = compose(layout, images, plan, moment, np.full((8, 8, 3), (255, 0, 255), np.uint8))
     assert frame.shape == (height, width, 3)

@@ -83,7 +83,7 @@ def test_an_episode_by_hand():
     assert track.distance_to_goal.tolist() == [6, 4, 6, 4, 2, 2] and track.start_distance == 6
     scores = compute_metrics(get_task("r2r-v1").metrics, track)
     assert (scores["length"], scores["navigation_error"], scores["success"]) == (8.0, 2.0, 1.0)
-    assert scores["spl"] == 6 / 8 and scores["steps"] == 4
+    assert scores["spl"] == 6 / 8 and scores["path_steps"] == 4
 
 
 def test_three_metres_are_no_success():

@@ -138,4 +138,4 @@ def test_a_test_split_runs_but_is_not_scored(tmp_path):
     env = NavigationEnv("r2r-v1", "", dataset, sources=sources)
     env.reset(seed=0)
     _, reward, terminated, _, info = env.step(0)
-    assert terminated and reward == 0 and info["metrics"] == {"length": 0.0, "steps": 0.0}
+    assert terminated and reward == 0 and info["metrics"] == {"length": 0.0, "path_steps": 0.0}

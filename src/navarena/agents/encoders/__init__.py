@@ -2,7 +2,7 @@
 
 from navarena.agents.encoders.cached import CachedEncoder
 from navarena.agents.encoders.catalog import ENCODERS, make_encoder
-from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
+from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery, unit_rows
 from navarena.agents.encoders.images import ImagesEncoder, ImageSettings
 from navarena.agents.encoders.matching import ImageFeatures, ImageMatcher, MatchSettings
 from navarena.agents.encoders.words import OneHotEncoder, WordsEncoder, WordSettings
@@ -21,4 +21,5 @@ __all__ = [
     "WordSettings",
     "WordsEncoder",
     "make_encoder",
+    "unit_rows",
 ]

@@ -1,4 +1,4 @@
-"""Corruptions: an image at a time at RobustNav's 400 x 300, and movements in a batch."""
+"""Benchmark of corruptions: single images of 400 x 300 pixels, and movements in a batch."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""How fast large episode files open, and how fast all of their episodes are read."""
+"""Benchmark of episode files: opening a large file, and reading all of its episodes."""
 
 import tempfile
 import time

@@ -1,4 +1,4 @@
-"""How fast episodes are made, and how fast the expert runs through them."""
+"""Benchmark of episode generation and of the expert."""
 
 import time
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ def measure_expert(episodes: Sequence[Episode]) -> Measurement:
     task = get_body_task(POINTNAV)
     worlds = WorldCache(task.embodiment)
     for scene in dict.fromkeys(episode.scene_id for episode in episodes):
-        worlds.get(scene)  # builds the house where nobody has
+        worlds.get(scene)  # builds the house if it is not in the cache
     began = time.process_time()
     failed = list(find_expert_failures(task, episodes, worlds))
     seconds = (time.process_time() - began) * EXPERT_EPISODES / len(episodes)

@@ -1,4 +1,4 @@
-"""Path queries, snaps and steps on the navmesh of the dungeon, or of a generated house without it."""
+"""Benchmark of path queries, snaps and steps on the navmesh of the dungeon or of a generated house."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Navigation graphs: geodesics, tours, steps, t-nDTW. The graphs are drawn; no scan is needed."""
+"""Benchmark of navigation graphs: geodesics, tours, steps, t-nDTW, on drawn graphs."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""How fast compiled scenes open, and that processes share their memory."""
+"""Benchmark of loading: opening compiled scenes, and memory that processes share."""
 
 import multiprocessing
 import os

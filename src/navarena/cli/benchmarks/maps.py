@@ -1,4 +1,4 @@
-"""Maps and plans at the sizes of the papers, and whole episodes of the agent that uses them."""
+"""Benchmark of maps and plans at the sizes of the papers, and of the agent `frontier`."""
 
 import math
 import time
@@ -111,7 +111,7 @@ def measure_reveal(depths: Float[np.ndarray, "n 256 256"], repeats: int) -> list
 
 
 def measure_plan(repeats: int) -> Measurement:
-    """Milliseconds to make a terrain of a storey, flood it, choose a frontier and find the way there."""
+    """Milliseconds to make a terrain of a storey, flood it, choose a frontier and find the path to it."""
     scores, grid = draw_storey(), MapGrid.centered(800, 800, CELL)
     settings, place = TerrainSettings(0.18), np.array([1.0, 0.0, 1.0])
 

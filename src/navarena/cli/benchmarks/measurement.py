@@ -1,4 +1,4 @@
-"""One measured figure and the mark it is held against."""
+"""A measured figure and its target."""
 
 import statistics
 import time
@@ -32,7 +32,7 @@ class Measurement:
 
     @property
     def ratio(self) -> float | None:
-        """How the figure stands to its target: 1 or more means reached; None without a target."""
+        """The figure relative to its target: 1 or more if it is reached; None without a target."""
         if self.target is None or not self.value:
             return None
         return self.value / self.target if self.higher_is_better else self.target / self.value

@@ -1,15 +1,16 @@
-"""Building navmeshes: of the dungeon, of generated houses, of a scan-like mesh of a million triangles."""
+"""Benchmark of building navmeshes: dungeon, generated houses, a scan-like mesh of a million triangles."""
 
+import os
 import statistics
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from navarena.cli.benchmarks.measurement import Measurement, median_seconds
-from navarena.cli.benchmarks.real_mesh import find_dungeon_mesh
 from navarena.core.seeding import make_generator
 from navarena.scenes.catalog import load_scene, scene_ids
 from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
@@ -99,3 +100,14 @@ def make_scan(triangles: int) -> tuple[Float[np.ndarray, "v 3"], Int[np.ndarray,
     a, b, c, d = corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]
     faces = np.concatenate([np.stack([a, c, b], -1), np.stack([a, d, c], -1)]).reshape(-1, 3)
     return vertices, faces
+
+
+TEST_DATA_VARIABLE = "NAVARENA_TEST_DATA"
+
+
+def find_dungeon_mesh() -> Path | None:
+    """dungeon.obj in the folder of test data or in the tests of a source checkout, if it is there."""
+    checkout = Path(__file__).parents[4] / "tests" / "data" / "dungeon" / "dungeon.obj"
+    data = os.environ.get(TEST_DATA_VARIABLE)
+    candidates = [Path(data) / "meshes" / "dungeon.obj", checkout] if data else [checkout]
+    return next((path for path in candidates if path.is_file()), None)

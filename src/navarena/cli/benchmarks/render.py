@@ -1,4 +1,4 @@
-"""`navarena bench render`: frames per second of the renderer, on one core unless said."""
+"""`navarena bench render`: frames per second of the renderer, on one core unless stated."""
 
 import os
 import time
@@ -88,7 +88,7 @@ def load_dungeon(folder: Path) -> Scene:
 
 
 def dungeon_views(folder: Path, quick: bool) -> Views:
-    """The walks of traj_dungeon.npz, 2,100 views; 300 when quick."""
+    """The trajectories of traj_dungeon.npz, 2,100 views; 300 when quick."""
     with np.load(folder / "traj_dungeon.npz") as walks:
         feet, turns = walks["agent_pos"].reshape(-1, 3), walks["agent_rot_wxyz"].reshape(-1, 4)
     if quick:

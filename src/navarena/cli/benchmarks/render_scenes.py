@@ -1,4 +1,4 @@
-"""What the render benchmarks look at: a furnished house, a scan of it, and views inside."""
+"""Scenes of the render benchmark: a furnished house, a scan of it, and views inside."""
 
 import numpy as np
 import shapely
@@ -17,7 +17,7 @@ ROOMS = 8
 EYE_HEIGHTS = (0.88, 1.4)
 """Metres above the floor, lowest and highest camera."""
 CLEARANCE = 0.18
-"""Metres between a camera and the things around it: the radius of LoCoBot."""
+"""Metres between a camera and the objects around it: the radius of LoCoBot."""
 ATLAS_SIZE = 2048
 ATLAS_DENSITY = 100.0
 """Texels per metre of the scan's texture, about that of published scans."""
@@ -46,14 +46,14 @@ def sample_views(scene: Scene, camera: Camera, count: int) -> Views:
 def _free_floor(scene: Scene, room_id: int) -> BaseGeometry:
     """Where a camera may stand in a room, as a shapely polygon of x and z."""
     room = next(room for room in scene.rooms if room.room_id == room_id)
-    things = [
+    obstacles = [
         shapely.Polygon(obstacle.polygon)
         for floor in scene.walkable
         if floor.level == room.level
         for obstacle in floor.obstacles
     ]
     outline = shapely.Polygon(room.polygon)
-    free = outline.buffer(-CLEARANCE).difference(shapely.union_all(things).buffer(CLEARANCE))
+    free = outline.buffer(-CLEARANCE).difference(shapely.union_all(obstacles).buffer(CLEARANCE))
     return free if not free.is_empty else outline
 
 

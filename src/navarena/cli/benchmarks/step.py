@@ -1,4 +1,4 @@
-"""Steps: bodies, environments with and without images, resets."""
+"""Benchmark of steps: bodies, environments with and without images, resets."""
 
 import gc
 import os
@@ -144,7 +144,7 @@ def measure_resets(episodes: list[Episode], worlds: WorldCache, resets: int) -> 
 
 
 def resident_megabytes() -> float:
-    """Resident memory of this process; 0 where the system does not tell."""
+    """Resident memory of this process; 0 if the system does not report it."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6

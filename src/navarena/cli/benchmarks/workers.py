@@ -1,4 +1,4 @@
-"""Worker processes: how much faster two of them evaluate than one."""
+"""Benchmark of worker processes: how much faster two of them evaluate than one."""
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 """Episode files of other projects, read and written without loss."""
 
-from navarena.episodes.exchange.detection import FORMATS
+from navarena.episodes.exchange.detection import ADDED_FORMATS, FORMATS
 from navarena.episodes.exchange.document import (
     Document,
     EpisodeFileWarning,
@@ -11,8 +11,9 @@ from navarena.episodes.exchange.document import (
 )
 from navarena.episodes.exchange.episode_file import EpisodeFile, open_episode_file
 from navarena.episodes.exchange.export import EXPORTS, make_document
-from navarena.episodes.exchange.format import EpisodeFormat
+from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath, load_r2r, save_r2r, split_of
+from navarena.episodes.exchange.records import Item, Record
 from navarena.episodes.exchange.vocabulary import (
     Vocabulary,
     build_vocabulary,
@@ -22,16 +23,20 @@ from navarena.episodes.exchange.vocabulary import (
 )
 
 __all__ = [
+    "ADDED_FORMATS",
     "EXPORTS",
     "FORMATS",
     "Document",
     "EpisodeFile",
     "EpisodeFileWarning",
     "EpisodeFormat",
+    "Item",
     "Notices",
     "OpenDocument",
     "R2RFile",
     "R2RPath",
+    "Record",
+    "Row",
     "Vocabulary",
     "build_vocabulary",
     "encode_document",

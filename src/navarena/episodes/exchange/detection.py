@@ -1,6 +1,7 @@
 """Which format a file has, told by its content and not by its name."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from navarena.core.errors import FileError
+from navarena.core.registry import Registry
 from navarena.episodes.exchange.format import EpisodeFormat
 from navarena.episodes.exchange.goat_bench import GOAT_BENCH
 from navarena.episodes.exchange.habitat_objectnav import HABITAT_OBJECTNAV_HM3D, HABITAT_OBJECTNAV_MP3D, OVON
@@ -40,7 +42,10 @@ FORMATS: dict[str, EpisodeFormat] = {
         R2R_CE,
     )
 }
-"""Name -> format, for every format that is read and written here."""
+"""Name -> format, for every format that comes with navarena."""
+
+ADDED_FORMATS = Registry("episode format", {}, "navarena.episode_formats")
+"""Name -> EpisodeFormat of installed packages, which are asked first."""
 
 _OTHERS = {
     "instructions": "Room-to-Room",
@@ -96,13 +101,16 @@ class Content:
 
 
 def detect_format(content: Content) -> EpisodeFormat | None:
-    """The format of a file; None for one without episodes whose top level does not tell.
+    """The format of a file; None for a file without episodes whose top level does not tell it.
 
     Raises FileError for another kind of file, with the formats that are read.
     """
     if "format" in content.top and "protocol_id" in content.top:
         raise FileError(f"{content.path} is a list of navarena's own; read it with load_episode_file")
     episode = content.first_episode()
+    for layout in _added_formats():
+        if layout.is_list == content.is_list and layout.recognises and layout.recognises(episode):
+            return layout
     for field, title in _OTHERS.items():
         if field in episode:
             raise FileError(f"{content.path} holds episodes of {title}, which this command does not read")
@@ -115,6 +123,12 @@ def detect_format(content: Content) -> EpisodeFormat | None:
             f"{content.path}; check the path"
         )
     return found
+
+
+@cache
+def _added_formats() -> tuple[EpisodeFormat, ...]:
+    """The formats of installed packages; reading entry points takes tens of milliseconds."""
+    return tuple(ADDED_FORMATS.get(name) for name in ADDED_FORMATS.names())
 
 
 def _format_of_list(episode: Mapping[str, Any]) -> EpisodeFormat | None:

@@ -65,6 +65,8 @@ class EpisodeFormat:
         header: documented fields at the top level, beside episodes and goals.
         scene_field: field of an episode that names its scene.
         id_field: field of an episode that names it.
+        recognises: whether the fields of a file's first episode are those of this format; for formats
+            that a package adds, as None is for those of navarena.
     """
 
     name: str
@@ -79,3 +81,4 @@ class EpisodeFormat:
     header: tuple[str, ...] = ()
     scene_field: str = "scene_id"
     id_field: str = "episode_id"
+    recognises: Callable[[Mapping[str, Any]], bool] | None = None

@@ -12,11 +12,11 @@ from navarena.evaluation.analyses.analysis import (
 from navarena.evaluation.analyses.catalog import (
     ANALYSES,
     AnalysisKind,
+    describe_replay,
     fitting_analyses,
     read_labelled,
     run_analysis,
 )
-from navarena.evaluation.analyses.replayed import describe_replay
 from navarena.evaluation.analyses.tours import tabulate_coverage
 
 __all__ = [

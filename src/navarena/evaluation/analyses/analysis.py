@@ -1,27 +1,34 @@
-"""What every analysis of a paper comes out as: a table, and curves where the paper draws some.
+"""The result of an analysis: a table, and curves if the paper has some; estimates that analyses share.
 
 Numbers stay numbers here: a cell is a text, a count, a value, or an Estimate with its interval and n. `texts`
 is how people read them.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import msgspec
+import numpy as np
+from jaxtyping import Bool
 
-from navarena.core.errors import FileError
+from navarena.core.errors import FileError, InputError
 from navarena.core.files import raise_storage_error, read_bytes, write_atomic
+from navarena.core.seeding import make_generator
+from navarena.evaluation.compare import Contestant
+from navarena.evaluation.journal import GoalsRecord, Row
 from navarena.evaluation.results import ANALYSES_FOLDER
-from navarena.metrics.statistics import Estimate
+from navarena.metrics.catalog import get_metric
+from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
 
 Kind = Literal["text", "count", "number", "rate", "score", "metres", "points"]
 """How the cells of a column read: words; whole numbers; numbers with one digit; shares in per cent; scores
 with three digits; metres; differences of shares in points of per cent."""
 
 Cell = str | int | float | Estimate | None
-"""None where nothing can be said, such as the change of a row against itself."""
+"""None for no value, such as the change of a row against itself."""
 
 NO_VALUE = "–"
 
@@ -51,7 +58,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A table of a paper, made of runs.
+    """A table of a paper, computed from runs.
 
     Attributes:
         name: of the command that makes it, such as "backtracking".
@@ -85,7 +92,7 @@ class Analysis:
         return tuple(column.kind != "text" for column in self.columns)
 
     def texts(self) -> tuple[tuple[str, ...], ...]:
-        """The cells as people read them, row by row."""
+        """The cells as text, row by row."""
         return tuple(
             tuple(format_cell(cell, column.kind) for cell, column in zip(row, self.columns, strict=True))
             for row in self.rows
@@ -93,7 +100,7 @@ class Analysis:
 
 
 def format_cell(cell: Cell, kind: Kind) -> str:
-    """A cell for people: an Estimate as "52.0 % (48.1 % to 55.9 %, n = 40)"."""
+    """A cell as text: an Estimate as "52.0 % (48.1 % to 55.9 %, n = 40)"."""
     if isinstance(cell, Estimate):
         parts = [f"n = {cell.n}"]
         if cell.infinite:
@@ -146,3 +153,54 @@ def _read_analysis(path: Path) -> Analysis:
         return msgspec.json.decode(read_bytes(path, "analysis"), type=Analysis)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise FileError(f"{path} is damaged ({error}); make it again with: navarena analyse") from error
+
+
+def estimate_part(one: Contestant, name: str, chosen: Bool[np.ndarray, "n"] | None = None) -> Estimate | None:
+    """The mean of a metric over the episodes that are `chosen` (N,), all by default, with its interval.
+
+    Over several training seeds an episode counts as the mean of its runs. None where no episode is chosen,
+    where the runs do not have the metric, and where it is infinite in every one.
+    """
+    if name not in one.metrics:
+        return None
+    values = one.values(name)
+    chosen = np.ones(len(values), bool) if chosen is None else chosen
+    if not np.isfinite(values[chosen]).any():
+        return None
+    if get_metric(name).is_binary and len(one.rows) == 1:
+        return estimate_rate(values[chosen])
+    scenes = [row.scene_id for row, keep in zip(one.rows[0], chosen) if keep]
+    return estimate_mean(values[chosen], scenes, make_generator("analysis", one.identity, name))
+
+
+def estimate_share(hits: Sequence[bool]) -> Estimate | None:
+    """The share of `hits` with Wilson's interval; None of nothing."""
+    return estimate_rate(np.array(hits, np.float64)) if len(hits) else None
+
+
+def require_goals(row: Row) -> GoalsRecord:
+    """The goals of an episode that has several in order; raises InputError for one without."""
+    if row.goals is None:
+        raise InputError(
+            f"expected runs of MultiON, got {row.episode_id!r} of {row.identity}, without goals in order"
+        )
+    return row.goals
+
+
+def goal_count(one: Contestant) -> int:
+    """The m of a run of m-ON.
+
+    Raises InputError for episodes without several goals, and for runs that mix numbers of goals.
+    """
+    counts = sorted({len(require_goals(row).legs) for row in one.rows[0]})
+    if len(counts) != 1:
+        raise InputError(f"expected episodes with one number of goals in {one.folders[0]}, got {counts}")
+    return counts[0]
+
+
+def by_label(contestants: Sequence[Contestant]) -> Mapping[str, list[Contestant]]:
+    """Label -> its contestants, in the order in which labels first appear."""
+    found: dict[str, list[Contestant]] = {}
+    for one in contestants:
+        found.setdefault(one.label, []).append(one)
+    return found

@@ -1,4 +1,4 @@
-"""MultiON's backtracking table (paper, table 4): does it help to have seen a goal before its turn?
+"""MultiON's backtracking table (paper, table 4): are goals found more often that were seen earlier?
 
 A goal is *seen* at a pose that has it within 79 degrees and 5 m and whose image shows it, so that nothing
 hides it. Runs are replayed with the instance image for that.
@@ -11,8 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import InputError
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column
-from navarena.evaluation.analyses.estimates import estimate_share
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, estimate_share
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.compare import Contestant
 from navarena.evaluation.journal import Row
@@ -25,7 +24,7 @@ from navarena.tasks.multi_on import require_state
 
 @dataclass(frozen=True)
 class Turn:
-    """A goal whose turn came.
+    """A goal that became current.
 
     Attributes:
         place: from 2 on; the first goal's turn comes with the start.
@@ -69,7 +68,7 @@ class SightWatcher:
 def find_turns(
     one: Contestant, benchmark: Benchmark, on_episode: Callable[[], object] = lambda: None
 ) -> list[Turn]:
-    """Every goal after the first whose turn came, of all episodes of a run, by replay.
+    """Every goal after the first that became current, of all episodes of a run, by replay.
 
     Raises InputError for episodes without several goals in order, and what execute_actions raises.
     """
@@ -94,7 +93,7 @@ def analyse_backtracking(
     open_benchmark: Callable[[Contestant], Benchmark] | None = None,
     on_episode: Callable[[], object] = lambda: None,
 ) -> Analysis:
-    """How often the k-th goal is found that had been seen before its turn, and that had not.
+    """How often the k-th goal is found, if it was seen before it became current and if it was not.
 
     Args:
         contestants: runs of MultiON with two goals or more.

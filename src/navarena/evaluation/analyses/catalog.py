@@ -1,14 +1,13 @@
-"""The analyses by name, and which of them speak about given runs."""
+"""The analyses by name, and which of them apply to given runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from navarena.core.errors import InputError, require_name
-from navarena.evaluation.analyses.analysis import Analysis
+from navarena.evaluation.analyses.analysis import Analysis, Column, goal_count
 from navarena.evaluation.analyses.backtracking import analyse_backtracking
 from navarena.evaluation.analyses.degradation import analyse_degradation, analyse_severities
-from navarena.evaluation.analyses.estimates import goal_count
 from navarena.evaluation.analyses.found_budgets import analyse_found_budgets
 from navarena.evaluation.analyses.goat import analyse_goal_noise, analyse_modalities, analyse_subtasks
 from navarena.evaluation.analyses.multi_on import (
@@ -20,6 +19,8 @@ from navarena.evaluation.analyses.multi_on import (
 from navarena.evaluation.analyses.seeds import analyse_seeds
 from navarena.evaluation.analyses.tours import analyse_tour_positions, analyse_tours
 from navarena.evaluation.compare import Contestant, read_contestant
+from navarena.evaluation.record import describe_hardware, describe_versions
+from navarena.evaluation.replay import Replay
 from navarena.evaluation.robustness import group_of
 
 LABEL_MARK = "="
@@ -90,8 +91,8 @@ def _has_severities(contestants: Contestants) -> bool:
     """Whether one corruption, alone, was run at two severities at least."""
     if not _has_clean(contestants):
         return False
-    told = {one.records[0].corruptions for one in contestants}
-    graded = [text.partition(":")[0] for text in told if text.count(":") == 1 and "," not in text]
+    found = {one.records[0].corruptions for one in contestants}
+    graded = [text.partition(":")[0] for text in found if text.count(":") == 1 and "," not in text]
     return len(set(graded)) < len(graded)
 
 
@@ -125,7 +126,7 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         "MultiON: PROGRESS over numbers of goals in training and testing",
     ),
     "distance": AnalysisKind(
-        lambda runs, _: analyse_distance(runs), _has_ppl, "MultiON: PPL against the length of the way"
+        lambda runs, _: analyse_distance(runs), _has_ppl, "MultiON: PPL by the length of the path"
     ),
     "goal-counts": AnalysisKind(
         lambda runs, _: analyse_goal_counts(runs),
@@ -137,7 +138,7 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         lambda runs, _: analyse_lengths(runs), _has_goals, "MultiON: how long episodes are and how they end"
     ),
     "modalities": AnalysisKind(
-        lambda runs, _: analyse_modalities(runs), _has_subtasks, "GOAT-Bench: by how goals are told"
+        lambda runs, _: analyse_modalities(runs), _has_subtasks, "GOAT-Bench: by goal modality"
     ),
     "subtasks": AnalysisKind(
         lambda runs, _: analyse_subtasks(runs), _has_subtasks, "GOAT-Bench: by place of the sub-task"
@@ -180,7 +181,7 @@ def run_analysis(name: str, contestants: Contestants, on_episode: OnEpisode = la
 
 
 def fitting_analyses(contestants: Contestants) -> tuple[Analysis, ...]:
-    """The analyses that speak about these runs and need no replay: the sections of a report."""
+    """The analyses that apply to these runs and need no replay: the sections of a report."""
     return tuple(kind.make(contestants, lambda: None) for kind in ANALYSES.values() if kind.fits(contestants))
 
 
@@ -188,7 +189,7 @@ def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contesta
     """The finished runs that a command line names, each as [LABEL=]FOLDER[,FOLDER...].
 
     Runs without a label are called by their agents; where `groups` does not ask for equal labels, the
-    protocol tells apart what would be called the same.
+    protocol is added to labels that would be equal.
 
     Raises what read_contestant raises.
     """
@@ -212,3 +213,31 @@ def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contesta
         else one
         for one, (label, _) in zip(named, found)
     ]
+
+
+def describe_replay(replay: Replay) -> Analysis:
+    """Where the run was recorded, where it was replayed just now, and which comparison was made."""
+    hardware, versions = describe_hardware(), describe_versions()
+    here = (str(hardware["system"]), str(hardware["machine"]))
+    ours = (*here, *(f"{name} {version}" for name, version in sorted(versions.items())))
+    return Analysis(
+        "replay",
+        "Verified by replay",
+        (
+            Column("recorded on"),
+            Column("replayed on"),
+            Column("episodes", "count"),
+            Column("differences", "count"),
+            Column("held"),
+        ),
+        (
+            (
+                ", ".join(replay.record.platform),
+                ", ".join(ours),
+                replay.episodes,
+                len(replay.differences),
+                replay.held,
+            ),
+        ),
+        ("All actions were executed again, and every metric was computed anew.",),
+    )

@@ -1,5 +1,5 @@
-"""RobustNav's tables (Chattopadhyay et al. 2021, tables 2 and 3, section 5.2): what corruptions cost, and how
-agents fail under them. The numbers are those of evaluation.robustness.
+"""RobustNav's tables (Chattopadhyay et al. 2021, tables 2 and 3, section 5.2): degradation under corruptions,
+and behaviour. The numbers are those of evaluation.robustness.
 """
 
 from collections.abc import Sequence
@@ -64,12 +64,12 @@ def analyse_severities(contestants: Sequence[Contestant]) -> Analysis:
             (agent, name, points[0], *(points.get(severity) for severity in severities))
             for agent, name, points in curves
         ),
-        ("Corruptions that were run at one severity only stand in the table of degradation.",),
+        ("Corruptions that were run at one severity only are in the table of degradation.",),
     )
 
 
 def tabulate_degradation(columns: Sequence[Robustness]) -> Analysis:
-    """The table of agents on protocols that were read."""
+    """The table of agents and protocols."""
     rows = [_describe(one, row) for one in columns for row in (one.clean, *one.rows)]
     curves = [
         Curve(f"{one.agent}: {name}", tuple(float(x) for x, _ in points), tuple(y for _, y in points))
@@ -78,7 +78,7 @@ def tabulate_degradation(columns: Sequence[Robustness]) -> Analysis:
     ]
     return Analysis(
         "degradation",
-        "What corruptions cost",
+        "Degradation under corruptions",
         (
             Column("agent"),
             Column("protocol"),
@@ -94,9 +94,9 @@ def tabulate_degradation(columns: Sequence[Robustness]) -> Analysis:
         ),
         tuple(rows),
         (
-            "Positive stop failures: declarations out of range, of all declarations. Negative ones: steps in "
-            "range without a declaration, of all steps in range, the mean over episodes.",
-            "Success with an oracle's stop counts episodes that were in range at any step.",
+            "Positive stop failures: STOP out of range, as a share of all STOP actions. Negative: steps in "
+            "range without STOP, as a share of all steps in range, mean over episodes.",
+            "Success with an oracle that stops counts episodes that were in range at any step.",
         ),
         tuple(curves),
         "severity",
@@ -114,5 +114,5 @@ def _describe(one: Robustness, row: RobustnessRow) -> tuple[Cell, ...]:
 
 
 def _finite(estimate: Estimate | None) -> Estimate | None:
-    """None in the place of a mean of nothing but infinities."""
+    """None instead of a mean of which all values are infinite."""
     return None if estimate is None or estimate.infinite == estimate.n else estimate

@@ -1,7 +1,7 @@
-"""FOUND budgets of MultiON (paper, table 9): how agents do that may call FOUND wrongly so many times.
+"""FOUND budgets of MultiON (paper, table 9): results if a number of wrong FOUND calls is allowed.
 
-One run with the largest budget holds the runs with all smaller ones (see metrics.multi_goal), so that it is
-replayed once and its episodes are cut off. A run with `oracle_found` stands as it is.
+The results of smaller budgets follow from one run with the largest budget, which is replayed once and whose
+episodes are cut off (see metrics.multi_goal). A run with `oracle_found` is used as it is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,8 +11,7 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.protocol_ids import split_protocol
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.analyses.estimates import estimate_part
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, estimate_part
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.compare import Contestant
 from navarena.evaluation.journal import Row
@@ -80,7 +79,7 @@ def analyse_found_budgets(
         (
             "A budget is the number of wrong FOUND calls that do not end an episode. Smaller budgets are cut "
             "from the run with the largest by replay: a wrong call changes nothing that an agent perceives.",
-            "The oracle declares in the agent's place; that takes a run of its own with +oracle_found=true.",
+            "The oracle calls FOUND in the agent's place, in a run of its own with +oracle_found=true.",
         ),
         tuple(curves),
         "wrong FOUND calls allowed",
@@ -93,7 +92,7 @@ def _open(one: Contestant) -> Benchmark:
 
 
 def _budget_of(one: Contestant) -> int | None:
-    """The found_budget of a run; None with the oracle's FOUND. Raises InputError where there is neither."""
+    """The found_budget of a run; None with the oracle's FOUND. Raises InputError for other runs."""
     base, options = split_protocol(str(one.records[0].settings["protocol"]))
     if not base.startswith("multion-") or len(one.rows) != 1:
         what = base if len(one.rows) == 1 else f"{len(one.rows)} training seeds"

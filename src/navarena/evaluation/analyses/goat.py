@@ -6,8 +6,7 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.analyses.estimates import by_label, estimate_part
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, by_label, estimate_part
 from navarena.evaluation.breakdowns import pool_parts, weigh_parts
 from navarena.evaluation.compare import Contestant
 from navarena.metrics.catalog import MODALITY_TITLES
@@ -18,7 +17,7 @@ ALL = "all"
 
 
 def analyse_modalities(contestants: Sequence[Contestant]) -> Analysis:
-    """Success and SPL of the sub-tasks that are told by category, in words, and by image (figure 5).
+    """Success and SPL of the sub-tasks by goal modality: category, description, image (figure 5).
 
     Raises InputError for runs without sub-tasks.
     """
@@ -34,10 +33,10 @@ def analyse_modalities(contestants: Sequence[Contestant]) -> Analysis:
                 rows.append((one.label, MODALITY_TITLES.get(modality, ALL), int(parts.sum()), *pooled, share))
     return Analysis(
         "modalities",
-        "Sub-tasks by how their goals are told",
+        "Sub-tasks by goal modality",
         (
             Column("run"),
-            Column("goals told"),
+            Column("goal modality"),
             Column("sub-tasks", "count"),
             Column("success", "rate"),
             Column("SPL", "rate"),
@@ -89,7 +88,7 @@ def analyse_subtasks(contestants: Sequence[Contestant]) -> Analysis:
 
 
 def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:
-    """What noise in the goals costs: for each modality the share of success that is lost, and their mean.
+    """Degradation under noise in the goals: the relative drop of success for each modality, and their mean.
 
     Args:
         contestants: of each label one run without corruptions, and others on the same episodes.
@@ -114,7 +113,7 @@ def analyse_goal_noise(contestants: Sequence[Contestant]) -> Analysis:
         (
             Column("run"),
             Column("noise"),
-            Column("goals told"),
+            Column("goal modality"),
             Column("sub-tasks", "count"),
             Column("success, clean", "rate"),
             Column("success, noisy", "rate"),

@@ -1,6 +1,6 @@
 """Analyses of MultiON that need nothing but journals (Wani et al. 2020, appendix A.4).
 
-Generalization to other numbers of goals (table 5), performance against the length of the way (figure 6),
+Generalization to other numbers of goals (table 5), performance by the length of the path (figure 6),
 success against the power law, and how episodes end.
 """
 
@@ -13,8 +13,11 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.analyses.estimates import (
+from navarena.evaluation.analyses.analysis import (
+    Analysis,
+    Cell,
+    Column,
+    Curve,
     by_label,
     estimate_part,
     estimate_share,
@@ -25,13 +28,13 @@ from navarena.evaluation.compare import Contestant, pair_contestants
 from navarena.metrics.statistics import Estimate, estimate_mean, subtract_estimates
 
 WAY_EDGES = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, math.inf)
-"""Metres of the shortest path along all goals; figure 6 prints no edges."""
+"""Metres of the shortest path along all goals: edges of the groups; figure 6 gives none."""
 
 POWERED = "to the power m of Wilson's interval for one goal"
 
 
 def analyse_generalization(contestants: Sequence[Contestant]) -> Analysis:
-    """PROGRESS of agents trained with k goals on episodes with m goals, and the change from the diagonal.
+    """PROGRESS of agents trained with k goals on episodes with m goals, and the difference to k = m.
 
     The diagonal is the agent that was trained with as many goals as it is tested with. Where both ran the
     same episodes the change is that of the pairs.
@@ -102,7 +105,7 @@ def _change(diagonal: Contestant | None, one: Contestant) -> Estimate | None:
 
 
 def analyse_distance(contestants: Sequence[Contestant], metric: str = "ppl") -> Analysis:
-    """A metric against the geodesic length of the way along all goals.
+    """A metric by the geodesic length of the path along all goals.
 
     Args:
         contestants: of any protocol that has the metric.
@@ -116,30 +119,30 @@ def analyse_distance(contestants: Sequence[Contestant], metric: str = "ppl") -> 
         name = metric if metric in one.metrics or metric != "ppl" else "spl"
         if name not in one.metrics:
             raise InputError(f"expected runs with the metric {name!r}, got {', '.join(one.metrics)}")
-        ways = np.array(
+        lengths = np.array(
             [math.inf if row.start_distance is None else row.start_distance for row in one.rows[0]]
         )
         points: list[tuple[float, Estimate]] = []
         for low, high in itertools.pairwise(WAY_EDGES):
-            inside = np.isfinite(ways) & (ways >= low) & (ways < high)
+            inside = np.isfinite(lengths) & (lengths >= low) & (lengths < high)
             estimate = estimate_part(one, name, inside)
             if estimate is not None:
                 band = f"{low:g} to {high:g} m" if math.isfinite(high) else f"{low:g} m and more"
-                rows.append((one.label, band, estimate.n, float(ways[inside].mean()), estimate))
-                points.append((float(ways[inside].mean()), estimate))
+                rows.append((one.label, band, estimate.n, float(lengths[inside].mean()), estimate))
+                points.append((float(lengths[inside].mean()), estimate))
         curves.append(Curve(one.label, *(tuple(column) for column in zip(*points))) if points else None)
     return Analysis(
         "distance",
-        "Performance against the length of the shortest path",
+        "Performance by the length of the shortest path",
         (
             Column("run"),
             Column("shortest path"),
             Column("episodes", "count"),
-            Column("mean way", "metres"),
+            Column("mean shortest path", "metres"),
             Column("PPL" if metric == "ppl" else metric, "score"),
         ),
         tuple(rows),
-        ("Episodes without a way are left out. For one goal PPL is SPL.",),
+        ("Episodes without a path are left out. For one goal PPL is SPL.",),
         tuple(curve for curve in curves if curve is not None),
         "geodesic length of the shortest path, metres",
         "PPL" if metric == "ppl" else metric,
@@ -148,7 +151,7 @@ def analyse_distance(contestants: Sequence[Contestant], metric: str = "ppl") -> 
 
 
 def analyse_goal_counts(contestants: Sequence[Contestant]) -> Analysis:
-    """SUCCESS(m) beside SUCCESS(1)^m, and how both fall as m grows.
+    """SUCCESS(m) beside SUCCESS(1)^m, and their decrease with m.
 
     SUCCESS(1)^m is what m independent searches would give; where the memory of earlier goals helps, an
     agent stays above it. Its interval is that of SUCCESS(1), both ends to the power m.
@@ -226,7 +229,7 @@ def _require(one: Contestant, name: str) -> Estimate:
 
 
 def analyse_lengths(contestants: Sequence[Contestant]) -> Analysis:
-    """How long episodes are, and how they end: by success, by a wrong FOUND, by their step limit, broken.
+    """Lengths of episodes, and how they end: success, wrong FOUND, step limit, error of the agent.
 
     Raises InputError for runs that are not MultiON.
     """
@@ -270,5 +273,5 @@ def analyse_lengths(contestants: Sequence[Contestant]) -> Analysis:
             Column("broken by the agent", "rate"),
         ),
         tuple(rows),
-        ("Every episode ends in one of the last four ways.",),
+        ("Every episode is in exactly one of the last four columns.",),
     )

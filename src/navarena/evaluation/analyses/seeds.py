@@ -1,5 +1,5 @@
 """Training seeds: means with their standard error (as the tables of IVLN print them), and what is robust to
-outliers (interquartile mean, performance profiles, the chance to beat the first method).
+outliers (interquartile mean, performance profiles, the probability of improvement over the first method).
 """
 
 import math
@@ -71,7 +71,7 @@ def analyse_seeds(contestants: Sequence[Contestant], metrics: Sequence[str] = ()
             Column("mean", "score"),
             Column("± standard error", "score"),
             Column("interquartile mean", "score"),
-            Column("beats the first run", "rate"),
+            Column("improves on the first run", "rate"),
         ),
         tuple(rows),
         (

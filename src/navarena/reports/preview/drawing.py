@@ -1,4 +1,4 @@
-"""Colours, letters, small marks and smooth images of the preview."""
+"""Colours, fonts, badges and smoothed images for drawings by Pillow."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""A storey from above: the scene itself without its ceiling, where one can walk, and what rooms it has."""
+"""The plan of a storey: the scene from above without its ceiling, walkable floor, names of rooms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from jaxtyping import Float
 from PIL import Image, ImageDraw
 
 from navarena.core.geometry import forward_from_yaw
-from navarena.reports.floor_plan import trace_outlines
+from navarena.reports.plan_view import trace_outlines
 from navarena.reports.preview.drawing import (
     BADGES,
     INK,
@@ -45,7 +45,7 @@ DOWNWARD = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
 
 @dataclass(frozen=True)
 class PlanFrame:
-    """From the world to pixels of the plan.
+    """The mapping from the world to pixels of the plan.
 
     Attributes:
         width, height: pixels.
@@ -131,24 +131,24 @@ def _fill_walls(frames: Frames, scene: Scene, frame: PlanFrame) -> None:
     wall = paper & (distance_transform_edt(paper) <= WALL_REACH * frame.scale * SMOOTHING)
     windows = Image.new("L", (paper.shape[1], paper.shape[0]), 0)
     draw = ImageDraw.Draw(windows)
-    for thing in scene.objects:
-        if thing.category == "window":
-            outline = [(x * SMOOTHING, y * SMOOTHING) for x, y in frame.pixels(_box_outline(thing))]
+    for scene_object in scene.objects:
+        if scene_object.category == "window":
+            outline = [(x * SMOOTHING, y * SMOOTHING) for x, y in frame.pixels(_box_outline(scene_object))]
             draw.polygon(outline, fill=255)
     frames.rgb[0][wall] = WALL
     frames.rgb[0][wall & (np.asarray(windows) > 0)] = WINDOW
     frames.depth[0][wall] = 1.0
 
 
-def _box_outline(thing: SceneObject) -> Float[np.ndarray, "4 2"]:
+def _box_outline(scene_object: SceneObject) -> Float[np.ndarray, "4 2"]:
     """Plan corners (x, z) of an object's oriented box."""
-    half_x, half_z = thing.half_size[0], thing.half_size[2]
+    half_x, half_z = scene_object.half_size[0], scene_object.half_size[2]
     corners = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)]) * (half_x, half_z)
-    cosine, sine = np.cos(thing.yaw), np.sin(thing.yaw)
+    cosine, sine = np.cos(scene_object.yaw), np.sin(scene_object.yaw)
     turned = np.stack(
         [cosine * corners[:, 0] + sine * corners[:, 1], cosine * corners[:, 1] - sine * corners[:, 0]], 1
     )
-    return turned + (thing.center[0], thing.center[2])
+    return turned + (scene_object.center[0], scene_object.center[2])
 
 
 def _tint_floor(
@@ -175,7 +175,7 @@ def _tint_floor(
 
 
 def _name_rooms(draw: ImageDraw.ImageDraw, frame: PlanFrame, rooms: Sequence[Room]) -> None:
-    """The kind of each room in the middle of it, moved up or down where another name stands."""
+    """The category of each room in its middle, moved up or down where names would overlap."""
     size = 14 if frame.width > SMALL_PLAN else 11
     taken: list[tuple[float, float, float, float]] = []
     for room in rooms:

@@ -1,4 +1,4 @@
-"""The sheet: title, plan of every storey, four views from inside."""
+"""The preview of a scene: title, plan of every storey, four views from inside."""
 
 import io
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Scenes dressed for looking at: bare meshes get shades, plans lose what hides the floor."""
+"""Scenes prepared for previews: shading for meshes without light, and storeys without their ceiling."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ def shade_bare(scene: Scene) -> Scene:
 
 
 def shaded_mesh(world: World) -> RenderMesh:
-    """What is drawn of a world: its own mesh, or that of its scene with shades where it is bare."""
+    """The mesh to draw: that of the world, with shading added if it has no light."""
     dressed = shade_bare(world.scene)
     return world.render_mesh if dressed is world.scene else build_render_mesh(dressed)
 
@@ -50,7 +50,7 @@ def shaded_mesh(world: World) -> RenderMesh:
 def tint_by_height(scene: Scene) -> Scene:
     """`scene` with vertex colours from dark (low) to bright (high); labelled scenes stay as they are.
 
-    Seen from above a plain mesh would be one blot.
+    Without it, a plain mesh seen from above would be a single colour.
     """
     if scene.textures or scene.vertex_color is not None or scene.objects:
         return scene
@@ -68,7 +68,7 @@ def open_storey(scene: Scene, level: int | None) -> Scene:
 
     Ceilings, roofs and windows go; in a storey also what lies above its ceiling or below its floor. Triangles
     that reach higher than the cut are pressed down to it, so that walls end there. Stairs from below stay
-    in sight.
+    visible.
     """
     keep = ~_belongs_to(scene, HIDDEN_IN_PLAN)
     vertices = scene.vertices
@@ -91,7 +91,7 @@ def open_storey(scene: Scene, level: int | None) -> Scene:
 
 
 def _belongs_to(scene: Scene, categories: Sequence[str]) -> Bool[np.ndarray, "t"]:
-    ids = [thing.object_id for thing in scene.objects if thing.category in categories]
+    ids = [scene_object.object_id for scene_object in scene.objects if scene_object.category in categories]
     return np.isin(scene.triangle_object, ids)
 
 

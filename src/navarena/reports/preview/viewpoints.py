@@ -1,4 +1,4 @@
-"""Where to stand for a good look at a scene."""
+"""Camera poses that show much of a scene."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class Viewpoint:
 def choose_viewpoints(
     scene: Scene, navmesh: NavMesh, renderer: Renderer, count: int = 4
 ) -> tuple[Viewpoint, ...]:
-    """At most `count` views that see far, much, and not the same; the same for the same scene.
+    """At most `count` views with large visible distance, many objects and little overlap; deterministic.
 
     Points are drawn from the largest island, and in scenes with rooms from the largest rooms. Small
     depth and instance images of every candidate decide.
@@ -113,7 +113,7 @@ def _score(
     yaw: Float[np.ndarray, "n"],
     home: Int[np.ndarray, "n"],
 ) -> Float[np.ndarray, "n"]:
-    """(N,) how much each view shows: distance seen, things seen, its own room, nothing before the lens."""
+    """(N,) score of each view: visible distance, number of objects, share of its room, no close obstacles."""
     camera = Camera(width_px=48, height_px=36, hfov=HFOV)
     frames = Frames.allocate(len(position), camera, ("depth", "instance"))
     rotation = np.stack([rotation_from_yaw_pitch(float(angle), PITCH) for angle in yaw])
@@ -124,12 +124,12 @@ def _score(
     seen = depth > 0
     distance = np.where(seen, np.minimum(depth, FAR_ENOUGH), 0).mean(1)
     too_close = ((depth < 0.6) & seen).mean(1)
-    things = np.array([len(np.unique(row)) for row in instance])
-    variety = np.log1p(things) if scene.objects else np.log1p(10 * depth.std(1))
+    instances = np.array([len(np.unique(row)) for row in instance])
+    variety = np.log1p(instances) if scene.objects else np.log1p(10 * depth.std(1))
     score = distance * variety * np.clip(1 - 3 * too_close, 0.02, 1) * seen.mean(1)
-    room_of = np.full(max((thing.object_id for thing in scene.objects), default=0) + 1, NO_ROOM)
-    for thing in scene.objects:
-        room_of[thing.object_id] = NO_ROOM if thing.room is None else thing.room
+    room_of = np.full(max((scene_object.object_id for scene_object in scene.objects), default=0) + 1, NO_ROOM)
+    for scene_object in scene.objects:
+        room_of[scene_object.object_id] = NO_ROOM if scene_object.room is None else scene_object.room
     return np.asarray(score * (0.05 + (room_of[instance] == home[:, None]).mean(1)))
 
 

@@ -1,15 +1,25 @@
-"""The page of `navarena report`: runs side by side, with analyses, drawings and videos."""
+"""The page of `navarena report`: one or several runs with analyses, drawings and videos."""
 
-from navarena.reports.runs.benchmarks import label_apart, opener
-from navarena.reports.runs.galleries import draw_galleries
-from navarena.reports.runs.page import REPORT_NAME, Drawn, render_runs, write_runs
-from navarena.reports.runs.videos import VideoCard, VideoPlan, plan_videos, render_videos
+from navarena.reports.gallery import draw_galleries, opener
+from navarena.reports.runs.page import COMPARISON_NAME, Classes, Drawn, render_runs, write_runs
+from navarena.reports.runs.tables import label_apart
+from navarena.reports.runs.videos import (
+    KINDS,
+    VideoCard,
+    VideoPlan,
+    choose_videos,
+    plan_videos,
+    render_videos,
+)
 
 __all__ = [
-    "REPORT_NAME",
+    "COMPARISON_NAME",
+    "KINDS",
+    "Classes",
     "Drawn",
     "VideoCard",
     "VideoPlan",
+    "choose_videos",
     "draw_galleries",
     "label_apart",
     "opener",

@@ -1,4 +1,4 @@
-"""The plots of a report: the runs against each other."""
+"""The plots of a report: the runs side by side."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ from navarena.reports.tables import is_score
 
 
 def draw_summary(comparison: Comparison) -> list[Figure]:
-    """Every score with its interval, and how the second score is spread over the episodes."""
+    """Every score with its interval, and the distribution of the first score that is no rate."""
     names = [name for name in comparison.estimates[0] if is_score(name)]
     series = {
         one.label: [estimates.get(name) for name in names]

@@ -1,4 +1,4 @@
-"""Long tables as compact arrays that the page itself sorts, filters and shows a hundred rows at a time."""
+"""Long tables as compact JSON; a script of the page sorts, filters and shows a hundred rows at a time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""The page of `navarena report`: one or several runs in one file that opens anywhere without a network."""
+"""The page of `navarena report`: one or several runs in one HTML file that needs no network."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,26 +6,85 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from navarena.core.files import write_atomic
+from navarena.evaluation.analyses import Analysis, fitting_analyses, read_analyses
 from navarena.evaluation.breakdowns import BAND, RADIUS, SCENE, SUBTASK, TRAITS, Group, break_down
-from navarena.evaluation.compare import Comparison, Contestant
+from navarena.evaluation.compare import Comparison, Contestant, compare
+from navarena.evaluation.failures import read_failures
 from navarena.evaluation.identity import Identity
+from navarena.evaluation.journal import journal_paths
+from navarena.evaluation.results import ANALYSES_FOLDER
+from navarena.evaluation.runner import FAILURES_NAME, REPORT_NAME, Evaluation
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.comparison import difference_table, seed_table
-from navarena.reports.gallery import Card
+from navarena.reports.gallery import Card, draw_galleries
 from navarena.reports.html import render_template
-from navarena.reports.plots import Figure
+from navarena.reports.plots import Figure, Line, draw_lines
 from navarena.reports.runs.figures import draw_breakdown, draw_classes, draw_summary
 from navarena.reports.runs.grid import encode_grid, episode_columns, group_columns
-from navarena.reports.runs.sections import find_sections
 from navarena.reports.runs.tables import SideBySide, breakdown_table, class_table, run_table, summary_table
 from navarena.reports.runs.videos import VideoCard
-from navarena.reports.tables import broken_table
-from navarena.reports.topdown import PATH_COLORS
+from navarena.reports.tables import Table, broken_table
+from navarena.reports.topdown import PATH_COLORS, PlanSource
 
-REPORT_NAME = "full-report.html"
-"""Of several runs; the page of a single one is its report.html."""
+
+@dataclass(frozen=True)
+class Section:
+    """An analysis as a section of the page: a titled table with notes and a plot.
+
+    Attributes:
+        title: heading.
+        table: as text.
+        notes: sentences below it.
+        plot: of its curves; None without curves.
+    """
+
+    title: str
+    table: Table
+    notes: tuple[str, ...]
+    plot: Markup | None
+
+
+def make_section(analysis: Analysis) -> Section:
+    """The section of an analysis."""
+    lines = [
+        Line(
+            curve.label,
+            curve.x,
+            tuple(point.mean for point in curve.y),
+            tuple(point.low for point in curve.y),
+            tuple(point.high for point in curve.y),
+        )
+        for curve in analysis.curves
+    ]
+    plot = None
+    if lines:
+        is_share = analysis.y_kind in ("rate", "score")
+        plot = draw_lines(analysis.title, lines, analysis.x_title, analysis.y_title, is_share)
+    return Section(
+        analysis.title, Table(analysis.headings, analysis.texts(), analysis.numeric), analysis.notes, plot
+    )
+
+
+def find_sections(contestants: Sequence[Contestant]) -> list[Section]:
+    """Analyses that apply to the runs and need no replay, and those that `navarena analyse` has stored.
+
+    A stored analysis replaces a computed one of the same name. Raises what the analyses raise, and
+    FileError for a damaged file.
+    """
+    found = {analysis.name: [analysis] for analysis in fitting_analyses(contestants)}
+    kept: dict[str, list[Analysis]] = {}
+    for folder in (folder for one in contestants for folder in one.folders):
+        for analysis in read_analyses(folder):
+            kept.setdefault(analysis.name, []).append(analysis)
+    return [make_section(analysis) for group in (found | kept).values() for analysis in group]
+
+
+COMPARISON_NAME = "full-report.html"
+"""File name of the page of several runs; REPORT_NAME is that of a single run."""
 
 MOST_GROUPS = 12
 """A breakdown into more parts is a table without a plot."""
@@ -45,7 +104,7 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What was drawn by executing actions again.
+    """Drawings and videos, made by executing actions again.
 
     Attributes:
         galleries: label of a run -> title of a section -> drawings from above.
@@ -116,12 +175,12 @@ def _title(contestants: Sequence[Contestant]) -> dict[str, str]:
 
 
 def _count_broken(contestants: Sequence[Contestant]) -> dict[str, int]:
-    """Status -> episodes of all runs that the agent broke in this way."""
+    """Status -> number of episodes of all runs that ended by this error of the agent."""
     return dict(Counter(row.status for one in contestants for rows in one.rows for row in rows if row.failed))
 
 
 def _make_tiles(comparison: Comparison) -> list[dict[str, str]]:
-    """The scores of a single run, large; with several runs the table says it all."""
+    """The scores of a single run, as large numbers; none with several runs."""
     if len(comparison.contestants) > 1:
         return []
     rows = summary_table(comparison).rows
@@ -145,7 +204,7 @@ def _groups_by(contestants: Sequence[Contestant], by: str, metrics: Sequence[str
 
 
 def _make_breakdowns(contestants: Sequence[Contestant], leading: Sequence[str]) -> list[Breakdown]:
-    """Every way to break the runs down that tells parts apart; scenes have a long table of their own."""
+    """Every breakdown of the runs with more than one group; scenes have a long table of their own."""
     made = []
     for by in (BAND, RADIUS, *TRAITS, SUBTASK):
         groups = _groups_by(contestants, by, leading)
@@ -178,3 +237,36 @@ _HEADINGS: Mapping[str, Any] = {
     "modality": "modality of the goal",
 }
 """What breakdowns are called on the page where their name does not say it."""
+
+
+def render_report(evaluation: Evaluation, plans: PlanSource | None = None) -> str:
+    """The HTML of a finished run; the same run always gives the same page.
+
+    Args:
+        evaluation: the run.
+        plans: where the drawings find their scenes; None leaves the drawings out.
+    """
+    record = evaluation.record
+    comparison = compare([Contestant(record.agent, (evaluation.folder,), (record,), (evaluation.rows,))])
+    classes = (read_failures(evaluation.folder),)
+    drawn = NOT_DRAWN
+    if plans is not None:
+        benchmark = evaluation.benchmark
+        drawn = Drawn(draw_galleries(comparison, classes, lambda _: benchmark, open_scenes=lambda _: plans))
+    return render_runs(comparison, classes, drawn)
+
+
+def is_current(folder: Path) -> bool:
+    """Whether the page in the folder of a run is younger than everything that it shows."""
+    page = folder / REPORT_NAME
+    shown = [*journal_paths(folder), folder / FAILURES_NAME, *(folder / ANALYSES_FOLDER).glob("*.json")]
+    if not page.exists():
+        return False
+    return all(path.stat().st_mtime_ns < page.stat().st_mtime_ns for path in shown if path.exists())
+
+
+def write_report(evaluation: Evaluation, plans: PlanSource | None = None) -> Path:
+    """Replace report.html in the run's folder in one step; raises StorageError. Returns its path."""
+    path = evaluation.folder / REPORT_NAME
+    write_atomic(path, render_report(evaluation, plans).encode())
+    return path

@@ -1,7 +1,7 @@
 """Tables with the runs side by side."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from navarena.evaluation.breakdowns import Group
 from navarena.evaluation.compare import Comparison, Contestant
@@ -13,7 +13,7 @@ from navarena.reports.tables import NO_VALUE, Table, format_interval, format_val
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean and what it rests on, for people.
+    """A mean with its interval and n, as text.
 
     Attributes:
         mean, interval: as text; the interval is empty where it is unknown.
@@ -123,7 +123,7 @@ def class_table(classes: Mapping[str, Mapping[str, FailureClass]], episodes: Map
 
 
 def run_table(contestants: Sequence[Contestant]) -> Table:
-    """What each run is."""
+    """Identity and size of each run."""
     rows = [
         (
             one.label,
@@ -138,3 +138,17 @@ def run_table(contestants: Sequence[Contestant]) -> Table:
     ]
     columns = ("run", "of", "episodes", "scenes", "seeds", "privileged", "trained with")
     return Table(columns, tuple(rows), (False, False, True, True, True, False, False))
+
+
+def label_apart(contestants: Sequence[Contestant]) -> list[Contestant]:
+    """The contestants with labels that differ: their corruptions, then a number behind equal ones."""
+    labels = [one.label for one in contestants]
+    corruptions = [one.records[0].corruptions for one in contestants]
+    named = [
+        f"{label}, {corrupt}" if corrupt and labels.count(label) > 1 else label
+        for label, corrupt in zip(labels, corruptions, strict=True)
+    ]
+    return [
+        replace(one, label=f"{label} ({count})" if (count := named[: place + 1].count(label)) > 1 else label)
+        for place, (one, label) in enumerate(zip(contestants, named, strict=True))
+    ]

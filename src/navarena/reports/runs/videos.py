@@ -1,4 +1,4 @@
-"""Videos of chosen episodes as a page shows them: inside it, or in files beside it."""
+"""Videos of chosen episodes, embedded in a page or in files beside it."""
 
 import base64
 import os
@@ -7,27 +7,98 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, zip_longest
 from pathlib import Path
 
+from navarena.core.errors import require_name
 from navarena.core.files import raise_storage_error
+from navarena.core.seeding import make_generator
 from navarena.evaluation.compare import Comparison
 from navarena.evaluation.journal import Row
-from navarena.metrics.failures import FailureClass
-from navarena.reports.gallery import status_of
-from navarena.reports.runs.benchmarks import OpenBenchmark
+from navarena.metrics.failures import MEANINGS, FailureClass
+from navarena.reports.gallery import OpenBenchmark, start_distance, status_of
 from navarena.reports.topdown import open_plans
-from navarena.reports.videos import Video, VideoSettings, choose_videos, make_video
+from navarena.reports.videos import Video, VideoSettings, make_video
+
+BEST, WORST, RANDOM, FAILURES = "best", "worst", "random", "failures"
+KINDS = (BEST, WORST, RANDOM, FAILURES)
+
+
+def choose_videos(
+    rows: Sequence[Row],
+    count: int,
+    kinds: Sequence[str],
+    outcome: str,
+    score: str,
+    classes: Mapping[str, FailureClass] | None,
+) -> list[tuple[str, Row]]:
+    """At most `count` rows with why they were chosen, each row once; the kinds take turns.
+
+    best: successes, the highest score first. worst: the lowest score first, of equals the easiest. random:
+    drawn by the identity of the run. failures: the easiest of each class, the classes in turn; without
+    classes the easiest of all.
+
+    Args:
+        rows: of a run, at least one.
+        count: how many.
+        kinds: some of KINDS.
+        outcome: name of the metric that says success or not.
+        score: name of the metric by which episodes are ranked.
+        classes: episode id -> why it failed; None where this is not known.
+
+    Raises UnknownNameError for another kind.
+    """
+    queues = [
+        _rank(rows, require_name("choice of episodes", kind, KINDS), outcome, score, classes)
+        for kind in kinds
+    ]
+    chosen: dict[tuple[str, str], tuple[str, Row]] = {}
+    places = [0] * len(queues)
+    while len(chosen) < count and any(place < len(queue) for place, queue in zip(places, queues)):
+        for k, queue in enumerate(queues):
+            while places[k] < len(queue) and _key(queue[places[k]][1]) in chosen:
+                places[k] += 1
+            if places[k] < len(queue) and len(chosen) < count:
+                chosen[_key(queue[places[k]][1])] = queue[places[k]]
+                places[k] += 1
+    return list(chosen.values())
+
+
+def _key(row: Row) -> tuple[str, str]:
+    return row.scene_id, row.episode_id
+
+
+def _rank(
+    rows: Sequence[Row], kind: str, outcome: str, score: str, classes: Mapping[str, FailureClass] | None
+) -> list[tuple[str, Row]]:
+    """The rows of a kind with why they were chosen, first choice first."""
+    easiest = sorted(rows, key=lambda row: (start_distance(row), *_key(row)))
+    if kind == RANDOM:
+        order = make_generator("videos", rows[0].identity).permutation(len(easiest))
+        return [(kind, easiest[place]) for place in order]
+    if kind == BEST:
+        good = [row for row in easiest if row.metric(outcome) > 0]
+        return [(kind, row) for row in sorted(good, key=lambda row: -row.metric(score))]
+    if kind == WORST:
+        return [(kind, row) for row in sorted(easiest, key=lambda row: row.metric(score))]
+    failed = [row for row in easiest if row.metric(outcome) <= 0]
+    if classes is None:
+        return [("failure", row) for row in failed]
+    groups = [
+        [(MEANINGS[one], row) for row in failed if classes.get(row.episode_id) is one] for one in FailureClass
+    ]
+    return [pair for pair in chain.from_iterable(zip_longest(*groups)) if pair is not None]
 
 
 @dataclass(frozen=True)
 class VideoCard:
-    """A video with what it shows.
+    """A video and its episode.
 
     Attributes:
         run: label of the run.
         episode_id, scene_id: of the episode.
         kind: why it was chosen, such as "best".
-        status: "success", "failure", or how the agent broke it.
+        status: "success", "failure", or the error of the agent.
         seconds: that it plays.
         source: what the page loads: the video itself as a data address, or the name of a file beside it.
         poster: an image as a data address, for paper and until it plays.
@@ -87,13 +158,13 @@ def render_videos(
     folder: Path | None = None,
     on_frame: Callable[[], object] = lambda: None,
 ) -> tuple[VideoCard, ...]:
-    """Video the episodes and say how the page shows them.
+    """Record the episodes; returns how the page shows them.
 
     Args:
         comparison: whose runs they are.
         video_plans: see plan_videos.
         settings: how they look.
-        open_benchmark: what a run was made on.
+        open_benchmark: opens the benchmark of a run.
         page: where the page will be.
         folder: for the MP4 files, which the page then loads from there; None puts them into the page.
         on_frame: called after each image.

@@ -1,6 +1,5 @@
-"""Videos of episodes: what the body saw, where it was, what it looked for."""
+"""Videos of episodes: camera images, map and goal, frame by frame."""
 
-from navarena.reports.videos.choice import KINDS, choose_videos
 from navarena.reports.videos.video import Video, VideoSettings, make_video
 
-__all__ = ["KINDS", "Video", "VideoSettings", "choose_videos", "make_video"]
+__all__ = ["Video", "VideoSettings", "make_video"]

@@ -1,20 +1,127 @@
-"""One image of a video: what the body saw, where it is, what it looks for.
+"""One frame of a video: camera images, map, and a card with the goal and the number of steps.
 
 RGB  depth  semantic
 map  map    goal, counter of steps, distance
 """
 
+import colorsys
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
+import cv2
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Float, Int, UInt8
 from PIL import Image, ImageDraw
 
+from navarena.episodes.episode import Episode
+from navarena.episodes.goals import (
+    GoalImage,
+    ImageGoal,
+    InstructionGoal,
+    LifelongGoal,
+    MultiGoal,
+    ObjectGoal,
+    Subtask,
+)
+from navarena.metrics.trajectory import Trajectory
 from navarena.reports.preview.drawing import FAINT, INK, PAPER, font
-from navarena.reports.videos.goal_words import ToldGoal
-from navarena.reports.videos.images import fit_image
+
+NEAR, FAR, NOTHING = (253, 231, 158), (30, 34, 92), (92, 32, 44)
+"""Depth runs from the first of these colours to the second; the third is where nothing is seen."""
+
+GOLDEN_RATIO = 0.618033988749895
+"""Hues this far apart on the circle stay far apart, however many there are."""
+
+CLASSES = 4096
+
+
+def paint_depth(depth: Float[np.ndarray, "h w"], farthest: float) -> UInt8[np.ndarray, "h w 3"]:
+    """(H, W, 3) uint8 colours of `depth`, (H, W), near is light; `farthest`, in its unit, is the darkest."""
+    share = np.clip(depth / farthest, 0.0, 1.0)[..., None]
+    colors = (1 - share) * np.array(NEAR) + share * np.array(FAR)
+    return np.where(depth[..., None] > 0, colors, np.array(NOTHING)).astype(np.uint8)
+
+
+def paint_classes(classes: Int[np.ndarray, "h w"]) -> UInt8[np.ndarray, "h w 3"]:
+    """(H, W, 3) uint8 colours of `classes`, (H, W) ids: 0 is dark, every other has a colour of its own."""
+    return _palette()[classes % CLASSES]
+
+
+@cache
+def _palette() -> UInt8[np.ndarray, "c 3"]:
+    colors = np.full((CLASSES, 3), 28, np.uint8)
+    for number in range(1, CLASSES):
+        value = (0.92, 0.78, 0.64)[number % 3]
+        rgb = colorsys.hsv_to_rgb(number * GOLDEN_RATIO % 1.0, 0.55, value)
+        colors[number] = np.round(np.array(rgb) * 255)
+    return colors
+
+
+def fit_image(
+    image: UInt8[np.ndarray, "h w 3"], width: int, height: int, background: tuple[int, int, int]
+) -> UInt8[np.ndarray, "height width 3"]:
+    """`image`, (H, W, 3), as large as fits `width` x `height` pixels, in the middle of `background`."""
+    scale = min(width / image.shape[1], height / image.shape[0])
+    size = max(1, round(image.shape[1] * scale)), max(1, round(image.shape[0] * scale))
+    how = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    small = image if size == image.shape[1::-1] else cv2.resize(image, size, interpolation=how)
+    out = np.full((height, width, 3), background, np.uint8)
+    left, top = (width - size[0]) // 2, (height - size[1]) // 2
+    out[top : top + size[1], left : left + size[0]] = small
+    return out
+
+
+@dataclass(frozen=True)
+class ShownGoal:
+    """A goal as a video shows it.
+
+    Attributes:
+        text: the goal in words.
+        image: the camera of the goal image; None if the goal is not given by an image.
+        place: such as "goal 2 of 3"; empty with a single goal.
+    """
+
+    text: str
+    image: GoalImage | None = None
+    place: str = ""
+
+
+def show_goals(episode: Episode) -> tuple[ShownGoal, ...]:
+    """The goals of an episode in order, at least one."""
+    goal = episode.goal
+    if isinstance(goal, ObjectGoal):
+        return (ShownGoal(f"any {goal.category}"),)
+    if isinstance(goal, ImageGoal):
+        return (ShownGoal(f"this {goal.instance.category}", goal.image),)
+    if isinstance(goal, InstructionGoal):
+        return (ShownGoal(goal.instruction),)
+    if isinstance(goal, MultiGoal):
+        count = len(goal.objects)
+        return tuple(ShownGoal(one.category, None, _place(k, count)) for k, one in enumerate(goal.objects))
+    if isinstance(goal, LifelongGoal):
+        count = len(goal.subtasks)
+        return tuple(_show_subtask(one, _place(k, count)) for k, one in enumerate(goal.subtasks))
+    return (ShownGoal("the marked point"),)
+
+
+def _place(number: int, count: int) -> str:
+    return f"goal {number + 1} of {count}" if count > 1 else ""
+
+
+def _show_subtask(subtask: Subtask, place: str) -> ShownGoal:
+    if subtask.modality == "description":
+        return ShownGoal(subtask.description, None, place)
+    if subtask.modality == "image":
+        return ShownGoal(f"this {subtask.category}", subtask.image, place)
+    return ShownGoal(f"any {subtask.category}", None, place)
+
+
+def current_goal(trajectory: Trajectory, pose: int, count: int) -> int:
+    """The place, from 0, of the goal that is current after `pose` actions; the last at the end."""
+    return min(int((np.asarray(trajectory.goal_end_steps) <= pose).sum()), count - 1)
+
 
 GAP = 8
 
@@ -57,19 +164,19 @@ def lay_out(height_px: int, aspect: float, columns: int = 3) -> Layout:
 
 @dataclass(frozen=True)
 class Moment:
-    """What the words of a frame say.
+    """The text of a frame.
 
     Attributes:
         headline: agent and episode.
-        goal: what is looked for.
+        goal: the current goal.
         step, steps: actions taken, and how many there are in all.
         action: that led here; empty at the start.
-        distance: metres, geodesic, to the goal; infinite without a way.
+        distance: metres, geodesic, to the goal; infinite without a path.
         verdict: "success" or what else came of it, at the last pose; empty before.
     """
 
     headline: tuple[str, str]
-    goal: ToldGoal
+    goal: ShownGoal
     step: int
     steps: int
     action: str
@@ -87,11 +194,11 @@ def compose(
     """The (H, W, 3) uint8 frame of `layout.size`.
 
     Args:
-        layout: where things stand.
-        images: caption -> what a camera saw; as many as the layout has columns.
+        layout: sizes of the parts.
+        images: caption -> image of a camera; as many as the layout has columns.
         plan: the map, of `layout.map_size`.
-        moment: the words.
-        goal_image: that tells the goal; None where none does.
+        moment: the text.
+        goal_image: of the current goal; None if it is not given by an image.
     """
     width, height = layout.size
     frame = np.full((height, width, 3), PAPER, np.uint8)
@@ -123,7 +230,7 @@ def _draw_card(
     moment: Moment,
     goal_image: UInt8[np.ndarray, "_ _ 3"] | None,
 ) -> None:
-    """Words and the image of the goal in `box` (left, top, width, height)."""
+    """Text and the image of the goal in `box` (left, top, width, height)."""
     left, top, width, height = box
     x, y = left + 4, top + 2
     for line in moment.headline:
@@ -150,7 +257,7 @@ def _draw_counter(draw: ImageDraw.ImageDraw, x: int, y: int, width: int, moment:
     draw.rectangle((x, y + 24, x + width, y + 27), fill=(221, 225, 230))
     done = round(width * moment.step / max(moment.steps, 1))
     draw.rectangle((x, y + 24, x + done, y + 27), fill=(36, 87, 214))
-    far = f"{moment.distance:.2f} m to go" if np.isfinite(moment.distance) else "no way to the goal"
+    far = f"{moment.distance:.2f} m to go" if np.isfinite(moment.distance) else "no path to the goal"
     draw.text((x, y + 36), far, font=font(13), fill=INK)
     if moment.verdict:
         color = GOOD if moment.verdict == "success" else BAD

@@ -1,4 +1,4 @@
-"""The walk from above, step by step, as an image."""
+"""The map of a video frame: the trajectory up to the current step, seen from above."""
 
 from collections.abc import Sequence
 
@@ -16,14 +16,14 @@ FLOOR, OTHER_FLOOR, FLOOR_EDGE = (227, 232, 238), (240, 242, 245), (154, 165, 17
 SHORTEST, GOAL, HIT, BODY = (23, 117, 74), (23, 117, 74), (179, 38, 30), (27, 31, 36)
 
 WALK = ((47, 107, 255), (123, 84, 220), (186, 65, 165), (224, 85, 98), (236, 111, 50))
-"""Colours of the walk from its start to its end."""
+"""Colours of the trajectory from its start to its end."""
 
 _SHIFT = 4
 """OpenCV draws on sixteenths of pixels."""
 
 
 class MapPanel:
-    """Draws the walk of one episode up to a pose.
+    """Draws the trajectory of one episode up to a pose.
 
     Args:
         plan: of the scene.
@@ -59,7 +59,7 @@ class MapPanel:
                 )
 
     def draw(self, pose: int) -> UInt8[np.ndarray, "h w 3"]:
-        """(H, W, 3) uint8: the walk up to `pose`, and the body there; poses must not go back."""
+        """(H, W, 3) uint8: the trajectory up to `pose`, and the body there; `pose` must not decrease."""
         for step in range(self._drawn, pose):
             color = WALK[min(step * len(WALK) // max(len(self._collided), 1), len(WALK) - 1)]
             self._draw_line(self._walk[step : step + 2], color, 2)

@@ -17,9 +17,17 @@ from navarena.evaluation.replay import execute_actions
 from navarena.metrics.trajectory import Trajectory
 from navarena.reports.gallery import status_of
 from navarena.reports.plan_view import ScenePlan
-from navarena.reports.videos.frame import Layout, Moment, compose, lay_out
-from navarena.reports.videos.goal_words import ToldGoal, current_goal, tell_goals
-from navarena.reports.videos.images import paint_classes, paint_depth
+from navarena.reports.videos.frame import (
+    Layout,
+    Moment,
+    ShownGoal,
+    compose,
+    current_goal,
+    lay_out,
+    paint_classes,
+    paint_depth,
+    show_goals,
+)
 from navarena.reports.videos.map_panel import MapPanel
 from navarena.reports.videos.video_file import encode_jpeg, open_video
 from navarena.simulation.body import Camera, Embodiment
@@ -30,23 +38,23 @@ from navarena.tasks.catalog import get_body_task
 from navarena.tasks.sensors.lifelong_goal import render_goal_image
 
 CAMERA = "video"
-"""Name of the camera that is added to the body: its images come as video_rgb, video_depth, video_semantic."""
+"""Name of the camera that is added to the body; its sensors are video_rgb, video_depth, video_semantic."""
 
 CHANNELS = ("rgb", "depth", "semantic")
 
 HOLD_SECONDS = 1.5
-"""The last image stays so long."""
+"""Duration of the last frame."""
 
 POSTER_SHARE = 0.6
-"""How much of the episode the image shows that stands for the video."""
+"""The poster is the frame after this share of the actions."""
 
 
 @dataclass(frozen=True)
 class VideoSettings:
-    """How videos look.
+    """Settings of videos.
 
     Attributes:
-        height_px: of each of the images in a frame.
+        height_px: height of each camera image in a frame, pixels.
         frames_per_second: one frame is one action.
     """
 
@@ -78,7 +86,7 @@ class Video:
 
 @dataclass(frozen=True)
 class VideoSetup:
-    """The setup of a protocol whose body carries one more camera, which nothing but the video sees.
+    """The setup of a protocol whose body has an additional camera, which only the video uses.
 
     Attributes:
         setup: of the protocol.
@@ -95,12 +103,12 @@ class VideoSetup:
         return NavigationBatch(task, slots, threads, sensors, corruptions=self.setup.corruptions)
 
     def make_agent(self) -> BatchAgent:
-        """The protocol's."""
+        """The agent of the run."""
         return self.setup.make_agent()
 
 
 def video_camera(body: Embodiment, height_px: int) -> Camera:
-    """The camera of a video: the first of `body` that takes colours, with images of another size.
+    """The camera of a video: the first colour camera of `body`, with images of another size.
 
     Raises InputError for a body without one.
     """
@@ -112,14 +120,14 @@ def video_camera(body: Embodiment, height_px: int) -> Camera:
 
 
 def add_camera(body: Embodiment, height_px: int) -> Embodiment:
-    """`body` with the camera of a video behind its own, which stay as they are."""
+    """`body` with the camera of a video added to its own cameras."""
     return replace(body, cameras=(*body.cameras, video_camera(body, height_px)))
 
 
 def find_sensors(setup: TaskSetup) -> dict[str, str]:
-    """Each of CHANNELS -> the sensor that a video shows: of the agent itself where its images are corrupted.
+    """Each of CHANNELS -> the sensor that a video shows: the agent's own if a corruption changes its images.
 
-    Such images have the size that the agent sees, and every byte of them; others that of the video.
+    Images of the agent's own sensors keep their size and bytes; others have the size of the video.
     """
     task = get_body_task(setup.protocol)
     found = join_corruptions(task.corruptions, setup.corruptions).values()
@@ -132,7 +140,7 @@ def find_sensors(setup: TaskSetup) -> dict[str, str]:
 
 
 class _Recording:
-    """Draws the poses of one episode as they come."""
+    """Draws the frames of one episode, one after each pose."""
 
     def __init__(
         self,
@@ -152,13 +160,13 @@ class _Recording:
 
     def _take_goals(
         self, episode: Episode
-    ) -> tuple[tuple[ToldGoal, ...], list[UInt8[np.ndarray, "_ _ 3"] | None]]:
-        """The goals as the agent was told of them, and for each the image that tells it."""
+    ) -> tuple[tuple[ShownGoal, ...], list[UInt8[np.ndarray, "_ _ 3"] | None]]:
+        """The goals as the agent observes them, and for each its goal image, if it has one."""
         setup = _require_task(self._benchmark)
         task = get_body_task(setup.protocol)
         corruptions = GoalCorruptions(join_corruptions(task.corruptions, setup.corruptions))
         world = open_world(episode.scene_id, task.embodiment)
-        goals = tell_goals(corruptions.corrupt_goals(episode, world))
+        goals = show_goals(corruptions.corrupt_goals(episode, world))
         images = [
             None
             if one.image is None
@@ -187,11 +195,11 @@ class _Recording:
             self._layout,
             images,
             self._map.draw(pose),
-            self._tell(pose, number),
+            self._moment(pose, number),
             self._goal_images[number],
         )
 
-    def _tell(self, pose: int, number: int) -> Moment:
+    def _moment(self, pose: int, number: int) -> Moment:
         row, steps = self._row, len(self._track.actions)
         action = ""
         if pose and not self._benchmark.is_continuous:
@@ -214,8 +222,8 @@ def make_video(
 ) -> Video:
     """Write the MP4 of one episode to `path` in one step.
 
-    The camera stands where the first of the body that takes colours does. Where corruptions corrupt images or
-    goals, these are the agent's own, with the draws of its run.
+    The camera is at the pose of the body's first colour camera. Images and goals that corruptions change are
+    shown as the agent observed them, with the random draws of its run.
 
     Args:
         path: ends in .mp4.
@@ -259,7 +267,7 @@ def make_video(
 
 
 def _visible_channels(episode: Episode, setup: TaskSetup) -> tuple[str, ...]:
-    """CHANNELS, without the labels where the scene has none."""
+    """CHANNELS, without semantic labels if the scene has none."""
     labelled = open_world(episode.scene_id, get_body_task(setup.protocol).embodiment).scene.has_semantics
     return CHANNELS if labelled else CHANNELS[:2]
 

@@ -1,4 +1,4 @@
-"""The door to PyAV: MP4 files with H.264, which every browser plays."""
+"""MP4 files with H.264, written by PyAV."""
 
 import io
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ KEYFRAME_SECONDS = 2
 
 
 class VideoFile:
-    """Takes images of one size, one after the other.
+    """An open MP4 file to which images of one size are appended.
 
     Attributes:
         frames: how many it took.

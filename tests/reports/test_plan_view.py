@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from navarena.reports.floor_plan import select_floor, trace_outlines
+from navarena.reports.plan_view import select_floor, trace_outlines
 from reports.corridor_plan import find_neighbors, make_plan
 
 

@@ -15,7 +15,7 @@ from navarena.core.errors import StorageError
 from navarena.evaluation import evaluate
 from navarena.reports import render_report, write_report
 from navarena.reports.gallery import PER_SECTION, choose_episodes
-from navarena.reports.page import is_current
+from navarena.reports.runs.page import is_current
 from reports.corridor_plan import make_plan
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -119,14 +119,14 @@ def test_a_page_without_drawings_and_without_failures(tmp_path):
     html = render_report(evaluation)
     check(html)
     assert "Episodes from above" not in html
-    assert "Broken by the agent" not in html
+    assert "Errors of the agent" not in html
 
 
 def test_a_custom_part_says_so(tmp_path):
     benchmark = make_benchmark(count=6)
     benchmark = dataclasses.replace(benchmark, identity=benchmark.identity.first(6))
     html = render_report(evaluate(make_settings(tmp_path), benchmark), make_plan)
-    assert "compare with no published ones" in html
+    assert "do not compare these numbers with published ones" in html
     assert ">custom</span>" in html
     assert ">privileged</span>" not in html
 
@@ -136,7 +136,7 @@ def test_a_privileged_agent_says_so(tmp_path):
     benchmark = dataclasses.replace(make_benchmark(count=6), declaration=declaration)
     html = render_report(evaluate(make_settings(tmp_path), benchmark))
     assert ">privileged</span>" in html and "(navmesh)" in html
-    assert "looks behind its observations" in html
+    assert "uses more than the observations of the protocol" in html
 
 
 def test_one_episode_is_enough(tmp_path):

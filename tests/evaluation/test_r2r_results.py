@@ -1,17 +1,15 @@
-"""Results files and scores on navigation graphs, through the commands."""
+"""Results files of R2R: scored by the command, and written from runs."""
 
 import json
 import xml.etree.ElementTree as tree
 
 import numpy as np
 import pytest
-from navarena.episodes.graph_data import open_graph_data
 
 from graph_world import r2r_items, write_files
 from navarena.cli.main import main
-from navarena.core.errors import FileError, InputError
-from navarena.evaluation import load_results, score_episodes, score_tours
-from navarena.evaluation.analyses import run_tour_analysis
+from navarena.core.errors import FileError
+from navarena.evaluation import load_results
 
 
 @pytest.fixture
@@ -29,11 +27,28 @@ def flags(folder, tours=False):
     return [*named, "--tours", str(folder / "tours.json")] if tours else named
 
 
+def run_flags(folder, tours=False):
+    """The same files as `navarena evaluate` takes them."""
+    named = ["--dataset", folder / "R2R_val_seen.json.gz", "--scenes", folder / "connectivity"]
+    return [*named, "--tours", folder / "tours.json"] if tours else named
+
+
 def call(capsys, *arguments):
     """(exit code, JSON document or None, stderr) of a command."""
     code = main([*map(str, arguments), "--json"])
     captured = capsys.readouterr()
     return code, json.loads(captured.out) if captured.out else None, captured.err
+
+
+def test_a_test_split_is_walked_and_not_scored(tmp_path, capsys):
+    write_files(tmp_path, [item | {"path": item["path"][:1]} for item in r2r_items()])
+    run, out = tmp_path / "run", tmp_path / "walks.json"
+    _, ran, _ = call(capsys, "evaluate", "r2r-v1", "--agent", "random", *run_flags(tmp_path), "--out", run)
+    assert set(ran["metrics"]) == {"length", "path_steps"} and ran["episodes"] == 12
+    assert call(capsys, "replay", run)[0] == 0 and call(capsys, "export", run, "r2r", "--out", out)[0] == 0
+    assert len(json.loads(out.read_bytes())) == 12
+    code, _, error = call(capsys, "tours", "score", out, *flags(tmp_path))
+    assert code == 2 and "a test split" in error
 
 
 def answers(walks):
@@ -50,37 +65,55 @@ def score(capsys, folder, rows, *more, tours=False):
 
 
 def test_the_path_agent_is_perfect_in_files_too(folder, capsys):
-    out, drawings = folder / "out" / "results.json", folder / "drawings"
+    run, out, drawings = folder / "run", folder / "results.json", folder / "drawings"
     details = folder / "details.json"
     code, ran, _ = call(
-        capsys, "tours", "evaluate", "ir2r-v1", "--agent", "path", *flags(folder, True), "--out", out,
-        "--drawings", drawings, "--details", details,
-    )  # fmt: skip
-    assert code == 0 and ran["privileged"] and ran["tours"]["t_ndtw"] == 1.0 and ran["metrics"]["ndtw"] == 1.0
-    code, scored, _ = call(capsys, "tours", "score", out, *flags(folder, True))
+        capsys, "evaluate", "ir2r-v1", "--agent", "path", *run_flags(folder, True), "--out", run
+    )
+    assert code == 0 and ran["tours"]["metrics"]["t_ndtw"]["mean"] == 1.0
+    assert ran["metrics"]["ndtw"]["mean"] == 1.0 and ran["identity"].startswith("ir2r-v1@r2r/val_seen#")
+    assert call(capsys, "export", run, "r2r", "--out", out)[0] == 0
+    more = ["--details", details, "--drawings", drawings]
+    code, scored, _ = call(capsys, "tours", "score", out, *flags(folder, True), *more)
     assert code == 0 and scored["ignored"] == 0
-    for key in ("identity", "episodes", "metrics", "tours"):
-        assert scored[key] == ran[key]
-    assert ran["identity"].startswith("ir2r-v1@r2r/val_seen#")
+    assert scored["identity"] == ran["identity"] and scored["episodes"] == ran["episodes"] == 12
+    for name, mean in scored["metrics"].items():
+        assert ran["metrics"][name]["mean"] == pytest.approx(mean), name
+    for name in ("t_ndtw", "t_sr", "t_spl"):
+        assert scored["tours"][name] == ran["tours"]["metrics"][name]["mean"]
     assert len(json.loads(details.read_text())["episodes"]) == 12
-    over_seeds = run_tour_analysis("tours", [f"paths={details},{details}"])
-    assert over_seeds.rows[0] == ("paths", "t-nDTW", 2, 3, 12, 1.0, 0.0)
-    by_position = run_tour_analysis("tour-positions", [str(details)])
-    assert by_position.rows[0][:2] == ("path", "1")
+    over_seeds = run_analysis("tours", [str(run)])
+    assert over_seeds.rows[0][1:6] == ("t-nDTW", 1, 3, 12, 1.0)
+    by_position = run_analysis("tour-positions", [str(run)])
+    assert by_position.rows[0][1] == "1"
     assert sum(row[2] for row in by_position.rows) == 12 and by_position.rows[0][3].mean == 1.0
-    files = sorted(drawings.iterdir())
-    assert [file.name for file in files] == [f"tour-{k}-scan1.svg" for k in range(3)]
-    image = tree.fromstring(files[0].read_text())
-    assert "tour nDTW 1.000" in "".join(image.itertext())
+    drawn = folder / "drawn"
+    assert call(capsys, "tours", "draw", run, "--out", drawn)[0] == 0
+    for place in (drawings, drawn):
+        files = sorted(place.iterdir())
+        assert [file.name for file in files] == [f"tour-{k}-scan1.svg" for k in range(3)]
+        assert "tour nDTW 1.000" in "".join(tree.fromstring(files[0].read_text()).itertext())
+
+
+def test_the_layout_of_a_results_file(folder, capsys):
+    """Places with heading and elevation, one for the start and one for each move; STOP adds none."""
+    run, out = folder / "run", folder / "results.json"
+    call(capsys, "evaluate", "r2r-v1", "--agent", "expert", *run_flags(folder), "--out", run)
+    assert call(capsys, "export", run, "r2r", "--out", out)[1]["episodes"] == 12
+    answers_ = {one["instr_id"]: one["trajectory"] for one in json.loads(out.read_bytes())}
+    assert [place for place, *_ in answers_["1_0"]] == ["a", "b", "c", "d"]
+    assert [heading for _, heading, _ in answers_["1_0"][1:]] == [pytest.approx(np.pi / 2)] * 3, "east"
+    assert {elevation for way in answers_.values() for *_, elevation in way} == {0.0}
 
 
 def test_departures_are_custom(folder, capsys):
     for option in ("reveals_next_path", "shows_instruction", "drops_last_node"):
         _, ran, _ = call(
-            capsys, "tours", "evaluate", f"ir2r-v1+{option}=true", "--agent", "random",
-            *flags(folder, True), "--out", folder / "r.json",
+            capsys, "evaluate", f"ir2r-v1+{option}=true", "--agent", "random",
+            *run_flags(folder, True), "--out", folder / option,
         )  # fmt: skip
         assert ran["identity"].startswith(f"ir2r-v1+custom+{option}=true@r2r/val_seen#")
+        assert call(capsys, "replay", folder / option)[0] == 0
 
 
 def test_official_numbers_by_hand(folder, capsys):
@@ -180,37 +213,40 @@ def test_readings_and_weights(folder, capsys):
 
 def test_exploring_first_pays_by_episode_but_not_by_tour(folder, capsys):
     """In one tour the first episode walks about before it goes to its goal; all others are perfect."""
-    data = open_graph_data(folder / "R2R_val_seen.json.gz", folder / "connectivity", folder / "tours.json")
-    walks = {k: data.atlas.nodes("scan1", e.path) for k, e in data.episodes.items()}
-    for tour in data.tours:
-        path = tour.episodes[0].path
-        first = data.atlas.nodes("scan1", [*path[:2] * 40, *path])
-        walks[tour.episodes[0].episode_id] = first
-    scored = score_episodes(walks, data.episodes, data.atlas, "path")
-    episodic = np.mean([one.scores.ndtw for one in scored.values()])
-    assert episodic > 0.74, "one episode of four failed"
+    data = open_graph_split(folder / "R2R_val_seen.json.gz", folder / "connectivity")
+    lists = load_tours(folder / "tours.json")["val_seen"]
+    ordered = build_tours(lists, data.episodes, "tours.json")
+    walks = {one.episode_id: data.atlas.nodes("scan1", require_graph_goal(one).viewpoints) for one in ordered}
+    for ids in lists["scan1"]:
+        path = require_graph_goal(data.episodes[ids[0]]).viewpoints
+        walks[ids[0]] = data.atlas.nodes("scan1", [*path[:2] * 40, *path])
+    scored = [row for row, _ in score_answers(walks, ordered, data.atlas, get_task("ir2r-v1"), "test")]
+    episodic = np.mean([row.metric("ndtw") for row in scored])
+    assert episodic > 0.74, "one episode of four is spoilt"
     for reading in ("code", "paper"):
-        assert score_tours(data.tours, scored, reading).t_ndtw < 0.2
-    del scored[data.tours[0].episodes[0].episode_id]
-    with pytest.raises(InputError, match="expected a score of every episode of tour 0"):
-        score_tours(data.tours, scored)
+        assert summarize_tours(scored, TourScoring(reading)).metrics["t_ndtw"].mean < 0.2
 
 
 def test_commands_refuse_what_does_not_fit(folder, capsys):
-    out = ["--out", folder / "r.json"]
+    out = ["--out", folder / "run"]
     cases = [
-        (["evaluate", "ir2r-v1", "--agent", "stop", *flags(folder), *out], "navarena tours make"),
-        (["evaluate", "r2r-v1", "--agent", "stop", *flags(folder, True), *out], "use ir2r-v1"),
-        (["evaluate", "r2r-v3", "--agent", "stop", *flags(folder), *out], "Did you mean 'r2r-v1'"),
-        (["evaluate", "r2r-v1", "--agent", "stp", *flags(folder), *out], "Did you mean 'stop'"),
-        (["evaluate", "r2r-v1", "--agent", "stop", *flags(folder), *out, "--slots", "0"], "at least 1"),
-        (["make", *flags(folder), "--out", folder / "t.txt"], "end in .json"),
-        (["stats", folder / "tours.json", "--r2r", folder / "R2R_val_seen.json.gz"], "together"),
+        (["evaluate", "ir2r-v1", "--agent", "stop", *run_flags(folder), *out], "navarena tours make"),
+        (["evaluate", "r2r-v1", "--agent", "stop", *run_flags(folder, True), *out], "use ir2r-v1"),
+        (["evaluate", "r2r-v3", "--agent", "stop", *run_flags(folder), *out], "Did you mean 'r2r-v1'"),
+        (["evaluate", "r2r-v1", "--agent", "stp", *run_flags(folder), *out], "Did you mean 'stop'"),
+        (
+            ["evaluate", "r2r-v1", "--agent", "frontier", *run_flags(folder), *out],
+            "choose of expert, explorer",
+        ),
+        (["evaluate", "pointnav-v1", "--agent", "explorer", *out], "an agent for bodies in scenes"),
+        (["evaluate", "r2r-v1", *run_flags(folder), "--corrupt", "speckle_noise:3", *out], "without cameras"),
+        (["tours", "make", *flags(folder), "--out", folder / "t.txt"], "end in .json"),
+        (["tours", "stats", folder / "tours.json", "--r2r", folder / "R2R_val_seen.json.gz"], "together"),
     ]
     for arguments, message in cases:
-        code, document, error = call(capsys, "tours", *arguments)
+        code, document, error = call(capsys, *arguments)
         assert code == 2 and document is None and message in error, arguments
-    assert not (folder / "r.json").exists()
+    assert not (folder / "run").exists()
 
 
 def test_stats(folder, capsys):
@@ -222,7 +258,7 @@ def test_stats(folder, capsys):
 
 
 def test_results_are_checked_against_the_split(folder):
-    data = open_graph_data(folder / "R2R_val_seen.json.gz", folder / "connectivity")
+    data = open_graph_split(folder / "R2R_val_seen.json.gz", folder / "connectivity")
     (folder / "r.json").write_text("[]")
     with pytest.raises(FileError, match="expected answers to 12 instructions"):
         load_results(folder / "r.json", list(data.episodes), data.episodes, data.atlas)
@@ -235,9 +271,12 @@ def test_the_real_split_end_to_end(real_data, tmp_path, capsys):
     named += ["--connectivity", real_data / "r2r" / "connectivity.tar.gz"]
     tours = tmp_path / "tours.json"
     assert call(capsys, "tours", "make", *named, "--out", tours, "--iterations", 20)[0] == 0
-    options = [*named, "--tours", tours, "--out", tmp_path / "r.json"]
-    _, perfect, _ = call(capsys, "tours", "evaluate", "ir2r-v1", "--agent", "path", *options)
-    assert perfect["episodes"] == 1011 and perfect["tours"]["t_ndtw"] == 1 == perfect["metrics"]["cls"]
-    _, still, _ = call(capsys, "tours", "evaluate", "ir2r-v1", "--agent", "stop", *options)
-    assert still["metrics"]["navigation_error"] == pytest.approx(10.18, abs=0.01)
-    assert still["tours"]["t_ndtw"] < 0.2 and still["metrics"]["success"] == 0
+    options = ["--dataset", named[1], "--scenes", named[3], "--tours", tours]
+    _, perfect, _ = call(
+        capsys, "evaluate", "ir2r-v1", "--agent", "path", *options, "--out", tmp_path / "path"
+    )
+    assert perfect["episodes"] == 1011 and perfect["metrics"]["cls"]["mean"] == 1
+    assert perfect["tours"]["metrics"]["t_ndtw"]["mean"] == 1
+    _, still, _ = call(capsys, "evaluate", "ir2r-v1", "--agent", "stop", *options, "--out", tmp_path / "stop")
+    assert still["metrics"]["navigation_error"]["mean"] == pytest.approx(10.18, abs=0.01)
+    assert still["tours"]["metrics"]["t_ndtw"]["mean"] < 0.2 and still["metrics"]["success"]["mean"] == 0
