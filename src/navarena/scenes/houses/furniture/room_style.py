@@ -1,26 +1,25 @@
-"""The choices that make the things of one room go together."""
+"""The colours and materials that the furniture of one room shares."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.looks import Look, Style
 
-FABRICS = ("fabric", "fabric", "fabric", "leather", "leather", "striped fabric", "plaid", "floral fabric")
+UPHOLSTERY = ("fabric", "fabric", "fabric", "leather", "leather", "striped fabric", "plaid", "floral fabric")
 
 
 @dataclass
-class Taste:
+class RoomStyle:
     """A room's share of the house's style, and the stream that draws from it.
 
     Attributes:
-        draws: the stream of the thing being built.
+        draws: the stream of the model being built.
         style: palette of the house.
         wood: what most furniture of the room is made of.
         textile: main colour of upholstery and bedding.
-        accent: colour of cushions and small things.
+        accent: colour of cushions and small objects.
         metal: colour of metal parts.
-        room_mm: shorter side of the room; large things are drawn to fit it.
+        room_mm: shorter side of the room, millimetres; large furniture is drawn to fit it.
     """
 
     draws: Draws
@@ -31,19 +30,20 @@ class Taste:
     metal: str
     room_mm: int = 4000
 
-    def some_wood(self) -> Look:
-        """The room's wood, now and then another of the style."""
+    def draw_wood(self) -> Look:
+        """The room's wood in 70 of 100 cases, else any of the style."""
         return self.wood if self.draws.chance(70) else self.draws.choose(self.style.woods)
 
-    def upholstery(self, finishes: Sequence[str] = FABRICS) -> Look:
-        """A cover in a colour of the style."""
+    def draw_upholstery(self, *finishes: str) -> Look:
+        """A cover in a colour of the style; `finishes` default to UPHOLSTERY."""
         color = self.textile if self.draws.chance(50) else self.draws.choose(self.style.textiles)
-        return Look(self.draws.choose(finishes), color)
+        return Look(self.draws.choose(finishes or UPHOLSTERY), color)
 
-    def some_accent(self) -> str:
-        """A colour for something small."""
+    def draw_accent(self) -> str:
+        """A colour for something small: the room's accent in 40 of 100 cases, else any of the style."""
         return self.accent if self.draws.chance(40) else self.draws.choose(self.style.accents)
 
+    @property
     def metal_look(self) -> Look:
         """Metal parts."""
         return Look("metal", self.metal)
