@@ -1,6 +1,6 @@
 """Names that the rows of the furniture tables may use: solids, looks, turns, functions, the room's style."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -64,9 +64,18 @@ LOOKS: Mapping[str, Look] = {
     "screen": Look("screen", "white"),
     "steel": Look("metal", "steel"),
 }
+
+
+def members(*items: Any) -> Iterable[Any]:
+    """What a `for` of the tables runs over: its items, those of a sequence, or 0 .. n - 1 for a number n."""
+    if len(items) > 1:
+        return items
+    return range(items[0]) if isinstance(items[0], int) else items[0]
+
+
 FUNCTIONS: Mapping[str, Any] = {
     function.__name__: function
-    for function in (Look, Turn, enumerate, lathe, leaning, max, min, tapered, tuple, zip)
+    for function in (Look, Turn, enumerate, lathe, leaning, max, members, min, tapered, tuple, zip)
 }
 LISTS: Mapping[str, Any] = {
     "FABRIC_PATTERNS": FABRIC_PATTERNS,

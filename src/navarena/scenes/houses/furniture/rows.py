@@ -1,121 +1,40 @@
-"""Rows of the furniture tables: the statements that draw one instance of a family."""
+"""Rows of the furniture tables, translated to Python; docs/catalogue.md describes the language.
 
+A row is a Python statement or places parts. Its expressions are Python's over whole numbers and known
+names, with these tokens added: `a..b/step` (a drawn number), `n%` (True in n of 100 cases), `a | b` (one
+of them), `finish/finish:color/color` (a look of drawn finish and colour), `a/b` (division rounded down)
+and `±a` (the row stands twice, for -a and a).
+"""
+
+import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from navarena.core.errors import SceneError, UnknownNameError
+from navarena.core.suggest import require_name
 from navarena.scenes.houses.furniture.builders import BUILDERS
-from navarena.scenes.houses.furniture.expressions import compile_expression
 from navarena.scenes.houses.furniture.names import NAMES, room_names
 from navarena.scenes.houses.furniture.room_style import RoomStyle
+from navarena.scenes.houses.looks import COLORS, FINISHES
 from navarena.scenes.houses.parts import Assembly, Model
 
-ASSIGNMENT = re.compile(r"(\w+(?:, *\w+)*) = (.+)")
+ROOM_COLORS = ("accent", "any_accent", "textile", "metal_color")
+"""Colours of looks that depend on the room."""
+
+DRAWN = ("any_wood", "any_accent", "any_front", "any_top", "upholstery")
+"""Names that are drawn anew wherever they stand."""
+
 BLOCK = re.compile(r"(if|elif|else|for)\b(.*?):(?:\s+(.*))?")
-
-
-@dataclass
-class Drawing:
-    """One model while it is drawn.
-
-    Attributes:
-        made: its parts so far.
-        room: values and functions that every row may use.
-        names: what its rows have named.
-        given: names whose assignments are skipped, because the caller gave their values.
-    """
-
-    made: Assembly
-    room: dict[str, Any]
-    names: dict[str, Any]
-    given: frozenset[str]
-
-    def value(self, code: CodeType) -> Any:
-        """The value of an expression."""
-        return eval(code, self.room, self.names)
-
-    def name(self, names: Sequence[str], value: Any) -> None:
-        """Give a value its name, or the members of a tuple theirs."""
-        self.names.update(zip(names, value if len(names) > 1 else (value,), strict=True))
-
-
-@runtime_checkable
-class Statement(Protocol):
-    """What a row does to the drawing."""
-
-    def run(self, drawing: Drawing) -> None:
-        """Add parts or names."""
-
-
-@dataclass(frozen=True)
-class Assign:
-    """`name = expression`; `a, b = expression` for the members of a tuple."""
-
-    names: Sequence[str]
-    code: CodeType
-
-    def run(self, drawing: Drawing) -> None:
-        if self.names[0] not in drawing.given:
-            drawing.name(self.names, drawing.value(self.code))
-
-
-@dataclass(frozen=True)
-class Place:
-    """A function that adds parts and the fields of its row; run for both signs where the row has a `±`."""
-
-    add: Callable[..., None]
-    fields: CodeType
-    mirrored: bool
-
-    def run(self, drawing: Drawing) -> None:
-        for side in (-1, 1) if self.mirrored else (0,):
-            drawing.names["side"] = side
-            self.add(drawing.made, *drawing.value(self.fields))
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """`for names in items:`; a whole number n stands for 0 .. n - 1."""
-
-    names: Sequence[str]
-    items: CodeType
-    body: Sequence[Statement]
-
-    def run(self, drawing: Drawing) -> None:
-        items = drawing.value(self.items)
-        for item in range(items) if isinstance(items, int) else items:
-            drawing.name(self.names, item)
-            for statement in self.body:
-                statement.run(drawing)
-
-
-@dataclass
-class Branch:
-    """`if condition:` with what follows it and its `else:`."""
-
-    condition: CodeType
-    body: Sequence[Statement]
-    otherwise: Sequence[Statement] = ()
-
-    def run(self, drawing: Drawing) -> None:
-        for statement in self.body if drawing.value(self.condition) else self.otherwise:
-            statement.run(drawing)
-
-
-@dataclass(frozen=True)
-class Same:
-    """`as family`: the rows of another family; names set so far keep their values."""
-
-    family: "Body"
-
-    def run(self, drawing: Drawing) -> None:
-        drawing.given = frozenset(drawing.names)
-        for statement in self.family.statements:
-            statement.run(drawing)
+ASSIGNMENT = re.compile(r"(\w+)((?:, *\w+)*) = (.+)")
+TOKEN = re.compile(
+    r'(?P<text>"[^"]*")|(?P<look>[a-z]\w*(?:/[a-z]\w*)*:[a-z]\w*(?:/[a-z]\w*)*)'
+    r"|(?P<range>(?<![\w)])-?\d+\.\.-?\d+(?:/\d+)?)|(?P<chance>\d+%)|(?P<divide>/)|(?P<mirror>±)"
+)
+BRACES = re.compile(r"\{[^}]*\}")
 
 
 @dataclass(frozen=True)
@@ -124,7 +43,7 @@ class Body:
 
     Attributes:
         place: file and line of the family.
-        rows: indented lines.
+        rows: with their indentation.
         bodies: all families by name, for `as`.
     """
 
@@ -133,77 +52,62 @@ class Body:
     bodies: Mapping[str, "Body"]
 
     @cached_property
-    def statements(self) -> Sequence[Statement]:
-        """The rows as statements; raises SceneError for one that cannot be read."""
+    def code(self) -> CodeType:
+        """The rows as Python; raises SceneError where one cannot be read."""
         try:
-            return list(self._block(list(self.rows)))
-        except (KeyError, SyntaxError, ValueError, UnknownNameError) as error:
+            tree = ast.parse("\n".join(self._python_lines()))
+            return compile(ast.fix_missing_locations(_Choices().visit(tree)), self.place, "exec")
+        except (SyntaxError, ValueError, UnknownNameError) as error:
             raise SceneError(f"{self.place}: expected rows of a furniture table, got {error}") from error
 
     def draw(self, room: RoomStyle, hangs: bool, given: Mapping[str, Any]) -> Model:
-        """One instance; its look and what it is called are the names look, shape, pattern and detail.
+        """One instance; the names look, shape, pattern and detail of its rows describe it.
 
         Args:
             room: colours, materials and the stream of draws.
             hangs: it is seen from below.
             given: values of names that are not drawn.
         """
-        drawing = Drawing(Assembly(hangs), {**NAMES, **room_names(room)}, dict(given), frozenset(given))
-        for statement in self.statements:
-            statement.run(drawing)
-        called = {name: drawing.names[name] for name in ("detail", "pattern") if name in drawing.names}
-        return drawing.made.model(drawing.names["look"], drawing.names["shape"], **called)
+        names, made = dict(given), Assembly(hangs)
+        scope = {**NAMES, **room_names(room), "BUILDERS": BUILDERS, "made": made, "given": frozenset(given)}
 
-    def _block(self, rows: list[str]) -> Iterator[Statement]:
-        """Statements of rows of one depth; deeper rows belong to the row before them."""
-        branch: Branch | None = None
-        while rows:
-            row, inner = rows.pop(0), []
-            while rows and _depth(rows[0]) > _depth(row):
-                inner.append(rows.pop(0))
-            head = BLOCK.fullmatch(row.strip())
-            if head is None:
-                yield from map(self._simple, row.split(";"))
-                continue
-            word, condition, same_row = head.groups()
-            body = list(self._block([same_row] if same_row else inner))
-            if word == "for":
-                yield _repeat(condition, body)
-            elif word == "if":
-                branch = Branch(compile_expression(condition), body)
-                yield branch
-            elif branch is None:
-                raise SyntaxError(f"{word} without if")
-            elif word == "else":
-                branch.otherwise = body
-            else:
-                branch.otherwise = [following := Branch(compile_expression(condition), body)]
-                branch = following
+        def run_same(family: str) -> None:
+            scope["given"] = frozenset(names)
+            exec(self.bodies[family].code, scope, names)
 
-    def _simple(self, text: str) -> Statement:
-        text = text.strip()
+        scope["run_same"] = run_same
+        exec(self.code, scope, names)
+        called = {name: names[name] for name in ("detail", "pattern") if name in names}
+        return made.model(names["look"], names["shape"], **called)
+
+    def _python_lines(self) -> Iterator[str]:
+        for row in self.rows:
+            indent, text = row[: len(row) - len(row.lstrip())], row.strip()
+            block = BLOCK.fullmatch(text)
+            if block:
+                word, condition, text = block.groups()
+                if word == "for":
+                    names, _, items = condition.partition(" in ")
+                    condition = f"{names} in members({items})"
+                yield f"{indent}{word}{TOKEN.sub(_python_token, condition)}:"
+                indent += " "
+            if text:
+                yield from (indent + self._python_statement(part.strip()) for part in text.split(";"))
+
+    def _python_statement(self, text: str) -> str:
         assignment = ASSIGNMENT.fullmatch(text)
         if assignment:
-            return Assign(_names(assignment[1]), compile_expression(assignment[2]))
-        word, *fields = split_fields(text)
-        if word == "as":
-            return Same(self.bodies[fields[0]])
-        if word in BUILDERS:
-            return Place(BUILDERS[word], compile_expression(",".join(fields)), "±" in text)
-        return Place(Assembly.add, compile_expression(_solid(word, fields)), "±" in text)
-
-
-def _repeat(condition: str, body: Sequence[Statement]) -> Repeat:
-    names, _, items = condition.partition(" in ")
-    return Repeat(_names(names), compile_expression(items), body)
-
-
-def _names(text: str) -> list[str]:
-    return text.replace(" ", "").split(",")
-
-
-def _depth(row: str) -> int:
-    return len(row) - len(row.lstrip())
+            first, others, value = assignment.groups()
+            text = f"if {first!r} not in given: {first}{others} = {value}"
+        else:
+            word, *fields = split_fields(text)
+            if word == "as":
+                return f"run_same({require_name('family', fields[0], self.bodies)!r})"
+            call = (
+                f"BUILDERS[{word!r}](made, {', '.join(fields)})" if word in BUILDERS else _part(word, fields)
+            )
+            text = f"for side in (-1, 1): {call}" if "±" in text else call
+        return TOKEN.sub(_python_token, text)
 
 
 def split_fields(text: str) -> list[str]:
@@ -218,13 +122,60 @@ def split_fields(text: str) -> list[str]:
     return fields
 
 
-def _solid(solid: str, fields: Sequence[str]) -> str:
-    """Arguments of Assembly.add: `solid look width height depth [x y z] [turn=expression] [fit] [thin]`."""
-    options = {"turn": "STRAIGHT", "fit": "False", "thin": "False"}
+def _part(solid: str, fields: Sequence[str]) -> str:
+    """`solid look width height depth [x y z] [turn=expression] [fit] [thin]` as a call of Assembly.add."""
     look, *numbers = fields
-    while numbers and (numbers[-1] in options or numbers[-1].startswith("turn=")):
+    options = []
+    while numbers and (numbers[-1] in ("fit", "thin") or numbers[-1].startswith("turn=")):
         name, _, value = numbers.pop().partition("=")
-        options[name] = value or "True"
+        options.append(f"{name}={value or True}")
     width, height, depth, *at = numbers
     x, y, z = at or "000"
-    return ", ".join((solid, look, f"({width}, {height}, {depth}), ({x}, {y}, {z})", *options.values()))
+    size = f"({width}, {height}, {depth}), ({x}, {y}, {z})"
+    return f"made.add({', '.join((solid, look, size, *options))})"
+
+
+def _python_token(match: re.Match[str]) -> str:
+    token = match[0]
+    match match.lastgroup:
+        case "text":
+            return "f" + BRACES.sub(lambda braces: TOKEN.sub(_python_token, braces[0]), token)
+        case "look":
+            finishes, colors = (side.split("/") for side in token.split(":"))
+            finish = _one_of([_quoted("finish", name, FINISHES) for name in finishes])
+            color = [name if name in ROOM_COLORS else _quoted("colour", name, COLORS) for name in colors]
+            return f"Look({finish}, {_one_of(color)})"
+        case "range":
+            low, high, *step = re.split(r"\.\.|/", token)
+            return f"draw({low}, {high}, {step[0] if step else 1})"
+        case "chance":
+            return f"chance({token[:-1]})"
+    return "//" if token == "/" else "side*"
+
+
+def _quoted(kind: str, word: str, known: Mapping[str, object]) -> str:
+    return repr(require_name(kind, word.replace("_", " "), known))
+
+
+def _one_of(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"choose({', '.join(names)})"
+
+
+class _Choices(ast.NodeTransformer):
+    """Makes `a | b | c` a call of `choose`, and the names of DRAWN calls."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        if not isinstance(node.op, ast.BitOr):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        choices: list[ast.expr] = [node.right]
+        while isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.BitOr):
+            node = node.left
+            choices.insert(0, node.right)
+        return ast.Call(ast.Name("choose", ast.Load()), [self.visit(x) for x in (node.left, *choices)], [])
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        node.args = [self.visit(argument) for argument in node.args]
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Call(node, [], []) if node.id in DRAWN else node
