@@ -2,7 +2,6 @@ import pytest
 
 from navarena.core.errors import SceneError
 from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.furniture.names import NAMES, room_names
 from navarena.scenes.houses.furniture.reading import split_entries
 from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.furniture.rows import Body, split_fields
@@ -15,7 +14,7 @@ def room(*name: str | int) -> RoomStyle:
 
 
 def evaluate(source: str, seed: int = 0, **names: object) -> object:
-    scope = {**NAMES, **room_names(room("value", seed)), "given": frozenset(names)}
+    scope = {**room("value", seed).names, "given": frozenset(names)}
     exec(Body("", (f"value = {source}",), {}).code, scope, names)
     return names["value"]
 

@@ -1,11 +1,10 @@
-"""Names that the rows of the furniture tables may use: solids, looks, turns, functions, the room's style."""
+"""Names that the rows of the furniture tables may use: solids, looks, turns and functions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from navarena.scenes.houses import shapes
-from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.looks import FABRIC_PATTERNS, PICTURES, RUGS, Look
 from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, STRAIGHT, Turn
 from navarena.scenes.houses.shapes import SECTIONS, Shape, lathe, leaning, straight, tapered
@@ -94,29 +93,3 @@ NAMES: Mapping[str, Any] = {
     **{section: section for section in SECTIONS},
 }
 """Everything that does not depend on a room; rows see nothing else of Python."""
-
-
-def room_names(room: RoomStyle) -> dict[str, Any]:
-    """What depends on a room: its colours and looks, and draws from its stream."""
-    draws, style = room.draws, room.style
-    return {
-        "accent": room.accent,
-        "any_accent": room.draw_accent,
-        "any_front": lambda: draws.choose(style.fronts),
-        "any_top": lambda: draws.choose(style.tops),
-        "any_wood": room.draw_wood,
-        "chance": draws.chance,
-        "choose": lambda *choices: draws.choose(choices),
-        "draw": draws.integer,
-        "fronts": style.fronts,
-        "kitchen_front": style.fronts[len(room.textile) % len(style.fronts)],
-        "kitchen_top": style.tops[len(room.accent) % len(style.tops)],
-        "metal": room.metal_look,
-        "metal_color": room.metal,
-        "room_mm": room.room_mm,
-        "textile": room.textile,
-        "textiles": style.textiles,
-        "upholstery": room.draw_upholstery,
-        "weighted": draws.weighted,
-        "wood": room.wood,
-    }

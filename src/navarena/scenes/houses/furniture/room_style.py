@@ -1,14 +1,17 @@
 """The colours and materials that the furniture of one room shares."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.furniture.names import NAMES
 from navarena.scenes.houses.looks import Look, Style
 
 UPHOLSTERY = ("fabric", "fabric", "fabric", "leather", "leather", "striped fabric", "plaid", "floral fabric")
 
 
-@dataclass
+@dataclass(frozen=True)
 class RoomStyle:
     """A room's share of the house's style, and the stream that draws from it.
 
@@ -47,3 +50,30 @@ class RoomStyle:
     def metal_look(self) -> Look:
         """Metal parts."""
         return Look("metal", self.metal)
+
+    @cached_property
+    def names(self) -> dict[str, Any]:
+        """What the rows of the furniture tables may use: NAMES, the room's colours and looks, and draws."""
+        draws, style = self.draws, self.style
+        return {
+            **NAMES,
+            "accent": self.accent,
+            "any_accent": self.draw_accent,
+            "any_front": lambda: draws.choose(style.fronts),
+            "any_top": lambda: draws.choose(style.tops),
+            "any_wood": self.draw_wood,
+            "chance": draws.chance,
+            "choose": lambda *choices: draws.choose(choices),
+            "draw": draws.integer,
+            "fronts": style.fronts,
+            "kitchen_front": style.fronts[len(self.textile) % len(style.fronts)],
+            "kitchen_top": style.tops[len(self.accent) % len(style.tops)],
+            "metal": self.metal_look,
+            "metal_color": self.metal,
+            "room_mm": self.room_mm,
+            "textile": self.textile,
+            "textiles": style.textiles,
+            "upholstery": self.draw_upholstery,
+            "weighted": draws.weighted,
+            "wood": self.wood,
+        }

@@ -17,7 +17,6 @@ from typing import Any
 from navarena.core.errors import SceneError, UnknownNameError
 from navarena.core.suggest import require_name
 from navarena.scenes.houses.furniture.builders import BUILDERS
-from navarena.scenes.houses.furniture.names import NAMES, room_names
 from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.looks import COLORS, FINISHES
 from navarena.scenes.houses.parts import Assembly, Model
@@ -69,7 +68,7 @@ class Body:
             given: values of names that are not drawn.
         """
         names, made = dict(given), Assembly(hangs)
-        scope = {**NAMES, **room_names(room), "BUILDERS": BUILDERS, "made": made, "given": frozenset(given)}
+        scope = {**room.names, "BUILDERS": BUILDERS, "made": made, "given": frozenset(given)}
 
         def run_same(family: str) -> None:
             scope["given"] = frozenset(names)
