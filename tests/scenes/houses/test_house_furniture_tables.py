@@ -2,7 +2,7 @@ import pytest
 
 from navarena.core.errors import SceneError
 from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.furniture.reading import split_entries
+from navarena.scenes.houses.furniture.families import split_entries
 from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.furniture.rows import Body, split_fields
 from navarena.scenes.houses.looks import STYLES, Look

@@ -6,8 +6,7 @@ docs/catalogue.md says how to add one.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from navarena.scenes.houses.furniture.family import Family
-from navarena.scenes.houses.furniture.reading import read_families
+from navarena.scenes.houses.furniture.families import Family, read_families
 from navarena.scenes.houses.parts import Model
 
 FAMILIES: Mapping[str, Family] = read_families()

@@ -16,7 +16,7 @@ from typing import Any
 
 from navarena.core.errors import SceneError, UnknownNameError
 from navarena.core.suggest import require_name
-from navarena.scenes.houses.furniture.builders import BUILDERS
+from navarena.scenes.houses.furniture.names import BUILDERS
 from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.looks import COLORS, FINISHES
 from navarena.scenes.houses.parts import Assembly, Model
