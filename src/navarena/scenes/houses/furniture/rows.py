@@ -163,9 +163,9 @@ def _one_of(names: Sequence[str]) -> str:
 class _Choices(ast.NodeTransformer):
     """Makes `a | b | c` a call of `choose`, and the names of DRAWN calls."""
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         if not isinstance(node.op, ast.BitOr):
-            return self.generic_visit(node)  # type: ignore[return-value]
+            return self.generic_visit(node)
         choices: list[ast.expr] = [node.right]
         while isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.BitOr):
             node = node.left
