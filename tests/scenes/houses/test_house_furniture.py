@@ -9,8 +9,7 @@ from navarena.core.errors import InputError
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.furnish import draw_clutter
 from navarena.scenes.houses.furniture.catalog import CATEGORIES, FAMILIES, STAND_INS, described, is_flat
-from navarena.scenes.houses.furniture.sizes import SIZE_LIMITS_MM
-from navarena.scenes.houses.furniture.taste import Taste
+from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.generator import draw_house
 from navarena.scenes.houses.house_plan import HousePlan
 from navarena.scenes.houses.looks import COLORS, FINISHES, STYLES
@@ -19,10 +18,10 @@ from navarena.scenes.houses.settings import CLUTTER_LEVELS, HouseSettings
 from navarena.scenes.houses.shapes import template
 
 
-def some_taste(seed: int) -> Taste:
+def some_room_style(seed: int) -> RoomStyle:
     draws = Draws("taste", seed)
     style = STYLES[draws.choose(tuple(STYLES))]
-    return Taste(
+    return RoomStyle(
         draws,
         style,
         style.woods[0],
@@ -43,7 +42,7 @@ TRIANGLES = {"top": 420, "others": 820}
 def test_the_catalogue_is_large():
     assert len(CATEGORIES) >= 200
     assert len(FAMILIES) >= len(CATEGORIES)
-    assert set(SIZE_LIMITS_MM) == set(FAMILIES)
+    assert all(0 < small < large for small, large in (family.size_limits for family in FAMILIES.values()))
     for family, other in STAND_INS.items():
         assert FAMILIES[family].category != FAMILIES[other].category
         assert (FAMILIES[family].stands == "top") == (FAMILIES[other].stands == "top")
@@ -67,7 +66,7 @@ def test_recipes_and_carriers_name_known_families():
 def test_instances_are_whole_and_of_human_size(name):
     family = FAMILIES[name]
     for seed in range(5):
-        model = described(name, family.build(some_taste(seed)))
+        model = described(name, family.build(some_room_style(seed)))
         rect = model.rect
         assert 20 <= max(rect.width, rect.depth) <= 2600
         assert 5 <= model.high - model.low <= 2350
@@ -92,7 +91,7 @@ def test_most_families_come_in_several_looks():
     varied = 0
     for name, family in FAMILIES.items():
         looks = {
-            tuple(sorted(described(name, family.build(some_taste(seed))).attributes.items()))
+            tuple(sorted(described(name, family.build(some_room_style(seed))).attributes.items()))
             for seed in range(6)
         }
         varied += len(looks) >= 3
@@ -103,15 +102,15 @@ def test_sizes_are_thirds():
     counts = Counter()
     for name, family in FAMILIES.items():
         for seed in range(12):
-            counts[described(name, family.build(some_taste(seed))).attributes["size"]] += 1
+            counts[described(name, family.build(some_room_style(seed))).attributes["size"]] += 1
     assert min(counts.values()) > 0.18 * counts.total()
-    assert SIZE_LIMITS_MM["computer"][0] < SIZE_LIMITS_MM["computer"][1]
-    assert described("curtains", FAMILIES["mug"].build(some_taste(0))).attributes["size"] == "small"
+    assert FAMILIES["computer"].size_limits == (440, 460)
+    assert described("curtains", FAMILIES["mug"].build(some_room_style(0))).attributes["size"] == "small"
 
 
 def test_small_things_are_cheap():
     cost = [
-        sum(len(template(part.shape).triangles) for part in family.build(some_taste(seed)).parts)
+        sum(len(template(part.shape).triangles) for part in family.build(some_room_style(seed)).parts)
         for family in FAMILIES.values()
         if family.stands == "top"
         for seed in range(3)
@@ -121,8 +120,8 @@ def test_small_things_are_cheap():
 
 
 def test_flat_things_on_walls_do_not_shade():
-    taste = some_taste(1)
-    flat = {name for name, family in FAMILIES.items() if is_flat(name, family.build(taste))}
+    room = some_room_style(1)
+    flat = {name for name, family in FAMILIES.items() if is_flat(name, family.build(room))}
     assert {"picture", "mirror", "clock", "calendar", "ceiling_lamp", "banner"} <= flat
     assert not flat & {"wall_cabinet", "range_hood", "sofa", "mug", "rug", "boiler"}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from navarena.scenes.houses import shapes
-from navarena.scenes.houses.furniture.beds import LEANING_CUSHION
+from navarena.scenes.houses.furniture.names import SOLIDS
 from navarena.scenes.houses.looks import COLORS, FINISHES, STYLES, Look
 from navarena.scenes.houses.mesh import MeshBuilder, Thing, subdivide
 from navarena.scenes.houses.noise import LEVELS, layered_noise, smooth_noise
@@ -13,18 +13,11 @@ from navarena.scenes.houses.plan import Rect
 from navarena.scenes.houses.textures import GREY_TILES, PICTURE_TILES, base_tile
 
 ALL_SHAPES = {
-    "box": shapes.BOX,
-    "cylinder": shapes.CYLINDER,
-    "rod": shapes.ROD,
-    "disc": shapes.DISC,
-    "cushion": shapes.CUSHION,
-    "pillow": shapes.PILLOW,
-    "ball": shapes.BALL,
+    **SOLIDS,
     "leaning": shapes.leaning(400, 600),
     "tapered": shapes.tapered(1000, 500),
     "lathe": shapes.lathe((0, 1000), (500, 300), (1000, 700)),
     "triangle": shapes.straight("triangle", smooth=False),
-    "leaning cushion": LEANING_CUSHION,
 }
 
 

@@ -20,7 +20,7 @@ from navarena.scenes.apartments.stock import Instance, split_stock
 from navarena.scenes.houses.arrange import Arranger
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.furniture.catalog import FAMILIES
-from navarena.scenes.houses.furniture.taste import Taste
+from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.groups import add_group
 from navarena.scenes.houses.looks import Style
 from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, STRAIGHT, Model
@@ -83,7 +83,7 @@ def called_by_furniture(plan: FloorPlan, placements: Sequence[Placement]) -> Flo
 def draw_lamps(draws: Draws, plan: FloorPlan, style: Style) -> tuple[Placement, ...]:
     """Lamps of one kind at the ceilings, near the middle of each room; two in long ones."""
     (family,) = FIXTURES
-    model = FAMILIES[family].build(_taste(draws, style))
+    model = FAMILIES[family].build(_room_style(draws, style))
     lamps = []
     for room in range(len(plan.rooms)):
         floor = plan.rooms[room].floor
@@ -163,7 +163,7 @@ def _arrangers_with(
             for side, opening in plan.openings_of(space.room)
         ]
         stream = draws.branch("room", space.room)
-        arranger = Arranger(space, stream, _taste(stream, style), clutter=0)
+        arranger = Arranger(space, stream, _room_style(stream, style), clutter=0)
         for placed in placements:
             if placed.room == space.room:
                 arranger.commit(placed.family, placed.model, (placed.at, placed.turn))
@@ -219,8 +219,8 @@ def _joined(arrangers: Sequence[Arranger]) -> list[Placement]:
     return joined
 
 
-def _taste(draws: Draws, style: Style) -> Taste:
-    return Taste(
+def _room_style(draws: Draws, style: Style) -> RoomStyle:
+    return RoomStyle(
         draws,
         style,
         draws.choose(style.woods),

@@ -12,7 +12,7 @@ from navarena.scenes.apartments.inventory import FAMILIES_OF
 from navarena.scenes.apartments.splits import INSTANCES, instance_numbers
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.furniture.catalog import FAMILIES, described
-from navarena.scenes.houses.furniture.taste import Taste
+from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.looks import STYLES
 from navarena.scenes.houses.parts import Model, Part
 
@@ -76,7 +76,7 @@ def _fresh_model(family: str, number: int, before: list[Instance]) -> Model:
 
 def _draw_model(family: str, draws: Draws) -> Model:
     style = STYLES[draws.choose(tuple(STYLES))]
-    taste = Taste(
+    room = RoomStyle(
         draws,
         style,
         wood=draws.choose(style.woods),
@@ -85,7 +85,7 @@ def _draw_model(family: str, draws: Draws) -> Model:
         metal=draws.choose(style.metals),
         room_mm=ROOM_MM,
     )
-    model = described(family, FAMILIES[family].build(taste))
+    model = described(family, FAMILIES[family].build(room))
     return laid_down(model) if family in LAID_DOWN else model
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.furniture.catalog import FAMILIES, STAND_INS, described
-from navarena.scenes.houses.furniture.taste import Taste
+from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, Model, Turn
 from navarena.scenes.houses.plan import INWARD_TURNS, SIDES, Rect
 from navarena.scenes.houses.settings import USUAL_CLUTTER
@@ -33,7 +33,7 @@ class Arranger:
     Attributes:
         space: what is free.
         draws: stream of the room.
-        taste: palette of the room.
+        style: colours and materials of the room.
         clutter: percent of small things.
         placed: result so far; `parent` fields index into it.
         sides: side at whose wall a placement stands, by index.
@@ -44,7 +44,7 @@ class Arranger:
 
     space: RoomSpace
     draws: Draws
-    taste: Taste
+    style: RoomStyle
     clutter: int
     placed: list[Placement] = field(default_factory=list)
     sides: dict[int, int] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Arranger:
             return self.stock(family)
         kind = FAMILIES[family]
         for _ in range(FRESH_TRIES):
-            model = described(family, kind.build(self.taste))
+            model = described(family, kind.build(self.style))
             if _description(kind.category, model) not in self.known:
                 break
         return model
@@ -201,7 +201,7 @@ class Arranger:
         kind = FAMILIES.get(placement.family)
         if kind is None or kind.carries is None:
             return
-        most = -(-kind.carries.most * max(self.clutter, USUAL_CLUTTER) // USUAL_CLUTTER)
+        most = -(-kind.carries.limit * max(self.clutter, USUAL_CLUTTER) // USUAL_CLUTTER)
         for number in range(len(placement.model.surfaces)):
             for _ in range(most):
                 if self.draws.chance(kind.carries.percent * self.clutter // USUAL_CLUTTER):

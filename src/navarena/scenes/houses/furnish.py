@@ -7,8 +7,8 @@ from navarena.core.errors import require_name
 from navarena.scenes.houses.arrange import Arranger, Description
 from navarena.scenes.houses.draws import Draws
 from navarena.scenes.houses.furniture.catalog import CATEGORIES, WINDOW_DRESS
-from navarena.scenes.houses.furniture.decor import draw_curtain_look, make_blinds, make_curtains
-from navarena.scenes.houses.furniture.taste import Taste
+from navarena.scenes.houses.furniture.room_style import RoomStyle
+from navarena.scenes.houses.furniture.window_dressing import draw_curtain_look, make_blinds, make_curtains
 from navarena.scenes.houses.groups import add_group, order_groups
 from navarena.scenes.houses.kitchen_run import place_kitchen_run
 from navarena.scenes.houses.looks import STYLES, VIEWS, Look, Style
@@ -96,7 +96,7 @@ def furnish(draws: Draws, plan: FloorPlan, habits: Habits) -> list[Placement]:
         arranger = Arranger(
             space,
             stream,
-            _draw_taste(stream, habits.style, space.floor),
+            _draw_room_style(stream, habits.style, space.floor),
             habits.clutter,
             without=frozenset(habits.without),
             known=habits.known,
@@ -110,8 +110,8 @@ def furnish(draws: Draws, plan: FloorPlan, habits: Habits) -> list[Placement]:
     return placements
 
 
-def _draw_taste(draws: Draws, style: Style, floor: Rect) -> Taste:
-    return Taste(
+def _draw_room_style(draws: Draws, style: Style, floor: Rect) -> RoomStyle:
+    return RoomStyle(
         draws,
         style,
         wood=draws.choose(style.woods),
@@ -164,7 +164,7 @@ def _dress_windows(arranger: Arranger) -> None:
     blinds = arranger.draws.chance(BLINDS_PERCENT.get(space.category, 0)) and "blinds" not in arranger.without
     if not blinds and not arranger.draws.chance(CURTAIN_PERCENT.get(space.category, 0)):
         return
-    long, cloth = arranger.draws.chance(65), draw_curtain_look(arranger.taste)
+    long, cloth = arranger.draws.chance(65), draw_curtain_look(arranger.style)
     slats = Look(arranger.draws.choose(("plastic", "wood")), arranger.draws.choose(("white", "ivory", "oak")))
     family = "blinds" if blinds else "curtains"
     for side, start, end, sill, head in space.windows:
@@ -174,7 +174,7 @@ def _dress_windows(arranger: Arranger) -> None:
             model = make_blinds(slats, end - start, head + 110 - low)
         else:
             low = 30 if long else sill - 150
-            model = make_curtains(cloth, arranger.taste.metal_look(), end - start, head + 110 - low)
+            model = make_curtains(cloth, arranger.style.metal_look, end - start, head + 110 - low)
         first = (start + end) // 2 - model.rect.width // 2
         span = space.floor.span(side)
         if first < span[0] + 20 or first + model.rect.width > span[1] - 20:

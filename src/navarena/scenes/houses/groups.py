@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from navarena.scenes.houses.arrange import Arranger
 from navarena.scenes.houses.furniture.catalog import FAMILIES
-from navarena.scenes.houses.furniture.decor import make_rug
 from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS
 from navarena.scenes.houses.plan import INWARD_TURNS, Rect
 from navarena.scenes.houses.recipes import Follower, Group
@@ -143,9 +142,10 @@ def _under(arranger: Arranger, follower: Follower, anchor: int) -> int | None:
     base = arranger.placed[anchor]
     own = base.model.rect
     spread = 420 if base.family in ("coffee_table", "dining_table") else 300
-    model = make_rug(arranger.taste, own.width + 2 * spread, own.depth + 2 * spread)
+    rug, width, depth = FAMILIES["rug"], own.width + 2 * spread, own.depth + 2 * spread
+    model = rug.build(arranger.style, width=width, depth=depth)
     if base.family == "bed":
-        model = make_rug(arranger.taste, own.width + 900, 1400)
+        model = rug.build(arranger.style, width=own.width + 900, depth=1400)
     z = own.z0 + 500 if base.family == "bed" else 0
     pose = (arranger.relative(anchor, 0, z), base.turn)
     rect = Placement("rug", "", model, *pose, arranger.space.room).rect

@@ -2,12 +2,15 @@
 
 from navarena.scenes.houses.arrange import Arranger
 from navarena.scenes.houses.furniture.catalog import FAMILIES
-from navarena.scenes.houses.furniture.kitchen import DEEP_MM, HIGH_MM, make_counter, make_wall_cabinet
 from navarena.scenes.houses.parts import Model
 from navarena.scenes.houses.plan import SIDES
 from navarena.scenes.houses.space import against_wall
 
 UNIT_MM = 600
+HIGH_MM = 900
+DEEP_MM = 600
+"""Height and depth of the units of a run."""
+
 SINK_MM = 800
 LONGEST_MM = 4600
 FRONT_MM = 900
@@ -57,7 +60,7 @@ def _place_units(arranger: Arranger, side: int, start: int, units: list[tuple[st
         offset = (width - own.width) // 2 if family != "counter" else 0
         pose = against_wall(arranger.space.floor, side, at + offset, model)
         if family == "refrigerator" and _is_behind_window(arranger, side, at, at + width, model.high):
-            family, model = "counter", make_counter(arranger.taste, width)
+            family, model = "counter", _build(arranger, "counter", width)
             pose = against_wall(arranger.space.floor, side, at, model)
         index = arranger.commit(family, model, pose, side)
         arranger.fill_surfaces(index)
@@ -66,7 +69,11 @@ def _place_units(arranger: Arranger, side: int, start: int, units: list[tuple[st
 
 
 def _build(arranger: Arranger, family: str, width: int) -> Model:
-    return make_counter(arranger.taste, width) if family == "counter" else arranger.build(family)
+    return (
+        FAMILIES["counter"].build(arranger.style, width=width)
+        if family == "counter"
+        else arranger.build(family)
+    )
 
 
 def _is_behind_window(arranger: Arranger, side: int, start: int, end: int, high: int) -> bool:
@@ -80,7 +87,11 @@ def _place_above(arranger: Arranger, side: int, start: int, end: int, family: st
     if family == "refrigerator":
         return
     above = "range_hood" if family == "oven" else "wall_cabinet"
-    model = arranger.build(above) if above == "range_hood" else make_wall_cabinet(arranger.taste, end - start)
+    model = (
+        arranger.build(above)
+        if above == "range_hood"
+        else FAMILIES["wall_cabinet"].build(arranger.style, width=end - start)
+    )
     height = FAMILIES[above].hung_at
     if height + model.high > arranger.space.ceiling - 50:
         return

@@ -1,22 +1,15 @@
-"""The table of families: every kind of thing a house may hold, declared as data.
+"""The catalogue of furniture: every kind of object that a house may hold.
 
-To add one: write a builder `make_...(taste) -> Model` beside its relatives, add a row to
-furnishings.py or belongings.py, a line to sizes.py and, where people call it otherwise, to
-vocabulary.py, and name it in recipes.py (or in another row's `carries`).
+docs/catalogue.md says how to add one.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from navarena.scenes.houses.furniture.belongings import BELONGINGS
-from navarena.scenes.houses.furniture.family import Carry, Family
-from navarena.scenes.houses.furniture.furnishings import FURNISHINGS
-from navarena.scenes.houses.furniture.sizes import SIZE_LIMITS_MM
+from navarena.scenes.houses.furniture.families import Family, read_families
 from navarena.scenes.houses.parts import Model
 
-__all__ = ["CATEGORIES", "FAMILIES", "STAND_INS", "WINDOW_DRESS", "Carry", "Family", "described", "is_flat"]
-
-FAMILIES: Mapping[str, Family] = {**FURNISHINGS, **BELONGINGS}
+FAMILIES: Mapping[str, Family] = read_families()
 """All families by name."""
 
 WINDOW_DRESS: Mapping[str, str] = {"curtains": "curtain", "blinds": "blinds"}
@@ -62,10 +55,9 @@ def is_flat(family: str, model: Model) -> bool:
 
 def described(family: str, model: Model) -> Model:
     """The model with its size class: small, medium or large among things of its family."""
-    limits = SIZE_LIMITS_MM.get(family)
-    if limits is None:
+    if family not in FAMILIES:
         return model
-    longest = longest_side(model)
+    limits, longest = FAMILIES[family].size_limits, longest_side(model)
     size = "small" if longest < limits[0] else "medium" if longest < limits[1] else "large"
     return replace(model, attributes={**model.attributes, "size": size})
 
