@@ -30,11 +30,11 @@ from navarena.scenes.apartments.layout import SHELL, apartment_plans, wall_key
 from navarena.scenes.apartments.splits import split_of
 from navarena.scenes.apartments.stock import split_stock, stock_of
 from navarena.scenes.catalog import scene_ids, scene_sets
-from navarena.scenes.houses.footprints import house_floors
 from navarena.scenes.houses.furniture.catalog import FAMILIES
-from navarena.scenes.houses.house_plan import HousePlan
-from navarena.scenes.houses.plan import Rect
-from navarena.scenes.houses.statistics import STRUCTURE
+from navarena.scenes.houses.house_statistics import STRUCTURE
+from navarena.scenes.houses.plan.floor_plan import Rect
+from navarena.scenes.houses.plan.house_plan import HousePlan
+from navarena.scenes.houses.structure.walkable_floors import house_floors
 from navarena.scenes.houses.vocabulary import ROBOTHOR
 from navarena.simulation.navmesh.floors import build_floor_navmesh
 from navarena.simulation.navmesh.settings import NavMeshSettings

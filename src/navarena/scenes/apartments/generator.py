@@ -4,9 +4,9 @@ from navarena.scenes.apartments.furnish import called_by_furniture, furnish_apar
 from navarena.scenes.apartments.layout import apartment_plans
 from navarena.scenes.apartments.splits import SET_NAME, TWIN_NAME, apartment_number
 from navarena.scenes.apartments.twins import apartment_draws, draw_light, make_twin, relight, twin_draws
-from navarena.scenes.houses.furnish import draw_style
+from navarena.scenes.houses.furnishing.furnish_rooms import draw_style
 from navarena.scenes.houses.generator import compile_house
-from navarena.scenes.houses.house_plan import HousePlan, Storey
+from navarena.scenes.houses.plan.house_plan import HousePlan, Storey
 from navarena.scenes.scene import Scene
 
 LIGHT_SPACING_MM = 400

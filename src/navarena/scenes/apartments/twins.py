@@ -15,10 +15,10 @@ import numpy as np
 from navarena.scenes.apartments.furnish import draw_lamps
 from navarena.scenes.apartments.inventory import FIXTURES
 from navarena.scenes.apartments.repaint import repaint
-from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.furnish import draw_style
-from navarena.scenes.houses.house_plan import HousePlan
-from navarena.scenes.houses.looks import Style
+from navarena.scenes.houses.appearance.finishes import Style
+from navarena.scenes.houses.furnishing.furnish_rooms import draw_style
+from navarena.scenes.houses.plan.house_plan import HousePlan
+from navarena.scenes.houses.random_draws import Draws
 from navarena.scenes.scene import Scene
 
 LIGHTS = ((255, 238, 214), (255, 247, 234), (236, 244, 255))

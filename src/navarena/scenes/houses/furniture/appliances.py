@@ -1,9 +1,9 @@
 """Machines outside the kitchen run: washing, heating, cooling, office and sound."""
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import QUARTERS, Assembly, Model
-from navarena.scenes.houses.shapes import CYLINDER, DISC, FINE_CYLINDER, ROD, lathe, leaning, tapered
+from navarena.scenes.houses.solids.models import QUARTERS, Assembly, Model
+from navarena.scenes.houses.solids.shapes import CYLINDER, DISC, FINE_CYLINDER, ROD, lathe, leaning, tapered
 
 BLACK = Look("plastic", "black")
 STEEL = Look("metal", "steel")

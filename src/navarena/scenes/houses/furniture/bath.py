@@ -1,9 +1,9 @@
 """Sanitary ware, towels and laundry."""
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import QUARTERS, Assembly, Model
-from navarena.scenes.houses.shapes import (
+from navarena.scenes.houses.solids.models import QUARTERS, Assembly, Model
+from navarena.scenes.houses.solids.shapes import (
     BOX,
     CUSHION,
     CYLINDER,

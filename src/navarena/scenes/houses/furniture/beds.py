@@ -1,9 +1,9 @@
 """Beds and what lies on them."""
 
+from navarena.scenes.houses.appearance.finishes import FABRIC_PATTERNS, Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import FABRIC_PATTERNS, Look
-from navarena.scenes.houses.parts import Assembly, Model
-from navarena.scenes.houses.shapes import BOX, CUSHION, PILLOW, Shape, tapered
+from navarena.scenes.houses.solids.models import Assembly, Model
+from navarena.scenes.houses.solids.shapes import BOX, CUSHION, PILLOW, Shape, tapered
 
 BED_WIDTHS = {"single": 950, "small double": 1250, "double": 1650, "king size": 1850}
 

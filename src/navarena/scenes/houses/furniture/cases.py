@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.storage import add_doors, add_drawers
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import QUARTERS, Assembly, Model, Turn
-from navarena.scenes.houses.shapes import (
+from navarena.scenes.houses.solids.models import QUARTERS, Assembly, Model, Turn
+from navarena.scenes.houses.solids.shapes import (
     BOX,
     CUSHION,
     CYLINDER,

@@ -2,7 +2,7 @@
 
 To add one: write a builder `make_...(taste) -> Model` beside its relatives, add a row to
 furnishings.py or belongings.py, a line to sizes.py and, where people call it otherwise, to
-vocabulary.py, and name it in recipes.py (or in another row's `carries`).
+vocabulary.py, and name it in room_groups.py (or in another row's `carries`).
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from navarena.scenes.houses.furniture.belongings import BELONGINGS
 from navarena.scenes.houses.furniture.family import Carry, Family
 from navarena.scenes.houses.furniture.furnishings import FURNISHINGS
 from navarena.scenes.houses.furniture.sizes import SIZE_LIMITS_MM
-from navarena.scenes.houses.parts import Model
+from navarena.scenes.houses.solids.models import Model
 
 __all__ = ["CATEGORIES", "FAMILIES", "STAND_INS", "WINDOW_DRESS", "Carry", "Family", "described", "is_flat"]
 

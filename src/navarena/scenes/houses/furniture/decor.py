@@ -1,9 +1,9 @@
 """Pictures, plants, lamps, rugs, curtains, fireplaces, screens."""
 
+from navarena.scenes.houses.appearance.finishes import PICTURES, RUGS, Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import PICTURES, RUGS, Look
-from navarena.scenes.houses.parts import SLIGHT_TURNS, STRAIGHT, Assembly, Model
-from navarena.scenes.houses.shapes import (
+from navarena.scenes.houses.solids.models import SLIGHT_TURNS, STRAIGHT, Assembly, Model
+from navarena.scenes.houses.solids.shapes import (
     BALL,
     BOX,
     CYLINDER,

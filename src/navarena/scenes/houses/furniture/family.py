@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.parts import Model
+from navarena.scenes.houses.solids.models import Model
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Kitchen units and appliances. Units of one run share height and depth, so that they line up."""
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import Assembly, Model
-from navarena.scenes.houses.shapes import CYLINDER, ROD
+from navarena.scenes.houses.solids.models import Assembly, Model
+from navarena.scenes.houses.solids.shapes import CYLINDER, ROD
 
 HIGH_MM = 900
 DEEP_MM = 600

@@ -1,9 +1,9 @@
 """What stands on worktops and tables in a kitchen: cookware, tableware, food."""
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, Assembly, Model
-from navarena.scenes.houses.shapes import (
+from navarena.scenes.houses.solids.models import QUARTERS, SLIGHT_TURNS, Assembly, Model
+from navarena.scenes.houses.solids.shapes import (
     CYLINDER,
     DISC,
     ROD,

@@ -1,9 +1,9 @@
 """Seats and beds beyond the usual: for leaning back, for bars, for children."""
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import Assembly, Model
-from navarena.scenes.houses.shapes import (
+from navarena.scenes.houses.solids.models import Assembly, Model
+from navarena.scenes.houses.solids.shapes import (
     BOX,
     CUSHION,
     CYLINDER,

@@ -1,10 +1,10 @@
 """What decorates shelves and corners, and lamps for tables."""
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.decor import GLOW
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, Assembly, Model, Turn
-from navarena.scenes.houses.shapes import (
+from navarena.scenes.houses.solids.models import QUARTERS, SLIGHT_TURNS, Assembly, Model, Turn
+from navarena.scenes.houses.solids.shapes import (
     BALL,
     BOX,
     CONE,

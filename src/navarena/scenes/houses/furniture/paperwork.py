@@ -1,9 +1,9 @@
 """What lies on desks and low tables: paper, writing, small devices."""
 
+from navarena.scenes.houses.appearance.finishes import PICTURES, Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import PICTURES, Look
-from navarena.scenes.houses.parts import SLIGHT_TURNS, Assembly, Model
-from navarena.scenes.houses.shapes import BOX, CYLINDER, ROD, leaning, straight
+from navarena.scenes.houses.solids.models import SLIGHT_TURNS, Assembly, Model
+from navarena.scenes.houses.solids.shapes import BOX, CYLINDER, ROD, leaning, straight
 
 BLACK = Look("plastic", "black")
 

@@ -1,9 +1,9 @@
 """Chairs, sofas and other seats."""
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import Assembly, Model, Turn
-from navarena.scenes.houses.shapes import BOX, CUSHION, CYLINDER, ROD, lathe, leaning, tapered
+from navarena.scenes.houses.solids.models import Assembly, Model, Turn
+from navarena.scenes.houses.solids.shapes import BOX, CUSHION, CYLINDER, ROD, lathe, leaning, tapered
 
 
 def make_chair(taste: Taste) -> Model:

@@ -1,9 +1,9 @@
 """Cabinets, shelves, wardrobes and racks."""
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import Assembly, Model
-from navarena.scenes.houses.shapes import BOX, CUSHION, ROD, leaning, tapered
+from navarena.scenes.houses.solids.models import Assembly, Model
+from navarena.scenes.houses.solids.shapes import BOX, CUSHION, ROD, leaning, tapered
 
 FRONT_MM = 18
 GAP_MM = 8

@@ -1,9 +1,9 @@
 """Tables and desks."""
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import Assembly, Model
-from navarena.scenes.houses.shapes import BOX, FINE_CYLINDER, ROD, lathe, tapered
+from navarena.scenes.houses.solids.models import Assembly, Model
+from navarena.scenes.houses.solids.shapes import BOX, FINE_CYLINDER, ROD, lathe, tapered
 
 
 def make_dining_table(taste: Taste) -> Model:

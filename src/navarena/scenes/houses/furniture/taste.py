@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.looks import Look, Style
+from navarena.scenes.houses.appearance.finishes import Look, Style
+from navarena.scenes.houses.random_draws import Draws
 
 FABRICS = ("fabric", "fabric", "fabric", "leather", "leather", "striped fabric", "plaid", "floral fabric")
 

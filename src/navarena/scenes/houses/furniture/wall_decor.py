@@ -1,10 +1,10 @@
 """What hangs on walls: boards, plates, wreaths, lamps; and folding screens."""
 
+from navarena.scenes.houses.appearance.finishes import PICTURES, Look
 from navarena.scenes.houses.furniture.decor import GLOW
 from navarena.scenes.houses.furniture.taste import Taste
-from navarena.scenes.houses.looks import PICTURES, Look
-from navarena.scenes.houses.parts import Assembly, Model, Turn
-from navarena.scenes.houses.shapes import (
+from navarena.scenes.houses.solids.models import Assembly, Model, Turn
+from navarena.scenes.houses.solids.shapes import (
     BOX,
     DISC,
     ROD,
