@@ -32,8 +32,8 @@ SCENE_SETS = Registry(
     {
         "houses-v0": "navarena.scenes.houses.house_sets:HOUSES_V0",
         "houses-v1": "navarena.scenes.houses.house_sets:HOUSES_V1",
-        "robothor-like-v1": "navarena.scenes.apartment_sets:ROBOTHOR_LIKE_V1",
-        "robothor-like-v1-twin": "navarena.scenes.apartment_sets:ROBOTHOR_LIKE_V1_TWIN",
+        "robothor-like-v1": "navarena.scenes.apartments.apartment_sets:ROBOTHOR_LIKE_V1",
+        "robothor-like-v1-twin": "navarena.scenes.apartments.apartment_sets:ROBOTHOR_LIKE_V1_TWIN",
     },
     "navarena.scenes",
 )

@@ -10,13 +10,11 @@ from navarena.scenes.apartments import (
     APARTMENT_SPLITS,
     INSTANCE_SPLITS,
     apartment_number,
-    build_apartment,
-    build_twin,
-    draw_apartment,
-    draw_twin,
     original_of,
     twin_of,
 )
+from navarena.scenes.apartments.apartment_sets import split_of
+from navarena.scenes.apartments.generator import build_apartment, build_twin, draw_apartment, draw_twin
 from navarena.scenes.apartments.inventory import (
     ALSO_GUARANTEED,
     FAMILIES_OF,
@@ -27,7 +25,6 @@ from navarena.scenes.apartments.inventory import (
     TARGETS,
 )
 from navarena.scenes.apartments.layout import SHELL, apartment_plans, wall_key
-from navarena.scenes.apartments.splits import split_of
 from navarena.scenes.apartments.stock import split_stock, stock_of
 from navarena.scenes.catalog import scene_ids, scene_sets
 from navarena.scenes.houses.furniture.catalog import FAMILIES

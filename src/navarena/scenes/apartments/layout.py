@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import count
 
-from navarena.scenes.apartments.splits import APARTMENTS
+from navarena.scenes.apartments.apartment_sets import APARTMENTS
 from navarena.scenes.houses.plan.floor_plan import (
     EAST,
     INNER_HALF_MM,

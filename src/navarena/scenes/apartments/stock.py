@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from navarena.core.errors import SceneError
+from navarena.scenes.apartments.apartment_sets import INSTANCES, instance_numbers
 from navarena.scenes.apartments.inventory import FAMILIES_OF
-from navarena.scenes.apartments.splits import INSTANCES, instance_numbers
 from navarena.scenes.houses.appearance.finishes import STYLES
 from navarena.scenes.houses.furniture.catalog import FAMILIES, described
 from navarena.scenes.houses.furniture.taste import Taste

@@ -4,7 +4,7 @@ RoboTHOR has physical counterparts of some of its scenes: the same walls and the
 same places, another appearance, another light, another camera and other control (Batra et al. 2020,
 section 4 and figure 5). A twin keeps every wall, thing and place, so that an episode of the
 apartment is an episode of its twin, with the same shortest path. Looks, lamps and the colour of the
-light are the twin's own; splits.TWIN_CORRUPTIONS say what else differs.
+light are the twin's own; apartment_sets.TWIN_CORRUPTIONS say what else differs.
 """
 
 from dataclasses import dataclass, replace

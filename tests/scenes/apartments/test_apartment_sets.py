@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from navarena.scenes.apartments import APARTMENT_SPLITS
-from navarena.scenes.apartments.listing import (
+from navarena.scenes.apartments.apartment_sets import (
     DIGITS,
     apartment_digest,
     load_apartment_listing,
@@ -35,8 +35,8 @@ def test_apartments_are_drawn_as_listed(split, index):
 @pytest.mark.slow
 def test_all_apartments_are_drawn_as_listed():
     code = (  # in a process without run-time type checks, where they are drawn many times as fast
-        "from navarena.scenes.apartments.listing import draw_apartment_listing, load_apartment_listing; "
-        "print(draw_apartment_listing() == load_apartment_listing())"
+        "from navarena.scenes.apartments import apartment_sets as sets; "
+        "print(sets.draw_apartment_listing() == sets.load_apartment_listing())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True", CHANGED
