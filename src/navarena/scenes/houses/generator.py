@@ -20,8 +20,7 @@ from navarena.scenes.houses.furnishing.reachability import remove_blockers
 from navarena.scenes.houses.plan.empty_house import draw_empty_house
 from navarena.scenes.houses.plan.floor_plan import INNER_HALF_MM
 from navarena.scenes.houses.plan.house_plan import HousePlan, Storey
-from navarena.scenes.houses.plan.rectilinear import outline_of
-from navarena.scenes.houses.plan.slanted_polygons import inset
+from navarena.scenes.houses.plan.polygons import inset
 from navarena.scenes.houses.plan.stairs import stairs_room
 from navarena.scenes.houses.plan_file.reader import read_plan
 from navarena.scenes.houses.random_draws import Draws
@@ -185,8 +184,7 @@ def _scene_rooms(storey: Storey, level: int, looks: list[RoomLooks], before: int
     plan, rooms = storey.plan, []
     low, high = storey.base / 1000, (storey.base + plan.ceiling) / 1000
     for index, room in enumerate(plan.rooms):
-        exact = inset(room.outline, INNER_HALF_MM) if room.outline else outline_of(room.floor_pieces)
-        polygon = tuple((x / 1000, z / 1000) for x, z in exact)
+        polygon = tuple((x / 1000, z / 1000) for x, z in inset(room.corners, INNER_HALF_MM))
         attributes = {"floor": FLOOR_MATERIALS.get(looks[index].floor.material, "tiles")}
         rooms.append(Room(before + index + 1, room.category, polygon, level, low, high, attributes))
     return rooms

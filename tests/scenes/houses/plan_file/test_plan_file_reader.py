@@ -138,8 +138,16 @@ def without_doors(count):
             SceneError,
             "'den': expected walls that do not cross or touch",
         ),
-        (with_room(1, polygon=[[0, 2], [4, 2], [2, 2]]), SceneError, "'den': expected at least four corners"),
-        (with_room(1, polygon=[[0, 2], [0, 2], [4, 2], [4, 6], [0, 6]]), SceneError, "'den': expected walls"),
+        (
+            with_room(1, polygon=[[0, 2], [4, 2], [2, 2]]),
+            SceneError,
+            "'den': expected at least three corners",
+        ),
+        (
+            with_room(1, polygon=[[0, 2], [0, 2], [4, 2], [4, 6], [0, 6]]),
+            SceneError,
+            "'den': expected corners",
+        ),
         (with_room(1, polygon=[[0, 2], [0.5, 2], [0.5, 6], [0, 6]]), SceneError, "narrower than 0.9 m"),
         (
             with_room(

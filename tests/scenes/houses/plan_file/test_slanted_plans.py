@@ -5,7 +5,6 @@ from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 import shapely
@@ -14,11 +13,9 @@ from hypothesis import strategies as st
 
 from house_samples import require_closed
 from navarena.core.errors import SceneError
-from navarena.scenes.houses.appearance.slanted_light import slanted_wall_boxes
 from navarena.scenes.houses.generator import build_plan, furnish_house
 from navarena.scenes.houses.house_statistics import STRUCTURE, room_area
-from navarena.scenes.houses.plan.house_plan import HousePlan, Storey
-from navarena.scenes.houses.plan.slanted_polygons import (
+from navarena.scenes.houses.plan.polygons import (
     clean_polygon,
     columns_inside,
     columns_over,
@@ -26,13 +23,12 @@ from navarena.scenes.houses.plan.slanted_polygons import (
     triangles_of,
     twice_area,
 )
-from navarena.scenes.houses.plan.slanted_walls import doorway_polygon, outer_rings, wall_openings
-from navarena.scenes.houses.plan_file.format import PlanFile
-from navarena.scenes.houses.plan_file.reader import plan_of, read_plan
-from navarena.scenes.houses.plan_file.slanted_reader import slanted_plan_of
+from navarena.scenes.houses.plan.walls import doorway_polygon, outer_rings, wall_openings
+from navarena.scenes.houses.plan_file.reader import read_plan
 from navarena.scenes.houses.random_draws import Draws
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.houses.structure.walkable_floors import house_floors
+from navarena.scenes.houses.structure.wall_boxes import wall_boxes
 from navarena.scenes.validation import validate_scene
 from navarena.simulation.navmesh.floors import build_floor_navmesh
 from navarena.simulation.navmesh.settings import NavMeshSettings
@@ -129,7 +125,7 @@ def test_things_in_slanted_walls_look_along_their_normal():
 
 def test_walls_that_shade_leave_the_doorways_open():
     (storey,) = read_plan(BAY).storeys
-    boxes = slanted_wall_boxes(storey.plan)
+    boxes = wall_boxes(storey.plan)
     low = boxes[boxes[:, 1] < 1000]
     covered = shapely.union_all([shapely.box(b[0], b[2], b[3], b[5]) for b in low])
     rooms = shapely.union_all([shapely.Polygon(inset(room.outline, 60)) for room in storey.plan.rooms])
@@ -138,21 +134,6 @@ def test_walls_that_shade_leave_the_doorways_open():
         if opening.kind != "window":
             way = shapely.Polygon(doorway_polygon(opening, 55))
             assert covered.intersection(way).area == pytest.approx(0, abs=1e3)
-
-
-def test_a_plan_along_the_axes_is_the_same_either_way():
-    content = msgspec.json.decode((EXAMPLES / "floor_plan.json").read_bytes(), type=PlanFile)
-    straight = plan_of(content)
-    general = slanted_plan_of(content, [room.id for room in content.rooms])
-    assert general.openings == straight.openings and not general.slanted
-    for one, other in zip(straight.rooms, general.rooms, strict=True):
-        assert {(r.x0, r.z0, r.x1, r.z1) for r in one.notches} == {
-            (r.x0, r.z0, r.x1, r.z1) for r in other.notches
-        }
-    houses = [HousePlan((Storey(plan, 0),)) for plan in (straight, general)]
-    assert houses[0].area_mm2 == houses[1].area_mm2
-    ((one,), (other,)) = (house_floors(house) for house in houses)
-    assert shapely.Polygon(one.outline).equals(shapely.Polygon(other.outline))
 
 
 SKEW = {

@@ -7,15 +7,14 @@ from jaxtyping import Bool, Float, Float32, Int
 
 from navarena.core.threads import run_in_shares
 from navarena.scenes.houses.appearance.baked_light_kernels import bake
-from navarena.scenes.houses.appearance.slanted_light import (
-    lifted_from_walls,
-    slanted_wall_boxes,
-    slanted_windows,
-)
 from navarena.scenes.houses.furnishing.free_space import Placement
-from navarena.scenes.houses.plan.floor_plan import EAST, NORTH, SOUTH, WEST, FloorPlan, Rect
+from navarena.scenes.houses.plan.floor_plan import INNER_HALF_MM, FloorPlan, Rect
+from navarena.scenes.houses.plan.polygons import edges_of, inset
+from navarena.scenes.houses.plan.walls import wall_openings
 from navarena.scenes.houses.solids.mesh_builder import HouseMesh
-from navarena.scenes.houses.structure.rooms import OVERLAP_MM, wall_boxes
+from navarena.scenes.houses.structure.faces import opening_face
+from navarena.scenes.houses.structure.rooms import OVERLAP_MM
+from navarena.scenes.houses.structure.wall_boxes import wall_boxes
 
 CELL_MM = 400
 REACH_MM = 1300
@@ -27,8 +26,6 @@ MARGIN_MM = 35.0
 
 WELL_MM = 900.0
 """In wells nothing is lit as if it were nearer to the floor or the ceiling that are not there."""
-
-INWARD = {NORTH: (0, 1), EAST: (-1, 0), SOUTH: (0, -1), WEST: (1, 0)}
 
 
 def sample_directions() -> tuple[Float[np.ndarray, "d 3"], Float[np.ndarray, "d"]]:
@@ -68,8 +65,7 @@ def plan_grid(
 
 def bake_light(mesh: HouseMesh, plan: FloorPlan, placements: Sequence[Placement]) -> Float32[np.ndarray, "v"]:
     """(V,) float32 light of every vertex, multiples of 1/256 in (0, 1]."""
-    walls = slanted_wall_boxes(plan) if plan.is_slanted else wall_boxes(plan)
-    boxes = np.concatenate([mesh.part_boxes, walls])
+    boxes = np.concatenate([mesh.part_boxes, wall_boxes(plan)])
     starts, items, x0, z0 = plan_grid(boxes)
     directions, weights = sample_directions()
     frame = np.array([x0, z0, CELL_MM, plan.ceiling, REACH_MM], float)
@@ -113,8 +109,8 @@ def _lifted(mesh: HouseMesh, plan: FloorPlan) -> Float[np.ndarray, "v 3"]:
         low = np.array([room.floor.x0, 0, room.floor.z0]) + MARGIN_MM
         high = np.array([room.floor.x1, plan.ceiling, room.floor.z1]) - MARGIN_MM
         points[panel] = np.minimum(np.maximum(points[panel], low), high)
-        if room.outline:
-            points[panel] = lifted_from_walls(points[panel], plan, index, MARGIN_MM)
+        if plan.is_slanted:
+            points[panel] = _lifted_from_walls(points[panel], plan, index, MARGIN_MM)
             continue
         for notch in room.floor_notches:
             _push_out(points, panel, notch.grown(int(MARGIN_MM)), room.floor)
@@ -126,6 +122,24 @@ def _lifted(mesh: HouseMesh, plan: FloorPlan) -> Float[np.ndarray, "v 3"]:
         highest = plan.ceiling - WELL_MM if plan.opens_up else np.inf
         points[inside, 1] = np.minimum(np.maximum(points[inside, 1], lowest), highest)
     return points
+
+
+def _lifted_from_walls(
+    points: Float[np.ndarray, "v 3"], plan: FloorPlan, room: int, margin: float
+) -> Float[np.ndarray, "v 3"]:
+    """(V, 3) points of a room's panels, those nearer to a wall than `margin` millimetres moved inwards."""
+    result = points.copy()
+    for a, b in edges_of(inset(plan.rooms[room].corners, INNER_HALF_MM)):
+        step = np.array([b[0] - a[0], b[1] - a[1]], float)
+        length = np.sqrt((step * step).sum())
+        step = step / length
+        x, z = result[:, 0] - a[0], result[:, 2] - a[1]
+        forward, inward = step[0] * x + step[1] * z, step[0] * z - step[1] * x
+        near = (inward > -3 * margin) & (inward < margin) & (forward > -margin) & (forward < length + margin)
+        push = np.where(near, margin - inward, 0.0)
+        result[:, 0] -= step[1] * push
+        result[:, 2] += step[0] * push
+    return result
 
 
 def _push_out(
@@ -162,13 +176,11 @@ def _lamps(placements: Sequence[Placement]) -> Float[np.ndarray, "n 4"]:
 
 
 def _windows(plan: FloorPlan) -> Float[np.ndarray, "n 7"]:
-    rows: list[tuple[float, ...]] = slanted_windows(plan) if plan.is_slanted else []
-    for opening in plan.openings if not plan.is_slanted else ():
-        if opening.kind != "window":
-            continue
-        line, middle = plan.face_line(opening, opening.room), (opening.start + opening.end) // 2
-        x, z = (middle, line) if opening.side in (NORTH, SOUTH) else (line, middle)
-        inward = INWARD[opening.side]
-        area = (opening.end - opening.start) * (opening.high - opening.low)
-        rows.append((x, (opening.low + opening.high) // 2, z, *inward, area, opening.room))
+    rows = []
+    for opening in wall_openings(plan):
+        if opening.kind == "window":
+            face, middle = opening_face(plan, opening), (opening.start + opening.end) // 2
+            x, z = face.point(middle, INNER_HALF_MM)
+            area = (opening.end - opening.start) * (opening.high - opening.low)
+            rows.append((x, (opening.low + opening.high) // 2, z, *face.normal, area, opening.room))
     return np.array(rows, float).reshape(-1, 7)

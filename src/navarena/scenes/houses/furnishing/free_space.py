@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from navarena.scenes.houses.plan.floor_plan import INWARD_TURNS, FloorPlan, Rect, band_at, without_all
 from navarena.scenes.houses.plan.openings import leaf_rect, subtract_intervals
-from navarena.scenes.houses.plan.slanted_walls import door_zone
+from navarena.scenes.houses.plan.walls import door_zone
 from navarena.scenes.houses.solids.models import QUARTERS, Model, Turn
 
 WALL_GAP_MM = 20

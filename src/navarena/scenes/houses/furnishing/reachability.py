@@ -9,10 +9,10 @@ from jaxtyping import Int
 from navarena.scenes.houses.furnishing.free_space import Placement
 from navarena.scenes.houses.furnishing.reach_kernels import block_around, label_components
 from navarena.scenes.houses.plan.floor_plan import FloorPlan, Rect, without_all
-from navarena.scenes.houses.plan.slanted_walls import wall_covers
 from navarena.scenes.houses.plan.wall_rects import wall_rects
-from navarena.scenes.houses.structure.rooms import doorway_rects
+from navarena.scenes.houses.plan.walls import wall_covers
 from navarena.scenes.houses.structure.walkable_floors import leaf_obstructions, obstructions
+from navarena.scenes.houses.structure.wall_boxes import doorway_rects
 
 CELL_MM = 50
 RADII_MM = (240, 180)

@@ -6,6 +6,7 @@ the top. Cells are cut along the middle of the inner walls.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 INNER_HALF_MM = 60
 """Half the thickness of an inner wall; also the part of an outer wall inside the cell border."""
@@ -160,6 +161,7 @@ class WallOpening:
     Attributes:
         wall: two points in the middle of the wall; seen along it, `room` is to the right.
         start, end: clear interval along the wall from its first point, millimetres.
+        leaf: 0 no leaf; +1 or -1: an open leaf, hinged at `end` or `start`.
     """
 
     kind: str
@@ -170,6 +172,8 @@ class WallOpening:
     end: int
     low: int
     high: int
+    leaf: int = field(default=0, repr=False)
+    leaf_room: int = field(default=-1, repr=False)
 
 
 @dataclass(frozen=True)
@@ -181,8 +185,9 @@ class PlannedRoom:
         cell: borders in the middle of the walls.
         level: index of the storey.
         notches: parts of the cell that are not the room's, where it is no rectangle; they do not overlap.
-        outline: in a storey with slanted walls the corners of the room in the middle of the walls, clockwise
-            seen from above; the cell without the notches then lies inside. Empty in any other storey.
+        outline: of a room from a file, its corners in the middle of the walls, clockwise seen from above from
+            the lowest one on; between slanted walls the cell without the notches lies inside. Empty where the
+            cell is all of the room.
     """
 
     category: str
@@ -190,6 +195,12 @@ class PlannedRoom:
     level: int = 0
     notches: tuple[Rect, ...] = field(default=(), repr=False)
     outline: tuple[Corner, ...] = field(default=(), repr=False)
+
+    @property
+    def corners(self) -> tuple[Corner, ...]:
+        """The corners of the room in the middle of the walls, clockwise seen from above."""
+        x0, z0, x1, z1 = self.cell.x0, self.cell.z0, self.cell.x1, self.cell.z1
+        return self.outline or ((x0, z0), (x1, z0), (x1, z1), (x0, z1))
 
     @property
     def floor(self) -> Rect:
@@ -234,10 +245,13 @@ class FloorPlan:
     rise: int = 0
     slanted: tuple[WallOpening, ...] = field(default=(), repr=False)
 
-    @property
+    @cached_property
     def is_slanted(self) -> bool:
-        """Whether walls may have any direction, so that rooms are their outlines."""
-        return any(room.outline for room in self.rooms)
+        """Whether a wall lies along no axis, so that rooms are their outlines."""
+        walls = [
+            wall for room in self.rooms for wall in zip(room.outline, room.outline[1:] + room.outline[:1])
+        ]
+        return any(a[0] != b[0] and a[1] != b[1] for a, b in walls)
 
     @property
     def opens_up(self) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from navarena.scenes.houses.furnishing.free_space import Placement
 from navarena.scenes.houses.plan.floor_plan import INNER_HALF_MM, FloorPlan
-from navarena.scenes.houses.plan.slanted_polygons import inset, twice_area
+from navarena.scenes.houses.plan.polygons import inset, twice_area
 from navarena.scenes.houses.plan.stairs import Stairs
 
 
@@ -52,15 +52,14 @@ class HousePlan:
         if any(notches):
             lines = [opening.line for storey in self.storeys for opening in storey.plan.openings]
             content += repr((notches, lines))
-        outlines = [room.outline for storey in self.storeys for room in storey.plan.rooms]
-        if any(outlines):
+        if any(storey.plan.is_slanted for storey in self.storeys):
+            outlines = [room.outline for storey in self.storeys for room in storey.plan.rooms]
             content += repr((outlines, [storey.plan.slanted for storey in self.storeys]))
         return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _ground_area(plan: FloorPlan, room: int) -> int:
     """Floor of a room that one can stand on, square millimetres (rounded down)."""
-    outline = plan.rooms[room].outline
-    if outline:
-        return twice_area(inset(outline, INNER_HALF_MM)) // 2
+    if plan.is_slanted:
+        return twice_area(inset(plan.rooms[room].corners, INNER_HALF_MM)) // 2
     return sum(piece.area for piece in plan.ground_pieces(room))

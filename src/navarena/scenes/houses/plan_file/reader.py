@@ -16,8 +16,8 @@
 
 Lengths are metres, points are (x, z) as seen from above with z downwards, and lie on the middle
 of the walls: rooms that share a wall share a border. Rooms are polygons of any number of corners.
-Where all walls lie along the axes the storey is built of rectangles, as generated houses are; where
-one is slanted, of polygons (slanted_reader).
+Where all walls lie along the axes the storey is one of rectangles, as generated houses are; where one is
+slanted, one of polygons.
 `"kind": "passage"` makes a doorway without a door. `at` is the middle of an opening.
 
 A house of several storeys has a list "storeys", from the ground floor up, whose entries hold "rooms", "doors"
@@ -25,6 +25,7 @@ and "windows"; a room of the category "stairs" at the same place of each joins t
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -35,23 +36,41 @@ from navarena.scenes.houses.plan.floor_plan import (
     DOOR_HIGH_MM,
     INNER_HALF_MM,
     NORTH,
-    OUTER_MM,
     WEST,
+    Corner,
     FloorPlan,
     Opening,
     PlannedRoom,
-    band_at,
+    Rect,
+    WallOpening,
 )
 from navarena.scenes.houses.plan.house_plan import HousePlan
-from navarena.scenes.houses.plan.openings import Contact, find_contacts
-from navarena.scenes.houses.plan.rectilinear import cell_of_polygon
+from navarena.scenes.houses.plan.polygons import (
+    Edge,
+    along,
+    clean_polygon,
+    column_lines,
+    columns_inside,
+    direction,
+    edges_of,
+    inset,
+    is_near,
+    meet,
+    notches_of,
+    overlap,
+    require_simple,
+)
+from navarena.scenes.houses.plan.walls import (
+    inner_faces,
+    joined_outlines,
+    opening_ends,
+    outer_faces,
+)
 from navarena.scenes.houses.plan_file.format import (
     FRAME_ROOM_MM,
     REACH_MM,
-    DoorEntry,
     PlanFile,
     RoomEntry,
-    WindowEntry,
     corners_of,
     door_rooms,
     no_wall,
@@ -63,8 +82,13 @@ from navarena.scenes.houses.plan_file.format import (
     too_near,
     window_heights,
 )
-from navarena.scenes.houses.plan_file.slanted_reader import has_slanted_walls, slanted_plan_of
 from navarena.scenes.houses.plan_file.storey_stack import stack_storeys
+
+FURNITURE_STEP_MM = 100
+"""Width of the columns of floor, beside slanted walls, in which furniture may stand."""
+
+CORNER_MM = FRAME_ROOM_MM - INNER_HALF_MM
+"""Wall between an opening's clear width and the end of an inner face of its wall."""
 
 
 def read_plan(path: Path) -> HousePlan:
@@ -105,110 +129,145 @@ def _plans_of(content: PlanFile) -> list[FloorPlan]:
 def plan_of(content: PlanFile) -> FloorPlan:
     """The one storey that a file's content describes; raises SceneError for an impossible one."""
     names = require_names(content)
-    if has_slanted_walls(content):
-        return slanted_plan_of(content, names)
     rooms = [_planned_room(entry) for entry in content.rooms]
-    for (name, one), (other_name, other) in combinations(zip(names, rooms, strict=True), 2):
-        if any(a.overlaps(b) for a in one.cell_pieces for b in other.cell_pieces):
+    slants = any(_slants(edge) for room in rooms for edge in edges_of(room.corners))
+    joined = joined_outlines([room.corners for room in rooms])
+    for (name, one), (other_name, other) in combinations(zip(names, joined, strict=True), 2):
+        if overlap(one, other):
             raise SceneError(f"expected rooms that do not overlap, got {name!r} over {other_name!r}")
-    inner, outer = find_contacts(rooms)
-    walls = {"inner": inner, "outer": outer}
-    openings: list[Opening] = []
-    ceiling = round(content.ceiling * 1000)
+    if slants:
+        _require_walls_apart(content.rooms, rooms)
+    walls = _Walls(rooms, joined, CORNER_MM if slants else 0)
+    ceiling, openings = round(content.ceiling * 1000), list[WallOpening]()
     for number, door in enumerate(content.doors):
-        _append(openings, rooms, _door(door, names, rooms, walls), f"doors[{number}]")
+        what, room, other_room, kind = door_rooms(door, names)
+        if other_room is not None and not slants:
+            room, other_room = sorted((room, other_room))
+        blank = WallOpening(kind, room, other_room, ((0, 0), (0, 0)), 0, 0, 0, DOOR_HIGH_MM)
+        _append(openings, walls.place(what, blank, door.at, door.width), f"doors[{number}]")
     for number, window in enumerate(content.windows):
-        _append(openings, rooms, _window(window, names, rooms, outer, ceiling), f"windows[{number}]")
+        what, room, sill, head = window_heights(window, names, ceiling)
+        blank = WallOpening("window", room, None, ((0, 0), (0, 0)), 0, 0, sill, head)
+        _append(openings, walls.place(what, blank, window.at, window.width), f"windows[{number}]")
     require_joined(names, openings)
-    return FloorPlan(tuple(rooms), tuple(openings), ceiling)
+    straight = tuple(_straight(rooms, opening) for opening in openings if not _slants(opening.wall))
+    return FloorPlan(tuple(rooms), straight, ceiling, slanted=tuple(o for o in openings if _slants(o.wall)))
 
 
 def _planned_room(entry: RoomEntry) -> PlannedRoom:
-    """The room on the millimetre grid."""
-    category, corners = require_category(entry), corners_of(entry)
-    try:
-        cell, notches = cell_of_polygon(corners)
-    except SceneError as error:
-        raise SceneError(f"polygon of room {entry.id!r}: expected {error}") from error
-    room = PlannedRoom(category, cell, notches=notches)
+    """The room on the millimetre grid, with its outline and the parts of its cell outside of it."""
     import shapely
 
-    pieces = shapely.union_all([shapely.box(r.x0, r.z0, r.x1, r.z1) for r in room.cell_pieces])
-    require_wide(entry, pieces, cell.width, cell.depth)
-    return room
+    category = require_category(entry)
+    try:
+        outline = clean_polygon(corners_of(entry))
+    except SceneError as error:
+        raise SceneError(f"polygon of room {entry.id!r}: expected {error}") from error
+    xs, zs = [x for x, _ in outline], [z for _, z in outline]
+    cell = Rect(min(xs), min(zs), max(xs), max(zs))
+    require_wide(entry, shapely.Polygon(outline), cell.width, cell.depth)
+    columns, lines = columns_inside(outline, FURNITURE_STEP_MM), column_lines(outline, FURNITURE_STEP_MM)
+    return PlannedRoom(category, cell, notches=notches_of(cell, columns, lines), outline=outline)
 
 
-def _door(
-    entry: DoorEntry, names: Sequence[str], rooms: Sequence[PlannedRoom], walls: dict[str, list[Contact]]
-) -> Opening:
-    what, room, other, kind = door_rooms(entry, names)
-    if other is None:
-        contacts = [c for c in walls["outer"] if c.room == room]
-    else:
-        contacts = [c for c in walls["inner"] if {c.room, c.other} == {room, other}]
-    contact, start, end = _place(what, entry.at, entry.width, rooms, contacts)
-    line = _line(rooms, contact)
-    return Opening(kind, contact.room, contact.side, contact.other, start, end, 0, DOOR_HIGH_MM, line=line)
+def _require_walls_apart(entries: Sequence[RoomEntry], rooms: Sequence[PlannedRoom]) -> None:
+    """Raise SceneError where faces of slanted walls cross: in niches of rooms, and between outer walls."""
+    for entry, room in zip(entries, rooms, strict=True):
+        try:
+            require_simple(inset(room.corners, INNER_HALF_MM))
+        except SceneError as error:
+            raise SceneError(
+                f"polygon of room {entry.id!r}: expected niches wider than their walls, got faces that cross"
+            ) from error
+    for (middle, face), (other_middle, other) in combinations(outer_faces(rooms), 2):
+        (dx, dz), (fx, fz) = direction(middle), direction(face)
+        are_neighbours = face[0] in other or face[1] in other
+        if dx * fx + dz * fz <= 0 or (not are_neighbours and meet(face, other)):
+            raise SceneError(
+                "expected 0.5 m between the middles of outer walls, got less between those from "
+                f"{_metres(middle)} and from {_metres(other_middle)}"
+            )
 
 
-def _window(
-    entry: WindowEntry,
-    names: Sequence[str],
-    rooms: Sequence[PlannedRoom],
-    outer: Sequence[Contact],
-    ceiling: int,
-) -> Opening:
-    what, room, sill, head = window_heights(entry, names, ceiling)
-    contact, start, end = _place(what, entry.at, entry.width, rooms, [c for c in outer if c.room == room])
-    return Opening("window", room, contact.side, None, start, end, sill, head, line=_line(rooms, contact))
+@dataclass(frozen=True)
+class _Walls:
+    """The walls of a storey, in which openings are placed.
+
+    Attributes:
+        rooms: with their outlines.
+        joined: the outlines with all corners that lie in their walls.
+        outer_margin: millimetres of wall that stay between an opening and the end of an outer face.
+    """
+
+    rooms: Sequence[PlannedRoom]
+    joined: Sequence[Sequence[Corner]]
+    outer_margin: int
+
+    def place(self, what: str, blank: WallOpening, at: tuple[float, float], width: float) -> WallOpening:
+        """The opening in the wall of its rooms that `at` lies in; raises SceneError when there is none."""
+        point, wide = (round(at[0] * 1000), round(at[1] * 1000)), round(width * 1000)
+        own = [k for k in (blank.room, blank.other) if k is not None]
+        faces = [(*pair, CORNER_MM) for k in own for pair in inner_faces(self.rooms[k])]
+        if blank.other is None:
+            faces += [(*pair, self.outer_margin) for pair in outer_faces(self.rooms)]
+        for wall in self._shared(blank):
+            if not is_near(wall, point, REACH_MM):
+                continue
+            first, last = CORNER_MM, along(wall, wall[1]) - CORNER_MM
+            for middle, face, margin in faces:
+                if _lies_on(wall, middle):
+                    low, high = sorted(along(wall, end) for end in face)
+                    first, last = max(first, low + margin), min(last, high - margin)
+            start = along(wall, point) - wide // 2
+            if first <= start and start + wide <= last:
+                return replace(blank, wall=wall, start=start, end=start + wide)
+        raise no_wall(what, at, width)
+
+    def _shared(self, opening: WallOpening) -> list[Edge]:
+        """The walls between the two rooms of an opening, the first one's room to the right."""
+        own = edges_of(self.joined[opening.room])
+        if opening.other is not None:
+            others = set(edges_of(self.joined[opening.other]))
+            return [(a, b) for a, b in own if (b, a) in others]
+        taken = {edge for outline in self.joined for edge in edges_of(outline)}
+        return [(a, b) for a, b in own if (b, a) not in taken]
 
 
-def _place(
-    what: str,
-    at: tuple[float, float],
-    width: float,
-    rooms: Sequence[PlannedRoom],
-    contacts: Sequence[Contact],
-) -> tuple[Contact, int, int]:
-    """The wall that an opening lies in and its interval along it."""
-    point, wide = (round(at[0] * 1000), round(at[1] * 1000)), round(width * 1000)
-    for contact in contacts:
-        across = point[1] if contact.side % 2 == 0 else point[0]
-        along = point[0] if contact.side % 2 == 0 else point[1]
-        start = along - wide // 2
-        fits = contact.start + FRAME_ROOM_MM - INNER_HALF_MM <= start
-        fits = fits and start + wide <= contact.end - FRAME_ROOM_MM + INNER_HALF_MM
-        fits = fits and (contact.other is not None or _opens_outside(rooms, contact, start, start + wide))
-        if abs(across - contact.line) <= REACH_MM and fits:
-            return contact, start, start + wide
-    raise no_wall(what, at, width)
+def _lies_on(part: Edge, whole: Edge) -> bool:
+    """Whether a wall is a part of another one, in either direction."""
+    length = along(whole, whole[1])
+    return all(is_near(whole, end, 2) and -2 <= along(whole, end) <= length + 2 for end in part)
 
 
-def _opens_outside(rooms: Sequence[PlannedRoom], contact: Contact, start: int, end: int) -> bool:
-    """Whether no wall stands before the outer end of an opening."""
-    before = band_at(contact.side, contact.line, start, end, -OUTER_MM - 100, -OUTER_MM)
-    return not any(piece.grown(OUTER_MM).overlaps(before) for room in rooms for piece in room.cell_pieces)
-
-
-def _line(rooms: Sequence[PlannedRoom], contact: Contact) -> int | None:
-    """What `Opening.line` is for an opening in this wall."""
-    if contact.line == rooms[contact.room].cell.line(contact.side):
-        return None
-    return contact.line + (INNER_HALF_MM if contact.side in (NORTH, WEST) else -INNER_HALF_MM)
-
-
-def _append(openings: list[Opening], rooms: Sequence[PlannedRoom], new: Opening, where: str) -> None:
+def _append(openings: list[WallOpening], new: WallOpening, where: str) -> None:
     """Add an opening; raises SceneError when it meets another one of its wall."""
-    line = _wall_line(rooms, new)
     for old in openings:
-        same_wall = old.side % 2 == new.side % 2 and _wall_line(rooms, old) == line
-        if same_wall and old.start - 2 * FRAME_ROOM_MM < new.end and new.start - 2 * FRAME_ROOM_MM < old.end:
+        ends = [along(new.wall, end) for end in opening_ends(old)]
+        same = all(is_near(new.wall, end, 2) for end in opening_ends(old))
+        apart = 2 * FRAME_ROOM_MM
+        if same and min(ends) - apart < new.end and new.start - apart < max(ends):
             raise too_near(where, old.kind)
     openings.append(new)
 
 
-def _wall_line(rooms: Sequence[PlannedRoom], opening: Opening) -> int:
-    """The middle of the wall of an opening."""
-    if opening.line is None:
-        return rooms[opening.room].cell.line(opening.side)
-    return opening.line - (INNER_HALF_MM if opening.side in (NORTH, WEST) else -INNER_HALF_MM)
+def _slants(wall: Edge) -> bool:
+    return 0 not in direction(wall)
+
+
+def _straight(rooms: Sequence[PlannedRoom], opening: WallOpening) -> Opening:
+    """The same opening of a wall along an axis."""
+    (dx, dz), ends = direction(opening.wall), opening_ends(opening)
+    side = (0 if dx > 0 else 2) if dz == 0 else (1 if dz > 0 else 3)
+    axis = 0 if dz == 0 else 1
+    start, end = sorted(point[axis] for point in ends)
+    middle = ends[0][1 - axis]
+    line = None
+    if middle != rooms[opening.room].cell.line(side):
+        line = middle + (INNER_HALF_MM if side in (NORTH, WEST) else -INNER_HALF_MM)
+    return Opening(
+        opening.kind, opening.room, side, opening.other, start, end, opening.low, opening.high, line=line
+    )
+
+
+def _metres(edge: Edge) -> str:
+    return " to ".join(str([x / 1000, z / 1000]) for x, z in edge)

@@ -5,7 +5,7 @@ reaches from z = 0 to its thickness, and x runs along the wall.
 """
 
 from navarena.scenes.houses.appearance.finishes import Look
-from navarena.scenes.houses.plan.floor_plan import EAST, NORTH, Opening
+from navarena.scenes.houses.plan.floor_plan import WallOpening
 from navarena.scenes.houses.solids.models import Assembly, Model
 
 HOLE_MARGIN_MM = 30
@@ -16,7 +16,7 @@ PROUD_MM = 14
 WHITE = Look("lacquer", "white")
 
 
-def opening_model(opening: Opening, thickness: int, door: Look, view: Look) -> Model:
+def opening_model(opening: WallOpening, thickness: int, door: Look, view: Look) -> Model:
     """The model of any opening in a wall of `thickness` millimetres."""
     width = opening.end - opening.start
     if opening.kind == "window":
@@ -36,13 +36,12 @@ def _frame(assembly: Assembly, look: Look, width: int, high: int, thickness: int
     assembly.box(look, (width, wide, depth), (0, high, middle))
 
 
-def _door(opening: Opening, width: int, thickness: int, look: Look) -> Model:
+def _door(opening: WallOpening, width: int, thickness: int, look: Look) -> Model:
     assembly = Assembly()
     _frame(assembly, WHITE, width, opening.high, thickness, FRAME_MM)
     if opening.leaf:
         length, leaf = width - 10, 40
-        mirrored = -1 if opening.side in (NORTH, EAST) else 1  # where +x points towards `start`
-        x = mirrored * opening.leaf * (width - leaf) // 2
+        x = -opening.leaf * (width - leaf) // 2  # +x points towards `start`
         inwards = opening.leaf_room == opening.room
         z = -20 - length // 2 if inwards else thickness + 20 + length // 2
         assembly.box(look, (leaf, opening.high - 10, length), (x, 5, z))

@@ -9,25 +9,26 @@ from jaxtyping import Float
 
 from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.plan.floor_plan import (
-    EAST,
     INNER_HALF_MM,
-    INWARD_TURNS,
-    NORTH,
     OUTER_MM,
     SIDES,
-    SOUTH,
     FloorPlan,
-    Opening,
     Rect,
-    band_at,
-    without_all,
+    WallOpening,
 )
-from navarena.scenes.houses.plan.slanted_walls import doorways
-from navarena.scenes.houses.plan.wall_rects import border_edges, exterior_edges, wall_rects
+from navarena.scenes.houses.plan.polygons import Triangle, inset, triangles_of
+from navarena.scenes.houses.plan.wall_rects import wall_rects
+from navarena.scenes.houses.plan.walls import inner_strips, outer_strips, wall_openings
 from navarena.scenes.houses.solids.mesh_builder import MeshBuilder, Thing, subdivide
-from navarena.scenes.houses.solids.models import QUARTERS, Part
-from navarena.scenes.houses.solids.shapes import BOX
-from navarena.scenes.houses.structure.opening_models import FRAME_MM, HOLE_MARGIN_MM, opening_model
+from navarena.scenes.houses.solids.models import Part
+from navarena.scenes.houses.structure.faces import (
+    Face,
+    opening_face,
+    outside_faces,
+    room_faces,
+    wall_thickness,
+)
+from navarena.scenes.houses.structure.opening_models import HOLE_MARGIN_MM, opening_model
 
 OVERLAP_MM = 20
 """Panels run this far into the neighbouring wall, so that no gap shows along their edges."""
@@ -35,6 +36,11 @@ OVERLAP_MM = 20
 SKIRTING_HIGH_MM, SKIRTING_DEEP_MM = 80, 14
 OUTSIDE_SPACING_MM = 4000
 """Between the grid lines of outer faces."""
+
+NOTHING_MM2 = 1e-3
+"""Triangles this small are dropped: cuts through a corner leave some without any area."""
+
+Spots = list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -49,73 +55,66 @@ class RoomLooks:
     view: Look
 
 
-def wall_thickness(opening: Opening) -> int:
-    """Thickness of the wall that holds `opening`, millimetres."""
-    return 2 * INNER_HALF_MM if opening.other is not None else INNER_HALF_MM + OUTER_MM
-
-
-def _hole(opening: Opening) -> Rect:
-    """The rough opening: (along the wall, height)."""
-    margin = HOLE_MARGIN_MM
-    low = opening.low - margin if opening.low else 0
-    return Rect(opening.start - margin, low, opening.end + margin, opening.high + margin)
-
-
 def build_structure(builder: MeshBuilder, plan: FloorPlan, looks: Sequence[RoomLooks], spacing: int) -> None:
     """Add everything that does not move: floors, ceilings, walls, openings, the outside."""
-    floors = [_build_room(builder, plan, index, looks[index], spacing) for index in range(len(plan.rooms))]
-    for opening in plan.openings:
-        _build_opening(builder, plan, opening, looks[opening.room], floors)
-    _build_outside(builder, plan)
+    openings = wall_openings(plan)
+    floors = [_build_room(builder, plan, openings, k, looks[k], spacing) for k in range(len(plan.rooms))]
+    for opening in openings:
+        _build_opening(builder, plan, opening, looks[opening.room], floors[opening.room])
+    _build_outside(builder, plan, openings)
 
 
-def _build_room(builder: MeshBuilder, plan: FloorPlan, index: int, looks: RoomLooks, spacing: int) -> int:
-    """Floor, ceiling and four walls of a room; returns the floor's thing."""
-    floor, ground = plan.rooms[index].floor, plan.ground(index)
-    floor_thing = builder.add_thing(Thing("floor", index, attributes_of(looks.floor)))
-    holes = [notch.grown(-OVERLAP_MM) for notch in plan.rooms[index].floor_notches]
-    lines = _panel_lines(ground if plan.opens_down else floor, floor, spacing, holes)
-    builder.add_panel(floor_thing, looks.floor, 1, 0, 1, lines, holes)
+def _build_room(
+    builder: MeshBuilder,
+    plan: FloorPlan,
+    openings: Sequence[WallOpening],
+    index: int,
+    looks: RoomLooks,
+    spacing: int,
+) -> int:
+    """Floor, ceiling and walls of a room; returns the floor's thing."""
+    room = plan.rooms[index]
+    floor = builder.add_thing(Thing("floor", index, attributes_of(looks.floor)))
+    _add_level(builder, plan, index, (floor, looks.floor, 0, 1), plan.opens_down, spacing)
     ceiling = builder.add_thing(Thing("ceiling", index, attributes_of(looks.ceiling)))
-    lines = _panel_lines(ground if plan.opens_up else floor, floor, spacing, holes)
-    builder.add_panel(ceiling, looks.ceiling, 1, plan.ceiling, -1, lines, holes)
-    for face in room_faces(plan.rooms[index].floor_pieces):
-        _build_wall(builder, plan, index, face, looks, spacing)
-    return floor_thing
+    _add_level(builder, plan, index, (ceiling, looks.ceiling, plan.ceiling, -1), plan.opens_up, spacing)
+    low, top, high = -OVERLAP_MM, plan.ceiling, plan.ceiling + OVERLAP_MM
+    has_well = plan.ground(index) != room.floor
+    if has_well:  # the walls of a well run on from storey to storey
+        low, top = 0 if plan.opens_down else low, plan.rise if plan.opens_up else top
+        high = plan.rise if plan.opens_up else high
+    for face in room_faces(plan, room):
+        wall = builder.add_thing(Thing("wall", index, attributes_of(looks.wall)))
+        found = face.openings(openings, index, INNER_HALF_MM)
+        _add_wall(builder, (wall, looks.wall), face, found, (low, top, high), spacing)
+        if not has_well:
+            builder.add_parts(wall, _skirting(face, found, looks.skirting, spacing))
+    return floor
 
 
-@dataclass(frozen=True)
-class WallFace:
-    """A straight piece of a room's wall, seen from inside.
+def _add_level(
+    builder: MeshBuilder,
+    plan: FloorPlan,
+    index: int,
+    surface: tuple[int, Look, int, int],
+    opens: bool,
+    spacing: int,
+) -> None:
+    """A floor or ceiling: `surface` is (thing, look, height, side it is seen from).
 
-    Attributes:
-        side: of the room.
-        line: coordinate across it.
-        start, end: along it.
-        inner_start, inner_end: whether the room goes on around the corner there, instead of ending in it.
+    It leaves out the well if it `opens`.
     """
-
-    side: int
-    line: int
-    start: int
-    end: int
-    inner_start: bool = False
-    inner_end: bool = False
-
-
-def room_faces(pieces: Sequence[Rect]) -> list[WallFace]:
-    """The walls around a floor that `pieces` cover together, sorted by side."""
-    faces = []
-    for side, line, start, end in border_edges(pieces):
-        beyond = (band_at(side, line, start - 1, start, 0, 1), band_at(side, line, end, end + 1, 0, 1))
-        inner = [any(piece.contains(spot) for piece in pieces) for spot in beyond]
-        faces.append(WallFace(side, line, start, end, *inner))
-    return faces
+    (thing, look, height, facing), room = surface, plan.rooms[index]
+    if plan.is_slanted:
+        sheet = cut_triangles(triangles_of(inset(room.corners, INNER_HALF_MM - OVERLAP_MM)), spacing)
+        builder.add_sheet(thing, look, sheet, height, facing)
+        return
+    holes = [notch.grown(-OVERLAP_MM) for notch in room.floor_notches]
+    lines = _panel_lines(plan.ground(index) if opens else room.floor, room.floor, spacing, holes)
+    builder.add_panel(thing, look, 1, height, facing, lines, holes)
 
 
-def _panel_lines(
-    rect: Rect, floor: Rect, spacing: int, holes: Sequence[Rect] = ()
-) -> tuple[list[int], list[int]]:
+def _panel_lines(rect: Rect, floor: Rect, spacing: int, holes: Sequence[Rect]) -> tuple[list[int], list[int]]:
     """Grid lines over a part of a room's floor or ceiling, edges at walls inside these."""
     wide = subdivide(rect.x0, rect.x1, spacing, [x for hole in holes for x in (hole.x0, hole.x1)])
     deep = subdivide(rect.z0, rect.z1, spacing, [z for hole in holes for z in (hole.z0, hole.z1)])
@@ -126,160 +125,114 @@ def _panel_lines(
     )
 
 
-def attributes_of(look: Look) -> Mapping[str, str]:
-    """Colour and material of a surface, as its thing has them."""
-    return {"color": look.color, "material": look.material}
-
-
-def _build_wall(
-    builder: MeshBuilder, plan: FloorPlan, index: int, face: WallFace, looks: RoomLooks, spacing: int
+def _add_wall(
+    builder: MeshBuilder,
+    surface: tuple[int, Look],
+    face: Face,
+    openings: Sequence[tuple[int, int, WallOpening]],
+    heights: tuple[int, int, int],
+    spacing: int,
 ) -> None:
-    """One inner wall face with its holes, and the skirting board along it."""
-    side, start, end = face.side, face.start, face.end
-    openings = [
-        opening
-        for at, opening in plan.openings_of(index)
-        if at == side
-        and plan.face_line(opening, index) == face.line
-        and start <= opening.start
-        and opening.end <= end
+    """The face of a wall with its holes.
+
+    `surface` is (thing, look); `heights` are (where it begins, up to where its grid is even, where it ends).
+    """
+    margin, (low, top, high) = HOLE_MARGIN_MM, heights
+    holes = [
+        Rect(a - margin, opening.low - margin if opening.low else low, b + margin, opening.high + margin)
+        for a, b, opening in openings
     ]
-    holes = [_hole(opening) for opening in openings]
-    along = subdivide(start, end, spacing, [mark for hole in holes for mark in (hole.x0, hole.x1)])
-    along = [
-        start - OVERLAP_MM * (not face.inner_start),
-        *along[1:-1],
-        end + OVERLAP_MM * (not face.inner_end),
-    ]
-    has_well = plan.ground(index) != plan.rooms[index].floor
-    low, high = -OVERLAP_MM, plan.ceiling + OVERLAP_MM
-    if has_well:  # the walls of a well run on from storey to storey
-        low, high = 0 if plan.opens_down else low, plan.rise if plan.opens_up else high
-    marks = [mark for hole in holes for mark in (hole.z0, hole.z1)]
-    up = [
-        low,
-        *subdivide(0, plan.rise if has_well and plan.opens_up else plan.ceiling, spacing, marks)[1:-1],
-        high,
-    ]
-    holes = [Rect(h.x0, h.z0 if h.z0 else low, h.x1, h.z1) for h in holes]
-    thing = builder.add_thing(Thing("wall", index, attributes_of(looks.wall)))
-    if side in (NORTH, SOUTH):
-        facing = 1 if side == NORTH else -1
-        builder.add_panel(thing, looks.wall, 2, face.line, facing, (along, up), holes)
-    else:
-        facing = -1 if side == EAST else 1
-        turned = [Rect(h.z0, h.x0, h.z1, h.x1) for h in holes]
-        builder.add_panel(thing, looks.wall, 0, face.line, facing, (up, along), turned)
-    if not has_well:
-        builder.add_parts(thing, _skirting(face, openings, looks.skirting, spacing))
+    wide = subdivide(0, face.length, spacing, [mark for hole in holes for mark in (hole.x0, hole.x1)])
+    up = subdivide(0, top, spacing, [mark for hole in holes for mark in (hole.z0, hole.z1)])
+    first, last = (0 if runs_on else OVERLAP_MM for runs_on in face.runs_on)
+    grid = ([-first, *wide[1:-1], face.length + last], [low, *up[1:-1], high])
+    face.add_grid(builder, *surface, grid, holes)
 
 
-def _skirting(face: WallFace, openings: Sequence[Opening], look: Look, spacing: int) -> list[Part]:
+def _skirting(
+    face: Face, openings: Sequence[tuple[int, int, WallOpening]], look: Look, spacing: int
+) -> list[Part]:
     """Boards between the doors."""
-    doors = sorted((o.start, o.end) for o in openings if o.low == 0)
-    borders = [face.start, *(mark for door in doors for mark in door), face.end]
-    boards = []
-    for a, b in zip(borders[::2], borders[1::2], strict=True):
-        lines = subdivide(a, b, 4 * spacing) if b > a else []
-        for low, high in pairwise(lines):
-            rect = band_at(face.side, face.line, low, high, -4, SKIRTING_DEEP_MM)
-            boards.append(_slab(rect, 0, SKIRTING_HIGH_MM, look))
-    return boards
-
-
-def _slab(rect: Rect, low: int, high: int, look: Look) -> Part:
-    """A box over `rect`; rounding of odd sizes stays below a millimetre."""
-    x, z = rect.center
-    return Part(BOX, look, (rect.width, high - low, rect.depth), (x, low, z), thin=True)
+    doors = [(a, b) for a, b, opening in openings if opening.low == 0]
+    borders = [0, *(mark for door in doors for mark in door), face.length]
+    return [
+        face.slab((low, high), (-4, SKIRTING_DEEP_MM), (0, SKIRTING_HIGH_MM), look)
+        for a, b in zip(borders[::2], borders[1::2], strict=True)
+        for low, high in pairwise(subdivide(a, b, 4 * spacing) if b > a else [])
+    ]
 
 
 def _build_opening(
-    builder: MeshBuilder, plan: FloorPlan, opening: Opening, looks: RoomLooks, floors: Sequence[int]
+    builder: MeshBuilder, plan: FloorPlan, opening: WallOpening, looks: RoomLooks, floor: int
 ) -> None:
     """Frame, leaf or panes of an opening, and the threshold below it."""
-    line = plan.face_line(opening, opening.room)
-    thickness = wall_thickness(opening)
-    middle = (opening.start + opening.end) // 2
-    at = (line, 0, middle) if opening.side % 2 else (middle, 0, line)
-    category = "window" if opening.kind == "window" else "door"
+    face, thickness = opening_face(plan, opening), wall_thickness(opening)
     model = opening_model(opening, thickness, looks.door, looks.view)
-    turn = QUARTERS[INWARD_TURNS[opening.side]]
+    category = "window" if opening.kind == "window" else "door"
+    x, z = face.point((opening.start + opening.end) // 2, INNER_HALF_MM)
     room = opening.leaf_room if opening.leaf else opening.room
-    builder.add_thing(Thing(category, room, model.attributes, at, turn, shades=False), model)
+    builder.add_thing(Thing(category, room, model.attributes, (x, 0, z), face.turn, shades=False), model)
     if opening.low == 0:
-        margin = HOLE_MARGIN_MM
-        rect = band_at(opening.side, line, opening.start - margin, opening.end + margin, -thickness - 6, 6)
+        forward = (opening.start - HOLE_MARGIN_MM, opening.end + HOLE_MARGIN_MM)
+        depth = (INNER_HALF_MM - thickness - 6, INNER_HALF_MM + 6)
         look = Look(looks.floor.finish, looks.floor.color)
-        builder.add_parts(floors[opening.room], [_slab(rect, -OVERLAP_MM, 5, look)])
+        builder.add_parts(floor, [face.slab(forward, depth, (-OVERLAP_MM, 5), look)])
 
 
-def _build_outside(builder: MeshBuilder, plan: FloorPlan) -> None:
+def _build_outside(builder: MeshBuilder, plan: FloorPlan, openings: Sequence[WallOpening]) -> None:
     """The outer faces of the storey; of the top one also the cut through its walls at ceiling height."""
     look, cut = Look("plaster", "sand"), Look("plaster", "charcoal")
     thing = builder.add_thing(Thing("wall", None, attributes_of(look)))
     top = plan.ceiling + OVERLAP_MM
     eaves = max(top, plan.rise)
-    for side, level, start, end in exterior_edges(plan.rooms):
-        holes = [
-            _hole(opening)
-            for opening in plan.openings
-            if opening.other is None
-            and opening.side == side
-            and _outer_line(plan, opening) == level
-            and start <= opening.start
-            and opening.end <= end
-        ]
-        along = subdivide(
-            start, end, OUTSIDE_SPACING_MM, [mark for hole in holes for mark in (hole.x0, hole.x1)]
-        )
-        up = subdivide(0, eaves, OUTSIDE_SPACING_MM, [mark for hole in holes for mark in (hole.z0, hole.z1)])
-        facing = -1 if side in (NORTH, 3) else 1
-        if side in (NORTH, SOUTH):
-            builder.add_panel(thing, look, 2, level, facing, (along, up), holes)
-        else:
-            turned = [Rect(hole.z0, hole.x0, hole.z1, hole.x1) for hole in holes]
-            builder.add_panel(thing, look, 0, level, facing, (up, along), turned)
-    for rect in wall_rects(plan.rooms) if not plan.rise else ():
-        builder.add_panel(thing, cut, 1, top, 1, ((rect.x0, rect.x1), (rect.z0, rect.z1)))
-
-
-def _outer_line(plan: FloorPlan, opening: Opening) -> int:
-    """Where the outer face of an opening's wall is."""
-    out = INNER_HALF_MM + OUTER_MM
-    return plan.face_line(opening, opening.room) + (-out if opening.side in (NORTH, 3) else out)
-
-
-def wall_boxes(plan: FloorPlan) -> Float[np.ndarray, "n 6"]:
-    """(N, 6) lowest and highest corners, millimetres, of the solid walls with their openings left out."""
-    boxes = []
-    passages = [(opening, _rough_hole(plan, opening)) for opening in plan.openings]
-    for rect in wall_rects(plan.rooms):
-        cut = [(opening, through) for opening, through in passages if through.overlaps(rect)]
-        pieces = without_all([rect], [through for _, through in cut])
-        boxes += [(p.x0, 0, p.z0, p.x1, plan.ceiling, p.z1) for p in pieces]
-    for opening, t in passages:
-        boxes.append((t.x0, opening.high + FRAME_MM, t.z0, t.x1, plan.ceiling, t.z1))
-        if opening.kind == "window":
-            boxes.append((t.x0, 0, t.z0, t.x1, opening.low - FRAME_MM, t.z1))
-    return np.array(boxes, float)
-
-
-def _through(plan: FloorPlan, opening: Opening) -> Rect:
-    """The clear way through the wall, seen from above."""
-    line = plan.face_line(opening, opening.room)
-    return band_at(opening.side, line, opening.start, opening.end, -wall_thickness(opening), 0)
-
-
-def _rough_hole(plan: FloorPlan, opening: Opening) -> Rect:
-    """The way through the wall with the frame around it."""
-    through = _through(plan, opening)
-    if opening.side % 2:
-        return Rect(through.x0, through.z0 - FRAME_MM, through.x1, through.z1 + FRAME_MM)
-    return Rect(through.x0 - FRAME_MM, through.z0, through.x1 + FRAME_MM, through.z1)
-
-
-def doorway_rects(plan: FloorPlan) -> list[Rect]:
-    """The clear floor of every doorway between rooms; of a slanted one, rectangles inside it."""
+    for face in outside_faces(plan):
+        found = face.openings(openings, None, OUTER_MM, from_end=True)
+        _add_wall(builder, (thing, look), face, found, (0, eaves, eaves), OUTSIDE_SPACING_MM)
     if plan.is_slanted:
-        return doorways(plan)
-    return [_through(plan, opening) for opening in plan.openings if opening.other is not None]
+        strips = [strip for room in plan.rooms for strip in inner_strips(room)] + outer_strips(plan.rooms)
+        corners = np.array([triangle for strip in strips for triangle in triangles_of(strip)], float)
+        builder.add_sheet(thing, cut, corners, top, 1)
+    elif not plan.rise:
+        for rect in wall_rects(plan.rooms):
+            builder.add_panel(thing, cut, 1, top, 1, ((rect.x0, rect.x1), (rect.z0, rect.z1)))
+
+
+def attributes_of(look: Look) -> Mapping[str, str]:
+    """Colour and material of a surface, as its thing has them."""
+    return {"color": look.color, "material": look.material}
+
+
+def cut_triangles(triangles: Sequence[Triangle], spacing: int) -> Float[np.ndarray, "t 3 2"]:
+    """(T, 3, 2) corners of triangles cut at the lines of a grid of `spacing` millimetres, still clockwise."""
+    found = []
+    for triangle in triangles:
+        pieces: list[Spots] = [[(float(x), float(z)) for x, z in triangle]]
+        for axis in (0, 1):
+            values = [corner[axis] for corner in triangle]
+            first, last = min(values) // spacing + 1, -(-max(values) // spacing)
+            for k in range(first, last):
+                pieces = [
+                    part
+                    for piece in pieces
+                    for side in (-1, 1)
+                    if len(part := _half(piece, axis, float(k * spacing), side)) > 2
+                ]
+        for piece in pieces:
+            found += [(piece[0], piece[k], piece[k + 1]) for k in range(1, len(piece) - 1)]
+    corners = np.array(found)
+    one, other = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    return corners[one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0] > NOTHING_MM2]
+
+
+def _half(polygon: Spots, axis: int, line: float, side: int) -> Spots:
+    """The part of a convex polygon on one side (-1 below, 1 above) of a line across an axis."""
+    kept: Spots = []
+    for a, b in zip(polygon, [*polygon[1:], polygon[0]], strict=True):
+        if side * (a[axis] - line) >= 0:
+            kept.append(a)
+        if (a[axis] - line) * (b[axis] - line) < 0:
+            low, high = min(a, b), max(a, b)  # the same point from both sides of an edge
+            share = (line - low[axis]) / (high[axis] - low[axis])
+            other = low[1 - axis] + share * (high[1 - axis] - low[1 - axis])
+            kept.append((line, other) if axis == 0 else (other, line))
+    return kept if any(side * (spot[axis] - line) > 0 for spot in kept) else []

@@ -12,7 +12,6 @@ from navarena.scenes.houses.furniture.catalog import is_flat
 from navarena.scenes.houses.plan.house_plan import HousePlan
 from navarena.scenes.houses.solids.mesh_builder import HouseMesh, MeshBuilder, Thing
 from navarena.scenes.houses.structure.rooms import RoomLooks, build_structure
-from navarena.scenes.houses.structure.slanted_rooms import build_slanted_structure
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,7 @@ def light_storey(
 ) -> LitStorey:
     """Structure, furniture and the stairs to the next storey; `looks` by room, `spacing` in millimetres."""
     storey, builder = house.storeys[level], MeshBuilder()
-    build = build_slanted_structure if storey.plan.is_slanted else build_structure
-    build(builder, storey.plan, looks, spacing)
+    build_structure(builder, storey.plan, looks, spacing)
     for placed in storey.placements:
         shades = not is_flat(placed.family, placed.model)
         thing = Thing(placed.category, placed.room, placed.model.attributes, placed.at, placed.turn, shades)

@@ -7,9 +7,9 @@ from navarena.scenes.houses.furnishing.free_space import Placement
 from navarena.scenes.houses.plan.floor_plan import FloorPlan, Rect
 from navarena.scenes.houses.plan.house_plan import HousePlan
 from navarena.scenes.houses.plan.openings import leaf_rect
-from navarena.scenes.houses.plan.slanted_walls import floor_polygons
+from navarena.scenes.houses.plan.walls import floor_polygons
 from navarena.scenes.houses.solids.models import Part
-from navarena.scenes.houses.structure.rooms import doorway_rects
+from navarena.scenes.houses.structure.wall_boxes import doorway_rects
 from navarena.scenes.scene import Footprint, WalkableSurface
 
 LOWEST_BODY_MM = 500

@@ -10,7 +10,6 @@ from math import isqrt
 
 from navarena.core.errors import SceneError
 from navarena.scenes.houses.plan.floor_plan import Corner, Rect
-from navarena.scenes.houses.plan.rectilinear import joined_columns
 
 SCALE = 1 << 20
 """Steps of a millimetre in which lengths of slanted walls are kept."""
@@ -200,6 +199,23 @@ def notches_of(cell: Rect, columns: Sequence[Sequence[Rect]], xs: Sequence[int])
         pairs = zip(lines[::2], lines[1::2], strict=True)
         gaps.append([Rect(x0, z0, x1, z1) for z0, z1 in pairs if z1 > z0])
     return tuple(joined_columns(gaps))
+
+
+def joined_columns(columns: Sequence[Sequence[Rect]]) -> list[Rect]:
+    """The rectangles of all columns, those side by side with equal ends made one."""
+    done: list[Rect] = []
+    open_: list[Rect] = []
+    for column in columns:
+        wider = []
+        for rect in column:
+            same = next((old for old in open_ if (old.z0, old.z1) == (rect.z0, rect.z1)), None)
+            if same is not None:
+                open_.remove(same)
+                rect = Rect(same.x0, rect.z0, rect.x1, rect.z1)
+            wider.append(rect)
+        done += open_
+        open_ = wider
+    return sorted(done + open_, key=lambda rect: (rect.x0, rect.z0))
 
 
 def column_lines(corners: Sequence[Corner], step: int) -> list[int]:

@@ -15,13 +15,12 @@ from navarena.scenes.houses.plan.floor_plan import (
     WallOpening,
     without_all,
 )
-from navarena.scenes.houses.plan.slanted_polygons import (
+from navarena.scenes.houses.plan.polygons import (
     SCALE,
     Edge,
     along,
     columns_inside,
     columns_over,
-    direction,
     edges_of,
     inset,
     is_near,
@@ -86,19 +85,19 @@ def outer_rings(outlines: Sequence[Sequence[Corner]]) -> list[tuple[Corner, ...]
 def outer_faces(rooms: Sequence[PlannedRoom]) -> list[tuple[Edge, Edge]]:
     """(middle, outer face) of each straight piece of the outer walls, the rooms to the right of both."""
     found = []
-    for ring in outer_rings([room.outline for room in rooms]):
+    for ring in outer_rings([room.corners for room in rooms]):
         found += list(zip(edges_of(ring), edges_of(inset(ring, -OUTER_MM)), strict=True))
     return found
 
 
 def inner_faces(room: PlannedRoom) -> list[tuple[Edge, Edge]]:
     """(middle, inner face) of each wall of a room, which is to the right of both."""
-    faces = edges_of(inset(room.outline, INNER_HALF_MM))
-    return list(zip(edges_of(room.outline), faces, strict=True))
+    faces = edges_of(inset(room.corners, INNER_HALF_MM))
+    return list(zip(edges_of(room.corners), faces, strict=True))
 
 
 def wall_openings(plan: FloorPlan) -> list[WallOpening]:
-    """All openings of a storey with slanted walls, those along the axes included."""
+    """All openings of a storey, those in walls along the axes included."""
     return [_as_wall_opening(plan, opening) for opening in plan.openings] + list(plan.slanted)
 
 
@@ -106,33 +105,19 @@ def _as_wall_opening(plan: FloorPlan, opening: Opening) -> WallOpening:
     """The same opening, given by points in the middle of its wall."""
     face, side = plan.face_line(opening, opening.room), opening.side
     line = face + (-INNER_HALF_MM if side in (NORTH, 3) else INNER_HALF_MM)
-    first, last = (opening.start, opening.end) if side in (NORTH, 1) else (opening.end, opening.start)
+    forward = 1 if side in (NORTH, 1) else -1
+    first, last = (opening.start, opening.end)[::forward]
     wall = ((first, line), (last, line)) if side in (NORTH, SOUTH) else ((line, first), (line, last))
-    width = opening.end - opening.start
-    return WallOpening(opening.kind, opening.room, opening.other, wall, 0, width, opening.low, opening.high)
+    width, leaf = opening.end - opening.start, forward * opening.leaf
+    heights = (opening.low, opening.high)
+    return WallOpening(
+        opening.kind, opening.room, opening.other, wall, 0, width, *heights, leaf, opening.leaf_room
+    )
 
 
 def opening_ends(opening: WallOpening) -> Edge:
     """The ends of the clear opening, in the middle of its wall."""
     return moved(opening.wall, opening.start, 0), moved(opening.wall, opening.end, 0)
-
-
-def openings_in(
-    openings: Sequence[WallOpening], room: int | None, middle: Edge, face: Edge
-) -> list[tuple[int, int, WallOpening]]:
-    """(start, end, opening) along `face` of those in one wall of a room, or of the outside (None)."""
-    found = []
-    for opening in openings:
-        if room not in (opening.room, opening.other):
-            continue
-        ends = opening_ends(opening)
-        (dx, dz), (wx, wz) = direction(middle), direction(opening.wall)
-        ahead = (dx * wx + dz * wz > 0) == (opening.room == room or room is None)
-        length = along(middle, middle[1])
-        if ahead and all(is_near(middle, end, 3) and 0 <= along(middle, end) <= length for end in ends):
-            start, end = sorted(along(face, point) for point in ends)
-            found.append((start, end, opening))
-    return sorted(found, key=lambda item: item[:2])
 
 
 def doorway_polygon(opening: WallOpening, reach: int) -> tuple[Corner, ...]:
@@ -165,7 +150,7 @@ def floor_polygons(plan: FloorPlan) -> list[tuple[Corner, ...]]:
     """The exact floors of all rooms and of the doorways between them, which overlap these by a hair."""
     reach = INNER_HALF_MM + 2
     ways = [doorway_polygon(o, reach) for o in wall_openings(plan) if o.other is not None]
-    return [inset(room.outline, INNER_HALF_MM) for room in plan.rooms] + ways
+    return [inset(room.corners, INNER_HALF_MM) for room in plan.rooms] + ways
 
 
 def wall_covers(plan: FloorPlan) -> list[Rect]:
