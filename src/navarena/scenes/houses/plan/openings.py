@@ -7,15 +7,14 @@ from navarena.core.errors import SceneError
 from navarena.scenes.houses.plan.floor_plan import (
     DOOR_HIGH_MM,
     INNER_HALF_MM,
+    SIDES,
     STAIRS,
     Opening,
     PlannedRoom,
     Rect,
-    band_at,
     landing,
 )
 from navarena.scenes.houses.plan.programme import ROOM_KINDS
-from navarena.scenes.houses.plan.wall_rects import border_edges
 from navarena.scenes.houses.random_draws import Draws
 
 CORNER_MM = 180
@@ -102,7 +101,6 @@ class Contact:
         room, side: one of the rooms, and the side of it.
         other: the other room, or None for the outside.
         start, end: interval of the inner outlines along the wall.
-        line: where the middle of the wall is.
     """
 
     room: int
@@ -110,43 +108,28 @@ class Contact:
     other: int | None
     start: int
     end: int
-    line: int = 0
 
 
 def find_contacts(rooms: Sequence[PlannedRoom]) -> tuple[list[Contact], list[Contact]]:
-    """(contacts between rooms, contacts with the outside); intervals of the inner outlines."""
+    """(contacts between rooms, contacts with the outside) of rectangular rooms."""
     inner, outer = [], []
-    borders = [border_edges(room.cell_pieces) for room in rooms]
     for i, room in enumerate(rooms):
-        for side, line, first, last in borders[i]:
-            low, high = _inner_span(room, side, line, first, last)
+        for side in SIDES:
+            first, last = room.cell.span(side)
+            low, high = room.floor.span(side)
             taken = []
             for j, other in enumerate(rooms):
                 if j == i or other.level != room.level:
                     continue
-                for other_side, other_line, a, b in borders[j]:
-                    if (other_side, other_line) != ((side + 2) % 4, line) or min(b, last) <= max(a, first):
-                        continue
-                    taken.append((a - INNER_HALF_MM, b + INNER_HALF_MM))
-                    c, d = _inner_span(other, other_side, line, a, b)
-                    start, end = max(low, c), min(high, d)
-                    if i < j and end > start:
-                        inner.append(Contact(i, side, j, start, end, line))
-            outer += [Contact(i, side, None, a, b, line) for a, b in subtract_intervals((low, high), taken)]
+                a, b = other.cell.span(side)
+                if other.cell.line((side + 2) % 4) != room.cell.line(side) or min(b, last) <= max(a, first):
+                    continue
+                taken.append((a - INNER_HALF_MM, b + INNER_HALF_MM))
+                start, end = max(low, a + INNER_HALF_MM), min(high, b - INNER_HALF_MM)
+                if i < j and end > start:
+                    inner.append(Contact(i, side, j, start, end))
+            outer += [Contact(i, side, None, a, b) for a, b in subtract_intervals((low, high), taken)]
     return inner, outer
-
-
-def _inner_span(room: PlannedRoom, side: int, line: int, start: int, end: int) -> tuple[int, int]:
-    """The interval of the inner outline along an edge of a cell: shorter at corners, longer around them."""
-    pieces = room.cell_pieces
-    goes_on = [
-        any(piece.contains(spot) for piece in pieces)
-        for spot in (band_at(side, line, start - 1, start, 0, 1), band_at(side, line, end, end + 1, 0, 1))
-    ]
-    return (
-        start + (-INNER_HALF_MM if goes_on[0] else INNER_HALF_MM),
-        end + (INNER_HALF_MM if goes_on[1] else -INNER_HALF_MM),
-    )
 
 
 def subtract_intervals(whole: tuple[int, int], taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
