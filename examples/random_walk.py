@@ -1,4 +1,4 @@
-"""A random walk through a generated house; the last view is saved as a picture.
+"""A random walk through a generated house; the last view is saved as an image.
 
 python examples/random_walk.py walk.png
 """
@@ -18,7 +18,7 @@ FORWARD, LEFT, RIGHT = 1, 2, 3
 
 
 def main(path: str) -> None:
-    """Walk STEPS random steps and save the last picture to `path`."""
+    """Walk STEPS random steps and save the last image to `path`."""
     generator = make_generator("random-walk")
     body = get_body("multion")
     world = navarena.open_world(SCENE, body)

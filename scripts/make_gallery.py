@@ -1,7 +1,7 @@
 """Draw the gallery of the documentation from seeds: `python scripts/make_gallery.py`.
 
 Writes docs/gallery.md and one small JPEG for each scene into docs/gallery/. Houses come from their
-ids, so the same version draws the same pictures.
+ids, so the same version draws the same images.
 """
 
 import io
@@ -29,7 +29,7 @@ SCENES = {
 
 HEAD = """# Gallery
 
-Each picture is what `navarena scene preview SCENE --out FILE.png` draws, made smaller: storeys from above
+Each image is what `navarena scene preview SCENE --out FILE.png` draws, made smaller: storeys from above
 with the floor that a LoCoBot can walk on outlined in green, and four views. `python scripts/make_gallery.py`
 draws this page anew.
 """

@@ -26,8 +26,8 @@ def test_random_walk(tmp_path: Path) -> None:
     from PIL import Image
 
     assert "from the start" in run_example("random_walk.py", tmp_path, "walk.png")
-    picture = Image.open(tmp_path / "walk.png")
-    assert picture.size == (256, 256) and len(picture.getcolors(2**16) or ()) > 50, "a picture of something"
+    image = Image.open(tmp_path / "walk.png")
+    assert image.size == (256, 256) and len(image.getcolors(2**16) or ()) > 50, "an image of something"
 
 
 def test_own_agent(tmp_path: Path) -> None:

@@ -243,7 +243,7 @@ def test_what_is_no_agent():
     with pytest.raises(InputError, match="name a function without arguments that makes it"):
         load_agent("agents.test_habitat:Challenger", TASK).reset([Start(0, "a", "b")])
     with pytest.raises(InputError, match=r"expected \?sensors=rgb"):
-        load_agent("habitat:agents.test_habitat:Seer?pictures=rgb", TASK)
+        load_agent("habitat:agents.test_habitat:Seer?images=rgb", TASK)
 
 
 def test_declarations():

@@ -12,7 +12,7 @@ MODULE = '''
 import numpy as np
 
 from navarena.agents import SingleAgent
-from navarena.corruptions import PictureCorruption
+from navarena.corruptions import ImageCorruption
 from navarena.episodes.point_nav import PointNavRecipe
 from navarena.metrics import Metric
 from navarena.scenes import SceneSet
@@ -69,11 +69,11 @@ SCENES = SceneSet(
 )
 
 
-class Night(PictureCorruption):
+class Night(ImageCorruption):
     """Turns off the light."""
 
-    def corrupt(self, pictures, generators):
-        return np.zeros_like(pictures)
+    def corrupt(self, images, generators):
+        return np.zeros_like(images)
 '''
 
 ENTRY_POINTS = """

@@ -19,7 +19,7 @@ from navarena.episodes.catalog import get_recipe
 from navarena.metrics.catalog import METRICS
 from navarena.simulation.body_catalog import BODIES
 from navarena.simulation.sensors.catalog import SENSORS
-from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, PictureSensor
+from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, ImageSensor
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
@@ -234,7 +234,7 @@ def test_every_sensor_on_every_body(sensor_name):
 
 
 def test_every_sensor_is_of_a_known_kind(sensor_name):
-    assert isinstance(SENSORS.get(sensor_name)(), BodySensor | PictureSensor | CameraSensor)
+    assert isinstance(SENSORS.get(sensor_name)(), BodySensor | ImageSensor | CameraSensor)
     assert SENSORS.get(sensor_name).name == sensor_name
 
 

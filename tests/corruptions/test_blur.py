@@ -13,7 +13,7 @@ from navarena.core.seeding import make_generator
 from navarena.corruptions import find_corruption
 from navarena.corruptions.blur import DEFOCUS, MOTION, blur_along, defocus_disc, motion_taps
 
-from .pictures import draw_picture
+from .images import draw_image
 
 
 def test_tables() -> None:
@@ -55,24 +55,24 @@ def test_disc_is_softened_after_it_sums_to_one(radius: int, softness: float) -> 
 
 @pytest.mark.parametrize("severity", [1, 2, 3, 4, 5])
 def test_defocus_is_the_clipped_and_truncated_sum_under_the_disc(severity: int) -> None:
-    picture = draw_picture(50, 71, severity)
+    image = draw_image(50, 71, severity)
     disc = defocus_disc(*DEFOCUS[severity - 1]).astype(np.float64)
     half = len(disc) // 2
-    padded = np.pad(picture / 255, ((half, half), (half, half), (0, 0)), mode="reflect")
+    padded = np.pad(image / 255, ((half, half), (half, half), (0, 0)), mode="reflect")
     summed = sum(
         disc[a, b] * padded[a : a + 50, b : b + 71] for a in range(len(disc)) for b in range(len(disc))
     )
     expected = (np.clip(summed, 0, 1) * 255 + 1e-3).astype(np.uint8)
-    spoilt = find_corruption(f"defocus_blur:{severity}").corrupt(picture[None], [make_generator("unused")])[0]
+    spoilt = find_corruption(f"defocus_blur:{severity}").corrupt(image[None], [make_generator("unused")])[0]
     difference = np.abs(spoilt.astype(int) - expected)
     assert difference.max() <= 1 and (difference > 0).mean() < 2e-3
 
 
 @pytest.mark.parametrize("severity", [1, 2, 3])
-def test_an_even_picture_stays_as_it_is(severity: int) -> None:
-    picture = np.zeros((1, 30, 40, 3), np.uint8) + np.array([0, 97, 255], np.uint8)
-    spoilt = find_corruption(f"defocus_blur:{severity}").corrupt(picture, [make_generator("unused")])
-    assert np.array_equal(spoilt, picture)
+def test_an_even_image_stays_as_it_is(severity: int) -> None:
+    image = np.zeros((1, 30, 40, 3), np.uint8) + np.array([0, 97, 255], np.uint8)
+    spoilt = find_corruption(f"defocus_blur:{severity}").corrupt(image, [make_generator("unused")])
+    assert np.array_equal(spoilt, image)
 
 
 def test_taps_of_motion() -> None:
@@ -89,25 +89,23 @@ def test_taps_of_motion() -> None:
 
 @pytest.mark.parametrize("angle", [-44.0, -10.0, 0.0, 33.0])
 def test_motion_blur_is_the_rounded_sum_of_its_taps(angle: float) -> None:
-    picture = draw_picture(40, 56)
+    image = draw_image(40, 56)
     down, right, weights = motion_taps(15, 8.0, float(np.radians(angle)))
     rows, columns = np.arange(40), np.arange(56)
     summed = sum(
-        w * picture[np.clip(rows + a, 0, 39)][:, np.clip(columns + b, 0, 55)].astype(np.float64)
+        w * image[np.clip(rows + a, 0, 39)][:, np.clip(columns + b, 0, 55)].astype(np.float64)
         for a, b, w in zip(down, right, weights, strict=True)
     )
-    spoilt = blur_along(picture, 15, 8.0, float(np.radians(angle)))
+    spoilt = blur_along(image, 15, 8.0, float(np.radians(angle)))
     difference = np.abs(spoilt.astype(int) - np.floor(summed + 0.5))
     assert difference.max() <= 1 and (difference > 0).mean() < 2e-3
 
 
 def test_motion_blur_draws_its_angle_evenly() -> None:
     """A single bright pixel shows where the taps lie: at most 45 degrees up or down, to the left."""
-    picture = np.zeros((64, 101, 101, 3), np.uint8)
-    picture[:, 50, 50] = 255
-    spoilt = find_corruption("motion_blur:5").corrupt(
-        picture, [make_generator("angle", k) for k in range(64)]
-    )
+    image = np.zeros((64, 101, 101, 3), np.uint8)
+    image[:, 50, 50] = 255
+    spoilt = find_corruption("motion_blur:5").corrupt(image, [make_generator("angle", k) for k in range(64)])
     angles = []
     for one in spoilt[..., 0]:
         down, right = np.nonzero(one)
@@ -135,13 +133,13 @@ def test_motion_blur_is_that_of_image_magick(tmp_path: Path, radius: int, sigma:
     program = image_magick()
     if program is None:
         pytest.skip("ImageMagick is not installed (Debian: apt-get install imagemagick)")
-    picture = draw_picture(60, 90)
-    Image.fromarray(picture).save(tmp_path / "in.ppm")
+    image = draw_image(60, 90)
+    Image.fromarray(image).save(tmp_path / "in.ppm")
     asked = f"{radius}x{sigma}{angle:+}"
     command = [program, str(tmp_path / "in.ppm"), "-motion-blur", asked, str(tmp_path / "out.ppm")]
     subprocess.run(command, check=True)
     theirs = np.array(Image.open(tmp_path / "out.ppm"))
-    ours = blur_along(picture, radius, sigma, float(np.radians(angle)))
+    ours = blur_along(image, radius, sigma, float(np.radians(angle)))
     difference = np.abs(ours.astype(int) - theirs)
     assert difference.max() <= 1 and (difference > 0).mean() < 5e-3
 

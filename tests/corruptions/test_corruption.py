@@ -9,7 +9,7 @@ from navarena.core.errors import InputError, UnknownNameError
 from navarena.core.seeding import make_generator
 from navarena.corruptions import (
     CORRUPTIONS,
-    PictureCorruption,
+    ImageCorruption,
     find_corruption,
     find_corruptions,
     join_corruptions,
@@ -17,15 +17,15 @@ from navarena.corruptions import (
 )
 
 
-class Grain(PictureCorruption):
+class Grain(ImageCorruption):
     """Adds noise of a few grey levels."""
 
     words = {"light": ("day", "night"), "film": ("fine", "coarse")}
 
-    def corrupt(self, pictures: np.ndarray, generators: Sequence[np.random.Generator]) -> np.ndarray:
+    def corrupt(self, images: np.ndarray, generators: Sequence[np.random.Generator]) -> np.ndarray:
         most = 10 * (self.severity or 0)
-        noise = [one.integers(0, most, pictures.shape[1:]).astype(np.uint8) for one in generators]
-        return pictures // 2 + np.array(noise)
+        noise = [one.integers(0, most, images.shape[1:]).astype(np.uint8) for one in generators]
+        return images // 2 + np.array(noise)
 
 
 class Plain(Grain):
@@ -39,10 +39,10 @@ def grain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_repeats_and_leaves_its_input_alone() -> None:
-    picture = np.full((1, 4, 5, 3), 200, np.uint8)
-    spoilt = [find_corruption("grain:2").corrupt(picture, [make_generator("e", i)]) for i in (1, 1, 2)]
+    image = np.full((1, 4, 5, 3), 200, np.uint8)
+    spoilt = [find_corruption("grain:2").corrupt(image, [make_generator("e", i)]) for i in (1, 1, 2)]
     assert np.array_equal(spoilt[0], spoilt[1]) and not np.array_equal(spoilt[0], spoilt[2])
-    assert (picture == 200).all()
+    assert (image == 200).all()
 
 
 @pytest.mark.parametrize("severity", [0, 6, -1, True])

@@ -1,4 +1,4 @@
-"""Holes and ranges of depth pictures."""
+"""Holes and ranges of depth images."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from navarena.corruptions import find_corruption
 from navarena.corruptions.depth import LOST, RANGES, find_jumps, place_patches
 from navarena.corruptions.normals import draw_normals
 
-from .pictures import draw_depth
+from .images import draw_depth
 
 
 @pytest.mark.parametrize("share", [*LOST, 0.0])

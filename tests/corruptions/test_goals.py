@@ -1,4 +1,4 @@
-"""Noise on the pictures of goals, against its formula."""
+"""Noise on the images of goals, against its formula."""
 
 import numpy as np
 import pytest
@@ -7,13 +7,13 @@ from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.corruptions import GoalCorruption, find_corruption, write_corruption
 
-from .pictures import draw_picture
+from .images import draw_image
 
 GREY = np.full((300, 300, 3), 128, np.uint8)
 
 
-def spoil(text: str, picture: np.ndarray, *name: str) -> np.ndarray:
-    return find_corruption(text).corrupt(picture, make_generator("goal", *name))
+def spoil(text: str, image: np.ndarray, *name: str) -> np.ndarray:
+    return find_corruption(text).corrupt(image, make_generator("goal", *name))
 
 
 @pytest.mark.parametrize(("severity", "sigma"), [(1, 0.08 * 255), (3, 0.18 * 255)])
@@ -23,7 +23,7 @@ def test_severities_have_the_spread_of_gaussian_noise(severity: int, sigma: floa
     assert noise.std() == pytest.approx(sigma, rel=0.03)
 
 
-def test_the_papers_noise_is_drawn_for_each_picture_and_not_to_be_seen() -> None:
+def test_the_papers_noise_is_drawn_for_each_image_and_not_to_be_seen() -> None:
     spreads = [(spoil("goal_image_noise", GREY, str(k)).astype(float) - 128).std() for k in range(40)]
     # truncated to bytes a spread of 0.1 to 2 shows as 0.5 to 2.1
     assert 0.4 < min(spreads) < 0.8 < 1.6 < max(spreads) < 2.2
@@ -39,13 +39,13 @@ def test_overflow_by_the_words_meaning() -> None:
     assert write_corruption("goal_image_noise:2:clipped") == "goal_image_noise:2"
 
 
-def test_equal_generators_give_equal_pictures_and_the_input_stays() -> None:
-    picture = draw_picture(40, 60, 1)
-    kept = picture.copy()
-    first = spoil("goal_image_noise:4", picture, "a")
-    assert np.array_equal(first, spoil("goal_image_noise:4", picture, "a"))
-    assert not np.array_equal(first, spoil("goal_image_noise:4", picture, "b"))
-    assert np.array_equal(picture, kept)
+def test_equal_generators_give_equal_images_and_the_input_stays() -> None:
+    image = draw_image(40, 60, 1)
+    kept = image.copy()
+    first = spoil("goal_image_noise:4", image, "a")
+    assert np.array_equal(first, spoil("goal_image_noise:4", image, "a"))
+    assert not np.array_equal(first, spoil("goal_image_noise:4", image, "b"))
+    assert np.array_equal(image, kept)
 
 
 def test_each_declares_how_the_goals_are_told_that_it_spoils() -> None:

@@ -8,7 +8,7 @@ from navarena.core.seeding import make_generator
 from navarena.corruptions import CameraCorruption, find_corruption
 from navarena.corruptions.crack import crack_glass
 
-from .pictures import draw_picture
+from .images import draw_image
 
 
 def test_field_of_view_is_halved_as_in_the_paper() -> None:
@@ -34,9 +34,9 @@ def test_a_camera_sees_less_than_it_is_said_to() -> None:
 def test_one_crack_for_each_generator() -> None:
     crack = find_corruption("camera_crack")
     assert crack.per == "scene" and crack.severity is None
-    pictures = np.stack([draw_picture(60, 80, k) for k in (0, 0, 0)])
+    images = np.stack([draw_image(60, 80, k) for k in (0, 0, 0)])
     scenes = [make_generator("scene", name) for name in ("a", "a", "b")]
-    spoilt = crack.corrupt(pictures, scenes)
+    spoilt = crack.corrupt(images, scenes)
     assert np.array_equal(spoilt[0], spoilt[1]) and not np.array_equal(spoilt[0], spoilt[2])
 
 
@@ -55,7 +55,7 @@ def test_glass_has_lines_shards_and_shifts(seed: int) -> None:
     assert (glass.gain > 0.8).mean() > 0.6, "much is seen almost as before"
 
 
-def test_glass_fits_any_picture() -> None:
+def test_glass_fits_any_image() -> None:
     for height, width in ((1, 1), (3, 90), (480, 640)):
         glass = crack_glass(7, height, width)
         assert glass.source.shape == glass.gain.shape == glass.glow.shape == (height * width,)

@@ -1,4 +1,4 @@
-"""Noise of pictures against its formulas and statistics."""
+"""Noise of images against its formulas and statistics."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from navarena.corruptions import find_corruption
 from navarena.corruptions.noise import CHALLENGE_SIGMA, GAUSSIAN_SIGMA, SPECKLE_SIGMA, spread_noise
 from navarena.corruptions.normals import draw_normals
 
-from .pictures import draw_picture
+from .images import draw_image
 
 
 def test_tables() -> None:
@@ -27,19 +27,19 @@ def test_tables() -> None:
     ],
 )
 def test_formula_with_the_same_normal_numbers(name, formula) -> None:
-    picture = draw_picture(60, 80)
-    spoilt = find_corruption(name).corrupt(picture[None], [make_generator("noise")])[0]
-    normal = draw_normals(make_generator("noise"), *picture.shape).astype(np.float64)
-    expected = (np.clip(formula(picture / 255, normal), 0, 1) * 255).astype(np.uint8)
+    image = draw_image(60, 80)
+    spoilt = find_corruption(name).corrupt(image[None], [make_generator("noise")])[0]
+    normal = draw_normals(make_generator("noise"), *image.shape).astype(np.float64)
+    expected = (np.clip(formula(image / 255, normal), 0, 1) * 255).astype(np.uint8)
     difference = np.abs(spoilt.astype(int) - expected)
     assert difference.max() <= 1 and (difference > 0).mean() < 1e-3
 
 
 @pytest.mark.parametrize(("grey", "constant", "proportional"), [(120, 10.0, 0.0), (60, 0.0, 0.2)])
 def test_statistics(grey: int, constant: float, proportional: float) -> None:
-    picture = np.full((200, 200, 3), grey, np.uint8)
-    noise = draw_normals(make_generator("statistics"), *picture.shape)
-    added = spread_noise(picture, noise, constant, proportional) - float(grey) + 0.5
+    image = np.full((200, 200, 3), grey, np.uint8)
+    noise = draw_normals(make_generator("statistics"), *image.shape)
+    added = spread_noise(image, noise, constant, proportional) - float(grey) + 0.5
     assert abs(added.mean()) < 0.1, "half a level is lost by truncation"
     assert added.std() == pytest.approx(constant + proportional * grey, rel=0.01)
     assert abs(np.corrcoef(added[..., 0].ravel(), added[..., 1].ravel())[0, 1]) < 0.02, "per channel"

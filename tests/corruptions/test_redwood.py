@@ -11,7 +11,7 @@ from navarena.corruptions import find_corruption
 from navarena.corruptions.normals import draw_normals
 from navarena.corruptions.redwood import TABLE_VARIABLE, load_table, smooth_table
 
-from .pictures import draw_depth
+from .images import draw_depth
 
 
 def plain_redwood(depth: np.ndarray, noise: np.ndarray, table: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What holds of every corruption of pictures and depth."""
+"""What holds of every corruption of images and depth."""
 
 import inspect
 
@@ -11,14 +11,14 @@ from navarena.core.threads import THREADS_VARIABLE
 from navarena.corruptions import (
     CORRUPTIONS,
     DepthCorruption,
-    PictureCorruption,
+    ImageCorruption,
     find_corruption,
 )
-from navarena.corruptions.one_by_one import EachDepth, EachPicture
+from navarena.corruptions.one_by_one import EachDepth, EachImage
 
-from .pictures import draw_depth, draw_picture
+from .images import draw_depth, draw_image
 
-PICTURES = (
+IMAGES = (
     "camera_crack",
     "defocus_blur",
     "gaussian_noise",
@@ -28,13 +28,13 @@ PICTURES = (
     "speckle_noise",
 )
 DEPTHS = ("depth_holes", "depth_range", "redwood_depth")
-GRADED = [name for name in (*PICTURES, *DEPTHS) if name not in ("camera_crack", "redwood_depth")]
+GRADED = [name for name in (*IMAGES, *DEPTHS) if name not in ("camera_crack", "redwood_depth")]
 
 
 def make_batch(name: str, height: int = 60, width: int = 80, count: int = 3) -> np.ndarray:
     if name.partition(":")[0] in DEPTHS:
         return np.stack([draw_depth(height, width) + np.float32(0.1 * k) for k in range(count)])[..., None]
-    return np.stack([draw_picture(height, width, k) for k in range(count)])
+    return np.stack([draw_image(height, width, k) for k in range(count)])
 
 
 def generators(count: int) -> list[np.random.Generator]:
@@ -43,12 +43,12 @@ def generators(count: int) -> list[np.random.Generator]:
 
 def test_nothing_is_forgotten() -> None:
     kinds = {name: CORRUPTIONS.get(name) for name in CORRUPTIONS.names()}
-    assert {name for name, kind in kinds.items() if issubclass(kind, PictureCorruption)} == set(PICTURES)
+    assert {name for name, kind in kinds.items() if issubclass(kind, ImageCorruption)} == set(IMAGES)
     assert {name for name, kind in kinds.items() if issubclass(kind, DepthCorruption)} == set(DEPTHS)
 
 
-@pytest.mark.parametrize("name", [*PICTURES, *DEPTHS])
-def test_a_picture_depends_on_its_own_generator_only(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", [*IMAGES, *DEPTHS])
+def test_an_image_depends_on_its_own_generator_only(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     corruption = find_corruption(name)
     batch = make_batch(name)
     kept = batch.copy()
@@ -75,9 +75,9 @@ def test_severity_takes_more_and_more_away(name: str) -> None:
     assert losses == sorted(losses) and len(set(losses)) == 5, losses
 
 
-@pytest.mark.parametrize("name", [*PICTURES, *DEPTHS])
+@pytest.mark.parametrize("name", [*IMAGES, *DEPTHS])
 @pytest.mark.parametrize("size", [(1, 1), (2, 7), (31, 5)])
-def test_small_pictures_and_empty_batches(name: str, size: tuple[int, int]) -> None:
+def test_small_images_and_empty_batches(name: str, size: tuple[int, int]) -> None:
     batch = make_batch(name, 40, 40, 1)[:, : size[0], : size[1]]
     assert find_corruption(name).corrupt(batch, generators(1)).shape == batch.shape
     assert find_corruption(name).corrupt(batch[:0], []).shape == batch[:0].shape
@@ -86,19 +86,19 @@ def test_small_pictures_and_empty_batches(name: str, size: tuple[int, int]) -> N
 @pytest.mark.parametrize(
     ("owner", "wrong", "count", "message"),
     [
-        (EachPicture, np.zeros((2, 4, 5, 3)), 2, r"uint8, got \(2, 4, 5, 3\) of float64"),
-        (EachPicture, np.zeros((4, 5, 3), np.uint8), 4, r"expected pictures \(K, H, W, 3\)"),
-        (EachPicture, np.zeros((2, 4, 5, 4), np.uint8), 2, r"got \(2, 4, 5, 4\) of uint8"),
-        (EachPicture, np.zeros((1, 0, 5, 3), np.uint8), 1, r"got \(1, 0, 5, 3\)"),
-        (EachPicture, np.zeros((2, 4, 5, 3), np.uint8), 1, "a generator for each of 2 pictures, got 1"),
-        (EachPicture, [[0]], 1, "as an array, got list"),
+        (EachImage, np.zeros((2, 4, 5, 3)), 2, r"uint8, got \(2, 4, 5, 3\) of float64"),
+        (EachImage, np.zeros((4, 5, 3), np.uint8), 4, r"expected images \(K, H, W, 3\)"),
+        (EachImage, np.zeros((2, 4, 5, 4), np.uint8), 2, r"got \(2, 4, 5, 4\) of uint8"),
+        (EachImage, np.zeros((1, 0, 5, 3), np.uint8), 1, r"got \(1, 0, 5, 3\)"),
+        (EachImage, np.zeros((2, 4, 5, 3), np.uint8), 1, "a generator for each of 2 images, got 1"),
+        (EachImage, [[0]], 1, "as an array, got list"),
         (EachDepth, np.zeros((2, 4, 5, 1)), 2, r"\(K, H, W, 1\) of float32, got \(2, 4, 5, 1\) of float64"),
         (EachDepth, np.zeros((2, 4, 5), np.float32), 2, r"got \(2, 4, 5\) of float32"),
         (EachDepth, np.zeros((2, 4, 5, 1), np.float32), 3, "got 3"),
     ],
 )
 def test_wrong_input_is_refused(owner: type, wrong: object, count: int, message: str) -> None:
-    corruption = find_corruption("speckle_noise" if owner is EachPicture else "depth_range")
+    corruption = find_corruption("speckle_noise" if owner is EachImage else "depth_range")
     unchecked = inspect.unwrap(owner.corrupt)
     with pytest.raises(InputError, match=message):
         unchecked(corruption, wrong, generators(count))

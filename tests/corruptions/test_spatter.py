@@ -9,7 +9,7 @@ from navarena.core.seeding import make_generator
 from navarena.corruptions.normals import draw_normals
 from navarena.corruptions.spatter import DROPS, put_on_lens, water_mask
 
-from .pictures import draw_picture
+from .images import draw_image
 
 TABLE = [
     (0.65, 0.3, 4, 0.69, 0.6, "water"),
@@ -36,12 +36,12 @@ def plain_equalise(layer: np.ndarray) -> np.ndarray:
     return table[layer]
 
 
-def plain_spatter(picture: np.ndarray, noise: np.ndarray, severity: int) -> np.ndarray:
+def plain_spatter(image: np.ndarray, noise: np.ndarray, severity: int) -> np.ndarray:
     """The steps as the source lists them, in double precision; only Canny and distances are OpenCV's."""
     level, spread, reach, threshold, strength, kind = TABLE[severity - 1]
     liquid = gaussian_filter(level + spread * noise.astype(np.float64), reach, mode="nearest", truncate=4)
     liquid[liquid < threshold] = 0
-    shares = picture / 255
+    shares = image / 255
     if kind == "water":
         layer = (liquid * 255).astype(np.uint8)
         distance = cv2.distanceTransform(255 - cv2.Canny(layer, 50, 150), cv2.DIST_L2, 5)
@@ -64,18 +64,18 @@ def plain_spatter(picture: np.ndarray, noise: np.ndarray, severity: int) -> np.n
 
 @pytest.mark.parametrize("severity", [1, 2, 3, 4, 5])
 def test_every_step_of_the_source(severity: int) -> None:
-    picture = draw_picture(150, 200)
+    image = draw_image(150, 200)
     noise = draw_normals(make_generator("spatter", severity), 150, 200)
-    spoilt = put_on_lens(picture, noise, DROPS[severity - 1])
-    expected = plain_spatter(picture, noise, severity)
+    spoilt = put_on_lens(image, noise, DROPS[severity - 1])
+    expected = plain_spatter(image, noise, severity)
     difference = np.abs(spoilt.astype(int) - expected)
     assert (difference > 1).mean() < 2e-4 and (difference > 0).mean() < 5e-3
-    assert (spoilt != picture).mean() > 0.02, "there are drops"
+    assert (spoilt != image).mean() > 0.02, "there are drops"
 
 
 def test_a_dry_lens_changes_nothing() -> None:
     noise = np.full((20, 30), -3, np.float32)
-    picture = draw_picture(20, 30)
+    image = draw_image(20, 30)
     assert not water_mask(0.65 + 0.3 * noise, DROPS[0]).any()
     for drops in DROPS:
-        assert np.array_equal(put_on_lens(picture, noise, drops), picture)
+        assert np.array_equal(put_on_lens(image, noise, drops), image)

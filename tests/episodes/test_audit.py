@@ -87,11 +87,11 @@ def test_objects_are_measured_to_the_nearest_view_point():
     good = replace(AHEAD, goal=ObjectGoal("wall", (WALL, far)))
     cache = make_cache()
     assert measure_distances([good], cache.get("hall"))[0] == pytest.approx(1.0)
-    picture = GoalImage((0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0), 1.5, 32, 32)
+    image = GoalImage((0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0), 1.5, 32, 32)
     several = replace(AHEAD, goal=MultiGoal((WALL, replace(far, position=(5.0, 0.0, 9.0)))))
     kinds = [
         good,
-        replace(AHEAD, goal=ImageGoal(far, picture)),
+        replace(AHEAD, goal=ImageGoal(far, image)),
         several,
         replace(AHEAD, goal=ObjectGoal("x")),
     ]

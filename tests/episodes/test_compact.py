@@ -82,8 +82,8 @@ def test_what_would_be_lost_is_refused(tmp_path, changes):
 
 def test_goals_of_no_column_are_refused(tmp_path):
     seat = ObjectInstance("3", "chair", (0.0, 1.0, 2.0))
-    picture = GoalImage((0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0), 1.5, 32, 32)
-    for goals in ([POINTS.episodes[0].goal, ObjectGoal("bed")], [ImageGoal(seat, picture)]):
+    image = GoalImage((0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0), 1.5, 32, 32)
+    for goals in ([POINTS.episodes[0].goal, ObjectGoal("bed")], [ImageGoal(seat, image)]):
         with pytest.raises(InputError, match="expected points, categories or several"):
             write_list(replace(POINTS, episodes=tuple(map(episode, range(2), goals))), tmp_path / "x.list.xz")
 

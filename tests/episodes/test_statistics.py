@@ -77,7 +77,7 @@ def test_several_goals_are_a_way_through_all_of_them():
     assert numbers.euclidean.spread.most == 10 and numbers.ratio.spread.most == 1.2
 
 
-def test_pictures_count_their_objects():
+def test_images_count_their_objects():
     image = GoalImage((0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0), 1.5, 512, 512)
     episodes = [episode(ImageGoal(replace(NEAR), image), 5.0) for _ in range(3)]
     numbers = compute_statistics(episodes)

@@ -89,9 +89,9 @@ def test_who_never_looks_never_sees(tmp_path):
     assert away.classes == {"ahead": "not_stopped", "behind": "never_saw", "beside": "never_saw"}
 
 
-def test_a_run_without_failures_and_a_batch_without_pictures(tmp_path):
+def test_a_run_without_failures_and_a_batch_without_images(tmp_path):
     assert classify(tmp_path / "found", *[FORWARD] * 11, FOUND).classes.keys() == {"behind", "beside"}
-    with pytest.raises(InputError, match="batch with pictures, got CorridorBatch"):
+    with pytest.raises(InputError, match="batch with images, got CorridorBatch"):
         _Watcher()(CorridorBatch(1, ()), {})
     only = replace(make_hall(*[FORWARD] * 11, FOUND), episodes=EPISODES[:1])
     evaluate(EvaluationSettings("hall-v1", agent="scripted", out=tmp_path / "only"), only)

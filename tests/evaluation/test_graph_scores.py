@@ -70,8 +70,8 @@ def test_the_path_agent_is_perfect_in_files_too(folder, capsys):
     assert sum(row[2] for row in by_position.rows) == 12 and by_position.rows[0][3].mean == 1.0
     files = sorted(drawings.iterdir())
     assert [file.name for file in files] == [f"tour-{k}-scan1.svg" for k in range(3)]
-    picture = tree.fromstring(files[0].read_text())
-    assert "tour nDTW 1.000" in "".join(picture.itertext())
+    image = tree.fromstring(files[0].read_text())
+    assert "tour nDTW 1.000" in "".join(image.itertext())
 
 
 def test_departures_are_custom(folder, capsys):

@@ -72,7 +72,7 @@ def test_robothor_by_hand(tmp_path, episodes):
     )
     results = import_results("robothor2021", file, tmp_path / "run", "theirs", "val", episodes)
     assert results.notices == (
-        "whether the object was visible at Stop is the file's word; it keeps no pictures",
+        "whether the object was visible at Stop is the file's word; it keeps no images",
     )
     rows = read_rows(tmp_path / "run")
     assert [row.metrics for row in rows] == [

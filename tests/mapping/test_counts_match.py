@@ -9,7 +9,7 @@ from navarena.core.errors import InputError
 from navarena.mapping import (
     InstanceMemory,
     MapGrid,
-    SegmentedPicture,
+    SegmentedImage,
     TerrainSettings,
     build_terrain,
     crop_turned,
@@ -71,14 +71,14 @@ def test_sectors_need_a_heading_for_each_body(yaws):
 
 
 @pytest.mark.parametrize("depth_range", [(5.0, 0.5), (-1.0, 2.0), (0.5, np.nan)])
-def test_the_range_of_a_segmented_picture_grows(depth_range):
+def test_the_range_of_a_segmented_image_grows(depth_range):
     segments, rgb = np.zeros((4, 4), np.int32), np.zeros((4, 4, 3), np.uint8)
     with pytest.raises(InputError, match="0 <= nearest < farthest"):
-        SegmentedPicture(segments, {}, rgb, np.ones((4, 4), np.float32), np.eye(4), 1.2, depth_range)
+        SegmentedImage(segments, {}, rgb, np.ones((4, 4), np.float32), np.eye(4), 1.2, depth_range)
 
 
 def test_numbers_of_segments_are_bounded():
     segments, rgb = np.full((4, 4), 1 << 24, np.int32), np.zeros((4, 4, 3), np.uint8)
-    picture = SegmentedPicture(segments, {}, rgb, np.ones((4, 4), np.float32), np.eye(4), 1.2, (0.5, 5.0))
+    image = SegmentedImage(segments, {}, rgb, np.ones((4, 4), np.float32), np.eye(4), 1.2, (0.5, 5.0))
     with pytest.raises(InputError, match="below 16,777,216, got 16,777,216"):
-        InstanceMemory(1).observe(0, picture)
+        InstanceMemory(1).observe(0, image)

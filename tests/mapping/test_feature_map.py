@@ -1,4 +1,4 @@
-"""MultiON's learned maps: projection, registration and writing on hand-made pictures."""
+"""MultiON's learned maps: projection, registration and writing on hand-made images."""
 
 import math
 

@@ -64,7 +64,7 @@ def test_what_is_no_depth_is_no_point():
         unproject(depths, K, pose(np.nan))
 
 
-def test_points_of_rendered_pictures_lie_on_the_geometry():
+def test_points_of_rendered_images_lie_on_the_geometry():
     camera = Camera(width_px=40, height_px=24, pitch=-0.3, yaw=0.4, channels=("depth", "instance"))
     body = Embodiment("looker", 1.0, 0.1, cameras=(camera,))
     world = draw_world(ROOMS)
@@ -85,7 +85,7 @@ def test_points_of_rendered_pictures_lie_on_the_geometry():
 
 
 def metric_depth(name):
-    from navarena.simulation.sensors.pictures import Depth
+    from navarena.simulation.sensors.images import Depth
 
     return Depth(0, 20, normalize=False) if name == "depth" else None
 

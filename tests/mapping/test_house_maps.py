@@ -21,7 +21,7 @@ def world():
 
 @pytest.fixture(scope="module")
 def surface(world):
-    """Points (K, 3) spread over all triangles, 2 cm apart, and the values of semantic pictures there."""
+    """Points (K, 3) spread over all triangles, 2 cm apart, and the values of semantic images there."""
     scene = world.scene
     corners = scene.vertices[scene.triangles].astype(float)
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]

@@ -12,7 +12,7 @@ from navarena.core.geometry import rotation_from_yaw_pitch
 from navarena.mapping.instance_kernels import add_apart, count_near
 from navarena.mapping.instance_memory import InstanceMemory, InstanceSettings
 from navarena.mapping.instance_views import cut_out, sector_of
-from navarena.mapping.segmented_picture import SegmentedPicture
+from navarena.mapping.segmented_image import SegmentedImage
 
 SMALL = InstanceSettings(stride=1, least_pixels=2, crop_px=32)
 SIDE = 40
@@ -26,7 +26,7 @@ def pose(x=0.0, z=0.0, yaw=0.0):
 
 
 def look(boxes, at=None, metres=2.0, categories=None, tracked=False, color=0, hfov=math.pi / 2):
-    """A picture of 40 x 40 pixels with segments 1, 2, ... in `boxes` (rows, columns), all `metres` away."""
+    """An image of 40 x 40 pixels with segments 1, 2, ... in `boxes` (rows, columns), all `metres` away."""
     segments = np.zeros((SIDE, SIDE), np.int32)
     for number, (rows, columns) in enumerate(boxes, 1):
         segments[slice(*rows), slice(*columns)] = number
@@ -34,7 +34,7 @@ def look(boxes, at=None, metres=2.0, categories=None, tracked=False, color=0, hf
     names = categories or dict.fromkeys(range(1, len(boxes) + 1), "chair")
     rgb = np.full((SIDE, SIDE, 3), color, np.uint8)
     at = pose() if at is None else at
-    return SegmentedPicture(segments, names, rgb, depth, at, hfov, (0.5, 5.0), is_tracked=tracked)
+    return SegmentedImage(segments, names, rgb, depth, at, hfov, (0.5, 5.0), is_tracked=tracked)
 
 
 MIDDLE = ((18, 22), (18, 22))
@@ -175,20 +175,20 @@ def test_bad_input_is_refused():
         look([MIDDLE], np.full((4, 4), np.nan))
     with pytest.raises(InputError, match="hfov"):
         look([MIDDLE], hfov=4.0)
-    picture = look([MIDDLE])
+    image = look([MIDDLE])
     with pytest.raises(InputError, match="colours and depths for segments of 40 x 40"):
-        SegmentedPicture(picture.segments, {}, picture.rgb[:3], picture.depth, pose(), 1.0)
+        SegmentedImage(image.segments, {}, image.rgb[:3], image.depth, pose(), 1.0)
 
 
 def test_crops_have_margins_and_shrink_by_whole_factors():
-    picture = np.arange(64 * 64 * 3).reshape(64, 64, 3).astype(np.uint8)
-    assert np.array_equal(cut_out(picture, (10, 13, 20, 23), 0.5, 32), picture[8:16, 18:26])
-    assert np.array_equal(cut_out(picture, (0, 3, 0, 3), 0.5, 32), picture[:6, :6]), "cut at the border"
+    image = np.arange(64 * 64 * 3).reshape(64, 64, 3).astype(np.uint8)
+    assert np.array_equal(cut_out(image, (10, 13, 20, 23), 0.5, 32), image[8:16, 18:26])
+    assert np.array_equal(cut_out(image, (0, 3, 0, 3), 0.5, 32), image[:6, :6]), "cut at the border"
     even = np.full((64, 64, 3), 7, np.uint8)
     even[::2] = 9
     shrunk = cut_out(even, (0, 63, 0, 63), 0.0, 32)
     assert shrunk.shape == (32, 32, 3) and (shrunk == 8).all()
-    assert cut_out(picture, (5, 5, 0, 63), 0.0, 8).shape[1] == 64, "too thin to shrink"
+    assert cut_out(image, (5, 5, 0, 63), 0.0, 8).shape[1] == 64, "too thin to shrink"
 
 
 SIDES = [(0.1, 5, 0), (-0.1, 5, 0), (4.9, 5, 0), (5.1, 5, 1), (0.1, -5, 2), (-0.1, -5, 2), (-5, 0.1, 3)]

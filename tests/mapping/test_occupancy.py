@@ -9,7 +9,7 @@ import pytest
 from navarena.core.errors import InputError
 from navarena.mapping.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyMaps, OccupancySettings
 from navarena.simulation.body import Camera, Embodiment
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.simulator import Simulator
 from worlds import ROOMS, draw_world
 
@@ -171,9 +171,9 @@ def test_depths_beyond_the_range_are_free_and_no_obstacle():
 
 def test_depths_up_to_the_nearest_block_the_view():
     maps = OccupancyMaps(1, replace(SETTINGS, nearest=0.5))
-    picture = wall_ahead(3.0)
-    picture[0, 20:56, 30:34] = 0.5  # something nearer than the sensor can tell
-    maps.update(picture, CAMERA, at(0.05), np.zeros(1))
+    image = wall_ahead(3.0)
+    image[0, 20:56, 30:34] = 0.5  # something nearer than the sensor can tell
+    maps.update(image, CAMERA, at(0.05), np.zeros(1))
     assert maps.states(0)[35, 60] != FREE and maps.states(0)[35, 50] == FREE
 
 
@@ -189,16 +189,16 @@ def test_a_drop_of_the_floor_ends_the_view():
     rows = (np.arange(64) + 0.5 - 32) / (32 / math.tan(CAMERA.hfov / 2))
     near = np.where(rows > 0, 0.88 / np.maximum(rows, 1e-9), np.inf)
     far = np.where(rows > 0, 1.88 / np.maximum(rows, 1e-9), 7.0)
-    picture = np.tile(np.where(near < 2, near, np.minimum(far, 7.0))[:, None], (1, 64)).astype(np.float32)
+    image = np.tile(np.where(near < 2, near, np.minimum(far, 7.0))[:, None], (1, 64)).astype(np.float32)
     maps = OccupancyMaps(1, SETTINGS)
-    maps.update(picture[None], CAMERA, at(0.05), np.zeros(1))
+    maps.update(image[None], CAMERA, at(0.05), np.zeros(1))
     column = maps.states(0)[:, 60]
     assert (column[42:58] == FREE).all() and not (column[:38] == FREE).any()
     assert (maps.states(0)[:38, 58:63] == OCCUPIED).any()
     assert (maps.states(0)[36:41, 58:63] == OCCUPIED).any(0).all(), "the edge is closed, not a frontier"
 
 
-def test_later_pictures_overrule_single_mistakes():
+def test_later_images_overrule_single_mistakes():
     maps = OccupancyMaps(1, SETTINGS)
     ghost = wall_ahead(4.0)
     ghost[0, 20:40] = np.minimum(ghost[0, 20:40], 2.0)

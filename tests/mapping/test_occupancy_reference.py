@@ -12,7 +12,7 @@ from navarena.simulation.body import Camera
 
 
 def plain_carve(scores, depth, camera, pose, foot, one, corner):
-    """One picture (H, W) metres on scores (R, C): ray by ray, then cell by cell.
+    """One image (H, W) metres on scores (R, C): ray by ray, then cell by cell.
 
     Returns (R, C) bool, cells beside the fan or beyond its range, of which nothing is promised.
     """
@@ -87,7 +87,7 @@ def draw_depths(generator, shape, farthest):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_picture_changes_what_a_plain_walk_changes(seed):
+def test_an_image_changes_what_a_plain_walk_changes(seed):
     generator = np.random.default_rng([seed, 5])
     width, height = (int(size) for size in generator.integers(5, 40, 2))
     camera = Camera(width_px=width, height_px=height, hfov=float(generator.uniform(0.7, 2.2)))
@@ -116,6 +116,4 @@ def test_a_picture_changes_what_a_plain_walk_changes(seed):
     outside = maps.scores[0, 0].copy()
     outside[top:bottom, left:right] = 0
     assert not outside.any()
-    assert {-1, 4} <= set(
-        np.unique(expected[~doubtful]).tolist()
-    )  # the pictures do show walls and open floor
+    assert {-1, 4} <= set(np.unique(expected[~doubtful]).tolist())  # the images do show walls and open floor

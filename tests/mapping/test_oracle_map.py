@@ -183,7 +183,7 @@ def looking(depth):
     return np.tile(np.minimum(floor, depth)[:, None], (1, 64)).astype(np.float32)[None], camera, pose[None]
 
 
-def test_the_paper_uncovers_only_what_the_depth_picture_shows():
+def test_the_paper_uncovers_only_what_the_depth_image_shows():
     grid = MapGrid(12, 12, 1.0, (6.5, -8.0), "+x")  # along -z is to the left
     uncovered = Uncovered(1, grid, PAPER_REVEAL)
     uncovered.reveal_frames(*looking(2.9), stride=1)

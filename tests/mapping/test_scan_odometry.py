@@ -156,7 +156,7 @@ def test_only_active_bodies_move_and_a_reset_forgets():
     depths, frames = np.repeat(see_room(0.0, 0.0, 0.0), 2, 0), np.repeat(FRAME, 2, 0)
     told = np.array([[0.25, 0.0, 0.0]] * 2)
     odometry.update(depths, told, frames)
-    assert not odometry.poses.any(), "the first picture is the origin"
+    assert not odometry.poses.any(), "the first image is the origin"
     odometry.update(np.repeat(see_room(0.0, -0.25, 0.0), 2, 0), told, frames, np.array([True, False]))
     assert odometry.poses[0, 1] == pytest.approx(-0.25, abs=0.03) and not odometry.poses[1].any()
     odometry.reset([0])

@@ -23,7 +23,7 @@ def pose(x=0.0, z=0.0, y=1.25, yaw=0.0):
     return out[None]
 
 
-def picture(depth, label):
+def image(depth, label):
     return np.full((1, 40, 40), depth, np.float32), np.full((1, 40, 40), label, np.int32)
 
 
@@ -34,7 +34,7 @@ def view(maps, at, yaw=0.0):
 def test_a_wall_two_metres_ahead():
     """Of a wall of chairs at 2 m, what is 0.25 to 1.75 m high lies in row 32 - 20, columns 12 to 52."""
     maps = SemanticMaps(1, SMALL)
-    maps.update(*picture(2.0, CHAIR), CAMERA, pose(), np.zeros(1))
+    maps.update(*image(2.0, CHAIR), CAMERA, pose(), np.zeros(1))
     seen = view(maps, pose())
     assert seen.shape == (14, 64, 64)
     assert set(np.argwhere(seen[0])[:, 0]) == {12} and set(np.argwhere(seen[0])[:, 1]) <= set(range(12, 53))
@@ -48,7 +48,7 @@ def test_a_wall_two_metres_ahead():
 def test_ahead_is_up_whichever_way_the_body_looks(yaw, cell):
     """What lay 2 m ahead lies to the right after a turn to the left."""
     maps = SemanticMaps(1, SMALL)
-    depth, labels = picture(np.nan, TABLE)
+    depth, labels = image(np.nan, TABLE)
     depth[0, 18:22, 19:21] = 2.0
     maps.update(depth, labels, CAMERA, pose(), np.zeros(1))
     cells = np.argwhere(view(maps, pose(), yaw)[1 + TABLE])
@@ -57,7 +57,7 @@ def test_ahead_is_up_whichever_way_the_body_looks(yaw, cell):
 
 def two_heights(first, second):
     """The same column seen at two heights: a lower point with one label, a higher one with another."""
-    depth, labels = picture(np.nan, first)
+    depth, labels = image(np.nan, first)
     depth[0, 26, 20] = depth[0, 16, 20] = 2.01
     labels[0, 16, 20] = second
     return depth, labels
@@ -81,7 +81,7 @@ def test_void_hides_what_is_under_it_or_not():
 
 def test_what_is_too_high_or_too_low_is_left_out():
     maps = SemanticMaps(1, SMALL)
-    depth, labels = picture(np.nan, CHAIR)
+    depth, labels = image(np.nan, CHAIR)
     depth[0, 39, 20] = 2.0  # 1.95 m under the camera
     depth[0, 0, 20] = 2.0  # 1.95 m over it
     maps.update(depth, labels, CAMERA, pose(), np.zeros(1))
@@ -91,22 +91,22 @@ def test_what_is_too_high_or_too_low_is_left_out():
 @pytest.mark.parametrize("nothing", [0.0, 0.05, 9.95, np.nan, np.inf, -1.0])
 def test_what_is_no_depth_is_no_point(nothing):
     maps = SemanticMaps(1, SMALL)
-    maps.update(*picture(nothing, CHAIR), CAMERA, pose(), np.zeros(1))
+    maps.update(*image(nothing, CHAIR), CAMERA, pose(), np.zeros(1))
     assert not view(maps, pose()).any()
 
 
-def test_later_pictures_add_and_storeys_replace_or_stay():
+def test_later_images_add_and_storeys_replace_or_stay():
     for layers, both in ((1, False), (2, True)):
         maps = SemanticMaps(1, replace(SMALL, layers=layers))
-        maps.update(*picture(2.0, CHAIR), CAMERA, pose(), np.zeros(1))
+        maps.update(*image(2.0, CHAIR), CAMERA, pose(), np.zeros(1))
         below = view(maps, pose())
-        maps.update(*picture(2.0, TABLE), CAMERA, pose(y=4.25), np.array([3.0]))
+        maps.update(*image(2.0, TABLE), CAMERA, pose(y=4.25), np.array([3.0]))
         assert view(maps, pose(y=4.25))[1 + TABLE].any()
         maps.storeys.enter(np.ones(1, bool), np.zeros(1))
         assert np.array_equal(view(maps, pose()), below) == both
 
 
-def test_a_batch_equals_single_maps_and_a_tour_the_union_of_its_pictures():
+def test_a_batch_equals_single_maps_and_a_tour_the_union_of_its_images():
     generator = np.random.default_rng(0)
     depths = generator.uniform(0.5, 4, (4, 40, 40)).astype(np.float32)
     labels = generator.integers(0, len(CLASSES), (4, 40, 40)).astype(np.int32)
@@ -131,7 +131,7 @@ def test_a_batch_equals_single_maps_and_a_tour_the_union_of_its_pictures():
 
 def test_resets_and_places_off_the_map():
     maps = SemanticMaps(2, SMALL)
-    both = tuple(np.concatenate([one, one]) for one in picture(2.0, CHAIR))
+    both = tuple(np.concatenate([one, one]) for one in image(2.0, CHAIR))
     maps.update(*both, CAMERA, np.concatenate([pose(), pose(x=50.0)]), np.zeros(2))
     assert np.isfinite(maps.cloud[0, ..., 1]).any() and not np.isfinite(maps.cloud[1, ..., 1]).any()
     maps.reset([0, 1], np.array([[0.0, 0.0], [50.0, 0.0]]))
@@ -144,9 +144,9 @@ def test_resets_and_places_off_the_map():
 def test_bad_input_is_refused():
     maps = SemanticMaps(1, SMALL)
     with pytest.raises(InputError, match="expected labels within 0..12, got 13"):
-        maps.update(*picture(2.0, 13), CAMERA, pose(), np.zeros(1))
+        maps.update(*image(2.0, 13), CAMERA, pose(), np.zeros(1))
     with pytest.raises(InputError, match="finite camera poses"):
-        maps.update(*picture(2.0, 1), CAMERA, pose(np.nan), np.zeros(1))
+        maps.update(*image(2.0, 1), CAMERA, pose(np.nan), np.zeros(1))
     with pytest.raises(InputError, match="at most 99 bytes"):
         SemanticMaps(1, replace(SMALL, limit_bytes=99))
     with pytest.raises(InputError, match="'any' or 'labelled'"):

@@ -33,7 +33,7 @@ FAR = [5.0] * 61
 """Sixty steps that lead nowhere."""
 
 TABLE = [
-    # class, walk, whether the last picture shows the goal, whether an earlier one does
+    # class, walk, whether the last image shows the goal, whether an earlier one does
     ("false_stop", make_walk([5, 4, 4], stopped=True), False, True),
     ("stopped_early", make_walk([5, 4, 4], stopped=True), True, False),
     ("stopped_early", make_walk([5, 1.1, 1.1], stopped=True), False, False),

@@ -1,4 +1,4 @@
-"""The sheet of corruptions: what stands where, and that its pictures are those of the corruptions."""
+"""The sheet of corruptions: what stands where, and that its images are those of the corruptions."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from navarena.core.errors import InputError, UnknownNameError
-from navarena.corruptions import CORRUPTIONS, CameraCorruption, DepthCorruption, PictureCorruption
+from navarena.corruptions import CORRUPTIONS, CameraCorruption, DepthCorruption, ImageCorruption
 from navarena.reports.corruption_sheet import (
     CAMERA,
     COLUMNS,
@@ -45,11 +45,11 @@ def test_rows_and_columns(world: World) -> None:
         assert np.abs(cell(sheet.image, row, column, 40) - clean).mean() > 2
     assert np.array_equal(cell(sheet.image, 1, 0, 40), clean)
     empty = cell(sheet.image, 1, 2, 40)
-    assert np.ptp(empty.reshape(-1, 3), axis=0).max() == 0, "without severities there is one picture"
+    assert np.ptp(empty.reshape(-1, 3), axis=0).max() == 0, "without severities there is one image"
 
 
-def test_everything_that_pictures_show_has_a_row() -> None:
-    kinds = (PictureCorruption, CameraCorruption, DepthCorruption)
+def test_everything_that_images_show_has_a_row() -> None:
+    kinds = (ImageCorruption, CameraCorruption, DepthCorruption)
     expected = {name for name in CORRUPTIONS.names() if issubclass(CORRUPTIONS.get(name), kinds)}
     assert set(sight_corruptions()) == expected and len(sight_corruptions()) == len(expected)
 
@@ -62,7 +62,7 @@ def test_colours_of_depth() -> None:
 def test_bad_input(world: World) -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'spatter'"):
         draw_corruption_sheet(world, ("spater",))
-    with pytest.raises(InputError, match="pictures show, got 'motion_drift'; these are camera_crack"):
+    with pytest.raises(InputError, match="images show, got 'motion_drift'; these are camera_crack"):
         draw_corruption_sheet(world, ("motion_drift",))
     with pytest.raises(InputError, match="expected a view from 0 to"):
         draw_corruption_sheet(world, view=9)

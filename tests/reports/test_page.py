@@ -176,7 +176,7 @@ def test_it_opens_in_a_browser(crashed, tmp_path):
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("chromium is not installed; run: apt-get install chromium")
-    page, picture, printed = write_report(crashed, make_plan), tmp_path / "page.png", tmp_path / "page.pdf"
+    page, screenshot, printed = write_report(crashed, make_plan), tmp_path / "page.png", tmp_path / "page.pdf"
     base = [
         chromium,
         "--headless=new",
@@ -190,7 +190,7 @@ def test_it_opens_in_a_browser(crashed, tmp_path):
     assert "Crasher" in dom
     assert dom.count('class="topdown"') == page.read_text().count('class="topdown"')
     subprocess.run(
-        [*base, f"--screenshot={picture}", "--window-size=1000,1400", page.as_uri()],
+        [*base, f"--screenshot={screenshot}", "--window-size=1000,1400", page.as_uri()],
         capture_output=True,
         timeout=60,
         check=True,
@@ -201,7 +201,7 @@ def test_it_opens_in_a_browser(crashed, tmp_path):
     assert printed.read_bytes().startswith(b"%PDF")
     from PIL import Image
 
-    with Image.open(picture) as image:
+    with Image.open(screenshot) as image:
         assert image.size == (1000, 1400)
         assert len(image.convert("RGB").getcolors(1 << 24)) > 50  # something is drawn
 

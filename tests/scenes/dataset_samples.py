@@ -176,7 +176,7 @@ def plain_glb(meshes):
 
 
 def painted_meshes(n=3):
-    """The room, one colour for each object in textures; cut otherwise than the picture mesh."""
+    """The room, one colour for each object in textures; cut otherwise than the image mesh."""
     colors = (FLOOR_COLOR, WALL_COLOR, BED_COLOR, CHAIR_COLOR)
     return [
         GlbMesh(points, triangles, np.full((len(points), 2), 0.5), flat_png(color))

@@ -223,7 +223,7 @@ def test_hm3d_truncated_meshes_are_errors(tmp_path):
 def test_a_texture_that_cannot_be_decoded_is_an_error(tmp_path):
     folder = write_hm3d(tmp_path)
     points, triangles = grid_quad((-2, -2, 0), (4, 0, 0), (0, 4, 0))
-    mesh = GlbMesh(points, triangles, points[:, :2], b"not a picture", name="floor")
+    mesh = GlbMesh(points, triangles, points[:, :2], b"not an image", name="floor")
     (folder / f"{STEM}.glb").write_bytes(glb([mesh]))
     with pytest.raises(FileError, match=f"{STEM}.glb: cannot decode the images of floor"):
         _build("hm3d", tmp_path, HM3D_NAME)

@@ -13,7 +13,7 @@ from navarena.simulation.world import World
 
 
 def refuse():
-    raise AssertionError("a walk without pictures needs no scene")
+    raise AssertionError("a walk without images needs no scene")
 
 
 def test_ten_walks_of_120_actions_that_slide(dungeon_folder):

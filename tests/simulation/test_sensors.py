@@ -12,7 +12,7 @@ from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.readings import find_readings
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.pose import Collided, Compass, Gps, Heading, Position
 
 
@@ -86,11 +86,11 @@ def test_heading_position_collided():
     [(0.0, 0.0, 0.5), (0.5, 0.0, 0.5), (2.75, 0.5, 2.75), (5.0, 1.0, 5.0), (80.0, 1.0, 5.0)],
 )
 def test_depth_is_clipped_and_normalised(metres, normalized, plain):
-    picture = np.full((1, 2, 3), metres, np.float32)
+    image = np.full((1, 2, 3), metres, np.float32)
     for normalize, expected in ((True, normalized), (False, plain)):
         sensor = Depth(0.5, 5.0, normalize)
         out = np.zeros((1, 2, 3, 1), np.float32)
-        sensor.develop(picture, out)
+        sensor.develop(image, out)
         assert out == pytest.approx(np.full((1, 2, 3, 1), expected))
         spec = sensor.spec(Camera())
         assert (out >= spec.low).all() and (out <= spec.high).all()

@@ -11,7 +11,7 @@ from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_ROBOTHOR, VLN_CE
 from navarena.simulation.motion import ACTIONS
 from navarena.simulation.rendering import ExtraObjects, make_cylinder
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World, WorldCache
 from worlds import HALL, ROOMS, draw_world
@@ -167,7 +167,7 @@ def test_slots_must_be_distinct_rows():
             simulator.place(slots, [HALL_WORLD] * 2, np.zeros((2, 3)) + 5.0, np.zeros(2))
 
 
-def test_pictures_show_the_wall_ahead():
+def test_images_show_the_wall_ahead():
     """From (5, 0, 1.5) along +z, the boxes of the second row of walls begin 0.5 m away."""
     sensors = ("rgb", "depth", "semantic", "instance", "K", "world_from_camera")
     simulator = placed(ROOMS_WORLD, (5.0, 0.0, 1.5), math.pi, VLN_CE, sensors)
@@ -224,7 +224,7 @@ def test_extra_things_show_in_their_own_slot_only():
     assert np.array_equal(simulator.observations["rgb"], before)
 
 
-def test_pictures_are_taken_of_those_that_acted():
+def test_images_are_taken_of_those_that_acted():
     simulator = Simulator(LOCOBOT, 3, ("rgb", "depth"))
     simulator.place([0, 2], [HALL_WORLD] * 2, np.array([[5.0, 0, 5], [5, 0, 6]]), np.zeros(2))
     alone = placed(sensors=("rgb", "depth"))
@@ -234,12 +234,12 @@ def test_pictures_are_taken_of_those_that_acted():
         seen[name][2] = 0
     simulator.step(np.array([FORWARD, 0, 0]), np.array([True, False, False]))
     walk(alone, FORWARD)
-    for name, pictures in simulator.observations.items():
-        assert np.array_equal(pictures[0], alone.observations[name][0])
-        assert not pictures[2].any()
+    for name, images in simulator.observations.items():
+        assert np.array_equal(images[0], alone.observations[name][0])
+        assert not images[2].any()
     simulator.place([2], [HALL_WORLD], np.array([[5.0, 0, 4.75]]), np.zeros(1))
-    for name, pictures in simulator.observations.items():
-        assert np.array_equal(pictures[2], alone.observations[name][0])
+    for name, images in simulator.observations.items():
+        assert np.array_equal(images[2], alone.observations[name][0])
 
 
 def test_a_step_of_nobody_is_nothing():

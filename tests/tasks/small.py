@@ -36,7 +36,7 @@ class SmallOptions(PointNavOptions):
 
 
 class SmallPointNav(PointNav):
-    """pointnav-v1 with a picture of 32 x 24 pixels."""
+    """pointnav-v1 with an image of 32 x 24 pixels."""
 
     embodiment = SMALL_BODY
 

@@ -66,12 +66,12 @@ def test_bad_actions_and_times():
         env.step(1)
 
 
-def test_pictures_and_cameras():
+def test_images_and_cameras():
     env = make_env(sensors=("gps",), render_mode="rgb_array")
     observations, _ = env.reset(options={"episode": AHEAD})
     assert set(observations) == {"gps"}
-    picture = env.render()
-    assert picture.shape == (24, 32, 3) and picture.any()
+    image = env.render()
+    assert image.shape == (24, 32, 3) and image.any()
     assert env.intrinsics()[0, 2] == 16
     assert env.world_from_camera()[:3, 3] == pytest.approx([5, 0.88, 5])
     with pytest.raises(InputError, match="rgb_array"):

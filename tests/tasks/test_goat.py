@@ -1,4 +1,4 @@
-"""GOAT-Bench by hand: goals follow one another, both rules of success, budgets, rewards, pictures, errors."""
+"""GOAT-Bench by hand: goals follow one another, both rules of success, budgets, rewards, images, errors."""
 
 from dataclasses import replace
 
@@ -215,11 +215,11 @@ def test_agents_are_told_each_goal_in_its_way_and_no_other():
     assert look() == (3, "", "", False)
 
 
-def test_the_picture_of_a_goal_looks_where_its_camera_does():
-    """Half the picture of a level camera in a hall without walls is floor, below the horizon."""
+def test_the_image_of_a_goal_looks_where_its_camera_does():
+    """Half the image of a level camera in a hall without walls is floor, below the horizon."""
     image = as_subtask(0, THERE, "image").image
-    picture = render_goal_image(draw_world(HALL, scene_id="hall"), image)
-    assert not picture[:250].any() and picture[-1].any()
+    seen = render_goal_image(draw_world(HALL, scene_id="hall"), image)
+    assert not seen[:250].any() and image[-1].any()
     wall = render_goal_image(draw_world(ROOMS, scene_id="rooms"), replace(image, position=(1.0, 1.0, 5.0)))
     assert wall[200].any(), "a wall is ahead"
 
@@ -301,7 +301,7 @@ def test_single_skills_end_with_their_goal(protocol_id, told, limit):
     assert measure(batch, "success", "spl") == [0, 0]
 
 
-def test_categories_and_pictures_of_other_tasks_serve_as_goals():
+def test_categories_and_images_of_other_tasks_serve_as_goals():
     thing = as_subtask(0, THERE, "object").instances[0]
     batch = make_batch("ovon-v1", sensors=("objectgoal",))
     batch.start([0], [replace(AHEAD, goal=ObjectGoal("chair", (thing,)))])
@@ -315,7 +315,7 @@ GOOD = as_subtask(0, THERE, "image")
     ("subtask", "message"),
     [
         (replace(GOOD, instances=()), r"sub-task 1 \('chair'\) of episode 'ahead' in 'hall', got none"),
-        (replace(GOOD, image=None), r"camera of a picture of 'chair' \['thing-0'\], got none"),
+        (replace(GOOD, image=None), r"camera of an image of 'chair' \['thing-0'\], got none"),
         (replace(GOOD, image=replace(GOOD.image, width_px=64)), "512 x 512 pixels of 'chair'.* 64 x 512"),
         (replace(GOOD, modality="description"), "a description of 1 to 1024 letters, got 0"),
         (replace(GOOD, modality="object", category="x" * 65), "a category of 1 to 64 letters, got 65"),

@@ -40,7 +40,7 @@ def test_every_map_is_an_observation_of_its_kind():
             assert seen[name].min() >= spec.low and seen[name].max() <= spec.high
             assert seen[name].any(), name
         batch.step(np.full(2, action))
-    assert set(batch.observations) == set(MAPS), "the pictures behind them are not observed"
+    assert set(batch.observations) == set(MAPS), "the images behind them are not observed"
 
 
 def test_the_oracle_map_shows_goals_and_floor():
@@ -96,7 +96,7 @@ def test_what_the_ego_map_shows_is_the_oracle_s():
 
 
 def test_occupancy_is_drawn_ahead():
-    """In the middle of the hall all that is seen is free; the body looks up in the picture."""
+    """In the middle of the hall all that is seen is free; the body looks up in the image."""
     batch, episodes = make_batch(1, ("occupancy_map",))
     batch.start([0], episodes[:1])
     shown = batch.observations["occupancy_map"][0, ..., 0]

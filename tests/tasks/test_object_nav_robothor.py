@@ -13,7 +13,7 @@ from navarena.episodes.episode import Episode, ObjectGoal
 from navarena.episodes.view_points import find_view_points
 from navarena.metrics import compute_metrics
 from navarena.scenes.scene import SceneObject
-from navarena.simulation.instance_pictures import Nearness, render_instances
+from navarena.simulation.instance_images import Nearness, render_instances
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task

@@ -16,7 +16,7 @@ FORWARD, TURN_LEFT = 1, 2
 
 
 def small(options=""):
-    """The protocol with pictures of 64 x 36 pixels, taken by the same lens."""
+    """The protocol with images of 64 x 36 pixels, taken by the same lens."""
     task = get_task(f"pointnav-habitat2020-v1{options}")
     camera = replace(task.embodiment.cameras[0], width_px=64, height_px=36)
     task.embodiment = replace(task.embodiment, cameras=(camera,))
@@ -48,7 +48,7 @@ def test_success_is_nearer_than_twice_the_radius(distance, succeeds):
     assert result.terminated[0] and (result.reward[0] > 2) == succeeds
 
 
-def test_noise_spoils_pictures_and_motion():
+def test_noise_spoils_images_and_motion():
     noisy, clean = begin(small()), begin(small("+rgb_noise=false+depth_noise=false+actuation_noise=false"))
     difference = noisy.observations["rgb"].astype(float) - clean.observations["rgb"]
     mid = (clean.observations["rgb"] > 80) & (clean.observations["rgb"] < 175)

@@ -28,8 +28,8 @@ def atlas(world):
     return GraphAtlas([build_floor_graph(world.navmesh, HOUSE, make_generator("test"))])
 
 
-def mean_colors(pictures):
-    return pictures.mean((1, 2)) / 255
+def mean_colors(images):
+    return images.mean((1, 2)) / 255
 
 
 def test_places_are_spaced_and_joined_in_straight_lines(world, atlas):
@@ -50,20 +50,20 @@ def test_the_same_name_gives_the_same_graph(world, atlas):
         build_floor_graph(world.navmesh, HOUSE, make_generator("test"), FloorGraphSettings(spacing=100.0))
 
 
-def test_pictures_are_those_of_the_views(world, atlas):
+def test_images_are_those_of_the_views(world, atlas):
     """The twelve level views go round to the right: neighbours overlap, opposite ones do not."""
     features = RenderedFeatures(atlas, lambda scan: world.render_mesh, mean_colors, 3, SMALL)
     name = atlas.graphs[HOUSE].viewpoints[0]
-    pictures = features.pictures(HOUSE, name).astype(float)
-    assert pictures.shape == (36, 48, 64, 3) and pictures.std() > 1
+    images = features.images(HOUSE, name).astype(float)
+    assert images.shape == (36, 48, 64, 3) and images.std() > 1
     focal = 32 / np.tan(SMALL.hfov / 2)
     for k in range(12):
-        right, left = pictures[12 + k, 24], pictures[12 + (k + 1) % 12, 24]  # the horizon's row
+        right, left = images[12 + k, 24], images[12 + (k + 1) % 12, 24]  # the horizon's row
         columns = np.arange(34, 62)
         angle = np.arctan((columns + 0.5 - 32) / focal) - np.pi / 6
         seen_there = np.clip(np.round(32 + focal * np.tan(angle) - 0.5).astype(int), 0, 63)
         assert np.median(np.abs(right[columns] - left[seen_there])) < 12
-    assert np.allclose(features.views(HOUSE, name), mean_colors(pictures), atol=1e-5)
+    assert np.allclose(features.views(HOUSE, name), mean_colors(images), atol=1e-5)
 
 
 def test_a_batch_observes_them(world, atlas):

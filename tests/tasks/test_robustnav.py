@@ -1,4 +1,4 @@
-"""RobustNav's readings: resized pictures, noise, cached distances, zero shaping, its SPL."""
+"""RobustNav's readings: resized images, noise, cached distances, zero shaping, its SPL."""
 
 import math
 from dataclasses import replace
@@ -100,7 +100,7 @@ def test_the_protocols():
     assert "depth" not in get_task("robustnav-objectnav-v1+track=rgb").sensors
 
 
-def test_pictures_are_resized_as_pillow_does():
+def test_images_are_resized_as_pillow_does():
     batch = begin("robustnav-pointnav-v1", FAR, ("rgb", "depth"))
     seen = batch.observations
     assert seen["rgb"].shape == (1, 224, 224, 3) and seen["depth"].shape == (1, 224, 224, 1)

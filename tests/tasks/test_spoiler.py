@@ -12,7 +12,7 @@ from navarena.corruptions import (
     CORRUPTIONS,
     CameraCorruption,
     DepthCorruption,
-    PictureCorruption,
+    ImageCorruption,
     find_corruption,
 )
 from navarena.corruptions.noise import SpeckleNoise
@@ -52,13 +52,13 @@ class Metres(DepthCorruption):
         return depths + np.float32(3) * (depths > 0)
 
 
-class Dark(PictureCorruption):
+class Dark(ImageCorruption):
     """Divides by a number that is drawn once per scene or per episode."""
 
     severities = ()
 
-    def corrupt(self, pictures, generators):
-        return np.array([picture // one.integers(2, 200) for picture, one in zip(pictures, generators)])
+    def corrupt(self, images, generators):
+        return np.array([image // one.integers(2, 200) for image, one in zip(images, generators)])
 
 
 class DarkScene(Dark):
@@ -150,7 +150,7 @@ def test_each_spoils_what_it_should_alike_in_every_batch(corruption, expected):
             assert value.tobytes() == spoilt[key][name].tobytes(), (key, name)
 
 
-def test_a_picture_is_spoilt_once_while_its_body_rests():
+def test_an_image_is_spoilt_once_while_its_body_rests():
     batch = NavigationBatch(SmallPointNav(), 2, None, SENSORS, make_cache(), ("speckle_noise:5", "metres"))
     batch.start(range(2), EPISODES[:2])
     first = {name: batch.observations[name].copy() for name in ("rgb", "depth")}
@@ -160,14 +160,14 @@ def test_a_picture_is_spoilt_once_while_its_body_rests():
         assert np.array_equal(batch.observations[name][1], before[1])
 
 
-def test_pictures_follow_one_another_with_their_own_draws():
+def test_images_follow_one_another_with_their_own_draws():
     twice, clean = walk(4, ("speckle_noise:1", "again:1")), walk(4, ())
-    picture = clean["left", 1]["rgb"]
+    image = clean["left", 1]["rgb"]
     scene = next(one.scene_id for one in EPISODES if one.episode_id == "left")
     for place, text in enumerate(("speckle_noise:1", "again:1")):
         generator = make_generator("corruption", text, place, "rgb", scene, "left", 1)
-        picture = find_corruption(text).corrupt(picture[None], [generator])[0]
-    assert np.array_equal(twice["left", 1]["rgb"], picture)
+        image = find_corruption(text).corrupt(image[None], [generator])[0]
+    assert np.array_equal(twice["left", 1]["rgb"], image)
 
 
 def test_draws_last_for_a_scene_or_an_episode():
@@ -332,9 +332,9 @@ class Blind(SmallPointNav):
 @pytest.mark.parametrize(
     ("corruption", "needed"),
     [
-        ("speckle_noise", "a sensor of colour pictures"),
+        ("speckle_noise", "a sensor of colour images"),
         ("metres", "a sensor of depth"),
-        ("narrow", "a sensor of pictures"),
+        ("narrow", "a sensor of images"),
         ("localisation_noise", "a sensor of gps or compass"),
         ("odometry_noise", "a sensor of odometry"),
         ("motor_failure", "a turn that is commanded as one step"),

@@ -1,4 +1,4 @@
-"""Goals told in other words and by noisy pictures: what counts stays, alike in every batch."""
+"""Goals told in other words and by noisy images: what counts stays, alike in every batch."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def world():
 
 @pytest.fixture(scope="module")
 def episodes(world):
-    """Two episodes: names with synonyms, words and pictures of the same objects, each way twice."""
+    """Two episodes: names with synonyms, words and images of the same objects, each way twice."""
     offer = Offer(world, names_of_split("val_seen"))
     named = next(one for one in offer.choices("object") if find_synonyms(one.name))
     chosen = [named, offer.choices("description")[0], offer.choices("image")[0]]

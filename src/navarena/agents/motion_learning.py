@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from navarena.simulation.body import Embodiment
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Task
 
@@ -14,7 +14,7 @@ SENSORS = ("depth", "odometry")
 """What learn_motions observes."""
 
 BAND = (0.4, 0.6)
-"""Shares of the picture's height and width between which depth tells whether the way ahead is free."""
+"""Shares of the image's height and width between which depth tells whether the way ahead is free."""
 
 OUTLIERS = 0.1
 """Share of the depths in the band that may be nearer: noise and holes."""

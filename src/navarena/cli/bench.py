@@ -29,7 +29,7 @@ BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure speed here: pictures, steps, paths, navmeshes, loading, files, episodes, graphs, noise, maps,
+    """Measure speed here: images, steps, paths, navmeshes, loading, files, episodes, graphs, noise, maps,
     and evaluation by several processes.
 
     The marks are those of the project on one core of a 2-core server CPU; compare ratios, not

@@ -19,18 +19,18 @@ class CorruptionsSheet:
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file."""
     out: Path
-    """The picture to write, .png."""
+    """The image to write, .png."""
     corruption: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Corruptions to draw, by name without severity; may be repeated. All that pictures show by default."""
+    """Corruptions to draw, by name without severity; may be repeated. All that images show by default."""
     view: int = 0
     """Which view of the scene to take, from 0 (`navarena scene preview` numbers them from 1)."""
     cell_width: int = 200
-    """Width of each picture on the sheet, pixels."""
+    """Width of each image on the sheet, pixels."""
     json: bool = False
     """Print one JSON document instead of a line."""
 
     def run(self, console: Console) -> int:
-        """Draw and write the picture; the exit code is 0."""
+        """Draw and write the image; the exit code is 0."""
         from navarena.reports.corruption_sheet import draw_corruption_sheet
         from navarena.reports.preview import write_png
 

@@ -17,7 +17,7 @@ from navarena.reports.tables import failure_table
 class Failures:
     """Re-execute the failed episodes of a run and name one reason for each.
 
-    By what the body did, and by whether its picture could show the goal. The classes are also written into
+    By what the body did, and by whether its image could show the goal. The classes are also written into
     the folder, as failures.json, and into its report. With --json, one document is printed with the keys
     identity, agent, episodes, failed, counts (class: how many) and classes (for each: episode_id, class).
     """

@@ -96,12 +96,12 @@ class GoalsStats:
 
 @dataclass(frozen=True)
 class GoalsPreview:
-    """Draw goals of a scene into one PNG: pictures, names and descriptions."""
+    """Draw goals of a scene into one PNG: images, names and descriptions."""
 
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file with labels."""
     out: Path
-    """The picture to write, .png."""
+    """The image to write, .png."""
     split: str | None = None
     """Only names that this split of goat-v1 asks for; all of them otherwise."""
     most: int = 16
@@ -110,7 +110,7 @@ class GoalsPreview:
     """Print one JSON document instead of a line."""
 
     def run(self, console: Console) -> int:
-        """Draw and write the picture; the exit code is 0."""
+        """Draw and write the image; the exit code is 0."""
         from navarena.reports.goal_sheet import draw_goal_sheet
         from navarena.reports.preview import write_png
 

@@ -32,7 +32,7 @@ class GoalsReword:
     out: Path
     """The file to write, .json or .json.gz."""
     captioner: str | None = None
-    """What is asked how a thing looks, given its picture; written as --writer is. None by default."""
+    """What is asked how a thing looks, given its image; written as --writer is. None by default."""
     protocol: str = "goat-v1"
     """Protocol of the file."""
     json: bool = False

@@ -14,22 +14,22 @@ from navarena.evaluation.analyses import read_labelled
 from navarena.evaluation.compare import Comparison, Contestant, compare
 from navarena.evaluation.failures import read_failures
 from navarena.evaluation.runner import REPORT_NAME
-from navarena.reports.films import KINDS, FilmSettings
 from navarena.reports.papers import write_csv, write_latex
 from navarena.reports.runs import (
     REPORT_NAME as SHARED_NAME,
 )
 from navarena.reports.runs import (
     Drawn,
-    FilmCard,
+    VideoCard,
     draw_galleries,
     label_apart,
     opener,
-    plan_films,
-    shoot_films,
+    plan_videos,
+    render_videos,
     write_runs,
 )
 from navarena.reports.runs.page import Classes
+from navarena.reports.videos import KINDS, VideoSettings
 
 MOST_RUNS = 26
 
@@ -60,12 +60,12 @@ class Report:
     no_drawings: bool = False
     """Leave out the drawings from above, for which episodes are replayed in their scenes."""
     videos: int = 0
-    """Film so many episodes of each run; needs the extra `video`."""
+    """Video so many episodes of each run; needs the extra `video`."""
     video_of: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Which episodes: best, worst, random, or failures (of every class); may be given several times. All
     four in turn by default."""
     video_height: int = 240
-    """Pixels, of each of the pictures in a frame."""
+    """Pixels, of each of the images in a frame."""
     video_fps: int = 10
     """Actions shown in a second."""
     video_folder: Path | None = None
@@ -98,27 +98,33 @@ class Report:
                 "notices": list(comparison.notices),
                 "latex": None if self.latex is None else str(self.latex),
                 "csv": None if self.csv is None else str(self.csv),
-                "videos": [describe_film(film) for film in drawn.films],
+                "videos": [describe_video(video) for video in drawn.videos],
             }
         )
         return 0
 
     def _draw(self, console: Console, comparison: Comparison, classes: Classes, page: Path) -> Drawn:
-        """Replay what is to be drawn and filmed."""
+        """Replay what is to be drawn and recorded."""
         if self.videos < 0:
             raise InputError(f"expected 0 or more --videos, got {self.videos}")
-        settings = FilmSettings(self.video_height, self.video_fps)
-        shootings = plan_films(comparison, classes, self.videos, self.video_of or KINDS)
+        settings = VideoSettings(self.video_height, self.video_fps)
+        plans = plan_videos(comparison, classes, self.videos, self.video_of or KINDS)
         open_benchmark, drawn = opener(), Drawn({})
         if not self.no_drawings:
             with console.progress(len(comparison.contestants), "drawing") as progress:
                 drawn = Drawn(draw_galleries(comparison, classes, open_benchmark, progress.advance))
-        if shootings:
-            with console.progress(sum(one.frames for one in shootings), "filming") as progress:
-                films = shoot_films(
-                    comparison, shootings, settings, open_benchmark, page, self.video_folder, progress.advance
+        if plans:
+            with console.progress(sum(one.frames for one in plans), "recording") as progress:
+                rendered = render_videos(
+                    comparison,
+                    plans,
+                    settings,
+                    open_benchmark,
+                    page,
+                    self.video_folder,
+                    progress.advance,
                 )
-            drawn = Drawn(drawn.galleries, films)
+            drawn = Drawn(drawn.galleries, rendered)
         return drawn
 
 
@@ -136,12 +142,12 @@ def describe_runs(contestants: Sequence[Contestant]) -> list[dict[str, object]]:
     ]
 
 
-def describe_film(film: FilmCard) -> dict[str, object]:
+def describe_video(video: VideoCard) -> dict[str, object]:
     """What --json prints of a video; `file` is null where it is in the page."""
     return {
-        "label": film.run,
-        "episode_id": film.episode_id,
-        "kind": film.kind,
-        "seconds": film.seconds,
-        "file": None if film.source.startswith("data:") else film.source,
+        "label": video.run,
+        "episode_id": video.episode_id,
+        "kind": video.kind,
+        "seconds": video.seconds,
+        "file": None if video.source.startswith("data:") else video.source,
     }

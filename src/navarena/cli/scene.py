@@ -121,7 +121,7 @@ class ScenePreview:
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file."""
     out: Path
-    """The picture to write, .png."""
+    """The image to write, .png."""
     up: str = "y"
     """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
     scale: float = 1.0
@@ -134,7 +134,7 @@ class ScenePreview:
     """Print one JSON document instead of a line."""
 
     def run(self, console: Console) -> int:
-        """Draw and write the picture; the exit code is 0."""
+        """Draw and write the image; the exit code is 0."""
         from navarena.reports.preview import draw_preview, write_png
 
         if self.out.suffix.lower() != ".png":

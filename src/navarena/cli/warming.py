@@ -17,7 +17,7 @@ import numpy as np
 from navarena.agents.loading import load_agent
 from navarena.cli.console import Console
 from navarena.core.seeding import make_generator
-from navarena.corruptions import CORRUPTIONS, DepthCorruption, PictureCorruption
+from navarena.corruptions import CORRUPTIONS, DepthCorruption, ImageCorruption
 from navarena.episodes.catalog import load_episodes
 from navarena.evaluation.runner import evaluate
 from navarena.evaluation.settings import EvaluationSettings
@@ -42,7 +42,7 @@ def _sample_scene() -> str:
     return scene_ids("houses-v1", "mini")[0]
 
 
-def warm_pictures() -> None:
+def warm_images() -> None:
     """The kernels that draw: a scene, an extra object, all shadings and outputs."""
     scene = load_scene(_sample_scene())
     renderer = VisibilityRenderer([build_render_mesh(scene)], threads=1)
@@ -108,19 +108,19 @@ def warm_labels() -> None:
 
 
 def warm_corruptions() -> None:
-    """The kernels that spoil pictures and depth."""
+    """The kernels that spoil images and depth."""
     generators = [make_generator("warm")]
     for name in CORRUPTIONS.names():
         severities = CORRUPTIONS.get(name).severities or (None,)
         for corruption in (CORRUPTIONS.get(name)(severity) for severity in severities):
-            if isinstance(corruption, PictureCorruption):
+            if isinstance(corruption, ImageCorruption):
                 corruption.corrupt(np.zeros((1, 24, 32, 3), np.uint8), generators)
             elif isinstance(corruption, DepthCorruption):
                 corruption.corrupt(np.ones((1, 24, 32, 1), np.float32), generators)
 
 
 SIDE_BY_SIDE: tuple[Callable[[], None], ...] = (
-    warm_pictures,
+    warm_images,
     warm_paths,
     warm_voxels,
     warm_labels,

@@ -1,7 +1,7 @@
-"""Random changes of colour pictures during training: crop, shift and colour jitter.
+"""Random changes of colour images during training: crop, shift and colour jitter.
 
 Robustness benchmarks train agents with these (Chattopadhyay et al. 2021, section 5; RobustNav's
-parameters): the picture is shifted, then cropped, then jittered, each picture by itself.
+parameters): the image is shifted, then cropped, then jittered, each image by itself.
 """
 
 from abc import ABC, abstractmethod
@@ -18,26 +18,26 @@ from navarena.corruptions.augmentation_kernels import (
     scale_saturation,
     turn_hue,
 )
-from navarena.corruptions.one_by_one import require_generators, require_pictures
+from navarena.corruptions.one_by_one import require_generators, require_images
 
 
 class Augmentation(ABC):
-    """Changes colour pictures at random, for training."""
+    """Changes colour images at random, for training."""
 
     @abstractmethod
     def augment(
-        self, pictures: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
+        self, images: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
     ) -> UInt8[np.ndarray, "k H W 3"]:
-        """Changed copies of `pictures`, (K, H, W, 3) uint8 sRGB bytes, which stay as they are.
+        """Changed copies of `images`, (K, H, W, 3) uint8 sRGB bytes, which stay as they are.
 
-        generators: K, one for each picture; what happens to one picture depends on no other.
+        generators: K, one for each image; what happens to one image depends on no other.
 
         Raises InputError for another shape or dtype, and for another number of generators.
         """
 
 
 class RandomShift(Augmentation):
-    """Moves the picture by up to a share of its size; what comes in from outside is black.
+    """Moves the image by up to a share of its size; what comes in from outside is black.
 
     Args:
         share: of width and of height, at most; RobustNav's 0.2.
@@ -49,18 +49,18 @@ class RandomShift(Augmentation):
         self.share = share
 
     def augment(
-        self, pictures: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
+        self, images: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
     ) -> UInt8[np.ndarray, "k h w 3"]:
         """(K, H, W, 3) uint8: shifted, each by whole pixels evenly drawn."""
-        require_pictures(pictures, 3, np.uint8)
-        require_generators(generators, len(pictures))
-        reach = self.share * np.array(pictures.shape[1:3])
+        require_images(images, 3, np.uint8)
+        require_generators(generators, len(images))
+        reach = self.share * np.array(images.shape[1:3])
         offsets = [np.rint(one.uniform(-reach, reach)) for one in generators]
-        return shift_pictures(pictures, np.array(offsets, np.int64).reshape(-1, 2))
+        return shift_images(images, np.array(offsets, np.int64).reshape(-1, 2))
 
 
 class RandomCrop(Augmentation):
-    """Keeps a window of the picture.
+    """Keeps a window of the image.
 
     Args:
         height_px, width_px: size of the window in pixels; RobustNav's 240 x 320 of 300 x 400.
@@ -72,29 +72,29 @@ class RandomCrop(Augmentation):
         self.height_px, self.width_px = height_px, width_px
 
     def augment(
-        self, pictures: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
+        self, images: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
     ) -> UInt8[np.ndarray, "k H W 3"]:
         """(K, height_px, width_px, 3) uint8: windows evenly drawn.
 
-        Raises InputError for pictures that are smaller than the window.
+        Raises InputError for images that are smaller than the window.
         """
-        require_pictures(pictures, 3, np.uint8)
-        require_generators(generators, len(pictures))
-        room = np.array(pictures.shape[1:3]) - np.array((self.height_px, self.width_px))
+        require_images(images, 3, np.uint8)
+        require_generators(generators, len(images))
+        room = np.array(images.shape[1:3]) - np.array((self.height_px, self.width_px))
         if (room < 0).any():
             raise InputError(
-                f"expected pictures of at least {self.height_px} x {self.width_px} pixels for random_crop, "
-                f"got {pictures.shape[1]} x {pictures.shape[2]}"
+                f"expected images of at least {self.height_px} x {self.width_px} pixels for random_crop, "
+                f"got {images.shape[1]} x {images.shape[2]}"
             )
-        windows = np.zeros((len(pictures), self.height_px, self.width_px, 3), np.uint8)
-        for window, picture, generator in zip(windows, pictures, generators, strict=True):
+        windows = np.zeros((len(images), self.height_px, self.width_px, 3), np.uint8)
+        for window, image, generator in zip(windows, images, generators, strict=True):
             top, left = generator.integers(0, room + 1)
-            window[:] = picture[top : top + self.height_px, left : left + self.width_px]
+            window[:] = image[top : top + self.height_px, left : left + self.width_px]
         return windows
 
 
 class ColorJitter(Augmentation):
-    """Changes brightness, contrast, saturation and hue, in an order drawn for each picture.
+    """Changes brightness, contrast, saturation and hue, in an order drawn for each image.
 
     Args:
         strength: brightness, contrast and saturation are multiplied by 1 - strength to 1 + strength, and
@@ -107,12 +107,12 @@ class ColorJitter(Augmentation):
         self.strength = strength
 
     def augment(
-        self, pictures: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
+        self, images: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
     ) -> UInt8[np.ndarray, "k h w 3"]:
         """(K, H, W, 3) uint8: jittered; after each change bytes are clipped and truncated (hue: rounded)."""
-        require_pictures(pictures, 3, np.uint8)
-        require_generators(generators, len(pictures))
-        jittered = np.array(pictures, order="C")
+        require_images(images, 3, np.uint8)
+        require_generators(generators, len(images))
+        jittered = np.array(images, order="C")
 
         def work(_: int, first: int, last: int) -> None:
             for k in range(first, last):
@@ -121,7 +121,7 @@ class ColorJitter(Augmentation):
                 for change in order:
                     change_colors(jittered[k].reshape(-1, 3), int(change), float(amounts[change]))
 
-        run_in_shares(work, len(pictures))
+        run_in_shares(work, len(images))
         return jittered
 
 
@@ -140,17 +140,17 @@ def change_colors(pixels: UInt8[np.ndarray, "p 3"], change: int, amount: float) 
     scale(pixels, np.float32(1) + np.float32(amount))
 
 
-def shift_pictures(
-    pictures: UInt8[np.ndarray, "k h w 3"], offsets: Int[np.ndarray, "k 2"]
+def shift_images(
+    images: UInt8[np.ndarray, "k h w 3"], offsets: Int[np.ndarray, "k 2"]
 ) -> UInt8[np.ndarray, "k h w 3"]:
-    """(K, H, W, 3) uint8: `pictures` moved by `offsets`, (K, 2) pixels down and right, on black."""
-    height, width = pictures.shape[1:3]
-    shifted = np.zeros_like(pictures)
-    for moved, picture, (down, right) in zip(shifted, pictures, offsets, strict=True):
+    """(K, H, W, 3) uint8: `images` moved by `offsets`, (K, 2) pixels down and right, on black."""
+    height, width = images.shape[1:3]
+    shifted = np.zeros_like(images)
+    for moved, image, (down, right) in zip(shifted, images, offsets, strict=True):
         rows, columns = max(height - abs(down), 0), max(width - abs(right), 0)
         to_row, to_column = max(down, 0), max(right, 0)
         from_row, from_column = max(-down, 0), max(-right, 0)
-        moved[to_row : to_row + rows, to_column : to_column + columns] = picture[
+        moved[to_row : to_row + rows, to_column : to_column + columns] = image[
             from_row : from_row + rows, from_column : from_column + columns
         ]
     return shifted

@@ -1,4 +1,4 @@
-"""Blurs of colour pictures: out of focus, and moved while the shutter was open."""
+"""Blurs of colour images: out of focus, and moved while the shutter was open."""
 
 from functools import cache
 
@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int32, Int64, UInt8
 
 from navarena.corruptions.blur_kernels import WEIGHT_BITS, blur_symmetrically, sum_taps
-from navarena.corruptions.one_by_one import EachPicture
+from navarena.corruptions.one_by_one import EachImage
 from navarena.corruptions.opencv import mirror_edges, repeat_edges, soften_kernel
 
 DEFOCUS = ((3, 0.1), (4, 0.5), (6, 0.5), (8, 0.5), (10, 0.5))
@@ -21,50 +21,50 @@ MOTION = ((10, 3.0), (15, 5.0), (15, 8.0), (15, 12.0), (20, 15.0))
 """Radius and standard deviation in pixels by severity (the same source)."""
 
 LARGEST_ANGLE_DEG = 45.0
-"""Each picture is moved along an angle from minus this to this (the same source)."""
+"""Each image is moved along an angle from minus this to this (the same source)."""
 
 
-class DefocusBlur(EachPicture):
-    """The picture seen through a disc, as by a lens out of focus.
+class DefocusBlur(EachImage):
+    """The image seen through a disc, as by a lens out of focus.
 
     The disc is made to sum to 1 before its rim is softened, and softening mirrors it at the edge of
-    its grid, so that at severities 4 and 5 pictures get 1 % brighter: the source's reading, kept.
+    its grid, so that at severities 4 and 5 images get 1 % brighter: the source's reading, kept.
     """
 
     def spoil(
-        self, picture: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
+        self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: sums under the disc, mirrored at the edges, clipped, truncated. Draws nothing."""
         weights = _defocus_weights(*self.of_severity(DEFOCUS))
         steps = weights - np.pad(weights[:, 1:], ((0, 0), (0, 1)))
-        padded = mirror_edges(picture, len(weights))
-        spoilt = np.zeros_like(picture)
+        padded = mirror_edges(image, len(weights))
+        spoilt = np.zeros_like(image)
         blur_symmetrically(padded.reshape(len(padded), -1), weights, steps, spoilt.reshape(len(spoilt), -1))
         return spoilt
 
 
-class MotionBlur(EachPicture):
-    """The picture drawn out to one side along a line of random angle, as by moving the camera.
+class MotionBlur(EachImage):
+    """The image drawn out to one side along a line of random angle, as by moving the camera.
 
     The taps are ImageMagick's, which the source calls.
     """
 
     def spoil(
-        self, picture: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
+        self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: sums of the taps, outermost pixels repeated, rounded."""
         angle = np.radians(generator.uniform(-LARGEST_ANGLE_DEG, LARGEST_ANGLE_DEG))
-        return blur_along(picture, *self.of_severity(MOTION), float(angle))
+        return blur_along(image, *self.of_severity(MOTION), float(angle))
 
 
 def blur_along(
-    picture: UInt8[np.ndarray, "h w 3"], radius: int, sigma: float, angle: float
+    image: UInt8[np.ndarray, "h w 3"], radius: int, sigma: float, angle: float
 ) -> UInt8[np.ndarray, "h w 3"]:
-    """(H, W, 3) uint8: `picture` (H, W, 3) uint8 under `motion_taps`, outermost pixels repeated, rounded."""
+    """(H, W, 3) uint8: `image` (H, W, 3) uint8 under `motion_taps`, outermost pixels repeated, rounded."""
     down, right, weights = motion_taps(radius, sigma, angle)
     margin = len(weights)
-    padded = repeat_edges(picture, margin)
-    spoilt = np.zeros_like(picture)
+    padded = repeat_edges(image, margin)
+    spoilt = np.zeros_like(image)
     sum_taps(
         padded.reshape(len(padded), -1), margin, down, right, _fixed(weights), spoilt.reshape(len(spoilt), -1)
     )
@@ -107,7 +107,7 @@ def _defocus_weights(radius: int, softness: float) -> Int32[np.ndarray, "r r"]:
     disc = defocus_disc(radius, softness).astype(np.float64)
     half = len(disc) // 2
     weights = _fixed(disc)
-    # An even picture stays as even as under the disc itself: the centre takes what rounding lost.
+    # An even image stays as even as under the disc itself: the centre takes what rounding lost.
     weights[half, half] += round(float(disc.sum()) * 2**WEIGHT_BITS) - int(weights.sum())
     quarter = np.ascontiguousarray(weights[half:, half:])
     quarter.flags.writeable = False

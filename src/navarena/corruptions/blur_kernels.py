@@ -16,7 +16,7 @@ rounded weights."""
 
 @kernel
 def sum_taps(padded, margin, down, right, weights, out):
-    """out[y, x] = the rounded sum of weights[t] picture[y + down[t], x + right[t]].
+    """out[y, x] = the rounded sum of weights[t] image[y + down[t], x + right[t]].
 
     padded (H + 2 margin, 3 (W + 2 margin)) uint8, rows of pixels; down, right (T,) int64 pixels, at
     most `margin`; weights (T,) int32 of WEIGHT_BITS; out (H, 3 W) uint8.
@@ -37,7 +37,7 @@ def sum_taps(padded, margin, down, right, weights, out):
 
 @kernel
 def blur_symmetrically(padded, weights, steps, out):
-    """out[y, x] = the truncated sum of picture[y + j, x + k] times the weight of (|j|, |k|), at most 255.
+    """out[y, x] = the truncated sum of image[y + j, x + k] times the weight of (|j|, |k|), at most 255.
 
     Only the change from pixel to pixel is summed, over the few places where weights change along a
     row; rows above and below are added first.

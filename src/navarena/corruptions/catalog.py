@@ -54,7 +54,7 @@ AUGMENTATIONS = Registry(
     },
     "navarena.augmentations",
 )
-"""Name -> class of what changes pictures during training, called without arguments for RobustNav's
+"""Name -> class of what changes images during training, called without arguments for RobustNav's
 parameters. Packages add theirs in the entry-point group."""
 
 

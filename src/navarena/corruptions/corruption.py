@@ -40,7 +40,7 @@ class Corruption:
             occurs twice.
         replaces: names of corruptions that a protocol has itself and that this one stands in for when it is
             chosen; one of the same name always does.
-        per: what names the generators it is handed: each step (and picture), each episode or each scene.
+        per: what names the generators it is handed: each step (and image), each episode or each scene.
         severity: the chosen one; None for corruptions without severities.
         choices: name of an option -> its chosen word.
 
@@ -94,21 +94,21 @@ class Corruption:
         return table[self.severities.index(self.severity)]
 
 
-class PictureCorruption(Corruption, ABC):
-    """Spoils colour pictures. Nothing else is touched: neither depth nor labels."""
+class ImageCorruption(Corruption, ABC):
+    """Spoils colour images. Nothing else is touched: neither depth nor labels."""
 
     @abstractmethod
     def corrupt(
-        self, pictures: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
+        self, images: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
     ) -> UInt8[np.ndarray, "k h w 3"]:
-        """Spoilt copies of `pictures`, (K, H, W, 3) uint8 sRGB bytes, which stay as they are.
+        """Spoilt copies of `images`, (K, H, W, 3) uint8 sRGB bytes, which stay as they are.
 
-        generators: K, one for each picture; what happens to one picture depends on no other.
+        generators: K, one for each image; what happens to one image depends on no other.
         """
 
 
 class DepthCorruption(Corruption, ABC):
-    """Spoils depth pictures as the camera measures them, before the sensor clips and scales them."""
+    """Spoils depth images as the camera measures them, before the sensor clips and scales them."""
 
     @abstractmethod
     def corrupt(
@@ -117,26 +117,26 @@ class DepthCorruption(Corruption, ABC):
         """Spoilt copies of `depths`, (K, H, W, 1) float32 metres along the optical axis, 0 where nothing was
         hit; `depths` stays as it is.
 
-        generators: K, one for each picture; what happens to one picture depends on no other.
+        generators: K, one for each image; what happens to one image depends on no other.
         """
 
 
 class CameraCorruption(Corruption, ABC):
-    """Changes the cameras themselves; pictures are then taken with the changed ones.
+    """Changes the cameras themselves; images are then taken with the changed ones.
 
-    The changed camera takes all pictures; with the word "rgb_only" the colour pictures alone.
+    The changed camera takes all images; with the word "rgb_only" the colour images alone.
     """
 
-    words: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({"pictures": ("all", "rgb_only")})
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({"images": ("all", "rgb_only")})
 
     @property
     def rgb_only(self) -> bool:
         """Whether depth and labels are taken with the unchanged camera."""
-        return self.choices["pictures"] == "rgb_only"
+        return self.choices["images"] == "rgb_only"
 
     @abstractmethod
     def change(self, hfov: float) -> float:
-        """Radians of horizontal view in the place of `hfov`; the picture's size in pixels stays."""
+        """Radians of horizontal view in the place of `hfov`; the image's size in pixels stays."""
 
 
 class MotionCorruption(Corruption, ABC):
@@ -224,16 +224,16 @@ class GoalCorruption(Corruption, ABC):
     modality: ClassVar[Literal["object", "description", "image"]]
 
 
-class GoalPictureCorruption(GoalCorruption, ABC):
-    """Spoils the pictures of goals."""
+class GoalImageCorruption(GoalCorruption, ABC):
+    """Spoils the images of goals."""
 
     modality = "image"
 
     @abstractmethod
     def corrupt(
-        self, picture: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
+        self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
-        """A spoilt copy of `picture`, (H, W, 3) uint8 sRGB bytes, of one goal of an episode."""
+        """A spoilt copy of `image`, (H, W, 3) uint8 sRGB bytes, of one goal of an episode."""
 
 
 class GoalWordsCorruption(GoalCorruption, ABC):

@@ -1,8 +1,8 @@
-"""Cracked glass: where its fractures run, and what they do to a picture seen through it.
+"""Cracked glass: where its fractures run, and what they do to an image seen through it.
 
 A stone hits the glass in one point. Fractures run outwards from there and fork; shorter ones join them
 around the point; between them lie shards, each turned a little and hence showing a displaced part of
-the scene. The source draws one of several pictures of cracks whose number and looks are unknown
+the scene. The source draws one of several images of cracks whose number and looks are unknown
 (Chattopadhyay et al. 2021, camera crack), so that all constants here are ours.
 """
 
@@ -20,7 +20,7 @@ RAYS = (10, 16)
 
 INNERMOST, GROWTH, LEVELS = 0.014, 1.42, 14
 """Rays bend, fork and are joined at these distances from the impact: INNERMOST times powers of GROWTH,
-in lengths of the picture's longer side."""
+in lengths of the image's longer side."""
 
 WANDER = 0.055
 """Standard deviation by which a ray turns around the impact from level to level, radians."""
@@ -62,7 +62,7 @@ class Fracture:
 
 @dataclass(frozen=True)
 class CrackedGlass:
-    """What cracked glass does to a picture of H x W pixels.
+    """What cracked glass does to an image of H x W pixels.
 
     Attributes:
         source: (H W,) int32 index of the pixel that is seen in each pixel.
@@ -77,7 +77,7 @@ class CrackedGlass:
 
 @lru_cache(maxsize=64)
 def crack_glass(seed: int, height: int, width: int) -> CrackedGlass:
-    """The cracked glass of `seed` for pictures of `height` x `width` pixels."""
+    """The cracked glass of `seed` for images of `height` x `width` pixels."""
     generator = make_generator("cracked glass", seed)
     size = float(max(height, width))
     impact = generator.uniform(0.15, 0.85, 2) * (width, height)
@@ -88,7 +88,7 @@ def crack_glass(seed: int, height: int, width: int) -> CrackedGlass:
 def draw_fractures(
     generator: np.random.Generator, impact: Float[np.ndarray, "2"], size: float
 ) -> list[Fracture]:
-    """Fractures around `impact`, (2,) pixels right and down, for a picture of `size` pixels.
+    """Fractures around `impact`, (2,) pixels right and down, for an image of `size` pixels.
 
     size: of its longer side.
     """

@@ -1,4 +1,4 @@
-"""Holes in depth pictures, and depths out of range."""
+"""Holes in depth images, and depths out of range."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -21,7 +21,7 @@ JUMP = 0.1
 """Neighbours whose depths differ by more than this share of the nearer one lie on an edge."""
 
 RIM = (1, 1, 2, 2, 3)
-"""Pixels lost on both sides of an edge, by severity, in pictures 320 pixels wide: a projector beside the
+"""Pixels lost on both sides of an edge, by severity, in images 320 pixels wide: a projector beside the
 camera leaves a shadow there."""
 
 RIM_WIDTH = 320

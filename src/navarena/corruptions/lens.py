@@ -9,7 +9,7 @@ from jaxtyping import UInt8
 from navarena.core.errors import InputError
 from navarena.corruptions.corruption import CameraCorruption, Per
 from navarena.corruptions.crack import crack_glass
-from navarena.corruptions.one_by_one import EachPicture
+from navarena.corruptions.one_by_one import EachImage
 from navarena.corruptions.pixel_kernels import look_through
 
 NARROWER = 0.5
@@ -23,7 +23,7 @@ MISCALIBRATED_DEG = (1.0, 2.0, 3.0, 4.0, 5.0)
 class LowerFov(CameraCorruption):
     """Half the horizontal field of view, as a camera with a longer lens has it: nothing is cropped.
 
-    RobustNav's 79 by 63.453 degrees become 39.5 by 30.142. All pictures of the camera follow; with
+    RobustNav's 79 by 63.453 degrees become 39.5 by 30.142. All images of the camera follow; with
     "rgb_only" depth and labels keep theirs.
     """
 
@@ -37,7 +37,7 @@ class LowerFov(CameraCorruption):
 class CameraCalibration(CameraCorruption):
     """A camera that sees less than it is said to: 1 to 5 degrees of horizontal view, by severity.
 
-    The picture's size stays, so everything looks a little nearer than it is. The figures are ours.
+    The image's size stays, so everything looks a little nearer than it is. The figures are ours.
     """
 
     default_severity: ClassVar[int | None] = 2
@@ -56,17 +56,17 @@ class CameraCalibration(CameraCorruption):
         return hfov - missing
 
 
-class CameraCrack(EachPicture):
+class CameraCrack(EachImage):
     """Cracked glass before the lens: lines, displaced and darkened shards; the same crack within a scene."""
 
     severities: ClassVar[tuple[int, ...]] = ()
     per: Per = "scene"
 
     def spoil(
-        self, picture: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
+        self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: seen through the glass whose seed is the first draw of `generator`; truncated."""
-        glass = crack_glass(int(generator.integers(2**63)), *picture.shape[:2])
-        spoilt = np.zeros_like(picture)
-        look_through(picture.reshape(-1, 3), glass.source, glass.gain, glass.glow, spoilt.reshape(-1, 3))
+        glass = crack_glass(int(generator.integers(2**63)), *image.shape[:2])
+        spoilt = np.zeros_like(image)
+        look_through(image.reshape(-1, 3), glass.source, glass.gain, glass.glow, spoilt.reshape(-1, 3))
         return spoilt

@@ -1,11 +1,11 @@
-"""Less light in colour pictures."""
+"""Less light in colour images."""
 
 from functools import cache
 
 import numpy as np
 from jaxtyping import UInt8
 
-from navarena.corruptions.one_by_one import EachPicture
+from navarena.corruptions.one_by_one import EachImage
 from navarena.corruptions.pixel_kernels import look_up_by_brightness
 
 TENTHS_DARKER = (1, 2, 3, 4, 5)
@@ -13,16 +13,16 @@ TENTHS_DARKER = (1, 2, 3, 4, 5)
 (Chattopadhyay et al. 2021, RobustNav's lighting)."""
 
 
-class Lighting(EachPicture):
+class Lighting(EachImage):
     """Takes the same brightness off every pixel and keeps hue and saturation."""
 
     def spoil(
-        self, picture: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
+        self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: the value V = max(R, G, B) drops, at most to 0; truncated. Draws nothing."""
-        spoilt = np.zeros_like(picture)
+        spoilt = np.zeros_like(image)
         look_up_by_brightness(
-            picture.reshape(-1, 3), dimming_table(self.of_severity(TENTHS_DARKER)), spoilt.reshape(-1, 3)
+            image.reshape(-1, 3), dimming_table(self.of_severity(TENTHS_DARKER)), spoilt.reshape(-1, 3)
         )
         return spoilt
 

@@ -1,4 +1,4 @@
-"""Normally distributed numbers for whole pictures, drawn quickly."""
+"""Normally distributed numbers for whole images, drawn quickly."""
 
 from functools import cache
 

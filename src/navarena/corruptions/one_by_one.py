@@ -1,4 +1,4 @@
-"""Corruptions that spoil one picture after the other: what they share is checking, and threads."""
+"""Corruptions that spoil one image after the other: what they share is checking, and threads."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -9,52 +9,52 @@ from jaxtyping import Float32, UInt8
 
 from navarena.core.errors import InputError
 from navarena.core.threads import run_in_shares
-from navarena.corruptions.corruption import DepthCorruption, PictureCorruption
+from navarena.corruptions.corruption import DepthCorruption, ImageCorruption
 
 
-class EachPicture(PictureCorruption):
-    """Spoils colour pictures one by one, side by side on all threads."""
+class EachImage(ImageCorruption):
+    """Spoils colour images one by one, side by side on all threads."""
 
     def corrupt(
-        self, pictures: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
+        self, images: UInt8[np.ndarray, "k h w 3"], generators: Sequence[np.random.Generator]
     ) -> UInt8[np.ndarray, "k h w 3"]:
-        """Spoilt copies of `pictures`, (K, H, W, 3) uint8 sRGB bytes.
+        """Spoilt copies of `images`, (K, H, W, 3) uint8 sRGB bytes.
 
-        generators: K, one for each picture.
+        generators: K, one for each image.
 
         Raises InputError for another shape or dtype, and for another number of generators.
         """
-        require_pictures(pictures, 3, np.uint8)
-        require_generators(generators, len(pictures))
-        spoilt = np.zeros(pictures.shape, np.uint8)
+        require_images(images, 3, np.uint8)
+        require_generators(generators, len(images))
+        spoilt = np.zeros(images.shape, np.uint8)
 
         def work(_: int, first: int, last: int) -> None:
             for k in range(first, last):
-                spoilt[k] = self.spoil(np.ascontiguousarray(pictures[k]), generators[k])
+                spoilt[k] = self.spoil(np.ascontiguousarray(images[k]), generators[k])
 
-        run_in_shares(work, len(pictures))
+        run_in_shares(work, len(images))
         return spoilt
 
     @abstractmethod
     def spoil(
-        self, picture: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
+        self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
-        """The spoilt copy of `picture`, (H, W, 3) uint8 sRGB bytes, contiguous; it stays as it is."""
+        """The spoilt copy of `image`, (H, W, 3) uint8 sRGB bytes, contiguous; it stays as it is."""
 
 
 class EachDepth(DepthCorruption):
-    """Spoils depth pictures one by one, side by side on all threads."""
+    """Spoils depth images one by one, side by side on all threads."""
 
     def corrupt(
         self, depths: Float32[np.ndarray, "k h w 1"], generators: Sequence[np.random.Generator]
     ) -> Float32[np.ndarray, "k h w 1"]:
         """Spoilt copies of `depths`, (K, H, W, 1) float32 metres, 0 where nothing was hit.
 
-        generators: K, one for each picture.
+        generators: K, one for each image.
 
         Raises InputError for another shape or dtype, and for another number of generators.
         """
-        require_pictures(depths, 1, np.float32)
+        require_images(depths, 1, np.float32)
         require_generators(generators, len(depths))
         spoilt = np.zeros(depths.shape, np.float32)
 
@@ -72,19 +72,19 @@ class EachDepth(DepthCorruption):
         """The spoilt copy of `depth`, (H, W) float32 metres, 0 where nothing was hit; it stays as it is."""
 
 
-def require_pictures(pictures: Any, channels: int, dtype: type[np.generic]) -> None:
-    """Raise InputError unless `pictures` is a (K, H, W, channels) array of `dtype` with pixels in it."""
-    if not isinstance(pictures, np.ndarray):
-        raise InputError(f"expected pictures as an array, got {type(pictures).__name__}")
-    right = pictures.ndim == 4 and pictures.shape[3] == channels and min(pictures.shape[1:]) > 0
-    if not right or pictures.dtype != dtype:
+def require_images(images: Any, channels: int, dtype: type[np.generic]) -> None:
+    """Raise InputError unless `images` is a (K, H, W, channels) array of `dtype` with pixels in it."""
+    if not isinstance(images, np.ndarray):
+        raise InputError(f"expected images as an array, got {type(images).__name__}")
+    right = images.ndim == 4 and images.shape[3] == channels and min(images.shape[1:]) > 0
+    if not right or images.dtype != dtype:
         raise InputError(
-            f"expected pictures (K, H, W, {channels}) of {np.dtype(dtype).name}, "
-            f"got {pictures.shape} of {pictures.dtype}"
+            f"expected images (K, H, W, {channels}) of {np.dtype(dtype).name}, "
+            f"got {images.shape} of {images.dtype}"
         )
 
 
-def require_generators(generators: Sequence[np.random.Generator], pictures: int) -> None:
-    """Raise InputError unless there is one generator for each of so many pictures."""
-    if len(generators) != pictures:
-        raise InputError(f"expected a generator for each of {pictures} pictures, got {len(generators)}")
+def require_generators(generators: Sequence[np.random.Generator], images: int) -> None:
+    """Raise InputError unless there is one generator for each of so many images."""
+    if len(generators) != images:
+        raise InputError(f"expected a generator for each of {images} images, got {len(generators)}")

@@ -1,23 +1,23 @@
-"""The door to OpenCV: the picture operations that corruptions need, each as one function."""
+"""The door to OpenCV: the image operations that corruptions need, each as one function."""
 
 import cv2
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int32, Int64, UInt8
 
 
-def repeat_edges(picture: UInt8[np.ndarray, "h w 3"], margin: int) -> UInt8[np.ndarray, "H W 3"]:
-    """(H + 2 margin, W + 2 margin, 3) uint8: `picture` inside repetitions of its outermost pixels."""
+def repeat_edges(image: UInt8[np.ndarray, "h w 3"], margin: int) -> UInt8[np.ndarray, "H W 3"]:
+    """(H + 2 margin, W + 2 margin, 3) uint8: `image` inside repetitions of its outermost pixels."""
     return np.asarray(
-        cv2.copyMakeBorder(picture, margin, margin, margin, margin, cv2.BORDER_REPLICATE), np.uint8
+        cv2.copyMakeBorder(image, margin, margin, margin, margin, cv2.BORDER_REPLICATE), np.uint8
     )
 
 
-def mirror_edges(picture: UInt8[np.ndarray, "h w 3"], margin: int) -> UInt8[np.ndarray, "H W 3"]:
-    """(H + 2 margin, W + 2 margin, 3) uint8: `picture` mirrored at its outermost pixels, which are not
+def mirror_edges(image: UInt8[np.ndarray, "h w 3"], margin: int) -> UInt8[np.ndarray, "H W 3"]:
+    """(H + 2 margin, W + 2 margin, 3) uint8: `image` mirrored at its outermost pixels, which are not
     repeated.
     """
     return np.asarray(
-        cv2.copyMakeBorder(picture, margin, margin, margin, margin, cv2.BORDER_REFLECT_101), np.uint8
+        cv2.copyMakeBorder(image, margin, margin, margin, margin, cv2.BORDER_REFLECT_101), np.uint8
     )
 
 

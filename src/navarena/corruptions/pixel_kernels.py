@@ -7,13 +7,13 @@ from navarena.core.kernels import kernel
 
 
 @kernel
-def add_noise(picture, noise, constant, proportional, out):
-    """Out = picture + (constant + proportional picture) noise, clipped to bytes, truncated.
+def add_noise(image, noise, constant, proportional, out):
+    """Out = image + (constant + proportional image) noise, clipped to bytes, truncated.
 
-    picture, out (M,) uint8; noise (M,) float32; constant, proportional float32.
+    image, out (M,) uint8; noise (M,) float32; constant, proportional float32.
     """
-    for i in range(len(picture)):
-        value = np.float32(picture[i])
+    for i in range(len(image)):
+        value = np.float32(image[i])
         value += (constant + proportional * value) * noise[i]
         out[i] = np.uint8(min(max(value, np.float32(0)), np.float32(255)))
 
@@ -28,37 +28,37 @@ def look_up_by_brightness(pixels, table, out):
 
 
 @kernel
-def add_colour(picture, mask, colour, out):
-    """Out = picture + mask colour, clipped to bytes, truncated.
+def add_colour(image, mask, colour, out):
+    """Out = image + mask colour, clipped to bytes, truncated.
 
-    picture, out (P, 3) uint8; mask (P,) float32, share; colour (3,) float32 bytes.
+    image, out (P, 3) uint8; mask (P,) float32, share; colour (3,) float32 bytes.
     """
-    for p in range(len(picture)):
+    for p in range(len(image)):
         for c in range(3):
-            value = np.float32(picture[p, c]) + mask[p] * colour[c]
+            value = np.float32(image[p, c]) + mask[p] * colour[c]
             out[p, c] = np.uint8(min(value, np.float32(255)))
 
 
 @kernel
-def cover_with_colour(picture, mask, colour, out):
-    """Out = picture (1 - mask) + mask colour, truncated.
+def cover_with_colour(image, mask, colour, out):
+    """Out = image (1 - mask) + mask colour, truncated.
 
-    picture, out (P, 3) uint8; mask (P,) float32 share from 0 to 1; colour (3,) float32 bytes.
+    image, out (P, 3) uint8; mask (P,) float32 share from 0 to 1; colour (3,) float32 bytes.
     """
-    for p in range(len(picture)):
+    for p in range(len(image)):
         share = mask[p]
         for c in range(3):
-            value = np.float32(picture[p, c]) * (np.float32(1) - share) + share * colour[c]
+            value = np.float32(image[p, c]) * (np.float32(1) - share) + share * colour[c]
             out[p, c] = np.uint8(min(value, np.float32(255)))
 
 
 @kernel
-def look_through(picture, source, gain, glow, out):
-    """out[p] = picture[source[p]] gain[p] + glow[p], clipped to bytes, truncated.
+def look_through(image, source, gain, glow, out):
+    """out[p] = image[source[p]] gain[p] + glow[p], clipped to bytes, truncated.
 
-    picture, out (P, 3) uint8; source (P,) int32; gain (P,) float32 share; glow (P,) float32 bytes.
+    image, out (P, 3) uint8; source (P,) int32; gain (P,) float32 share; glow (P,) float32 bytes.
     """
     for p in range(len(out)):
         for c in range(3):
-            value = np.float32(picture[source[p], c]) * gain[p] + glow[p]
+            value = np.float32(image[source[p], c]) * gain[p] + glow[p]
             out[p, c] = np.uint8(min(value, np.float32(255)))

@@ -1,4 +1,4 @@
-"""Drops of water and mud on the lens, in colour pictures."""
+"""Drops of water and mud on the lens, in colour images."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from navarena.corruptions.normals import draw_normals
-from navarena.corruptions.one_by_one import EachPicture
+from navarena.corruptions.one_by_one import EachImage
 from navarena.corruptions.opencv import (
     blur_box,
     blur_gaussian,
@@ -65,26 +65,26 @@ LEAST_MUD = 0.8
 """Mud that covers less than this share is none (the same source)."""
 
 
-class Spatter(EachPicture):
-    """Drops on the lens, new ones in each picture: water at severities 1 to 3, mud at 4 and 5."""
+class Spatter(EachImage):
+    """Drops on the lens, new ones in each image: water at severities 1 to 3, mud at 4 and 5."""
 
     def spoil(
-        self, picture: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
+        self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
         """(H, W, 3) uint8: with drops, clipped, truncated."""
         drops = self.of_severity(DROPS)
-        return put_on_lens(picture, draw_normals(generator, *picture.shape[:2]), drops)
+        return put_on_lens(image, draw_normals(generator, *image.shape[:2]), drops)
 
 
 def put_on_lens(
-    picture: UInt8[np.ndarray, "h w 3"], noise: Float32[np.ndarray, "h w"], drops: Drops
+    image: UInt8[np.ndarray, "h w 3"], noise: Float32[np.ndarray, "h w"], drops: Drops
 ) -> UInt8[np.ndarray, "h w 3"]:
-    """(H, W, 3) uint8: `picture` (H, W, 3) uint8 seen through the drops that `noise` makes.
+    """(H, W, 3) uint8: `image` (H, W, 3) uint8 seen through the drops that `noise` makes.
 
     noise: (H, W) float32, normal of mean 0 and standard deviation 1.
     """
     liquid = blur_gaussian(np.float32(drops.level) + np.float32(drops.spread) * noise, drops.reach)
-    pixels, spoilt = picture.reshape(-1, 3), np.zeros_like(picture)
+    pixels, spoilt = image.reshape(-1, 3), np.zeros_like(image)
     if drops.kind == "water":
         mask = water_mask(liquid, drops)
         add_colour(pixels, mask.reshape(-1), np.array(WATER, np.float32), spoilt.reshape(-1, 3))

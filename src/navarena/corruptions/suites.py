@@ -53,7 +53,7 @@ _SINGLE = tuple((name,) for name in (*UNGRADED, *DYNAMICS))
 _PAIRS = tuple(product(PAIRED_SIGHT, PAIRED_MOTION))
 
 GOAL_NOISE = ("goal_image_noise", "goal_image_noise:5", "goal_synonyms", "goal_paraphrase")
-"""GOAT-Bench's noise experiments (section 5.3), and pictures whose noise can be seen."""
+"""GOAT-Bench's noise experiments (section 5.3), and images whose noise can be seen."""
 
 SUITES = {
     "all": Suite("RobustNav's corruptions", (CLEAN, *_graded(5), *_graded(3), *_SINGLE, *_PAIRS)),

@@ -1,4 +1,4 @@
-"""What an episode asks for: a point, a kind of object, one in a picture, several in order, a way in words."""
+"""What an episode asks for: a point, a kind of object, one in an image, several in order, a way in words."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class ViewPoint:
     Attributes:
         position: metres, world frame, on the floor.
         yaw: radians; looking at the object.
-        coverage: how much of the object's picture it fills, as its file measures it. The
+        coverage: how much of the object's image it fills, as its file measures it. The
             community's files call it `iou`; it is the sum over three renders of the share of
             pixels that show the object, so it may exceed 1.
     """
@@ -101,15 +101,15 @@ class ObjectGoal(Goal):
 
 @dataclass(frozen=True)
 class GoalImage:
-    """The camera that takes the picture of a goal.
+    """The camera that takes the image of a goal.
 
     Attributes:
         position: metres, world frame.
         rotation: world from camera.
         hfov: radians.
         width_px, height_px: pixels.
-        frame_coverage: share of the picture that shows the object.
-        object_coverage: share of the object that the picture shows.
+        frame_coverage: share of the image that shows the object.
+        object_coverage: share of the object that the image shows.
     """
 
     position: Position
@@ -123,11 +123,11 @@ class GoalImage:
 
 @dataclass(frozen=True)
 class ImageGoal(Goal):
-    """The one object that a picture shows.
+    """The one object that an image shows.
 
     Attributes:
         instance: the object.
-        image: which picture of it.
+        image: which image of it.
     """
 
     instance: ObjectInstance
@@ -181,7 +181,7 @@ class InstructionGoal(Goal):
 
 
 Modality = Literal["object", "description", "image"]
-"""How a goal of GOAT-Bench is told: by a category, in words, or by a picture."""
+"""How a goal of GOAT-Bench is told: by a category, in words, or by an image."""
 
 
 @dataclass(frozen=True)
@@ -190,12 +190,12 @@ class Subtask:
 
     Attributes:
         modality: how it is told.
-        category: such as "chair"; of descriptions and pictures known to the task alone.
+        category: such as "chair"; of descriptions and images known to the task alone.
         instances: what counts: all objects of the category and its children, or the one that is meant.
             Lists of navarena leave their view points out, since they follow from the scene
             (episodes.goat.find_goal_view_points).
         description: the words; empty for the other modalities.
-        image: the camera of the picture; None for the other modalities.
+        image: the camera of the image; None for the other modalities.
     """
 
     modality: Modality
@@ -222,7 +222,7 @@ class LifelongGoal(Goal):
 
 
 def as_subtasks(goal: Goal) -> tuple[Subtask, ...]:
-    """The sub-tasks of a goal: a category or a picture is one of its own, none for another kind."""
+    """The sub-tasks of a goal: a category or an image is one of its own, none for another kind."""
     if isinstance(goal, LifelongGoal):
         return goal.subtasks
     if isinstance(goal, ObjectGoal):

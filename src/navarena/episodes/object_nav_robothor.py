@@ -9,7 +9,7 @@ from navarena.episodes.view_points import ViewPointSettings
 from navarena.scenes.houses.vocabulary import ROBOTHOR
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import LOCOBOT_ROBOTHOR, LOCOBOT_ROBOTHOR_2020
-from navarena.simulation.instance_pictures import Nearness
+from navarena.simulation.instance_images import Nearness
 from navarena.simulation.world import World
 
 ROBOTHOR_CATEGORIES = tuple(sorted(ROBOTHOR))

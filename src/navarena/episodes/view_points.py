@@ -27,7 +27,7 @@ from navarena.episodes.goal_words import word_for
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Embodiment
-from navarena.simulation.instance_pictures import Nearness, render_instances
+from navarena.simulation.instance_images import Nearness, render_instances
 from navarena.simulation.world import World
 
 PROBED_BELOW = 2.0
@@ -43,7 +43,7 @@ class ViewPointSettings:
         embodiment: the body; its first camera is the one that looks.
         reach: metres from the oriented box.
         min_island_radius: metres.
-        width_px, height_px: of the pictures whose pixels are counted. The published sets counted at
+        width_px, height_px: of the images whose pixels are counted. The published sets counted at
             640 x 480. A sixteenth of their pixels takes an eighth of the time and finds the same: of 17,303
             view points in two houses of `houses-v1` it misses 11 (each shows fewer than 50 of 307,200
             pixels), and no object; one pixel here is a coverage of 1.6e-4, below the threshold of 1e-3
@@ -260,7 +260,7 @@ def _measure_coverage(
     shares = np.zeros(count)
     for tilt, weight in zip(tilts.tolist(), times.tolist()):
         poses = (candidates.positions, candidates.yaws, np.full(count, tilt))
-        for first, last, pictures in render_instances(world, camera, *poses, settings.nearness):
-            shown = pictures == candidates.owner[first:last, None, None]
+        for first, last, images in render_instances(world, camera, *poses, settings.nearness):
+            shown = images == candidates.owner[first:last, None, None]
             shares[first:last] += weight * shown.mean((1, 2))
     return shares.astype(np.float32)

@@ -21,7 +21,7 @@ from navarena.metrics.failures import FailureClass, classify_failure
 from navarena.tasks.batch import NavigationBatch
 
 SEEN_SHARE = 5e-4
-"""Share of a picture that must show a goal: 33 pixels of 256 x 256, 154 of 640 x 480."""
+"""Share of an image that must show a goal: 33 pixels of 256 x 256, 154 of 640 x 480."""
 
 
 @dataclass(frozen=True)
@@ -45,24 +45,24 @@ class Failures:
 
 
 class _Watcher:
-    """Notes which goals the pictures of a batch show, pose by pose."""
+    """Notes which goals the images of a batch show, pose by pose."""
 
     def __init__(self) -> None:
         self.seen: dict[str, list[list[bool]]] = {}
 
     def __call__(self, batch: object, rows: Mapping[int, Row]) -> None:
         if not isinstance(batch, NavigationBatch):
-            raise InputError(f"expected a batch with pictures, got {type(batch).__name__}")
-        pictures = None
+            raise InputError(f"expected a batch with images, got {type(batch).__name__}")
+        images = None
         for slot, row in rows.items():
             notes = self.seen.setdefault(row.episode_id, [])
             goals = batch.task.goal_ids(batch.state, slot)
             if not any(goals):
                 notes.append([])
                 continue
-            pictures = batch.observations["instance"] if pictures is None else pictures
-            least = SEEN_SHARE * pictures[slot].size
-            notes.append([int(np.isin(pictures[slot], list(ids)).sum()) >= least for ids in goals])
+            images = batch.observations["instance"] if images is None else images
+            least = SEEN_SHARE * images[slot].size
+            notes.append([int(np.isin(images[slot], list(ids)).sum()) >= least for ids in goals])
 
 
 def classify_run(
@@ -70,7 +70,7 @@ def classify_run(
 ) -> Failures:
     """Re-execute the failed episodes of the run in `folder` and say why each failed.
 
-    Pictures are those of the body's first camera without corruptions. The result is written into the
+    Images are those of the body's first camera without corruptions. The result is written into the
     folder as failures.json, too.
 
     Args:
@@ -86,7 +86,7 @@ def classify_run(
     require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
     by_id = {episode.episode_id: episode for episode in benchmark.episodes}
     failed = [(row, by_id[row.episode_id]) for row in rows if row.metrics["success"] != 1.0]
-    # scenes without labels can be walked in, but not seen by their objects: points need no picture
+    # scenes without labels can be walked in, but not seen by their objects: points need no image
     is_visible = any(row.traits.get(MODALITY) != POINT for row, _ in failed)
     watcher = _Watcher()
     classes = {}

@@ -155,7 +155,7 @@ def read_robothor(
         row, begins_there = _robothor_row(path, str(identity), name, record, ways[name])
         rows.append(row)
         displaced += not begins_there
-    notices = ["whether the object was visible at Stop is the file's word; it keeps no pictures"]
+    notices = ["whether the object was visible at Stop is the file's word; it keeps no images"]
     if displaced:
         notices.append(f"{displaced} of {len(rows)} trajectories begin elsewhere than their episodes")
     means = {

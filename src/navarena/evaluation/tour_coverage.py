@@ -19,7 +19,7 @@ from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.unprojection import unproject
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import VLN_CE
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World, WorldCache
 
@@ -29,14 +29,14 @@ CELL = 0.1
 FARTHEST = 10.0
 """Metres that the depth camera of VLN-CE reaches."""
 
-PICTURE_PX = 64
-"""Pixels of the pictures that are counted, each way."""
+VIEW_PX = 64
+"""Pixels of the images that are counted, each way."""
 
 SPACING = 0.5
 """Metres between the places along a path from which one looks."""
 
 TOGETHER = 32
-"""Pictures taken at a time."""
+"""Images taken at a time."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def plan_grid(world: World) -> MapGrid:
 
 
 def _with_one_camera(embodiment: Embodiment) -> Embodiment:
-    """The body with its depth camera alone, and small pictures."""
+    """The body with its depth camera alone, and small images."""
     camera = next(camera for camera in embodiment.cameras if "depth" in camera.channels)
-    small = replace(camera, width_px=PICTURE_PX, height_px=PICTURE_PX, name="")
+    small = replace(camera, width_px=VIEW_PX, height_px=VIEW_PX, name="")
     return replace(embodiment, cameras=(small,))

@@ -11,7 +11,7 @@ from navarena.metrics.trajectory import Trajectory
 CATEGORY, DIFFICULTY, FLOORS, MODALITY, GOALS = "category", "difficulty", "floors", "modality", "goals"
 
 POINT = "point"
-"""The modality of goals that no picture shows."""
+"""The modality of goals that no image shows."""
 
 MIXED = "mixed"
 """The modality of episodes whose sub-tasks are told in several ways."""

@@ -9,7 +9,7 @@ from navarena.mapping.instance_views import InstanceView
 from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyMaps, OccupancySettings
 from navarena.mapping.scan_odometry import ScanOdometry, ScanSettings
-from navarena.mapping.segmented_picture import SegmentedPicture
+from navarena.mapping.segmented_image import SegmentedImage
 from navarena.mapping.steering import SteeringSettings, steer
 from navarena.mapping.terrain import (
     Frontiers,
@@ -42,7 +42,7 @@ __all__ = [
     "ReachableFloor",
     "ScanOdometry",
     "ScanSettings",
-    "SegmentedPicture",
+    "SegmentedImage",
     "SteeringSettings",
     "Terrain",
     "TerrainSettings",

@@ -1,6 +1,6 @@
 """Windows of maps that move and turn with a body.
 
-Maps are pictures (see `map_grid`): a heading is counted from up, counter-clockwise. Places are
+Maps are images (see `map_grid`): a heading is counted from up, counter-clockwise. Places are
 given as row and column in which whole numbers are the middles of cells, so cell 3 covers 2.5 to
 3.5.
 """
@@ -71,7 +71,7 @@ def crop_turned(
         maps: (N, R, C, K) of any dtype.
         centers: (N, 2) row and column that come to lie in the middle of the window (between the two
             middle cells where a side is even).
-        turns: (N,) radians by which the picture turns, counter-clockwise. The heading h of a body comes
+        turns: (N,) radians by which the image turns, counter-clockwise. The heading h of a body comes
             to point up with -h, down with pi - h.
         shape: (A, B) cells of a window.
         fill: the value of what lies outside the map.

@@ -43,12 +43,12 @@ def project_features(
     camera: Camera,
     reading: Literal["square", "forward"] = "square",
 ) -> Float32[np.ndarray, "r c f"]:
-    """The features of a picture, dropped into cells around the body: ahead is up.
+    """The features of an image, dropped into cells around the body: ahead is up.
 
     Args:
-        features: (F, A, B) float32, any feature picture; pixel (i, j) takes floor(i A / H), floor(j B / W).
+        features: (F, A, B) float32, any feature image; pixel (i, j) takes floor(i A / H), floor(j B / W).
         depth: (H, W) float32 metres; 0, NaN and infinity are no points.
-        camera: that took the picture; level.
+        camera: that took the image; level.
         reading: "square" gives 13 x 13 cells with the body in (6, 6) (code), "forward" the 7 x 13 before
             it (paper).
 

@@ -1,8 +1,8 @@
 """Memory of things: clusters of projected pixels with their views, merged over time (GOAT-Bench).
 
-After the instance memory of Modular GOAT (spec ivln_goat 4.6): what a picture marks as one thing becomes
+After the instance memory of Modular GOAT (spec ivln_goat 4.6): what an image marks as one thing becomes
 points in the frame of the map; they join the thing of that category that lies there, or begin a new one.
-Every thing keeps the best view from each side, so that a goal told by category, by features or by a picture
+Every thing keeps the best view from each side, so that a goal told by category, by features or by an image
 can be looked up later.
 """
 
@@ -22,13 +22,13 @@ from navarena.mapping.instance_kernels import (
     write_segment_points,
 )
 from navarena.mapping.instance_views import InstanceView, cut_out, is_cut, sector_of
-from navarena.mapping.segmented_picture import SegmentedPicture, look_beyond
+from navarena.mapping.segmented_image import SegmentedImage, look_beyond
 
 FRESH_POINTS = 64
-"""Points of a segment that are read from one picture, evenly chosen."""
+"""Points of a segment that are read from one image, evenly chosen."""
 
 MOST_SEGMENTS = 1 << 24
-"""Numbers of segments that can be told apart in one picture: as many as there are colours of three bytes."""
+"""Numbers of segments that can be told apart in one image: as many as there are colours of three bytes."""
 
 BETTER = 1.2
 """Times the quality of the kept view from the same side, from which on a new one takes its place."""
@@ -37,7 +37,7 @@ Views = Sequence[UInt8[np.ndarray, "_ _ 3"]]
 """Crops."""
 
 ViewMatcher = Callable[[Views], Float32[np.ndarray, "n"]]
-"""(N,) float32 scores of N crops, for one picture that is looked for."""
+"""(N,) float32 scores of N crops, for one image that is looked for."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,12 @@ class Instance:
     Attributes:
         number: of the thing, unique for its agent until it is reset.
         category: "" where nobody knows.
-        label: its number in the pictures of a tracker; None where things are told apart by place.
+        label: its number in the images of a tracker; None where things are told apart by place.
         points: (K, 3) metres, on its surface; none while it was only seen from too far away.
         sides: (K, 3) unit vectors from the points to the cameras that saw them first.
         beyond: (3,) metres, where it lies at least while it has no points; else None.
         views: one for each side, at most.
-        pixels: in all pictures together.
+        pixels: in all images together.
         version: rises whenever its views change.
     """
 
@@ -223,44 +223,44 @@ class InstanceMemory:
         """The thing called `number`; None if it was forgotten or became part of another one."""
         return self._instances[agent].get(number)
 
-    def observe(self, agent: int, picture: SegmentedPicture) -> list[int]:
-        """Remember what a picture shows; the numbers of the things in it, by segment.
+    def observe(self, agent: int, image: SegmentedImage) -> list[int]:
+        """Remember what an image shows; the numbers of the things in it, by segment.
 
         Segments without a category, with fewer than `least_pixels` pixels, or (where segments are not
         tracked) without any known depth are overlooked.
         """
         one = self.settings
-        segments = np.ascontiguousarray(picture.segments)
-        depths = np.ascontiguousarray(picture.depth)
+        segments = np.ascontiguousarray(image.segments)
+        depths = np.ascontiguousarray(image.depth)
         size = max(0, int(segments.max(initial=0))) + 1
         if size > MOST_SEGMENTS:
             raise InputError(f"expected numbers of segments below {MOST_SEGMENTS:,}, got {size - 1:,}")
         counts, known = np.zeros(size, np.int64), np.zeros(size, np.int64)
         boxes = np.zeros((size, 4), np.int64)
         reading = (
-            *map(float, picture.depth_range), float(picture.scale), float(picture.offset), one.stride,
+            *map(float, image.depth_range), float(image.scale), float(image.offset), one.stride,
         )  # fmt: skip
         measure_segments(segments, depths, *reading, counts, known, boxes)
         self._moments[agent] += 1
         found: list[int] = []
         for segment in np.flatnonzero(counts >= one.least_pixels).tolist():
-            category = picture.categories.get(segment)
-            if category is None or not (known[segment] or picture.is_tracked):
+            category = image.categories.get(segment)
+            if category is None or not (known[segment] or image.is_tracked):
                 continue
             every = max(1, math.ceil(known[segment] / FRESH_POINTS))
             fresh = np.zeros((FRESH_POINTS, 6))
-            focal, pose = focal_length(segments.shape[1], picture.hfov), np.ascontiguousarray(picture.pose)
+            focal, pose = focal_length(segments.shape[1], image.hfov), np.ascontiguousarray(image.pose)
             written = write_segment_points(
                 segments, depths, *reading, segment, every, boxes[segment], focal, pose, fresh
             )
-            thing = self._thing_for(agent, segment, category, fresh[:written], picture.is_tracked)
+            thing = self._thing_for(agent, segment, category, fresh[:written], image.is_tracked)
             if written:
                 thing.add(fresh[:written], one)
             elif not len(thing.points):
-                thing.beyond = look_beyond(picture, boxes[segment])
+                thing.beyond = look_beyond(image, boxes[segment])
             thing.pixels += int(counts[segment])
             if len(thing.points):
-                self._keep_view(agent, thing, picture, segment, int(counts[segment]), boxes[segment])
+                self._keep_view(agent, thing, image, segment, int(counts[segment]), boxes[segment])
             found.append(thing.number)
         self._make_room(agent)
         return [number for number in found if number in self._instances[agent]]
@@ -353,7 +353,7 @@ class InstanceMemory:
         self,
         agent: int,
         thing: Instance,
-        picture: SegmentedPicture,
+        image: SegmentedImage,
         segment: int,
         count: int,
         box: Int64[np.ndarray, "4"],
@@ -361,16 +361,16 @@ class InstanceMemory:
         """Keep this view if it is the best from its side."""
         one = self.settings
         corners = (int(box[0]), int(box[1]), int(box[2]), int(box[3]))
-        whole = 0.5 if is_cut(corners, picture.segments.shape, one.stride) else 1.0
+        whole = 0.5 if is_cut(corners, image.segments.shape, one.stride) else 1.0
         quality = whole * count * one.stride**2
-        sector = sector_of(picture.pose, thing.middle, one.views)
+        sector = sector_of(image.pose, thing.middle, one.views)
         kept = next((view for view in thing.views if view.sector == sector), None)
         if kept is not None and quality < BETTER * kept.quality:
             return
         part = (slice(corners[0], corners[1] + 1, one.stride), slice(corners[2], corners[3] + 1, one.stride))
-        color = np.median(picture.rgb[part][picture.segments[part] == segment].astype(float), axis=0)
-        crop = cut_out(picture.rgb, corners, one.margin, one.crop_px)
-        view = InstanceView(crop, np.array(picture.pose), sector, quality, color, self._moments[agent])
+        color = np.median(image.rgb[part][image.segments[part] == segment].astype(float), axis=0)
+        crop = cut_out(image.rgb, corners, one.margin, one.crop_px)
+        view = InstanceView(crop, np.array(image.pose), sector, quality, color, self._moments[agent])
         self._place_view(thing, view)
 
     def _place_view(self, thing: Instance, view: InstanceView) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of things, as instance memory keeps them: a crop, the pose it was taken from, a feature slot."""
+"""Images of things, as instance memory keeps them: a crop, the pose it was taken from, a feature slot."""
 
 import math
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class InstanceView:
         crop: (A, B, 3) uint8, the thing with a margin around it; shrunk where it was larger.
         pose: (4, 4) world_from_camera, metres, in the frame of the memory.
         sector: from which side it was seen, 0 to the number of sectors - 1.
-        quality: pixels of the thing in the whole picture; half of them where the picture cuts it off.
+        quality: pixels of the thing in the whole image; half of them where the image cuts it off.
         color: (3,) float64 sRGB, 0 to 255: medians of its pixels.
         moment: number of the observation, counted for each agent.
         feature: (F,) float32 unit length, whatever an encoder made of the crop; None before.
@@ -31,19 +31,19 @@ class InstanceView:
 
 
 def cut_out(
-    picture: UInt8[np.ndarray, "h w 3"], box: tuple[int, int, int, int], margin: float, most_px: int
+    image: UInt8[np.ndarray, "h w 3"], box: tuple[int, int, int, int], margin: float, most_px: int
 ) -> UInt8[np.ndarray, "a b 3"]:
-    """A part of a picture, at most `most_px` long.
+    """A part of an image, at most `most_px` long.
 
     Args:
-        picture: (H, W, 3) uint8.
+        image: (H, W, 3) uint8.
         box: first and last row, first and last column.
         margin: added on each side, in parts of the longer side.
         most_px: longer parts are shrunk by a whole factor, by means of squares of pixels.
     """
     top, bottom, left, right = box
     more = math.ceil(margin * max(bottom - top + 1, right - left + 1))
-    part = picture[max(0, top - more) : bottom + 1 + more, max(0, left - more) : right + 1 + more]
+    part = image[max(0, top - more) : bottom + 1 + more, max(0, left - more) : right + 1 + more]
     factor = math.ceil(max(part.shape[:2]) / most_px)
     rows, columns = part.shape[0] // factor, part.shape[1] // factor
     if factor == 1 or not rows or not columns:
@@ -65,6 +65,6 @@ def sector_of(pose: Float[np.ndarray, "4 4"], middle: Float[np.ndarray, "3"], se
 
 
 def is_cut(box: tuple[int, int, int, int], shape: tuple[int, int], stride: int) -> bool:
-    """Whether what lies in `box` (rows, columns) reaches the border of a picture of `shape` (pixels)."""
+    """Whether what lies in `box` (rows, columns) reaches the border of an image of `shape` (pixels)."""
     top, bottom, left, right = box
     return top == 0 or left == 0 or bottom + stride >= shape[0] or right + stride >= shape[1]

@@ -1,7 +1,7 @@
 """Which way rows and columns of a map run, in the world.
 
-A map is a picture of the floor seen from above, never mirrored: row 0 is its top, column 0 its
-left. What differs between papers is which world direction is up in the picture, where the corner
+A map is an image of the floor seen from above, never mirrored: row 0 is its top, column 0 its
+left. What differs between papers is which world direction is up in the image, where the corner
 lies and how large a cell is. All of it stands in a MapGrid.
 """
 
@@ -15,7 +15,7 @@ from navarena.core.geometry import Angles, wrap_angle
 from navarena.core.suggest import require_name
 
 UP_YAWS: dict[str, float] = {"-z": 0.0, "-x": np.pi / 2, "+z": np.pi, "+x": -np.pi / 2}
-"""World direction that is up in the picture -> yaw (radians) of a body that looks along it."""
+"""World direction that is up in the image -> yaw (radians) of a body that looks along it."""
 
 DOWN_RIGHT: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "-z": ((0, 1), (1, 0)),
@@ -33,8 +33,8 @@ class MapGrid:
     Attributes:
         rows, columns: cells.
         cell: metres, side of a cell.
-        corner: (x, z) metres in the world: the outer corner of cell (0, 0), top left in the picture.
-        up: the world direction that is up in the picture; "-z" (yaw 0 looks up) everywhere but in MultiON.
+        corner: (x, z) metres in the world: the outer corner of cell (0, 0), top left in the image.
+        up: the world direction that is up in the image; "-z" (yaw 0 looks up) everywhere but in MultiON.
     """
 
     rows: int
@@ -106,5 +106,5 @@ class MapGrid:
         return inside
 
     def heading_of(self, yaw: Angles) -> Float[np.ndarray, "..."]:
-        """Where bodies at `yaw` (radians) look in the picture: radians from up, counter-clockwise."""
+        """Where bodies at `yaw` (radians) look in the image: radians from up, counter-clockwise."""
         return wrap_angle(np.asarray(yaw, float) - UP_YAWS[self.up])

@@ -10,15 +10,15 @@ from jaxtyping import Bool, Float, Float32, Int8, Int64, UInt8
 from navarena.core.errors import InputError
 from navarena.core.geometry import focal_length
 from navarena.core.threads import run_in_shares, thread_count
-from navarena.mapping.map_grid import MapGrid
-from navarena.mapping.occupancy_kernels import carve_pictures
-from navarena.mapping.picture_checks import (
+from navarena.mapping.image_checks import (
     chosen_agents,
     chosen_middles,
+    require_images,
     require_numbers,
-    require_pictures,
     require_poses,
 )
+from navarena.mapping.map_grid import MapGrid
+from navarena.mapping.occupancy_kernels import carve_images
 from navarena.mapping.storeys import Storeys
 from navarena.simulation.body import Camera
 
@@ -41,7 +41,7 @@ class OccupancySettings:
         farthest: metres; a depth from this on, and no more, is free.
         low: metres over the floor; what is lower is floor, what is as far below it is a drop, and closed.
         high: metres over the floor; what is higher is passed under.
-        hit: evidence for an obstacle that one picture adds to a cell.
+        hit: evidence for an obstacle that one image adds to a cell.
         miss: evidence against one.
         most: bounds of the evidence.
         storey: metres between the floors of two layers, at least.
@@ -91,8 +91,8 @@ class OccupancyMaps:
 
     A map is a stack of layers, one for each floor height that its agent stood at; the row of cells runs
     along +z, the column along +x (see `MapGrid`). Each cell holds evidence: below 0 free, above 0 occupied,
-    0 never seen. A picture adds to each cell at most once. What rays pass over without seeing the floor
-    there (close to the camera, below the picture) is free only until something else is seen.
+    0 never seen. An image adds to each cell at most once. What rays pass over without seeing the floor
+    there (close to the camera, below the image) is free only until something else is seen.
 
     Depth is in metres along the optical axis. 0, negative, NaN and infinite depths say nothing. A camera off
     the map changes nothing, and `is_outside` says so; so does a floor beyond the last layer.
@@ -104,10 +104,10 @@ class OccupancyMaps:
 
     Attributes:
         scores: (N, L, R, C) int8 evidence.
-        boxes: (N, L, 4) int64, first row, last row + 1, first column and last column + 1 of what pictures
+        boxes: (N, L, 4) int64, first row, last row + 1, first column and last column + 1 of what images
             have reached; all evidence lies there. That of an empty layer ends before it starts.
         corners: (N, 2) float64 metres, x and z of the outer corner of cell (0, 0).
-        is_outside: (N,) bool, whether the last picture could not be added.
+        is_outside: (N,) bool, whether the last image could not be added.
 
     Raises InputError when the maps need more than `limit_bytes`.
     """
@@ -148,7 +148,7 @@ class OccupancyMaps:
 
     @property
     def _no_box(self) -> Int64[np.ndarray, "4"]:
-        """(4,) the box of a layer that no picture has reached."""
+        """(4,) the box of a layer that no image has reached."""
         return np.array([self.settings.side, 0] * 2, np.int64)
 
     @property
@@ -185,7 +185,7 @@ class OccupancyMaps:
         scale: float = 1.0,
         offset: float = 0.0,
     ) -> None:
-        """Carve one depth picture of each `active` agent (all by default) into its map.
+        """Carve one depth image of each `active` agent (all by default) into its map.
 
         Args:
             depths: (N, H, W) float32, of `camera`; clipped or not. In metres it is offset + scale * depth.
@@ -196,11 +196,11 @@ class OccupancyMaps:
             scale: metres per unit of depth.
             offset: metres at depth 0.
 
-        Raises InputError for poses that are not finite, stretch or roll, and for pictures of another size.
+        Raises InputError for poses that are not finite, stretch or roll, and for images of another size.
         """
         chosen = chosen_agents(active, self.agents)
         rows = np.flatnonzero(chosen)
-        require_pictures("depths", depths, self.agents, camera)
+        require_images("depths", depths, self.agents, camera)
         require_poses(world_from_camera, self.agents, rows)
         require_numbers("heights of the floor under the bodies (metres)", feet, self.agents, rows)
         if (np.abs(world_from_camera[rows, 1, 0]) > LEAST_ROLL).any():
@@ -217,7 +217,7 @@ class OccupancyMaps:
         bounds = (float(one.nearest), float(one.farthest), float(one.low), float(one.high))
 
         def carve(share: int, first: int, last: int) -> None:
-            carve_pictures(
+            carve_images(
                 self.scores, self.layer, carved, depths, float(scale), float(offset), one.stride, focal,
                 poses, floors, *bounds, self.corners, float(one.cell), one.hit, one.miss, one.most,
                 *self._scratch_of(share, camera, focal), self.boxes, first, last, on_map,

@@ -1,4 +1,4 @@
-"""One depth picture carved into one layer of an occupancy map.
+"""One depth image carved into one layer of an occupancy map.
 
 Every pixel is a ray. Where it ends in the band of heights that block a body, its cell is hit; where
 it ends on the floor, its cell is free; where it falls through the floor, over stairs or an edge, the
@@ -16,13 +16,13 @@ import numpy as np
 from navarena.core.kernels import kernel
 
 NOTHING, FLOOR, HIT = 0, 1, 2
-"""Marks of cells during one picture."""
+"""Marks of cells during one image."""
 
 WIDEST = 4.0
 """Tangent of the widest direction of a fan."""
 
 BORDER = 1e-9
-"""Share of a direction; rays on the border of two (all of them, in pictures of odd width) fall to the right
+"""Share of a direction; rays on the border of two (all of them, in images of odd width) fall to the right
 one, however they are rounded, so that no direction goes without a ray."""
 
 
@@ -132,7 +132,7 @@ def bottom_slope(pose, focal, height):
 
 @kernel
 def weigh(score, mark, is_open, is_sure, hit, miss, most):
-    """The evidence of a cell after one picture: positive is occupied, negative free, 0 never seen."""
+    """The evidence of a cell after one image: positive is occupied, negative free, 0 never seen."""
     if mark == HIT:
         score = min(score + hit, most)
         return score if score != 0 else 1
@@ -174,16 +174,16 @@ def update_window(
 
 
 @kernel
-def carve_picture(
+def carve_image(
     scores, depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x,
     corner_z, cell,
     hit, miss, most, limit, reach, marks, box,
 ):  # fmt: skip
-    """Add one depth picture (H, W) to the evidence (R, C) int8; False where the camera is off the map.
+    """Add one depth image (H, W) to the evidence (R, C) int8; False where the camera is off the map.
 
     pose: (4, 4) world_from_camera; foot: world y of the floor under the body; limit, reach: scratch of more
     bins than `fan_layout` says; marks: (M,) uint8 scratch, more than the window has cells, zero before and
-    after; box: (4,) first row, last row + 1, first column, last column + 1 that pictures have reached.
+    after; box: (4,) first row, last row + 1, first column, last column + 1 that images have reached.
     """
     level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
     rows, columns = scores.shape
@@ -228,15 +228,15 @@ def carve_picture(
 
 
 @kernel
-def carve_pictures(
+def carve_images(
     scores, layers, active, depths, scale, offset, stride, focal, poses, feet, nearest, farthest, low, high,
     corners, cell,
     hit, miss, most, limit, reach, marks, boxes, first, last, on_map,
 ):  # fmt: skip
-    """`carve_picture` for the agents first to last - 1: scores (N, L, R, C), boxes (N, L, 4)."""
+    """`carve_image` for the agents first to last - 1: scores (N, L, R, C), boxes (N, L, 4)."""
     for n in range(first, last):
         if active[n]:
-            on_map[n] = carve_picture(
+            on_map[n] = carve_image(
                 scores[n, layers[n]], depths[n], scale, offset, stride, focal, poses[n], feet[n], nearest,
                 farthest, low,
                 high, corners[n, 0], corners[n, 1], cell, hit, miss, most, limit, reach, marks,

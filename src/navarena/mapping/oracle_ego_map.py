@@ -11,14 +11,14 @@ from jaxtyping import Bool, Float, Float32, Int64, Shaped
 from navarena.core.errors import InputError
 from navarena.core.geometry import focal_length
 from navarena.core.kernels import kernel
-from navarena.mapping.map_grid import MapGrid
-from navarena.mapping.oracle_map import WINDOW, crop_oracle
-from navarena.mapping.picture_checks import (
+from navarena.mapping.image_checks import (
     chosen_agents,
+    require_images,
     require_numbers,
-    require_pictures,
     require_poses,
 )
+from navarena.mapping.map_grid import MapGrid
+from navarena.mapping.oracle_map import WINDOW, crop_oracle
 from navarena.simulation.body import Camera
 
 
@@ -29,7 +29,7 @@ class RevealSettings:
     Attributes:
         fov: radians.
         reach: metres.
-        occlusion: whether only what the depth picture shows is uncovered; else it is a plain sector.
+        occlusion: whether only what the depth image shows is uncovered; else it is a plain sector.
     """
 
     fov: float = math.radians(80)
@@ -48,7 +48,7 @@ CODE_REVEAL = RevealSettings()
 """80 degrees and 6 m; nothing hides anything, since no cell of the map it marches over is ever 0 (code)."""
 
 PAPER_REVEAL = RevealSettings(math.radians(79), 5.0, occlusion=True)
-"""79 degrees and 5 m, and only what the current depth picture shows (paper, section 4.2)."""
+"""79 degrees and 5 m, and only what the current depth image shows (paper, section 4.2)."""
 
 
 @kernel
@@ -104,7 +104,7 @@ def mark_ray(seen, row, column, down, right):
 def mark_sector(seen, row, column, heading, fov, reach):
     """Mark the cells (R, C) on rays of `reach` cells, one cell apart at their ends, around a heading.
 
-    heading: radians in the picture, from up, counter-clockwise.
+    heading: radians in the image, from up, counter-clockwise.
     """
     step = 1.0 / reach
     for k in range(math.ceil(fov / step)):
@@ -114,7 +114,7 @@ def mark_sector(seen, row, column, heading, fov, reach):
 
 @kernel
 def mark_frame(seen, depth, stride, focal, pose, down, right, reach, fov, corner_x, corner_z, cell):
-    """Mark the cells (R, C) that hold a point of a depth picture (H, W) float32 metres, within reach.
+    """Mark the cells (R, C) that hold a point of a depth image (H, W) float32 metres, within reach.
 
     down, right: (2,) the (x, z) directions in which rows and columns grow.
     """
@@ -195,7 +195,7 @@ class Uncovered:
         active: Bool[np.ndarray, "n"] | None = None,
         stride: int = 4,
     ) -> None:
-        """Uncover the cells that hold something that the depth pictures show, and the bodies' own.
+        """Uncover the cells that hold something that the depth images show, and the bodies' own.
 
         Args:
             depths: (N, H, W) float32 metres; zeros, NaN and infinity show nothing.
@@ -204,10 +204,10 @@ class Uncovered:
             active: (N,) bool.
             stride: every which pixel, across and down, is looked at.
 
-        Raises InputError for poses that are not finite or stretch, and for pictures of another size.
+        Raises InputError for poses that are not finite or stretch, and for images of another size.
         """
         rows = np.flatnonzero(chosen_agents(active, len(self.seen)))
-        require_pictures("depths", depths, len(self.seen), camera)
+        require_images("depths", depths, len(self.seen), camera)
         require_poses(world_from_camera, len(self.seen), rows)
         one, focal = self.settings, focal_length(camera.width_px, camera.hfov)
         down, right = self.grid.directions

@@ -2,7 +2,7 @@
 
 Facts are those of the paper (Wani et al. 2020) and its code (saimwani/multiON, multinav_mp3d.yaml and
 the maps' reader), as far as they are known. Rows fall with +x and columns grow with +z: +x is up in
-the picture. In the window the body looks down, and what is on its right lies on the left.
+the image. In the window the body looks down, and what is on its right lies on the left.
 """
 
 from typing import Literal

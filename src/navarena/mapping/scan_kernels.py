@@ -1,4 +1,4 @@
-"""Scans read from depth pictures, and the pose from which a scan fits best into what was scanned before.
+"""Scans read from depth images, and the pose from which a scan fits best into what was scanned before.
 
 A field has layers for heights over the floor. Each holds, cell by cell, how near the closest scanned point of
 that height lies: a byte, 255 at the point itself, falling as a Gaussian. What lies in another layer never
@@ -42,9 +42,9 @@ def read_scan(
     depth, scale, offset, focal, body_from_camera, bands, row_step, column_step, nearest, farthest,
     softness, low, layer_height, layers, kept, points,
 ):  # fmt: skip
-    """Write the scan of a picture (H, W) to `points` (P, 4) and return how many there are.
+    """Write the scan of an image (H, W) to `points` (P, 4) and return how many there are.
 
-    Of each band of rows (bands (B,): tangents over the middle of the picture) and every `column_step`-th
+    Of each band of rows (bands (B,): tangents over the middle of the image) and every `column_step`-th
     column it takes one depth, offset + scale * depth in metres. A point is [right, backward] metres in the
     frame of the body, its weight 1 / (1 + (softness * depth^2)^2), and its layer. kept: (ROWS,) scratch.
     """

@@ -23,8 +23,8 @@ class ScanSettings:
 
     Attributes:
         nearest, farthest: metres between which depths are used.
-        bands: tangents of the angles over the middle of the picture at which rows are read.
-        columns: pixels across of a scan, about; larger pictures are read at every second or third.
+        bands: tangents of the angles over the middle of the image at which rows are read.
+        columns: pixels across of a scan, about; larger images are read at every second or third.
         softness: per metre; a depth d has the weight 1 / (1 + (softness d^2)^2), as the error of a disparity.
         low: metres over the floor where the lowest layer begins.
         layer_height: metres.
@@ -81,22 +81,22 @@ class ScanSettings:
 
 
 class ScanOdometry:
-    """Follows N bodies on a level floor, each from where its depth picture was first seen.
+    """Follows N bodies on a level floor, each from where its depth image was first seen.
 
-    A scan, a few rows of the picture at several heights, is laid on all scans before at the pose where it
+    A scan, a few rows of the image at several heights, is laid on all scans before at the pose where it
     fits best and that the motion expected of the last action makes likely. Where nothing can be seen, or
     everything fits (a long bare wall), the expected motion alone counts. There is no correction of poses in
     hindsight. On stairs the scans of other heights mislead it.
 
     Args:
         bodies: N.
-        camera: takes the depth pictures, level or not, but without roll.
+        camera: takes the depth images, level or not, but without roll.
         settings: see ScanSettings.
         threads: to match with; None for all.
 
     Attributes:
         poses: (N, 3) float64 [metres to the right (x), metres backward (z), radians to the left], in the
-            frame of each body's first picture.
+            frame of each body's first image.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class ScanOdometry:
         self._most_points = across * len(settings.bands)
 
     def reset(self, bodies: Sequence[int] | Int64[np.ndarray, "k"]) -> None:
-        """Begin anew for `bodies` (K,): their next picture is taken at the origin of a new frame."""
+        """Begin anew for `bodies` (K,): their next image is taken at the origin of a new frame."""
         rows = np.asarray(bodies, np.int64)
         self._fields[rows] = 0
         self.poses[rows] = 0.0
@@ -133,18 +133,18 @@ class ScanOdometry:
         scale: float = 1.0,
         offset: float = 0.0,
     ) -> Float[np.ndarray, "n 3"]:
-        """The poses (N, 3) after one more depth picture of each `active` body (all by default).
+        """The poses (N, 3) after one more depth image of each `active` body (all by default).
 
         Args:
             depths: (N, H, W) float32, of the camera; in metres it is offset + scale * depth.
-            expected: (N, 3) motion since the picture before: metres ahead, metres to the right, radians to
-                the left, in the frame of the pose before; it is not looked at for a first picture.
+            expected: (N, 3) motion since the image before: metres ahead, metres to the right, radians to
+                the left, in the frame of the pose before; it is not looked at for a first image.
             body_from_camera: (N, 4, 4) metres: the camera's axes (right, up, backward) in the body's frame.
             active: (N,) bool.
             scale: metres per unit of depth.
             offset: metres at depth 0.
 
-        Raises InputError for pictures of another size, motions that are not finite, and cameras that roll.
+        Raises InputError for images of another size, motions that are not finite, and cameras that roll.
         """
         chosen = np.ones(len(self.poses), bool) if active is None else active
         if depths.shape != (len(self.poses), self.camera.height_px, self.camera.width_px):

@@ -1,6 +1,6 @@
 """Iterative VLN's semantic map: the highest point of every column, with its label.
 
-Facts are those of the code of Iterative VLN (Krantz et al. 2023, MAP-CMA). A picture's points between 0.25
+Facts are those of the code of Iterative VLN (Krantz et al. 2023, MAP-CMA). An image's points between 0.25
 and 1.75 m over the floor are dropped into columns of 5 cm; of each column only the highest point is kept,
 over the whole life of the map. The view is a square of 6.4 m around the body, ahead is up.
 """
@@ -18,11 +18,11 @@ from navarena.core.errors import InputError
 from navarena.core.geometry import focal_length
 from navarena.core.kernels import kernel
 from navarena.core.threads import run_in_shares
-from navarena.mapping.picture_checks import (
+from navarena.mapping.image_checks import (
     chosen_agents,
     chosen_middles,
+    require_images,
     require_numbers,
-    require_pictures,
     require_poses,
 )
 from navarena.mapping.storeys import Storeys
@@ -92,7 +92,7 @@ def add_points(
     cloud, labels, depth, classes, focal, pose, nearest, farthest, below, above, only_labelled, corner_x,
     corner_z, column,
 ):  # fmt: skip
-    """Keep the highest point of each column (R, C) of a picture's points.
+    """Keep the highest point of each column (R, C) of an image's points.
 
     cloud: (R, C, 3) float32 metres, the point of each column, height -infinity for none; labels: (R, C)
     uint8; depth: (H, W) float32 metres; classes: (H, W) int32.
@@ -214,7 +214,7 @@ class SemanticMaps:
         feet: Float[np.ndarray, "n"],
         active: Bool[np.ndarray, "n"] | None = None,
     ) -> None:
-        """Add one labelled depth picture of each `active` body (all by default).
+        """Add one labelled depth image of each `active` body (all by default).
 
         Args:
             depths: (N, H, W) float32 metres.
@@ -224,13 +224,13 @@ class SemanticMaps:
             feet: (N,) metres, y of the floor under each body.
             active: (N,) bool.
 
-        Raises InputError for poses that are not finite or stretch, pictures of another size, and ids that are
+        Raises InputError for poses that are not finite or stretch, images of another size, and ids that are
         no class.
         """
         chosen = chosen_agents(active, self.bodies)
         rows = np.flatnonzero(chosen)
-        require_pictures("depths", depths, self.bodies, camera)
-        require_pictures("classes", classes, self.bodies, camera)
+        require_images("depths", depths, self.bodies, camera)
+        require_images("classes", classes, self.bodies, camera)
         require_poses(world_from_camera, self.bodies, rows)
         require_numbers("heights of the floor under the bodies (metres)", feet, self.bodies, rows)
         if classes.dtype.kind not in "iu":
@@ -253,8 +253,8 @@ class SemanticMaps:
                 if added[n]:
                     layer, corner = self.storeys.layer[n], self.corners[n].tolist()
                     cloud, labels = self.cloud[n, layer], self.labels[n, layer]
-                    picture = (depths[n], classes[n], focal, poses[n])
-                    add_points(cloud, labels, *picture, *range_, only_labelled, *corner, column)
+                    image = (depths[n], classes[n], focal, poses[n])
+                    add_points(cloud, labels, *image, *range_, only_labelled, *corner, column)
 
         run_in_shares(add, self.bodies, self._threads)
 
@@ -298,6 +298,6 @@ class SemanticMaps:
 
 
 def label_table(categories: Sequence[str]) -> Int32[np.ndarray, "c1"]:
-    """(C + 1,) int32 class ids by values of semantic pictures: index in `categories` plus 1, or 0."""
+    """(C + 1,) int32 class ids by values of semantic images: index in `categories` plus 1, or 0."""
     ids = {name: number for number, name in enumerate(CLASSES)}
     return np.array([0, *(ids.get(name, 0) for name in categories)], np.int32)

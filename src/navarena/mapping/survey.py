@@ -27,7 +27,7 @@ SPACING = 1.0
 """Metres between two places, at least."""
 
 OVERLAP = 1.25
-"""How many times a full turn the pictures at one place cover together."""
+"""How many times a full turn the images at one place cover together."""
 
 MARGIN = 1.0
 """Metres of a map around the floor."""
@@ -35,7 +35,7 @@ MARGIN = 1.0
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One picture of a survey.
+    """One image of a survey.
 
     Attributes:
         camera: that took it.
@@ -115,7 +115,7 @@ def choose_places(world: World) -> Float[np.ndarray, "p 3"]:
 
 
 def look_everywhere(world: World, body: Embodiment, labels: bool) -> Iterator[View]:
-    """The pictures of a survey, of the body's first camera that takes depth; with labels if asked for."""
+    """The images of a survey, of the body's first camera that takes depth; with labels if asked for."""
     channels = ("depth", "semantic") if labels else ("depth",)
     camera = next(camera for camera in body.cameras if set(channels) <= set(camera.channels))
     count = math.ceil(OVERLAP * 2 * math.pi / camera.hfov)
@@ -125,9 +125,9 @@ def look_everywhere(world: World, body: Embodiment, labels: bool) -> Iterator[Vi
     for place in choose_places(world):
         simulator.place(range(count), [world] * count, np.tile(place, (count, 1)), yaws)
         simulator.observer.observe(simulator.stage)
-        _, depths = simulator.observer.picture("depth")
+        _, depths = simulator.observer.image("depth")
         poses = simulator.observer.world_from_camera(camera)
-        shown = simulator.observer.picture("semantic")[1] if labels else np.zeros(depths.shape, np.int32)
+        shown = simulator.observer.image("semantic")[1] if labels else np.zeros(depths.shape, np.int32)
         for k in range(count):
             yield View(camera, poses[k], float(place[1]), depths[k], table[shown[k]])
 

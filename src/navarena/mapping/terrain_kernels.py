@@ -1,4 +1,4 @@
-"""Coarse pictures of occupancy maps: what blocks a body, and how dear each cell is to cross."""
+"""Coarse images of occupancy maps: what blocks a body, and how dear each cell is to cross."""
 
 # mypy: disable-error-code="no-untyped-def"
 

@@ -1,4 +1,4 @@
-"""From depth pictures to points in the world.
+"""From depth images to points in the world.
 
 A pixel (row i, column j) is sampled at its centre; K and world_from_camera are those of
 `core.geometry` and of the simulation: depth runs along the optical axis, a camera's own frame is
@@ -13,12 +13,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32
 
 from navarena.core.kernels import kernel
-from navarena.mapping.picture_checks import require_poses
+from navarena.mapping.image_checks import require_poses
 
 
 @dataclass(frozen=True)
 class PointClouds:
-    """What N depth pictures saw.
+    """What N depth images saw.
 
     Attributes:
         points: (N, H, W, 3) float32 metres, world frame; the place of the camera where not `valid`.
@@ -61,7 +61,7 @@ def unproject(
     nearest: float = 0.0,
     farthest: float = np.inf,
 ) -> PointClouds:
-    """The points in the world that depth pictures show.
+    """The points in the world that depth images show.
 
     Args:
         depths: (N, H, W) float32 metres along the optical axis. What is not above `nearest` and below

@@ -81,7 +81,7 @@ ORACLE_SUCCESS = Metric(
     "oracle_success", "Success, oracle stop", stopping.oracle_success, "", "higher", True, 0.0
 )
 
-TOLD = {"object": "by name", "description": "in words", "image": "by picture"}
+TOLD = {"object": "by name", "description": "in words", "image": "by image"}
 """Modality -> what people read."""
 
 SUBTASKS = Metric("subtasks", "Sub-tasks", lifelong.subtasks)

@@ -14,7 +14,7 @@ that holds names the class:
     forgot           saw the goal before it was current, and not since
     saw_not_reached  saw the goal since it was current
     never_saw        saw it at no pose
-    not_reached      for goals that no picture shows (points): none of the above
+    not_reached      for goals that no image shows (points): none of the above
 """
 
 from enum import StrEnum
@@ -74,7 +74,7 @@ def classify_failure(
 
     Args:
         trajectory: of K steps.
-        seen: (K + 1, G) bool: whether the picture at each pose shows each goal, in order; G = 0 when
+        seen: (K + 1, G) bool: whether the image at each pose shows each goal, in order; G = 0 when
             goals cannot be seen.
         broke: whether the agent broke the episode.
 

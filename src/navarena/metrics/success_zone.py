@@ -2,7 +2,7 @@
 
 An episode succeeds when the agent says so (intentionality) at a place where its body can be (validity:
 bodies stand nowhere else), near an object of the category (proximity), from where it is seen
-(visibility): in the agent's own last picture, or, with an oracle, in the one that frames it best.
+(visibility): in the agent's own last image, or, with an oracle, in the one that frames it best.
 The challenges measured the same by view points; that is `navigation.success`.
 """
 
@@ -23,7 +23,7 @@ class ObjectGoalTrajectory(Trajectory):
 
     Attributes:
         object_distances: (O,) float64 metres, from the body's axis to the surface of each object's box.
-        pixels_seen: (O,) int64, pixels that show the object in the picture at STOP.
+        pixels_seen: (O,) int64, pixels that show the object in the image at STOP.
         pixels_framed: (O,) int64, the same when the camera turns to the object's centre.
         zone_distance: metres within which an object is near.
         zone_pixels: pixels from which on it is seen.
@@ -53,7 +53,7 @@ def zone_success(trajectory: Trajectory) -> float:
 
 
 def zone_success_seen(trajectory: Trajectory) -> float:
-    """1.0 if the agent stopped near an object that its own last picture shows, else 0.0.
+    """1.0 if the agent stopped near an object that its own last image shows, else 0.0.
 
     Records without objects (other tasks) count as `navigation.success` does.
     """

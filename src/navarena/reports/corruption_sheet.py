@@ -1,4 +1,4 @@
-"""A sheet of example pictures: one view of a scene under every corruption of sight, at every severity."""
+"""A sheet of example images: one view of a scene under every corruption of sight, at every severity."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from navarena.corruptions import (
     CameraCorruption,
     Corruption,
     DepthCorruption,
-    PictureCorruption,
+    ImageCorruption,
     find_corruption,
 )
 from navarena.reports.preview.drawing import INK, PAPER, font
@@ -28,12 +28,12 @@ CAMERA = Camera(width_px=400, height_px=300)
 """RobustNav's: 400 x 300 pixels, 79 degrees."""
 
 COLUMNS = 6
-"""The clean picture, and five severities."""
+"""The clean image, and five severities."""
 
 GAP, LABEL_HEIGHT = 8, 22
 
-SIGHT = (PictureCorruption, CameraCorruption, DepthCorruption)
-"""Kinds of corruptions that pictures show, in the order of the rows."""
+SIGHT = (ImageCorruption, CameraCorruption, DepthCorruption)
+"""Kinds of corruptions that images show, in the order of the rows."""
 
 NEAR_COLOR, FAR_COLOR, LOST_COLOR = (255, 236, 170), (24, 30, 92), (170, 30, 40)
 """Depth is drawn from the first of these to the second, and in the third where it is 0."""
@@ -44,15 +44,15 @@ FAR = 7.0
 
 @dataclass(frozen=True)
 class Cell:
-    """A picture of the sheet.
+    """An image of the sheet.
 
     Attributes:
         caption: what was done to it.
-        picture: (H, W, 3) uint8 sRGB.
+        image: (H, W, 3) uint8 sRGB.
     """
 
     caption: str
-    picture: UInt8[np.ndarray, "h w 3"]
+    image: UInt8[np.ndarray, "h w 3"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class CorruptionSheet:
 
 
 def sight_corruptions() -> tuple[str, ...]:
-    """Names of all corruptions that pictures show: those of colour, of cameras, of depth."""
+    """Names of all corruptions that images show: those of colour, of cameras, of depth."""
     names = CORRUPTIONS.names()
     return tuple(name for kind in SIGHT for name in names if issubclass(CORRUPTIONS.get(name), kind))
 
@@ -81,12 +81,12 @@ def draw_corruption_sheet(
 
     Args:
         world: the scene.
-        names: of corruptions, without severities; all that pictures show when empty.
+        names: of corruptions, without severities; all that images show when empty.
         view: which of the views to take that a preview of the scene shows, from 0.
-        cell_width_px: width of a picture on the sheet in pixels; it is taken at CAMERA's size and then
+        cell_width_px: width of an image on the sheet in pixels; it is taken at CAMERA's size and then
             reduced.
 
-    Raises UnknownNameError for an unknown name, InputError for one that no picture shows and for a view or
+    Raises UnknownNameError for an unknown name, InputError for one that no image shows and for a view or
     width that does not exist, SceneError where no view is found.
     """
     if cell_width_px not in range(40, CAMERA.width_px + 1):
@@ -112,11 +112,11 @@ def _choose_view(world: World, renderer: Renderer, number: int) -> Viewpoint:
 
 
 def _cells_of(name: str, renderer: Renderer, viewpoint: Viewpoint, scene_id: str) -> Iterator[Cell]:
-    """The clean picture, and one for each severity; without severities as many as have other draws."""
+    """The clean image, and one for each severity; without severities as many as have other draws."""
     kind = CORRUPTIONS.get(name)
     if not issubclass(kind, SIGHT):
         shown = ", ".join(sight_corruptions())
-        raise InputError(f"expected a corruption that pictures show, got {name!r}; these are {shown}")
+        raise InputError(f"expected a corruption that images show, got {name!r}; these are {shown}")
     rgb, depth = _take(renderer, viewpoint, CAMERA)
     yield Cell("clean", paint_depth(depth) if issubclass(kind, DepthCorruption) else rgb)
     if kind.severities:
@@ -138,7 +138,7 @@ def _spoil(
     depth: Float32[np.ndarray, "h w"],
     generator: np.random.Generator,
 ) -> UInt8[np.ndarray, "h w 3"]:
-    if isinstance(corruption, PictureCorruption):
+    if isinstance(corruption, ImageCorruption):
         return corruption.corrupt(rgb[None], [generator])[0]
     if isinstance(corruption, DepthCorruption):
         return paint_depth(corruption.corrupt(depth[None, :, :, None], [generator])[0, :, :, 0])
@@ -172,6 +172,6 @@ def _paste(rows: Sequence[Sequence[Cell]], width: int) -> UInt8[np.ndarray, "h w
         for column, cell in enumerate(cells):
             x, y = GAP + column * step_x, GAP + row * step_y
             draw.text((x, y + 2), cell.caption, font=font(14), fill=INK)
-            picture = Image.fromarray(cell.picture).resize((width, height), Image.Resampling.BOX)
-            sheet.paste(picture, (x, y + LABEL_HEIGHT))
+            resized = Image.fromarray(cell.image).resize((width, height), Image.Resampling.BOX)
+            sheet.paste(resized, (x, y + LABEL_HEIGHT))
     return np.array(sheet)

@@ -1,4 +1,4 @@
-"""A contact sheet of the goals of a scene: pictures with their object outlined, names and descriptions."""
+"""A contact sheet of the goals of a scene: images with their object outlined, names and descriptions."""
 
 import textwrap
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from navarena.core.errors import InputError, SceneError
 from navarena.core.seeding import make_generator
 from navarena.episodes.goals import Subtask
 from navarena.episodes.goat import Offer
+from navarena.episodes.goat.goal_images import take_goal_images
 from navarena.episodes.goat.offer import Choice
-from navarena.episodes.goat.pictures import take_goal_pictures
 from navarena.reports.preview.drawing import FAINT, INK, PAPER, font
 
 COLUMNS = 4
@@ -31,7 +31,7 @@ class GoalSheet:
 
     Attributes:
         image: (H, W, 3) uint8 sRGB.
-        goals: in the order of the cells: those told by pictures, each with words where it has any.
+        goals: in the order of the cells: those told by images, each with words where it has any.
     """
 
     image: UInt8[np.ndarray, "h w 3"]
@@ -39,16 +39,16 @@ class GoalSheet:
 
 
 def draw_goal_sheet(offer: Offer, most: int = 16) -> GoalSheet:
-    """Up to `most` goals by picture of a scene, drawn at random, always the same.
+    """Up to `most` goals by image of a scene, drawn at random, always the same.
 
-    Raises InputError for fewer than one, SceneError for a scene without goals by picture.
+    Raises InputError for fewer than one, SceneError for a scene without goals by image.
     """
     if most < 1:
         raise InputError(f"expected at least one goal on the sheet, got {most}")
     scene_id = offer.world.scene_id
     by_object = {choice.object_id: choice for choice in offer.choices("image")}
     if not by_object:
-        raise SceneError(f"expected goals by picture in {scene_id!r}, got none; see `navarena goals make`")
+        raise SceneError(f"expected goals by image in {scene_id!r}, got none; see `navarena goals make`")
     generator = make_generator("goal sheet", scene_id)
     numbers = generator.permutation(sorted(by_object))[:most].tolist()
     told = {choice.object_id: choice for choice in offer.choices("description")}
@@ -66,16 +66,16 @@ def _paste(offer: Offer, goals: list[tuple[Subtask, str]]) -> UInt8[np.ndarray, 
     step_x, step_y = CELL_PX + GAP_PX, CELL_PX + CAPTION_PX + GAP_PX
     sheet = Image.new("RGB", (GAP_PX + COLUMNS * step_x, GAP_PX + rows * step_y), PAPER)
     draw = ImageDraw.Draw(sheet)
-    images = [goal.image for goal, _ in goals if goal.image is not None]
-    rgb, instance = take_goal_pictures(offer.world, images)
+    goal_images = [goal.image for goal, _ in goals if goal.image is not None]
+    rgb, instance = take_goal_images(offer.world, goal_images)
     untold = {one.object_id: one.reason for one in offer.goals.dropped if one.modality == "description"}
     for k, (goal, words) in enumerate(goals):
         x, y = GAP_PX + k % COLUMNS * step_x, GAP_PX + k // COLUMNS * step_y
-        picture = rgb[k]
+        shown = rgb[k]
         number = int(goal.instances[0].object_id)
-        picture[_outline(instance[k], number)] = OUTLINE
-        sheet.paste(Image.fromarray(picture).resize((CELL_PX, CELL_PX), Image.Resampling.BOX), (x, y))
-        coverage = images[k].frame_coverage or 0.0
+        shown[_outline(instance[k], number)] = OUTLINE
+        sheet.paste(Image.fromarray(shown).resize((CELL_PX, CELL_PX), Image.Resampling.BOX), (x, y))
+        coverage = goal_images[k].frame_coverage or 0.0
         draw.text((x, y + CELL_PX + 4), f"{goal.category} ({coverage:.0%} of it)", font=font(14), fill=INK)
         reason = untold.get(number, "none tell it apart")
         lines = textwrap.wrap(words or f"(no words: {reason})", LINE_LETTERS)
@@ -85,9 +85,9 @@ def _paste(offer: Offer, goals: list[tuple[Subtask, str]]) -> UInt8[np.ndarray, 
     return np.array(sheet)
 
 
-def _outline(picture: Int32[np.ndarray, "h w"], number: int) -> Bool[np.ndarray, "h w"]:
+def _outline(image: Int32[np.ndarray, "h w"], number: int) -> Bool[np.ndarray, "h w"]:
     """(H, W) pixels of an object that lie at most OUTLINE_PX from its edge."""
-    shown = picture == number
+    shown = image == number
     inside = shown.copy()
     for axis in (0, 1):
         for step in range(1, OUTLINE_PX + 1):

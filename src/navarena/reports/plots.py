@@ -93,7 +93,7 @@ def draw_lines(
     """Lines with their intervals as bands.
 
     Args:
-        title: for readers that see no picture.
+        title: for readers that see no image.
         lines: at least one.
         x_title: of the horizontal axis.
         y_title: of the vertical axis.
@@ -130,7 +130,7 @@ def draw_ranges(
     """Means in [0, 1] with their intervals, side by side for each of `names`.
 
     Args:
-        title: for readers that see no picture.
+        title: for readers that see no image.
         names: of the groups, along the axis.
         series: label of a run -> an estimate for each group, None where it has none.
         y_title: of the axis.

@@ -17,7 +17,7 @@ class Camera:
         mount: (x right, y up, z backward) metres from the body's foot point.
         pitch: radians, upwards, added to the body's own tilt.
         yaw: radians, to the left, relative to the body.
-        channels: the pictures it takes. Two cameras of one name may share a mount and take
+        channels: the images it takes. Two cameras of one name may share a mount and take
             different ones (VLN-CE's rgb and depth differ in size).
     """
 

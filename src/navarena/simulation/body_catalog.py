@@ -60,7 +60,7 @@ LOCOBOT_ROBOTHOR_2020 = replace(
 """LoCoBot of RoboTHOR 2020 (its "bot" mode; the text of the challenge says 79 degrees horizontally)."""
 
 LOCOBOT_ROBUSTNAV = replace(LOCOBOT_ROBOTHOR, name="locobot-robustnav", cameras=_camera(400, 300, 79, 0.88))
-"""LoCoBot of RobustNav (AI2-THOR 2.7.4; allenai/robustnav): RoboTHOR's body with pictures of 400 x 300."""
+"""LoCoBot of RobustNav (AI2-THOR 2.7.4; allenai/robustnav): RoboTHOR's body with images of 400 x 300."""
 
 STRETCH = Embodiment(
     name="stretch",

@@ -1,4 +1,4 @@
-"""Takes the pictures of all bodies: one render call per kind of camera."""
+"""Takes the images of all bodies: one render call per kind of camera."""
 
 from collections.abc import Callable, Iterable
 
@@ -16,16 +16,16 @@ MEANING = frozenset({"semantic", "instance"})
 
 
 class Cameraman:
-    """One camera of each of N bodies and its preallocated pictures.
+    """One camera of each of N bodies and its preallocated images.
 
     Args:
-        camera: whose pictures are taken.
+        camera: whose images are taken.
         channels: which ("rgb", "depth", "semantic", "instance").
         slots: N.
         threads: to render with; None for all.
 
     Attributes:
-        pictures: channel -> (N, H, W[, 3]) array; each `shoot` rewrites the rows that it is asked for.
+        images: channel -> (N, H, W[, 3]) array; each `shoot` rewrites the rows that it is asked for.
     """
 
     def __init__(self, camera: Camera, channels: Iterable[str], slots: int, threads: int | None) -> None:
@@ -39,13 +39,11 @@ class Cameraman:
             "semantic": lambda: np.zeros(size, np.int32),
             "instance": lambda: np.zeros(size, np.int32),
         }
-        self.pictures: dict[str, np.ndarray] = {
-            channel: blank[channel]() for channel in sorted(self.channels)
-        }
-        self._frames = Frames(**{channel: self.pictures.get(channel) for channel in blank})
+        self.images: dict[str, np.ndarray] = {channel: blank[channel]() for channel in sorted(self.channels)}
+        self._frames = Frames(**{channel: self.images.get(channel) for channel in blank})
 
     def require_meaning(self, stage: Stage) -> None:
-        """Raise SceneError when a labelled picture is asked of a scene without labels."""
+        """Raise SceneError when a labelled image is asked of a scene without labels."""
         for world in stage.worlds:
             if self.channels & MEANING and not world.scene.has_semantics:
                 raise SceneError(
@@ -62,7 +60,7 @@ class Cameraman:
         rows: Bool[np.ndarray, "n"],
         extras: ExtraObjects | None = None,
     ) -> None:
-        """Render the slots `rows` (N,) from `poses` (N, 4, 4) (world_from_camera, metres) into `pictures`.
+        """Render the slots `rows` (N,) from `poses` (N, 4, 4) (world_from_camera, metres) into `images`.
 
         Those of other slots, and of slots that were never placed, stay as they are.
         """

@@ -14,12 +14,12 @@ from navarena.simulation.cameraman import Cameraman, make_renderer
 from navarena.simulation.readings import OwnSensor, Reading, find_readings, spec_of
 from navarena.simulation.rendering.engine import Renderer
 from navarena.simulation.rendering.views import ExtraObjects
-from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, PictureSensor, Sensor
+from navarena.simulation.sensors.sensor import BodySensor, CameraSensor, ImageSensor, Sensor
 from navarena.simulation.stage import Stage
 
 Retouch = Callable[[str, np.ndarray, np.ndarray], object]
-"""Changes pictures in place, before sensors read them: called with the key of a camera's channel (such as
-"depth" or "left_rgb"), the array that Cameraman.pictures holds for it, and (N,) bool, the rows that have just
+"""Changes images in place, before sensors read them: called with the key of a camera's channel (such as
+"depth" or "left_rgb"), the array that Cameraman.images holds for it, and (N,) bool, the rows that have just
 been taken. The others keep what they were changed to before."""
 
 
@@ -32,8 +32,8 @@ class Observer:
         sensors: names or sensors.
         threads: for rendering.
         own: the protocol's own versions of sensors.
-        retouch: changes the pictures that a camera has taken; None leaves them.
-        channels: pictures to take besides those of the sensors, by the first camera that can.
+        retouch: changes the images that a camera has taken; None leaves them.
+        channels: images to take besides those of the sensors, by the first camera that can.
 
     Attributes:
         specs: name -> shape, type and bounds.
@@ -62,15 +62,15 @@ class Observer:
         self._stale = np.ones(len(bodies), bool)
 
     def _make_crew(self, channels: Sequence[str]) -> dict[int, Cameraman]:
-        """One cameraman for each camera whose pictures are wanted; empty without pictures."""
+        """One cameraman for each camera whose images are wanted; empty without images."""
         wanted: dict[int, set[str]] = {}
         for reading in self._readings:
-            if isinstance(reading.sensor, PictureSensor):
+            if isinstance(reading.sensor, ImageSensor):
                 wanted.setdefault(reading.camera, set()).add(reading.sensor.channel)
         for channel in channels:
             wanted.setdefault(self._first_camera(channel), set()).add(channel)
         cameras, slots = self._embodiment.cameras, len(self._bodies)
-        return {k: Cameraman(cameras[k], pictures, slots, self._threads) for k, pictures in wanted.items()}
+        return {k: Cameraman(cameras[k], images, slots, self._threads) for k, images in wanted.items()}
 
     def _first_camera(self, channel: str) -> int:
         """Index of the first camera that takes a channel; raises InputError when none does."""
@@ -79,35 +79,35 @@ class Observer:
                 return index
         raise InputError(f"expected a camera of {self._embodiment.name!r} that takes {channel!r}, got none")
 
-    def picture(self, channel: str) -> tuple[Camera, np.ndarray]:
-        """The first camera that takes `channel`, and its pictures (N, H, W) or (N, H, W, 3).
+    def image(self, channel: str) -> tuple[Camera, np.ndarray]:
+        """The first camera that takes `channel`, and its images (N, H, W) or (N, H, W, 3).
 
         They are those of the last `observe`, as rendered: depth in metres, neither clipped nor scaled.
         Raises InputError for a channel that was not asked for.
         """
         cameraman = self._crew.get(self._first_camera(channel))
-        if cameraman is None or channel not in cameraman.pictures:
+        if cameraman is None or channel not in cameraman.images:
             raise InputError(
-                f"expected {channel!r} among the pictures that are taken; ask for it by `channels`"
+                f"expected {channel!r} among the images that are taken; ask for it by `channels`"
             )
-        return cameraman.camera, cameraman.pictures[channel]
+        return cameraman.camera, cameraman.images[channel]
 
     def _allocate(self, reading: Reading) -> np.ndarray:
         spec = self.specs[reading.name]
         shape = (len(self._bodies), *spec.shape)
-        if isinstance(reading.sensor, PictureSensor) and reading.sensor.is_raw:
-            return self._crew[reading.camera].pictures[reading.sensor.channel].reshape(shape)
+        if isinstance(reading.sensor, ImageSensor) and reading.sensor.is_raw:
+            return self._crew[reading.camera].images[reading.sensor.channel].reshape(shape)
         return np.zeros(shape, spec.dtype)
 
     def expire(self, rows: Bool[np.ndarray, "n"] | Int64[np.ndarray, "k"] | None = None) -> None:
         """The bodies `rows` (all by default) have acted: what they observed is no longer true.
 
-        The pictures of other rows are kept, so that slots whose episodes have ended cost nothing.
+        The images of other rows are kept, so that slots whose episodes have ended cost nothing.
         """
         self._stale[slice(None) if rows is None else rows] = True
 
     def show(self, extras: ExtraObjects | None) -> None:
-        """Draw `extras` into the pictures from now on; their view_index counts slots."""
+        """Draw `extras` into the images from now on; their view_index counts slots."""
         self._extras = extras
         self.expire()
 
@@ -119,13 +119,13 @@ class Observer:
         """Name -> (N, ...) of everything asked for as of now; dtypes and units as in `specs`."""
         if not self._stale.any():
             return self._arrays
-        self._take_pictures(stage)
+        self._take_images(stage)
         for reading in self._readings:
             self._fill(reading)
         self._stale[:] = False
         return self._arrays
 
-    def _take_pictures(self, stage: Stage) -> None:
+    def _take_images(self, stage: Stage) -> None:
         if not self._crew or not stage.worlds:
             return
         if self._renderer is None or self._renderer_version != stage.version:
@@ -138,8 +138,8 @@ class Observer:
             cameraman.shoot(self._renderer, stage, poses, self._stale, self._extras)
             if self._retouch is not None:
                 name = cameraman.camera.name
-                for channel, pictures in cameraman.pictures.items():
-                    self._retouch(f"{name}_{channel}" if name else channel, pictures, self._stale)
+                for channel, images in cameraman.images.items():
+                    self._retouch(f"{name}_{channel}" if name else channel, images, self._stale)
 
     def _fill(self, reading: Reading) -> None:
         sensor, out = reading.sensor, self._arrays[reading.name]
@@ -148,10 +148,10 @@ class Observer:
         elif isinstance(sensor, CameraSensor):
             camera = self._embodiment.cameras[reading.camera]
             sensor.observe(camera, self.world_from_camera(camera), out)
-        elif isinstance(sensor, PictureSensor) and not sensor.is_raw:
-            picture = self._crew[reading.camera].pictures[sensor.channel]
+        elif isinstance(sensor, ImageSensor) and not sensor.is_raw:
+            image = self._crew[reading.camera].images[sensor.channel]
             run_over_rows(
-                lambda share, first, last: sensor.develop(picture[first:last], out[first:last]),
+                lambda share, first, last: sensor.develop(image[first:last], out[first:last]),
                 np.flatnonzero(self._stale),
                 self._threads,
             )

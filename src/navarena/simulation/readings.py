@@ -10,8 +10,8 @@ from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import (
     BodySensor,
     CameraSensor,
+    ImageSensor,
     ObservationSpec,
-    PictureSensor,
     Sensor,
 )
 
@@ -64,8 +64,8 @@ def _make_sensor(kind: str, own: OwnSensor) -> Sensor | None:
 
 
 def _seen(embodiment: Embodiment, sensor: Sensor, only: str | None = None) -> list[Reading]:
-    """Readings of a picture or camera sensor: by the first camera of each name that can serve it."""
-    channel = sensor.channel if isinstance(sensor, PictureSensor) else None
+    """Readings of an image or camera sensor: by the first camera of each name that can serve it."""
+    channel = sensor.channel if isinstance(sensor, ImageSensor) else None
     readings: dict[str, Reading] = {}
     for index, camera in enumerate(embodiment.cameras):
         serves = channel is None or channel in camera.channels
@@ -82,10 +82,10 @@ def _seen(embodiment: Embodiment, sensor: Sensor, only: str | None = None) -> li
 
 def spec_of(reading: Reading, embodiment: Embodiment) -> ObservationSpec:
     """Shape, type and bounds of one observation."""
-    if isinstance(reading.sensor, PictureSensor | CameraSensor):
+    if isinstance(reading.sensor, ImageSensor | CameraSensor):
         return reading.sensor.spec(embodiment.cameras[reading.camera])
     if isinstance(reading.sensor, BodySensor):
         return reading.sensor.spec()
     raise InputError(
-        f"expected a BodySensor, PictureSensor or CameraSensor, got {type(reading.sensor).__name__}"
+        f"expected a BodySensor, ImageSensor or CameraSensor, got {type(reading.sensor).__name__}"
     )

@@ -33,8 +33,8 @@ class Simulator:
         threads: for rendering; None for all processors this process may use.
         actuation: turns commanded movements into executed ones; None means exactly.
         stays_when_blocked: whether a walk that meets an obstacle is not made at all.
-        retouch: changes the pictures that a camera has taken; None leaves them.
-        channels: pictures to take besides those of the sensors (see Observer.picture).
+        retouch: changes the images that a camera has taken; None leaves them.
+        channels: images to take besides those of the sensors (see Observer.image).
         own_sensor: name -> a version to take in the place of the registered sensor, or None.
 
     Attributes:
@@ -220,7 +220,7 @@ class Simulator:
         return np.where(active, actions, 0).astype(np.int64)
 
     def show(self, extras: ExtraObjects | None) -> None:
-        """Draw things that belong to no scene into the pictures of single slots (their view_index)."""
+        """Draw things that belong to no scene into the images of single slots (their view_index)."""
         self.observer.show(extras)
 
     def geodesic_distance(

@@ -30,7 +30,7 @@ class World:
     """What bodies of one kind move in and look at.
 
     The navmesh is there from the start; the scene and its render mesh are loaded when they are
-    first looked at, so that a run without pictures never opens them.
+    first looked at, so that a run without images never opens them.
 
     Args:
         scene_id: such as "houses-v1/val/00017".

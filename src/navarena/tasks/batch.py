@@ -32,7 +32,7 @@ class NavigationBatch:
         threads: for rendering; None for all processors this process may use.
         sensors: names of what to observe; None for all that the task offers. Only these are computed.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: what spoils pictures, motion, knowledge of the pose and goals, in this order and after
+        corruptions: what spoils images, motion, knowledge of the pose and goals, in this order and after
             the task's own, each as "name", "name:severity" or with words (see navarena.corruptions).
 
     Attributes:

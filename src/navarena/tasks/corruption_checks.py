@@ -10,13 +10,13 @@ from navarena.corruptions.corruption import (
     Corruption,
     DepthCorruption,
     GoalCorruption,
+    ImageCorruption,
     MotionCorruption,
-    PictureCorruption,
     PoseCorruption,
 )
 from navarena.simulation.motion import movement_table
 from navarena.simulation.readings import find_readings
-from navarena.simulation.sensors.sensor import PictureSensor
+from navarena.simulation.sensors.sensor import ImageSensor
 from navarena.tasks.sensors.catalog import find_goal_sensor
 from navarena.tasks.sensors.lifelong_goal import ImageGoalSensor, LanguageGoal, ObjectNameGoal
 from navarena.tasks.task import Task
@@ -55,12 +55,12 @@ def leave_out_idle(task: Task, corruptions: Iterable[str], sensors: Iterable[str
 def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
     """What is needed and not there, in words; empty when nothing is."""
     channels, senses = _channels(task, names), _senses(task, names)
-    if isinstance(corruption, PictureCorruption):
-        return "" if "rgb" in channels else "a sensor of colour pictures"
+    if isinstance(corruption, ImageCorruption):
+        return "" if "rgb" in channels else "a sensor of colour images"
     if isinstance(corruption, DepthCorruption):
         return "" if "depth" in channels else "a sensor of depth"
     if isinstance(corruption, CameraCorruption):
-        return "" if channels and (not corruption.rgb_only or "rgb" in channels) else "a sensor of pictures"
+        return "" if channels and (not corruption.rgb_only or "rgb" in channels) else "a sensor of images"
     if isinstance(corruption, PoseCorruption):
         return "" if senses & set(corruption.sensors) else f"a sensor of {' or '.join(corruption.sensors)}"
     if isinstance(corruption, MotionCorruption):
@@ -81,7 +81,7 @@ def _channels(task: Task, names: Sequence[str]) -> set[str]:
         if find_goal_sensor(name, task.make_sensor) is None
         for reading in find_readings(task.embodiment, name, task.make_sensor)
     ]
-    return {one.sensor.channel for one in readings if isinstance(one.sensor, PictureSensor)}
+    return {one.sensor.channel for one in readings if isinstance(one.sensor, ImageSensor)}
 
 
 def _senses(task: Task, names: Sequence[str]) -> set[str]:

@@ -57,7 +57,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
         corruptions: what spoils sight, motion and knowledge of the pose, in this order, as "name:severity".
-        render_mode: "rgb_array" lets `render` return the first colour camera's picture.
+        render_mode: "rgb_array" lets `render` return the first colour camera's image.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}
@@ -115,7 +115,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         return self._observe(), float(result.reward[0]), terminated, truncated, info
 
     def render(self) -> Any:
-        """(H, W, 3) uint8 picture of what the body sees; None without a render mode."""
+        """(H, W, 3) uint8 image of what the body sees; None without a render mode."""
         if self.render_mode is None:
             return None
         return self.batch.observations["rgb"][0].copy()

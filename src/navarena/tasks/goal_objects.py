@@ -1,4 +1,4 @@
-"""Goal objects that are drawn into the pictures of single slots; they never block a body.
+"""Goal objects that are drawn into the images of single slots; they never block a body.
 
 The cylinders are those of the authors' files (saimwani/multion-challenge), of which half is below
 the floor: 0.75 m of height are seen, with a radius of 0.10 m. The paper states a radius of 0.05 m.
@@ -28,10 +28,10 @@ RADII = {"files": 0.10, "paper": 0.05}
 """Metres, of the authors' files and of the paper's text."""
 
 INSTANCE_OFFSET = 1_000_000
-"""Instance pictures show this plus the class id: beyond the objects of any scene."""
+"""Instance images show this plus the class id: beyond the objects of any scene."""
 
 SEMANTIC_OFFSET = 1_000
-"""Semantic pictures show this plus the class id: beyond the categories of any scene."""
+"""Semantic images show this plus the class id: beyond the categories of any scene."""
 
 
 @cache
@@ -63,7 +63,7 @@ SHAPE_GOALS = GoalKind(SHAPES, CYLINDER_COLORS[:1] * len(SHAPES), lambda radius:
 
 
 class GoalObjects:
-    """Which objects stand where, in the pictures of N slots.
+    """Which objects stand where, in the images of N slots.
 
     Args:
         slots: N.

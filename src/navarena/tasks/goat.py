@@ -1,4 +1,4 @@
-"""GOAT-Bench: go to one object after another, told by name, in words or by a picture."""
+"""GOAT-Bench: go to one object after another, told by name, in words or by an image."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from navarena.episodes.episode import Episode
 from navarena.metrics.subtasks import LifelongTrajectory
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body_catalog import STRETCH
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.goat_course import Course, Ending, plan_course
@@ -93,10 +93,10 @@ class Goat(Task):
     | depth           | (640, 360, 1) float32 | 0 to 1    | (d - 0.5) / 4.5, d in metres clipped to 0.5 to 5 |
     | gps             | (2,) float32          | unbounded | metres ahead of and right of the start pose |
     | compass         | (1,) float32          | -pi to pi | radians turned left since the start |
-    | current_subtask | (1,) int64            | 0 to 3    | goal told by 0 name, 1 words, 2 picture; 3 none |
+    | current_subtask | (1,) int64            | 0 to 3    | goal told by 0 name, 1 words, 2 image; 3 none |
     | objectgoal      | () text               | 64 letters | the category, while the goal is told by it |
     | language_goal   | () text               | 1024 letters | the description, while it is told in words |
-    | image_goal      | (512, 512, 3) uint8   | 0 to 255  | the picture, while it is told by one |
+    | image_goal      | (512, 512, 3) uint8   | 0 to 255  | the image, while it is told by one |
 
     What the current goal is not told by is empty or black. GPS and compass are never set back within an
     episode. Memory lasts for the whole episode: an agent is told of a new goal (Boundary.SUBTASK), and

@@ -1,4 +1,4 @@
-"""The single skills of GOAT-Bench: one goal, told by name, in words or by a picture."""
+"""The single skills of GOAT-Bench: one goal, told by name, in words or by an image."""
 
 from navarena.tasks.goat import MOVES, SKILL_REWARD, Goat
 from navarena.tasks.goat_options import THE_IMAGE_SKILL, THE_SKILL, ImageSkillOptions, SkillOptions
@@ -24,7 +24,7 @@ class Skill(Goat):
 
     ## End
 
-    `stop` terminates. The 500th action truncates (1000th with pictures), unless it is `stop`.
+    `stop` terminates. The 500th action truncates (1000th with images), unless it is `stop`.
 
     ## Metrics
 
@@ -78,7 +78,7 @@ class LanguageNav(Skill):
 
 
 class InstanceImageNav(Skill):
-    """Find the object in a picture: `instance-imagenav-v1`; the card is that of Skill."""
+    """Find the object in an image: `instance-imagenav-v1`; the card is that of Skill."""
 
     protocol_id = "instance-imagenav-v1"
     sensors = (*BODY_SENSORS, "image_goal")

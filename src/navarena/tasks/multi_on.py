@@ -14,7 +14,7 @@ from navarena.episodes.multi_on import require_multi_goal
 from navarena.metrics.multi_goal import MultiGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body_catalog import MULTION
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.goal_objects import (
@@ -51,7 +51,7 @@ class MultiOnState(ClassGoalState):
         legs: for each slot (n,) float64 metres: start to first goal, first to second, ...
         found_after: for each slot, number of actions taken when each goal was found.
         wrong_found: (N,) int64, FOUND calls away from the goal.
-        shown: what is drawn into the pictures.
+        shown: what is drawn into the images.
     """
 
     def __init__(self, slots: int, shown: GoalObjects) -> None:
@@ -103,8 +103,8 @@ class MultiOn(Task):
     Cylinders of 0.75 m height and 0.10 m radius stand at the goals of the episode, those found
     included; nothing else is inserted, and bodies pass through them. In `multion-shapes-...` they are
     red things 0.4 m wide on stands of 0.68 m: cone, cube, cylinder, frustum, joined inverted frustums,
-    sphere, tetrahedron, torus (classes 0 to 7). Semantic pictures show them as
-    1000 + class, instance pictures as 1000000 + class.
+    sphere, tetrahedron, torus (classes 0 to 7). Semantic images show them as
+    1000 + class, instance images as 1000000 + class.
 
     ## Goal and success
 
@@ -234,7 +234,7 @@ class MultiOn(Task):
         return simulator.stage.geodesic_distance(rows, points[:-1], points[1:])
 
     def _show(self, simulator: Simulator, state: MultiOnState, slot: int, episode: Episode) -> None:
-        """Place the objects that pictures of this episode show."""
+        """Place the objects that images of this episode show."""
         classes, positions = state.classes[slot], state.goals[slot]
         if self.options.hidden:
             classes, positions = classes[:0], positions[:0]

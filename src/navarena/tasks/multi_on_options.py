@@ -35,7 +35,7 @@ class MultiOnOptions(RunOptions):
         goal: the goal as class id (code) or one-hot vector (paper).
         late_goal: whether the observation of a correct FOUND still shows the old goal (code).
         depth: "near" is clipped to 0.5 to 5 m, "far" to 0 to 10 m.
-        hidden: whether goal objects are left out of the pictures (paper, appendix A.4).
+        hidden: whether goal objects are left out of the images (paper, appendix A.4).
         distractors: whether the other classes are inserted, too: those of the episode, or else each at
             a random place of the same floor.
         cylinder: radius of the authors' files (0.10 m) or of the paper (0.05 m).

@@ -12,7 +12,7 @@ from navarena.episodes.view_points import ViewPointSettings
 from navarena.metrics.success_zone import ObjectGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body_catalog import LOCOBOT
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.object_goal_task import ObjectGoalState, ObjectGoalTask
@@ -102,7 +102,7 @@ class ObjectNav(ObjectGoalTask):
     | gps        | (2,) float32          | unbounded | metres ahead of and right of the start pose |
     | compass    | (1,) float32          | -pi to pi | radians turned left since the start |
 
-    Categories by id, of 2020 (21): chair, table, picture, cabinet, cushion, sofa, bed, chest_of_drawers,
+    Categories by id, of 2020 (21): chair, table, image, cabinet, cushion, sofa, bed, chest_of_drawers,
     plant, sink, toilet, stool, towel, tv_monitor, shower, bathtub, counter, fireplace, gym_equipment,
     seating, clothes. Of 2022 (6): chair, bed, plant, toilet, tv_monitor, sofa.
 
@@ -114,7 +114,7 @@ class ObjectNav(ObjectGoalTask):
 
     The consensus's own rule is measured beside it: `zone_success` says that the body stopped within 1 m of
     an object's oriented box, and that at least one pixel of a camera turned to its centre shows it (oracle
-    visibility); `zone_success_seen` that the picture at STOP itself does. In scenes without labels
+    visibility); `zone_success_seen` that the image at STOP itself does. In scenes without labels
     these cannot be measured, and repeat what the view points say.
 
     ## Reward

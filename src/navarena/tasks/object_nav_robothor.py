@@ -22,7 +22,7 @@ from navarena.metrics.seen_goal import SeenGoalTrajectory
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body_catalog import LOCOBOT_ROBOTHOR, LOCOBOT_ROBOTHOR_2020
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World
@@ -99,7 +99,7 @@ class ObjectNavRobothor(ObjectGoalTask):
 
     ## Goal and success
 
-    STOP while the object is visible: its surface appears in the camera's picture at a point that is at
+    STOP while the object is visible: its surface appears in the camera's image at a point that is at
     most 1 m from the body's axis, horizontally, and not higher than 1 m above the body's centre
     (1.9 m above the floor). AI2-THOR asks the same of points that its authors put on the objects, here
     every point counts that a pixel shows. Distances are geodesic to the nearest place of a grid from which a

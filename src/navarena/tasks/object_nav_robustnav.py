@@ -52,7 +52,7 @@ class RobustObjectNav(ObjectNavRobothor):
     | depth      | (224, 224, 1) float32 | 0 to 10  | metres along the optical axis |
     | objectgoal | (1,) int64            | 0 to 11  | type of the object |
 
-    Pictures are taken at 400 x 300 pixels, corrupted, and then resized as by Pillow's bilinear filter. Types
+    Images are taken at 400 x 300 pixels, corrupted, and then resized as by Pillow's bilinear filter. Types
     by id are those of RoboTHOR. There is no gps and no compass.
 
     ## End
@@ -89,5 +89,5 @@ class RobustObjectNav(ObjectNavRobothor):
         self.shaping_weight = 0.0 if self.options.shaping == "zero" else 1.0
 
     def make_sensor(self, name: str) -> Sensor | None:
-        """Pictures of the size that the networks see."""
+        """Images of the size that the networks see."""
         return make_network_sensor(name) or super().make_sensor(name)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from navarena.simulation.body_catalog import LOCOBOT
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.tasks.options import RunOptions, apply_options, require_positive
 from navarena.tasks.point_goal_task import PointGoalTask

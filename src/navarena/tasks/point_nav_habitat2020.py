@@ -5,7 +5,7 @@ from typing import Literal
 
 from navarena.core.protocol_ids import join_protocol
 from navarena.simulation.body_catalog import LOCOBOT_POINTNAV
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.tasks.options import find_departures
 from navarena.tasks.point_goal_task import PointGoalTask
@@ -16,8 +16,8 @@ class PointNavHabitat2020Options:
     """Which of its noises the protocol has.
 
     Attributes:
-        rgb_noise: Gaussian noise of the colour pictures.
-        depth_noise: the Redwood model of the depth pictures.
+        rgb_noise: Gaussian noise of the colour images.
+        depth_noise: the Redwood model of the depth images.
         actuation_noise: PyRobot's model of the motions.
         redwood_table: distortions of the Redwood model: our own fit, or the published table, a file that
             the user brings (see navarena.corruptions.redwood).

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from navarena.episodes.object_nav_robothor import APARTMENTS
 from navarena.simulation.body_catalog import LOCOBOT_ROBUSTNAV
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.resized import ResizedDepth, ResizedRgb
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.tasks.distance_cache import CachedDistances
@@ -15,7 +15,7 @@ from navarena.tasks.point_goal_task import PointGoalTask
 from navarena.tasks.task import TaskState
 
 NETWORK_PX = 224
-"""Width and height of the pictures that RobustNav's networks see (spec 3.1)."""
+"""Width and height of the images that RobustNav's networks see (spec 3.1)."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class PointNavRobothor(PointGoalTask):
     | pointgoal_with_gps_compass | (2,) float32          | unbounded | [metres, radians], see below |
 
     The goal is [plan distance, bearing positive to the left] from the pose now. RobustNav's networks
-    resize pictures to 224 x 224; that is the agent's business.
+    resize images to 224 x 224; that is the agent's business.
 
     ## Goal and success
 
@@ -164,7 +164,7 @@ class RobustPointNav(PointNavRobothor):
     | depth                      | (224, 224, 1) float32 | 0 to 10   | metres along the optical axis |
     | pointgoal_with_gps_compass | (2,) float32          | unbounded | [metres, radians] |
 
-    Pictures are taken at 400 x 300 pixels, corrupted, and then resized as by Pillow's bilinear filter.
+    Images are taken at 400 x 300 pixels, corrupted, and then resized as by Pillow's bilinear filter.
 
     ## End
 
@@ -186,12 +186,12 @@ class RobustPointNav(PointNavRobothor):
     corruptions = ("native_noise",)
 
     def make_sensor(self, name: str) -> Sensor | None:
-        """Pictures of the size that the networks see."""
+        """Images of the size that the networks see."""
         return make_network_sensor(name)
 
 
 def make_network_sensor(name: str) -> Sensor | None:
-    """RobustNav's pictures, resized to 224 x 224; None for other sensors."""
+    """RobustNav's images, resized to 224 x 224; None for other sensors."""
     if name == "rgb":
         return ResizedRgb(NETWORK_PX, NETWORK_PX)
     return ResizedDepth(NETWORK_PX, NETWORK_PX) if name == "depth" else None

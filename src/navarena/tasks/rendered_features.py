@@ -1,4 +1,4 @@
-"""Features of the 36 views of a place, from pictures that are drawn where the place is."""
+"""Features of the 36 views of a place, from images that are drawn where the place is."""
 
 from collections.abc import Callable
 
@@ -21,19 +21,19 @@ VIEW_CAMERA = Camera(
 """R2R's feature protocol: 640 x 480 pixels, vertical view 60 degrees (pinhole)."""
 
 Encoder = Callable[[np.ndarray], np.ndarray]
-"""(36, H, W, 3) uint8 pictures, in the order of the views -> (36, D) values."""
+"""(36, H, W, 3) uint8 images, in the order of the views -> (36, D) values."""
 
 
 class RenderedFeatures:
     """View features of scenes that can be drawn, such as generated houses.
 
     A scan's id names the scene; viewpoints are those of its graph in the atlas, whose positions are
-    where the camera stands. Pictures and features are made when asked for; the batch keeps the last.
+    where the camera stands. Images and features are made when asked for; the batch keeps the last.
 
     Args:
         atlas: graphs of the scenes.
         open_mesh: scan id -> what the renderer draws, such as `open_world(scan, body).render_mesh`.
-        encode: pictures -> features.
+        encode: images -> features.
         size: D, numbers per view that `encode` returns.
         camera: of the views; its mount and angles are not used.
         threads: of the renderer; None for all processors this process may use.
@@ -56,8 +56,8 @@ class RenderedFeatures:
         )
         self._renderers: dict[str, VisibilityRenderer] = {}
 
-    def pictures(self, scan: str, viewpoint: str) -> UInt8[np.ndarray, "36 h w 3"]:
-        """(36, H, W, 3) uint8 sRGB, one picture per view; raises UnknownNameError for another place."""
+    def images(self, scan: str, viewpoint: str) -> UInt8[np.ndarray, "36 h w 3"]:
+        """(36, H, W, 3) uint8 sRGB, one image per view; raises UnknownNameError for another place."""
         node = int(self._atlas.nodes(scan, [viewpoint])[0])
         if scan not in self._renderers:
             self._renderers[scan] = VisibilityRenderer([self._open(scan)], threads=self._threads)
@@ -65,11 +65,11 @@ class RenderedFeatures:
         position = np.repeat(self._atlas.positions[node][None], VIEWS, 0)
         views = Views(self._camera, np.zeros(VIEWS, np.int32), position, self._rotations)
         self._renderers[scan].render(views, frames)
-        pictures: UInt8[np.ndarray, "36 h w 3"] = np.asarray(frames.rgb)
-        return pictures
+        images: UInt8[np.ndarray, "36 h w 3"] = np.asarray(frames.rgb)
+        return images
 
     def views(self, scan: str, viewpoint: str) -> Float32[np.ndarray, "36 d"]:
         """(36, D) float32 values; raises FileError when the encoder returns something else."""
-        encoded = np.asarray(self._encode(self.pictures(scan, viewpoint)))
+        encoded = np.asarray(self._encode(self.images(scan, viewpoint)))
         where = f"features of viewpoint {viewpoint} in scan {scan}"
         return require_features(encoded, self.size, where)

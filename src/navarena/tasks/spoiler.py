@@ -9,8 +9,8 @@ from navarena.corruptions.catalog import join_corruptions
 from navarena.corruptions.corruption import (
     CameraCorruption,
     DepthCorruption,
+    ImageCorruption,
     MotionCorruption,
-    PictureCorruption,
     PoseCorruption,
 )
 from navarena.episodes.episode import Episode
@@ -18,8 +18,8 @@ from navarena.simulation.simulator import Simulator
 from navarena.tasks.episode_draws import EpisodeDraws
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState
 from navarena.tasks.spoilt_goals import GoalSpoiler
+from navarena.tasks.spoilt_images import ImageSpoiler, change_cameras
 from navarena.tasks.spoilt_motion import MotionSpoiler
-from navarena.tasks.spoilt_pictures import PictureSpoiler, change_cameras
 from navarena.tasks.spoilt_poses import PoseSpoiler
 from navarena.tasks.task import Task, TaskState
 
@@ -51,11 +51,11 @@ class Spoiler:
             for place, (text, one) in enumerate(found.items())
             if isinstance(one, MotionCorruption | PoseCorruption)
         ]
-        self._pictures = PictureSpoiler(
+        self._images = ImageSpoiler(
             {
                 place: (text, one)
                 for place, (text, one) in enumerate(found.items())
-                if isinstance(one, PictureCorruption | DepthCorruption)
+                if isinstance(one, ImageCorruption | DepthCorruption)
             },
             steps,
         )
@@ -95,15 +95,15 @@ class Spoiler:
         """Let the bodies `slots` (K,), which have made a step, read their poses."""
         self._poses.feel(slots, starting=False)
 
-    def retouch(self, name: str, pictures: np.ndarray, rows: Bool[np.ndarray, "n"]) -> None:
+    def retouch(self, name: str, images: np.ndarray, rows: Bool[np.ndarray, "n"]) -> None:
         """Spoil what the cameras have taken (see simulation.observer.Retouch)."""
-        self._pictures.retouch(name, pictures, rows, self._episodes)
+        self._images.retouch(name, images, rows, self._episodes)
 
     def _retouch_goal(
-        self, slot: int, number: int, picture: UInt8[np.ndarray, "h w 3"]
+        self, slot: int, number: int, image: UInt8[np.ndarray, "h w 3"]
     ) -> UInt8[np.ndarray, "h w 3"]:
         episode = self._episodes[slot]
-        return picture if episode is None else self._goals.retouch(episode, number, picture)
+        return image if episode is None else self._goals.retouch(episode, number, image)
 
     def actuate(
         self, actions: Int64[np.ndarray, "n"], movements: Float[np.ndarray, "n 4"]

@@ -8,7 +8,7 @@ from jaxtyping import UInt8
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator, scene_name
-from navarena.corruptions.corruption import GoalCorruption, GoalPictureCorruption, GoalWordsCorruption
+from navarena.corruptions.corruption import GoalCorruption, GoalImageCorruption, GoalWordsCorruption
 from navarena.episodes.episode import Episode, LifelongGoal
 from navarena.episodes.goals import Modality, Subtask, as_subtasks
 from navarena.simulation.world import World
@@ -74,13 +74,13 @@ class GoalSpoiler:
         return replace(episode, goal=LifelongGoal(tuple(subtasks)))
 
     def retouch(
-        self, episode: Episode, number: int, picture: UInt8[np.ndarray, "h w 3"]
+        self, episode: Episode, number: int, image: UInt8[np.ndarray, "h w 3"]
     ) -> UInt8[np.ndarray, "h w 3"]:
-        """(H, W, 3) uint8: the picture of goal `number`, from 0, of an episode as the agent sees it."""
+        """(H, W, 3) uint8: the image of goal `number`, from 0, of an episode as the agent sees it."""
         for place, (text, corruption) in self._corruptions.items():
-            if isinstance(corruption, GoalPictureCorruption):
-                picture = corruption.corrupt(picture, self._generator(text, place, episode, number))
-        return picture
+            if isinstance(corruption, GoalImageCorruption):
+                image = corruption.corrupt(image, self._generator(text, place, episode, number))
+        return image
 
     def _generator(self, text: str, place: int, episode: Episode, number: int) -> np.random.Generator:
         return make_generator(

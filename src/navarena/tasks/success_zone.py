@@ -9,7 +9,7 @@ from jaxtyping import Float, Int64
 from navarena.episodes.view_points import box_distance
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Embodiment
-from navarena.simulation.instance_pictures import render_instances
+from navarena.simulation.instance_images import render_instances
 from navarena.simulation.world import World
 
 
@@ -62,12 +62,12 @@ def sight_objects(
         tilts = np.append(np.arctan2(towards[:, 1], np.hypot(towards[:, 0], towards[:, 2])), tilt)
         places = np.repeat(position[None], len(yaws), 0)
         ids = np.array([things[k].object_id for k in near])
-        for first, last, pictures in render_instances(world, camera, places, yaws, tilts):
+        for first, last, images in render_instances(world, camera, places, yaws, tilts):
             for row in range(first, last):
                 if row < len(near):
-                    framed[near[row]] = np.count_nonzero(pictures[row - first] == ids[row])
+                    framed[near[row]] = np.count_nonzero(images[row - first] == ids[row])
                 else:
-                    seen[near] = (pictures[row - first] == ids[:, None, None]).sum((1, 2))
+                    seen[near] = (images[row - first] == ids[:, None, None]).sum((1, 2))
     return Sighting(distances, seen, framed)
 
 

@@ -193,7 +193,7 @@ class Task(ABC):
         return ()
 
     def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
-        """For each goal of `slot`, in order, the ids by which instance pictures show what fulfils it.
+        """For each goal of `slot`, in order, the ids by which instance images show what fulfils it.
 
         Empty sets for what cannot be seen, such as points.
         """

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Embodiment
-from navarena.simulation.instance_pictures import Nearness, render_instances
+from navarena.simulation.instance_images import Nearness, render_instances
 from navarena.simulation.world import World
 
 
@@ -24,7 +24,7 @@ def see_objects(
 ) -> Bool[np.ndarray, "c"]:
     """(C,) bool: whether the body's first camera shows near surfaces of any of `things`.
 
-    AI2-THOR asks this of points that its authors put on the objects: one that is in the picture, near, and
+    AI2-THOR asks this of points that its authors put on the objects: one that is in the image, near, and
     first met by the ray to it makes the object visible. Here every surface point that a pixel shows is one.
 
     Args:
@@ -40,10 +40,8 @@ def see_objects(
     ids = np.array([thing.object_id for thing in things], np.int32)
     seen = np.zeros(len(yaws), bool)
     places = np.repeat(position[None], len(yaws), 0)
-    for first, last, pictures in render_instances(
-        world, embodiment.cameras[0], places, yaws, tilts, nearness
-    ):
-        pixels = [(pictures == number).sum((1, 2)) for number in ids]
+    for first, last, images in render_instances(world, embodiment.cameras[0], places, yaws, tilts, nearness):
+        pixels = [(images == number).sum((1, 2)) for number in ids]
         seen[first:last] = np.max(pixels, axis=0, initial=0) >= least_pixels if len(ids) else False
     return seen
 

@@ -13,7 +13,7 @@ from navarena.episodes.language.vocabulary import route_vocabulary
 from navarena.metrics.followed_path import InstructionTrajectory
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body_catalog import VLN_CE
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.point_goal_task import PointGoalTask

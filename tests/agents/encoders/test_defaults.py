@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from navarena.agents.encoders import GoalEncoder, GoalQuery, OneHotEncoder, PictureMatcher, make_encoder
+from navarena.agents.encoders import GoalEncoder, GoalQuery, ImageMatcher, OneHotEncoder, make_encoder
 from navarena.agents.encoders.matching import match_features
 from navarena.agents.encoders.words import letter_runs
 from navarena.core.errors import InputError, UnknownNameError
@@ -13,7 +13,7 @@ from navarena.scenes.houses.vocabulary import GOAT
 
 
 def blotches(name: str, side: int = 256) -> np.ndarray:
-    """A picture of smooth random colours, with corners to hold on to."""
+    """An image of smooth random colours, with corners to hold on to."""
     small = make_generator("test-encoders", name).integers(0, 255, (24, 24, 3), dtype=np.uint8)
     return np.asarray(cv2.resize(small, (side, side), interpolation=cv2.INTER_CUBIC))
 
@@ -24,18 +24,18 @@ def flat(*color: int) -> np.ndarray:
 
 def goal_of(modality: str) -> GoalQuery:
     if modality == "image":
-        return GoalQuery("image", picture=blotches("goal"))
+        return GoalQuery("image", image=blotches("goal"))
     text = "white sofa in the living room." if modality == "description" else ""
     return GoalQuery(modality, "couch", text)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["one-hot", "words", "pictures"])
+@pytest.mark.parametrize("name", ["one-hot", "words", "images"])
 def test_every_vector_has_length_one_and_the_same_in_any_batch(name: str) -> None:
     encoder = make_encoder(name)
     assert encoder.name == name
-    if encoder.sees_pictures:
+    if encoder.sees_images:
         inputs = [blotches("a"), flat(0, 0, 0), flat(9, 200, 30)]
-        encode = encoder.encode_pictures
+        encode = encoder.encode_images
         goal = goal_of("image")
     else:
         inputs = ["couch", "desk", "kitchen shelf"]
@@ -105,15 +105,15 @@ def test_runs_of_letters_by_hand() -> None:
     assert list(letter_runs("a", 4, 4)) == ["<a>"]
 
 
-def test_pictures_of_like_colours_are_near() -> None:
-    encoder = make_encoder("pictures")
-    red, dark_red, blue, scene = encoder.encode_pictures(
+def test_images_of_like_colours_are_near() -> None:
+    encoder = make_encoder("images")
+    red, dark_red, blue, scene = encoder.encode_images(
         [flat(200, 30, 30), flat(196, 34, 28), flat(20, 30, 200), blotches("a")]
     )
     assert red @ dark_red > 0.9
     assert red @ blue < 0.1
-    moved = encoder.encode_pictures([np.roll(blotches("a"), 6, 1)])[0]
-    other = encoder.encode_pictures([blotches("b")])[0]
+    moved = encoder.encode_images([np.roll(blotches("a"), 6, 1)])[0]
+    other = encoder.encode_images([blotches("b")])[0]
     assert scene @ moved > max(0.95, scene @ other + 0.01)
 
 
@@ -121,7 +121,7 @@ def test_a_matcher_finds_what_was_turned_and_shrunk() -> None:
     goal = blotches("a", 400)
     turn = cv2.getRotationMatrix2D((200, 200), 15, 0.8)
     turned = np.asarray(cv2.warpAffine(goal, turn, (400, 400)))
-    matcher = PictureMatcher()
+    matcher = ImageMatcher()
     views = [blotches("b", 400), turned, goal, flat(128, 128, 128)]
     other, seen, same, nothing = matcher.scores(goal, views)
     assert same > 0.95 and seen > 0.9
@@ -160,17 +160,17 @@ def test_bad_names(name: str, message: str) -> None:
 
 def test_what_an_encoder_cannot_take() -> None:
     with pytest.raises(InputError, match="choose one that reads words, such as words"):
-        make_encoder("pictures").encode(goal_of("object"))
-    with pytest.raises(InputError, match="choose one that sees pictures, such as pictures"):
+        make_encoder("images").encode(goal_of("object"))
+    with pytest.raises(InputError, match="choose one that sees images, such as images"):
         make_encoder("words").encode(goal_of("image"))
-    with pytest.raises(InputError, match="sees no pictures"):
-        make_encoder("words").encode_pictures([flat(1, 2, 3)])
+    with pytest.raises(InputError, match="sees no images"):
+        make_encoder("words").encode_images([flat(1, 2, 3)])
     with pytest.raises(InputError, match="reads no words"):
-        make_encoder("pictures").encode_words(["couch"])
+        make_encoder("images").encode_words(["couch"])
     with pytest.raises(InputError, match="a text with words"):
         make_encoder("words").encode_words(["..."])
-    with pytest.raises(InputError, match=r"expected a picture \(H, W, 3\) of bytes"):
-        make_encoder("pictures").encode_pictures([np.zeros((0, 4, 3), np.uint8)])
+    with pytest.raises(InputError, match=r"expected an image \(H, W, 3\) of bytes"):
+        make_encoder("images").encode_images([np.zeros((0, 4, 3), np.uint8)])
 
 
 @pytest.mark.parametrize("modality", ["object", "description", "image"])

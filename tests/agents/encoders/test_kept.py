@@ -35,12 +35,12 @@ def test_what_is_known_is_not_computed_again(tmp_path: Path) -> None:
     assert again.computed == 0
 
 
-def test_pictures_are_kept_by_their_bytes_and_shape(tmp_path: Path) -> None:
-    picture = make_generator("kept").integers(0, 256, (20, 30, 3), dtype=np.uint8)
-    plain, kept = make_encoder("pictures"), KeptEncoder(make_encoder("pictures"), tmp_path)
-    turned = picture.reshape(30, 20, 3)
+def test_images_are_kept_by_their_bytes_and_shape(tmp_path: Path) -> None:
+    image = make_generator("kept").integers(0, 256, (20, 30, 3), dtype=np.uint8)
+    plain, kept = make_encoder("images"), KeptEncoder(make_encoder("images"), tmp_path)
+    turned = image.reshape(30, 20, 3)
     np.testing.assert_array_equal(
-        kept.encode_pictures([picture, turned, picture]), plain.encode_pictures([picture, turned, picture])
+        kept.encode_images([image, turned, image]), plain.encode_images([image, turned, image])
     )
     assert kept.computed == 2
     with pytest.raises(InputError, match="reads no words"):

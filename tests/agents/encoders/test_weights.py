@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.encoders import GoalEncoder, GoalQuery, make_encoder
-from navarena.agents.encoders.clip_pictures import PictureInput, prepare_picture
+from navarena.agents.encoders.clip_images import ImageInput, prepare_image
 from navarena.core.errors import FileError, InputError, MissingExtraError
 from navarena.core.seeding import make_generator
 
@@ -34,7 +34,7 @@ def need_library(kind: str) -> None:
         pytest.skip(f"open_clip cannot be imported: {error}")
 
 
-def draw_pictures(count: int) -> list[np.ndarray]:
+def draw_images(count: int) -> list[np.ndarray]:
     generator = make_generator("test-weights")
     return [generator.integers(0, 256, (40, 60, 3), dtype=np.uint8) for _ in range(count)]
 
@@ -61,22 +61,22 @@ def test_words_have_length_one_and_a_batch_changes_nothing(encoder: GoalEncoder)
 
 @pytest.mark.learn
 @pytestmark_of_libraries
-def test_pictures_have_length_one_or_are_refused(encoder: GoalEncoder) -> None:
-    pictures = draw_pictures(2)
-    if not encoder.sees_pictures:
-        with pytest.raises(InputError, match="sees no pictures"):
-            encoder.encode_pictures(pictures)
+def test_images_have_length_one_or_are_refused(encoder: GoalEncoder) -> None:
+    images = draw_images(2)
+    if not encoder.sees_images:
+        with pytest.raises(InputError, match="sees no images"):
+            encoder.encode_images(images)
         return
-    vectors = encoder.encode_pictures(pictures)
+    vectors = encoder.encode_images(images)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert np.abs(vectors[0] - vectors[1]).max() > 1e-4
-    np.testing.assert_array_equal(encoder.encode(GoalQuery("image", picture=pictures[1])), vectors[1])
+    np.testing.assert_array_equal(encoder.encode(GoalQuery("image", image=images[1])), vectors[1])
 
 
 @pytest.mark.learn
 @pytestmark_of_libraries
 def test_clip_agrees_with_transformers(tmp_path: Path) -> None:
-    """The library's own picture processor and towers, called by hand."""
+    """The library's own image processor and towers, called by hand."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     folder = write_clip(tmp_path / "clip")
@@ -85,13 +85,13 @@ def test_clip_agrees_with_transformers(tmp_path: Path) -> None:
     processor = transformers.CLIPImageProcessorPil(
         size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}
     )
-    picture = draw_pictures(1)[0]
-    pixels = processor(picture, return_tensors="pt")["pixel_values"]
-    np.testing.assert_allclose(prepare_picture(picture, PictureInput(32)), pixels.numpy(), atol=0.05, rtol=0)
+    image = draw_images(1)[0]
+    pixels = processor(image, return_tensors="pt")["pixel_values"]
+    np.testing.assert_allclose(prepare_image(image, ImageInput(32)), pixels.numpy(), atol=0.05, rtol=0)
     tokens = transformers.AutoTokenizer.from_pretrained(folder)(["white sofa"], return_tensors="pt")
     with torch.inference_mode():
         both = model(pixel_values=pixels, **tokens)
-    words, seen = encoder.encode_words(["white sofa"]), encoder.encode_pictures([picture])
+    words, seen = encoder.encode_words(["white sofa"]), encoder.encode_images([image])
     np.testing.assert_allclose(words, both.text_embeds.numpy(), atol=1e-5)
     assert float((seen * both.image_embeds.numpy()).sum()) > 0.999
 
@@ -162,12 +162,12 @@ def test_missing_packages_are_told(kind: str, monkeypatch: pytest.MonkeyPatch) -
         make_encoder(f"{kind}:anywhere")
 
 
-def test_pictures_are_brought_to_the_middle_square() -> None:
+def test_images_are_brought_to_the_middle_square() -> None:
     wide = np.zeros((32, 96, 3), np.uint8)
     wide[:, 32:64] = (255, 0, 51)
-    how = PictureInput(32, (0.0, 0.5, 0.0), (1.0, 0.5, 0.1))
-    middle = prepare_picture(wide, how)
+    how = ImageInput(32, (0.0, 0.5, 0.0), (1.0, 0.5, 0.1))
+    middle = prepare_image(wide, how)
     assert middle.shape == (1, 3, 32, 32)
     np.testing.assert_allclose(middle[0, :, 16, 16], [1.0, -1.0, 2.0], atol=1e-6)
     with pytest.raises(InputError, match="of bytes"):
-        prepare_picture(np.zeros((0, 3, 3), np.uint8), how)
+        prepare_image(np.zeros((0, 3, 3), np.uint8), how)

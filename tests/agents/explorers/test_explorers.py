@@ -1,4 +1,4 @@
-"""Explorers in drawn worlds, where the right moves are known, and cylinders in painted pictures."""
+"""Explorers in drawn worlds, where the right moves are known, and cylinders in painted images."""
 
 import math
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.explorers.coverage_curves import trace_coverage
 from navarena.agents.explorers.cylinders import find_cylinders, match_colors
-from navarena.agents.explorers.depth_pictures import stretch
+from navarena.agents.explorers.depth_images import stretch
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
 from navarena.agents.explorers.goal_finders import values_of_goal
 from navarena.agents.explorers.sightings import View, locate
@@ -95,13 +95,13 @@ def test_all_words_of_a_scene_for_a_goal_are_known():
     words = ("armchair", "stool", "office_chair", "armchair")
     box = {"center": (0.0, 0.5, 0.0), "half_size": (0.5, 0.5, 0.5), "yaw": 0.0}
     things = tuple(SceneObject(k, word, **box) for k, word in enumerate(words))
-    scene = replace(WORLD.scene, objects=things)  # its pictures: 1 armchair, 2 office_chair, 3 stool
+    scene = replace(WORLD.scene, objects=things)  # its images: 1 armchair, 2 office_chair, 3 stool
     assert values_of_goal(scene, "chair", ("table", "chair", "stool")) == (1, 2)
     assert values_of_goal(scene, "table", ("table", "chair", "stool")) == ()
 
 
 def test_agents_declare_what_they_look_at():
-    assert declare_agent("frontier").privileged_inputs[0] == "semantic pictures"
+    assert declare_agent("frontier").privileged_inputs[0] == "semantic images"
     assert not declare_agent("frontier-rgb").privileged and not declare_agent("explore-only").privileged
     with pytest.raises(InputError, match="MultiON with cylinders"):
         load_agent("frontier-rgb", get_task("multion-shapes-1on-v1"), 0)
@@ -120,7 +120,7 @@ def paint(color, rows, columns, metres=2.0):
 
 
 def view_of(metres):
-    """A view of depth pictures as habitat normalises them."""
+    """A view of depth images as habitat normalises them."""
     return View((metres - 0.5) / 4.5, 4.5, 0.5, (0.5, 5.0), CAMERA, POSE)
 
 
@@ -151,8 +151,8 @@ def test_other_things_of_the_colour_are_none(rows, columns):
 
 
 def test_pixels_have_the_colours_that_are_near_in_every_channel():
-    picture = np.array(CYLINDER_COLORS, np.int64)[:, None] + np.arange(-5, 6)[None, :, None] * [1, 0, -1]
-    rgb = np.clip(picture, 0, 255).astype(np.uint8)
+    image = np.array(CYLINDER_COLORS, np.int64)[:, None] + np.arange(-5, 6)[None, :, None] * [1, 0, -1]
+    rgb = np.clip(image, 0, 255).astype(np.uint8)
     bits = match_colors(rgb, 3)
     for i, j in np.ndindex(bits.shape):
         near = [max(abs(int(a) - b) for a, b in zip(rgb[i, j], color)) <= 3 for color in CYLINDER_COLORS]
@@ -259,13 +259,13 @@ def test_without_frontiers_for_long_it_begins_anew():
     assert moves == ["left"] * 12 and not body.gives_up
 
 
-def test_resized_pictures_are_stretched_to_the_camera():
+def test_resized_images_are_stretched_to_the_camera():
     small = np.arange(4, dtype=np.float32).reshape(1, 2, 2)
     assert stretch(small, 2, 4)[0].tolist() == [[0, 0, 1, 1], [2, 2, 3, 3]]
     assert stretch(small, 2, 2) is small
 
 
-def test_it_walks_by_the_resized_pictures_of_robustnav():
+def test_it_walks_by_the_resized_images_of_robustnav():
     batch, agent = run("frontier", "robustnav-pointnav-v1", PointGoal(GOALS[0]), 300)
     assert batch.observations["depth"].shape == (1, 224, 224, 1) and agent.depth_range == (0.0, 10.0)
     distances = batch.trajectory(0).distance_to_goal

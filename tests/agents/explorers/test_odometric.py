@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.explorers.depth_pictures import forget_nearest
+from navarena.agents.explorers.depth_images import forget_nearest
 from navarena.agents.loading import load_agent
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode

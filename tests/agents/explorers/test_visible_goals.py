@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.explorers.depth_pictures import forget_edges
+from navarena.agents.explorers.depth_images import forget_edges
 from navarena.agents.explorers.neck import Neck, half_view
 from navarena.agents.explorers.sightings import View, locate
 from navarena.agents.explorers.visible_goals import VisibleFinder
@@ -92,7 +92,7 @@ def test_it_stops_where_it_sees_the_goal(protocol_id, height, tilt):
     looks = ["look_up", "look_up", "look_down"]
     assert names[:3] == looks, "up as far as it goes, whatever the start, then level"
     if height < 0.2:
-        assert "look_down" in names[3:], "a metre ahead the level picture begins 0.26 m above the floor"
+        assert "look_down" in names[3:], "a metre ahead the level image begins 0.26 m above the floor"
 
 
 @pytest.mark.parametrize("tilt", [UP, LEVEL, DOWN])

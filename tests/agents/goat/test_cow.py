@@ -25,15 +25,15 @@ def pose(x=0.0, z=0.0, yaw=0.0):
 
 
 class Brightness(GoalEncoder):
-    """Bright and dark: "bright ..." and a white picture are one direction, all else the other."""
+    """Bright and dark: "bright ..." and a white image are one direction, all else the other."""
 
-    name, dimension, sees_pictures = "brightness", 2, True
+    name, dimension, sees_images = "brightness", 2, True
 
     def encode_words(self, texts):
         return unit_rows(np.array([[1.0, 0.0] if "bright" in text else [0.0, 1.0] for text in texts]))
 
-    def encode_pictures(self, pictures):
-        return unit_rows(np.array([[one.mean() + 1, 256 - one.mean()] for one in pictures]))
+    def encode_images(self, images):
+        return unit_rows(np.array([[one.mean() + 1, 256 - one.mean()] for one in images]))
 
 
 def test_tiles_are_squares_whose_middles_lie_where_they_show():
@@ -41,8 +41,8 @@ def test_tiles_are_squares_whose_middles_lie_where_they_show():
     depth[:15] = 9.0
     rgb = np.arange(40 * 20 * 3).reshape(40, 20, 3).astype(np.uint8)
     tiles = cut_tiles(rgb, depth, pose(), math.pi / 2, (0.5, 5.0), 3)
-    assert [tile.picture.shape for tile in tiles] == [(20, 20, 3)] * 2, "the top one is too far away"
-    assert np.array_equal(tiles[1].picture, rgb[20:])
+    assert [tile.image.shape for tile in tiles] == [(20, 20, 3)] * 2, "the top one is too far away"
+    assert np.array_equal(tiles[1].image, rgb[20:])
     assert np.allclose(tiles[0].place, [0.0, 1.0, -2.0]) and np.allclose(tiles[1].place, [0.0, -1.0, -2.0])
     wide = cut_tiles(rgb.transpose(1, 0, 2), depth.T, pose(), math.pi / 2, (0.5, 5.0), 1)
     assert len(wide) == 0, "the only one lies at the left"
@@ -105,17 +105,17 @@ def test_patience_ends_with_the_best_view_and_then_with_giving_up():
     assert aims[2].arrival is None and aims[3].arrival is not None
 
 
-def test_without_weights_only_pictures_are_known():
-    agent = make_agent("pictures", patience=1, last=1)
+def test_without_weights_only_images_are_known():
+    agent = make_agent("images", patience=1, last=1)
     assert [see(agent, 200, BRIGHT) is None for _ in range(3)] == [True, True, False]
     shown = {"image_goal": np.full((64, 64, 3), 200, np.uint8)}
-    agent = make_agent("pictures")
+    agent = make_agent("images")
     assert see(agent, 200, shown) is not None
     assert not declare_agent("modular-cow").privileged
 
 
 def test_encoders_must_see_and_tasks_must_be_of_goat():
-    with pytest.raises(InputError, match="encoder that sees pictures, got 'words'"):
+    with pytest.raises(InputError, match="encoder that sees images, got 'words'"):
         make_agent("words")
     with pytest.raises(InputError, match="expected goat-v1"):
         ModularCowAgent(get_task("pointnav-v1"), 0)
@@ -123,7 +123,7 @@ def test_encoders_must_see_and_tasks_must_be_of_goat():
 
 @pytest.mark.learn
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-def test_clip_from_disk_knows_words_and_pictures(tmp_path):
+def test_clip_from_disk_knows_words_and_images(tmp_path):
     pytest.importorskip("transformers")
     agent = make_agent(f"clip:{write_clip(tmp_path / 'clip')}", patience=0, last=5)
     assert see(agent, 200, {"objectgoal": "couch"}).arrival is None

@@ -1,4 +1,4 @@
-"""Goals found among painted things: by name, in words, by picture; and a whole life in a drawn hall."""
+"""Goals found among painted things: by name, in words, by image; and a whole life in a drawn hall."""
 
 import math
 from dataclasses import replace
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.encoders import GoalQuery, PictureMatcher, make_encoder
+from navarena.agents.encoders import GoalQuery, ImageMatcher, make_encoder
 from navarena.agents.goat.approach import MOST_REACH, aim_at, reach_of, stay_at, towards
 from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
 from navarena.agents.goat.search import Search, SearchSettings
@@ -17,7 +17,7 @@ from navarena.agents.loading import declare_agent, load_agent
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode, LifelongGoal, ObjectInstance, ViewPoint
 from navarena.episodes.goals import Subtask
-from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedPicture
+from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedImage
 from navarena.scenes.houses.appearance.finishes import COLORS
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World, WorldCache
@@ -30,7 +30,7 @@ NOTHING = {"objectgoal": np.str_(""), "language_goal": np.str_(""), "image_goal"
 
 
 def remember(*things, textures=None):
-    """What is remembered of a picture, 10 m wide, of (category, column, colour): 20 pixels, a metre each."""
+    """What is remembered of an image, 10 m wide, of (category, column, colour): 20 pixels, a metre each."""
     segments = np.zeros((100, 200), np.int32)
     rgb = np.zeros((100, 200, 3), np.uint8)
     for number, (_, column, color) in enumerate(things, 1):
@@ -41,12 +41,12 @@ def remember(*things, textures=None):
     memory = InstanceMemory(1, InstanceSettings(stride=1, crop_px=200, margin=0.0))
     names = {number: category for number, (category, _, _) in enumerate(things, 1)}
     depth = np.full((100, 200), 5.0, np.float32)
-    memory.observe(0, SegmentedPicture(segments, names, rgb, depth, np.eye(4), math.pi / 2, is_tracked=True))
+    memory.observe(0, SegmentedImage(segments, names, rgb, depth, np.eye(4), math.pi / 2, is_tracked=True))
     return memory.instances(0)
 
 
 def make_matcher(goal):
-    matcher = GoalMatcher(make_encoder("words"), PictureMatcher())
+    matcher = GoalMatcher(make_encoder("words"), ImageMatcher())
     matcher.face(goal)
     return matcher
 
@@ -57,9 +57,9 @@ def test_goals_are_read_as_they_are_told():
     assert (by_name.modality, by_name.category) == ("object", "couch"), "what is told comes first"
     in_words = read_goal(NOTHING | {"language_goal": np.array("red couch.")}, "couch")
     assert (in_words.modality, in_words.text, in_words.category) == ("description", "red couch.", "couch")
-    picture = np.full((4, 4, 3), 9, np.uint8)
-    shown = read_goal({"image_goal": picture}, "couch")
-    assert shown.modality == "image" and shown.picture is not picture
+    image = np.full((4, 4, 3), 9, np.uint8)
+    shown = read_goal({"image_goal": image}, "couch")
+    assert shown.modality == "image" and shown.image is not image
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_unknown_names_mean_themselves():
 
 
 def test_small_things_are_gone_to_more_closely():
-    """0.2 x 0.3 m fill two times 0.06 / (2 d)^2 = 0.05 of the pictures at d = 0.77 m."""
+    """0.2 x 0.3 m fill two times 0.06 / (2 d)^2 = 0.05 of the images at d = 0.77 m."""
     assert reach_of(np.array([0.2, 0.3, 0.05])) == pytest.approx(0.5 * math.sqrt(2 * 0.06 / 0.05))
     assert reach_of(np.array([2.0, 1.0, 1.0])) == MOST_REACH
     assert 0.4 < reach_of(np.zeros(3)) < 0.5
@@ -141,16 +141,16 @@ def test_words_find_the_thing_of_that_colour():
     assert found.scores[1] > found.scores[0] + 0.1
 
 
-def test_pictures_find_the_thing_that_looks_so():
+def test_images_find_the_thing_that_looks_so():
     generator = np.random.default_rng(4)
     first, second = (np.kron(generator.integers(0, 255, (10, 10, 3)), np.ones((2, 2, 1))) for _ in range(2))
     things = remember(("sofa", 0, 9), ("sofa", 90, 9), textures=[first, second])
     goal = np.kron(second, np.ones((6, 6, 1))).astype(np.uint8)
-    matcher = make_matcher(GoalQuery("image", "couch", picture=goal))
+    matcher = make_matcher(GoalQuery("image", "couch", image=goal))
     scores = matcher.rank(things).scores
     assert scores[1] > scores[0]
     assert matcher.rank(things).scores.tolist() == scores.tolist(), "kept"
-    nameless = make_matcher(GoalQuery("image", picture=goal)).rank(remember(("sofa", 0, 9), ("desk", 90, 9)))
+    nameless = make_matcher(GoalQuery("image", image=goal)).rank(remember(("sofa", 0, 9), ("desk", 90, 9)))
     assert len(nameless.things) == 2, "without a category everything may be meant"
 
 
@@ -206,9 +206,9 @@ def test_what_an_old_memory_holds_is_taken_at_once():
         assert search.age == age + 1
 
 
-def test_a_bad_picture_is_looked_past_for_longer_however_old_the_memory():
+def test_a_bad_image_is_looked_past_for_longer_however_old_the_memory():
     things = remember(("sofa", 0, 9))
-    shown = GoalQuery("image", "sofa", picture=DARK)
+    shown = GoalQuery("image", "sofa", image=DARK)
     search = Search(Scripted([0.2]), SearchSettings(patience={"image": 3}), 10_000)
     search.begin(shown)
     assert [search.choose(things, NEAR, False).is_sure for _ in range(4)] == [False, False, False, True]
@@ -290,7 +290,7 @@ def test_a_whole_life_and_its_forgetting():
 
 
 def test_other_tasks_are_refused_and_inputs_declared():
-    assert "instance pictures" in declare_agent("modular-goat-gt").privileged_inputs
+    assert "instance images" in declare_agent("modular-goat-gt").privileged_inputs
     with pytest.raises(InputError, match=r"expected goat-v1 .* got 'pointnav-v1'; use frontier"):
         load_agent("modular-goat-gt", get_task("pointnav-v1"), 0)
     agent = load_agent("modular-goat-gt", get_task("ovon-v1"), 0)

@@ -43,7 +43,7 @@ def put(**fields):
         (POINTNAV, put(goals=[]), r"episode 0 \(id 3\), field goals: expected one goal, got 0"),
         (POINTNAV, drop("goals", 0, "position"), r"field goals\[0\].position: .* missing"),
         (MULTION, drop("goals", 1, "position"), r"field goals\[1\].position: .* missing"),
-        (IMAGENAV, put(goal_image_id=1), r"field goal_image_id: expected a picture below 1, got 1"),
+        (IMAGENAV, put(goal_image_id=1), r"field goal_image_id: expected an image below 1, got 1"),
         (IMAGENAV, put(goal_object_id="9"), r"field goals: expected goals under 'TEEsavR23oF_9'"),
         (ROBOTHOR_2021, drop("initial_position", "z"), r"field initial_position.z: .* missing"),
         (ROBOTHOR_2021, put(initial_orientation=None), r"field initial_orientation: .*null"),

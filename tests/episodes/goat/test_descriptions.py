@@ -50,12 +50,12 @@ def box(number, category, x, z, size=(0.4, 0.4, 0.4), foot=0.0, yaw=0.0, **attri
 
 DESK = box(1, "desk", 0.0, 0.0, (1.6, 0.75, 0.8))
 LAMP = box(2, "desk_lamp", 0.3, 0.1, (0.2, 0.4, 0.2), foot=0.75)
-PICTURE = box(3, "picture", 0.0, 0.42, (0.6, 0.5, 0.03), foot=1.3)
+IMAGE = box(3, "picture", 0.0, 0.42, (0.6, 0.5, 0.03), foot=1.3)
 CHAIR = box(4, "chair", 0.1, -0.8, (0.5, 0.9, 0.5))
 LEFT = box(5, "plant", -1.4, 0.0)
 RIGHT = box(6, "stool", 1.4, 0.05)
 FAR = box(7, "sofa", 6.0, 6.0, (2.0, 0.8, 0.9))
-THINGS = (DESK, LAMP, PICTURE, CHAIR, LEFT, RIGHT, FAR)
+THINGS = (DESK, LAMP, IMAGE, CHAIR, LEFT, RIGHT, FAR)
 EYE = np.array([[0.0, 1.3, -2.5]])
 """Before the desk, whose front is its -z side: +x is on the left hand."""
 
@@ -65,9 +65,9 @@ EYE = np.array([[0.0, 1.3, -2.5]])
     [
         ("on", LAMP, (DESK,), True),
         ("on", DESK, (LAMP,), False),
-        ("on", PICTURE, (DESK,), False),
-        ("above", PICTURE, (DESK,), True),
-        ("below", DESK, (PICTURE,), True),
+        ("on", IMAGE, (DESK,), False),
+        ("above", IMAGE, (DESK,), True),
+        ("below", DESK, (IMAGE,), True),
         ("above", LAMP, (DESK,), False),
         ("in front of", CHAIR, (DESK,), True),
         ("in front of", DESK, (CHAIR,), False),

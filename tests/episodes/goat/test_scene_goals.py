@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from navarena.core.errors import InputError, SceneError
 from navarena.episodes.goals import GoalImage
+from navarena.episodes.goat.goal_images import rotation_matrix, take_goal_images
 from navarena.episodes.goat.image_cameras import (
     AROUND,
     HFOV_DEGREES,
     LEAST_OBJECT_COVERAGE,
     least_frame_coverage,
 )
-from navarena.episodes.goat.pictures import rotation_matrix, take_goal_pictures
 from navarena.episodes.goat.scene_goals import (
     NO_VIEW_POINT,
     compute_scene_goals,
@@ -88,7 +88,7 @@ def test_sights_stand_on_rings_and_look_at_the_object(house):
         assert abs(off) <= math.radians(5) + 2e-2 / radius
 
 
-def test_objects_are_goals_where_a_picture_shows_enough_of_them(house):
+def test_objects_are_goals_where_an_image_shows_enough_of_them(house):
     goals = find_scene_goals(house)
     sights = find_sights(house, goal_things(house))
     shares = measure_sights(house, sights)
@@ -116,8 +116,8 @@ def test_every_missing_goal_has_one_reason(house):
 
 
 def brute_coverage(world: World, image: GoalImage, number: int) -> tuple[float, float]:
-    """Frame and object coverage at 512 x 512, with the object alone in a picture as wide again."""
-    _, ids = take_goal_pictures(world, [image])
+    """Frame and object coverage at 512 x 512, with the object alone in an image as wide again."""
+    _, ids = take_goal_images(world, [image])
     shown = int((ids[0] == number).sum())
     mesh = build_object_mesh(world.scene, number)
     side = AROUND * image.width_px
@@ -183,6 +183,6 @@ def test_goals_depend_on_the_scene_alone(house):
 def test_bad_cameras_are_refused(house):
     image = GoalImage((0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 0.0), 1.0, 64, 64)
     with pytest.raises(InputError, match="length zero"):
-        take_goal_pictures(house, [image])
+        take_goal_images(house, [image])
     with pytest.raises(InputError, match="one size"):
-        take_goal_pictures(house, [image, replace(image, width_px=32)])
+        take_goal_images(house, [image, replace(image, width_px=32)])

@@ -86,9 +86,9 @@ def test_unique_words_take_the_place_of_the_grammars(server, world, subtask):
     assert (found.text, found.refused) == (subtask.description, "")
     (path, captioned), (_, asked) = server.asked
     assert path == "/v1/chat/completions" and asked["model"] == "tiny" and asked["temperature"] == 0
-    question, picture = captioned["messages"][0]["content"]
+    question, image = captioned["messages"][0]["content"]
     assert subtask.category in question["text"]
-    assert picture["image_url"]["url"].startswith("data:image/png;base64,")
+    assert image["image_url"]["url"].startswith("data:image/png;base64,")
     assert "a soft thing" in asked["messages"][0]["content"], "the caption is told to the model of language"
 
 
@@ -138,8 +138,8 @@ def test_the_question_holds_all_facts():
 
 def test_portraits_show_the_thing_in_the_middle(world, subtask):
     number = int(subtask.instances[0].object_id)
-    picture = take_portrait(world, number)
-    assert picture.shape == (512, 512, 3) and picture.std() > 5
+    image = take_portrait(world, number)
+    assert image.shape == (512, 512, 3) and image.std() > 5
 
 
 def test_goals_of_others_are_refused(server, world, subtask):

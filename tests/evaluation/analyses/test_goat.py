@@ -49,7 +49,7 @@ def write(folder, *told_hits, **settings):
 
 
 FOLDER = (("ooddii", "101010"), ("o", "1"), ("iiiiiii", "1111110"))
-"""Objects 2 of 3, descriptions 1 of 2, pictures 7 of 9."""
+"""Objects 2 of 3, descriptions 1 of 2, images 7 of 9."""
 
 
 def test_modalities(tmp_path):
@@ -57,7 +57,7 @@ def test_modalities(tmp_path):
     assert [row[1:3] for row in analysis.rows] == [
         ("by name", 3),
         ("in words", 2),
-        ("by picture", 9),
+        ("by image", 9),
         ("all", 14),
     ]
     assert [row[3].mean for row in analysis.rows] == pytest.approx([2 / 3, 1 / 2, 7 / 9, 10 / 14])
@@ -86,7 +86,7 @@ def test_breakdowns_of_subtasks(tmp_path):
     """compare --by modality and --by subtask pool sub-tasks, as the analyses do."""
     rows = read_rows(write(tmp_path / "a", *FOLDER))
     told = break_down(rows, "modality", ())
-    assert [(one.name, one.n) for one in told] == [("by name", 3), ("in words", 2), ("by picture", 9)]
+    assert [(one.name, one.n) for one in told] == [("by name", 3), ("in words", 2), ("by image", 9)]
     means = [one.estimates["success"].mean for one in told]
     assert means == pytest.approx([2 / 3, 1 / 2, 7 / 9])
     places = break_down(rows, "subtask", ())
@@ -101,7 +101,7 @@ def test_goal_noise(tmp_path):
         tmp_path / "noisy", ("ooddii", "000010"), ("o", "1"), ("iiiiiii", "1111110"), corrupt="goal_noise"
     )
     analysis = run_analysis("goal-noise", read_labelled([str(noisy), str(clean)], groups=True))
-    assert [row[2] for row in analysis.rows] == ["by name", "in words", "by picture", "mean drop"]
+    assert [row[2] for row in analysis.rows] == ["by name", "in words", "by image", "mean drop"]
     drops = [row[6].mean for row in analysis.rows]
     assert drops == pytest.approx([0.5, 1.0, 0.0, 0.5]) and analysis.rows[3][3] == 14
     assert analysis.rows[3][4].mean == pytest.approx(10 / 14) and analysis.rows[3][6].n == 14

@@ -140,10 +140,10 @@ def test_what_was_seen_before_its_turn(tmp_path):
     assert [row[1] for row in table.rows] == [2, 3, "all"]
 
 
-def test_goals_that_no_picture_shows_are_refused(tmp_path):
-    with pytest.raises(InputError, match="batch with pictures, got CorridorBatch"):
+def test_goals_that_no_image_shows_are_refused(tmp_path):
+    with pytest.raises(InputError, match="batch with images, got CorridorBatch"):
         SightWatcher()(CorridorBatch(1, ()), {})
     benchmark = run(tmp_path / "hidden", script=(FOUND,) * 3, hidden=True)
     (one,) = read_labelled([str(tmp_path / "hidden")])
-    with pytest.raises(InputError, match="goals that pictures show, got hidden ones"):
+    with pytest.raises(InputError, match="goals that images show, got hidden ones"):
         find_turns(one, benchmark)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from navarena.evaluation import compare, read_contestant
-from navarena.reports.films.video_file import encode_jpeg, open_video
-from navarena.reports.runs import Drawn, FilmCard, render_runs
+from navarena.reports.runs import Drawn, VideoCard, render_runs
+from navarena.reports.videos.video_file import encode_jpeg, open_video
 from reports.runs.made import CLASSES, make_runs, write_large_run
 
 pytestmark = pytest.mark.browser
@@ -40,17 +40,17 @@ def browser():
         opened.close()
 
 
-def make_film(folder):
+def make_video(folder):
     """Two seconds of a square that moves, as the page takes it."""
-    path = folder / "film.mp4"
+    path = folder / "video.mp4"
     with open_video(path, 160, 120, 10) as video:
         for k in range(20):
-            picture = np.full((120, 160, 3), 200, np.uint8)
-            picture[40:80, 6 * k : 6 * k + 30] = (20, 90, 200)
-            video.write(picture)
+            image = np.full((120, 160, 3), 200, np.uint8)
+            image[40:80, 6 * k : 6 * k + 30] = (20, 90, 200)
+            video.write(image)
     source = f"data:video/mp4;base64,{base64.b64encode(path.read_bytes()).decode()}"
-    poster = f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(picture)).decode()}"
-    return FilmCard("Walker", "e001", "corridor/00", "best", "success", 2.0, source, poster)
+    poster = f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(image)).decode()}"
+    return VideoCard("Walker", "e001", "corridor/00", "best", "success", 2.0, source, poster)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def page_file(tmp_path_factory):
     walker, crasher = make_runs(folder, "Walker", "Crasher")
     write_large_run(folder / "large", folder / "Walker", ROWS)
     large = read_contestant("Large", [folder / "large"])
-    drawn = Drawn({}, (make_film(folder),))
+    drawn = Drawn({}, (make_video(folder),))
     path = folder / "page.html"
     path.write_text(render_runs(compare([walker, crasher, large]), ({}, CLASSES, None), drawn))
     return path

@@ -21,7 +21,7 @@ from navarena.simulation.navmesh.triangulation import (
 
 
 def draw_terrain(labels: np.ndarray) -> Terrain:
-    """One floor per cell of a (z, x) picture of layer numbers, -1 = nothing; all on one height."""
+    """One floor per cell of a (z, x) image of layer numbers, -1 = nothing; all on one height."""
     depth, width = labels.shape
     there = labels >= 0
     numbers = np.where(there, np.cumsum(there.ravel()).reshape(labels.shape) - 1, -1)
@@ -56,9 +56,9 @@ def label_pieces(mask: np.ndarray) -> np.ndarray:
 
 
 def test_outlines_of_a_ring_run_around_both_ways():
-    picture = np.full((3, 4), 0)
-    picture[1, 1] = -1
-    outlines = trace_layers(draw_terrain(picture), 4)
+    image = np.full((3, 4), 0)
+    image[1, 1] = -1
+    outlines = trace_layers(draw_terrain(image), 4)
     rings = [
         np.stack([outlines.x[a:b], outlines.z[a:b]], 1).astype(float)
         for a, b in zip(outlines.offsets, outlines.offsets[1:])
@@ -70,8 +70,8 @@ def test_outlines_of_a_ring_run_around_both_ways():
 
 
 def test_layers_share_the_corners_of_their_border():
-    picture = np.array([[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 1, -1]])
-    outlines = trace_layers(draw_terrain(picture), 4)
+    image = np.array([[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 1, -1]])
+    outlines = trace_layers(draw_terrain(image), 4)
     kept = simplify_outlines(outlines, 5.0)
     polygons = layer_polygons(outlines, kept)[0]
     assert valid_polygons(polygons).all()
@@ -106,8 +106,8 @@ def test_thinned_outlines_stay_simple_and_near(seed, max_error, holes):
 
 
 def test_thinning_does_not_depend_on_the_direction():
-    picture = label_pieces(np.random.default_rng(3).random((30, 30)) > 0.25)
-    one = trace_layers(draw_terrain(picture), 30)
+    image = label_pieces(np.random.default_rng(3).random((30, 30)) > 0.25)
+    one = trace_layers(draw_terrain(image), 30)
     backwards = Outlines(
         offsets=one.offsets,
         layers=one.layers,

@@ -7,7 +7,7 @@ from navarena.scenes.houses.settings import HouseSettings
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering import build_render_mesh
 
-from .pictures import draw
+from .images import draw
 
 
 def area(scene):

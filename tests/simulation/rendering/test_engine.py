@@ -8,7 +8,7 @@ from navarena.core.geometry import rotation_from_yaw_pitch
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering import Frames, Views, VisibilityRenderer, build_render_mesh
 
-from .pictures import draw, look, make_scene, plain_picture, random_views, room_scene
+from .images import draw, look, make_scene, plain_image, random_views, room_scene
 
 SIZES = [(16, 16), (17, 9), (128, 128), (300, 400), (31, 33), (5, 7), (1, 1), (640, 480), (480, 640)]
 
@@ -18,11 +18,11 @@ def same(a, b):
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_any_image_size_agrees_with_the_plain_picture(width, height):
+def test_any_image_size_agrees_with_the_plain_image(width, height):
     scene, camera = room_scene(), Camera(width_px=width, height_px=height)
     views = look(camera, (0.2, 1.2, -0.4), yaw=0.1, pitch=-0.2)
     frames = draw(scene, views)
-    expected = plain_picture(scene.vertices[scene.triangles], camera, views.position[0], views.rotation[0])
+    expected = plain_image(scene.vertices[scene.triangles], camera, views.position[0], views.rotation[0])
     assert np.abs(frames.depth[0] - expected.depth)[expected.clear].max(initial=0) < 1e-3
     objects = np.where(expected.triangle >= 0, scene.triangle_object[expected.triangle], 0)
     assert np.array_equal(frames.instance[0][expected.clear], objects[expected.clear])
@@ -33,7 +33,7 @@ def test_any_image_size_agrees_with_the_plain_picture(width, height):
 @given(st.integers(0, 1_000_000), st.sampled_from([0.05, 0.5, 3.0]), st.sampled_from([0.02, 1.0, 10.0]))
 @example(7, 3.0, 10.0)
 @example(657, 0.05, 10.0)
-def test_random_triangles_and_poses_agree_with_the_plain_picture(seed, spread, size):
+def test_random_triangles_and_poses_agree_with_the_plain_image(seed, spread, size):
     generator = np.random.default_rng(seed)
     centre = generator.normal(size=(12, 1, 3)) * spread
     corners = (centre + generator.normal(size=(12, 3, 3)) * size).astype(np.float32)
@@ -44,7 +44,7 @@ def test_random_triangles_and_poses_agree_with_the_plain_picture(seed, spread, s
     position = generator.normal(size=3) * spread
     views = Views(camera, np.zeros(1, np.int32), position[None], rotation[None])
     frames = draw(make_scene(corners, np.arange(1, 13)), views)
-    expected = plain_picture(corners, camera, position.astype(np.float32), rotation)
+    expected = plain_image(corners, camera, position.astype(np.float32), rotation)
     clear = expected.clear
     assert np.array_equal(frames.instance[0][clear], expected.triangle[clear] + 1)
     seen = clear & (expected.triangle >= 0)

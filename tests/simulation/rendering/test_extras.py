@@ -5,7 +5,7 @@ from navarena.core.errors import InputError
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering import ExtraObjects, Views, make_cylinder, make_template
 
-from .pictures import box, draw, look, make_scene, plain_picture, random_views, room_scene
+from .images import box, draw, look, make_scene, plain_image, random_views, room_scene
 
 CAMERA = Camera(width_px=96, height_px=80)
 CYLINDER = make_cylinder()
@@ -52,7 +52,7 @@ def test_an_extra_occludes_and_is_occluded(shading):
     assert not (outside.instance == 900).any()
 
 
-def test_extras_agree_with_the_plain_picture_from_anywhere():
+def test_extras_agree_with_the_plain_image_from_anywhere():
     generator = np.random.default_rng(3)
     scene = room_scene()
     views = random_views(CAMERA, 20, 8)
@@ -66,7 +66,7 @@ def test_extras_agree_with_the_plain_picture_from_anywhere():
     for k in range(20):
         moved = shape.triangle_corners().astype(float) @ turn.T + where[k]
         corners = np.concatenate([scene.vertices[scene.triangles], moved])
-        expected = plain_picture(corners, CAMERA, views.position[k], views.rotation[k])
+        expected = plain_image(corners, CAMERA, views.position[k], views.rotation[k])
         objects = np.append(np.append(scene.triangle_object, np.full(12, 900)), 0)[expected.triangle]
         assert np.array_equal(frames.instance[k][expected.clear], objects[expected.clear])
         assert np.abs(frames.depth[k] - expected.depth)[expected.clear].max() < 1e-3

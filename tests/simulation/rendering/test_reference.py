@@ -11,7 +11,7 @@ from navarena.scenes.scene import Material, Scene
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering import Frames, ReferenceRenderer, Views
 
-from .pictures import draw, look, random_views, room_scene
+from .images import draw, look, random_views, room_scene
 from .test_extras import extras
 
 

@@ -5,7 +5,7 @@ from navarena.core.errors import SceneError
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.rendering import RenderMesh, build_render_mesh
 
-from .pictures import make_scene, room_scene
+from .images import make_scene, room_scene
 
 
 def test_arrays_make_the_same_mesh_again():

@@ -4,7 +4,7 @@ import pytest
 from navarena.scenes.scene import Material
 from navarena.simulation.body import Camera
 
-from .pictures import draw, look, make_scene
+from .images import draw, look, make_scene
 
 QUAD = np.array([[-1, 0, 0], [1, 0, 0], [1, 2, 0], [-1, 0, 0], [1, 2, 0], [-1, 2, 0]], float)
 QUAD_UV = np.array([[0, 0], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]], np.float32).reshape(2, 3, 2)
@@ -13,7 +13,7 @@ CAMERA = Camera(width_px=64, height_px=64, hfov=float(np.pi / 2))
 
 
 def facing_quad(**fields):
-    """A 2 x 2 m wall that fills the picture exactly."""
+    """A 2 x 2 m wall that fills the image exactly."""
     return draw(make_scene(QUAD, **fields), look(CAMERA, (0, 1, 1)))
 
 

@@ -49,9 +49,9 @@ def test_a_house_keeps_nothing_that_follows_from_its_scene(house, tmp_path):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(restored.texel, shared_texels())
     assert restored.texel.ctypes.data % 64 == 0 and not restored.texel.flags.writeable
-    picture = draw(own, house)
-    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 200
-    np.testing.assert_array_equal(draw(restored, house), picture)
+    image = draw(own, house)
+    assert len(np.unique(image.reshape(-1, 3), axis=0)) > 200
+    np.testing.assert_array_equal(draw(restored, house), image)
 
 
 def test_other_meshes_are_stored_as_they_are_drawn(house, tmp_path):

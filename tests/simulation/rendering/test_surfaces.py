@@ -10,7 +10,7 @@ from navarena.simulation.rendering.surface_kernels import MAX_GRADIENT, SLIVER
 from navarena.simulation.rendering.surfaces import affine_planes, texel_coordinates
 from navarena.simulation.rendering.textures import pack_textures
 
-from .pictures import room_scene
+from .images import room_scene
 
 
 def affine_planes_reference(corners, values):

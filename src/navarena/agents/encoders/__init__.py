@@ -2,23 +2,23 @@
 
 from navarena.agents.encoders.catalog import ENCODERS, make_encoder
 from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
+from navarena.agents.encoders.images import ImagesEncoder, ImageSettings
 from navarena.agents.encoders.kept import KeptEncoder
-from navarena.agents.encoders.matching import Look, MatchSettings, PictureMatcher
+from navarena.agents.encoders.matching import ImageMatcher, Look, MatchSettings
 from navarena.agents.encoders.one_hot import OneHotEncoder
-from navarena.agents.encoders.pictures import PicturesEncoder, PictureSettings
 from navarena.agents.encoders.words import WordsEncoder, WordSettings
 
 __all__ = [
     "ENCODERS",
     "GoalEncoder",
     "GoalQuery",
+    "ImageMatcher",
+    "ImageSettings",
+    "ImagesEncoder",
     "KeptEncoder",
     "Look",
     "MatchSettings",
     "OneHotEncoder",
-    "PictureMatcher",
-    "PictureSettings",
-    "PicturesEncoder",
     "WordSettings",
     "WordsEncoder",
     "make_encoder",

@@ -11,7 +11,7 @@ ENCODERS = Registry(
         "clip": "navarena.agents.encoders.clip:ClipEncoder",
         "one-hot": "navarena.agents.encoders.one_hot:OneHotEncoder",
         "open-clip": "navarena.agents.encoders.clip:OpenClipEncoder",
-        "pictures": "navarena.agents.encoders.pictures:PicturesEncoder",
+        "images": "navarena.agents.encoders.images:ImagesEncoder",
         "sentence": "navarena.agents.encoders.text_models:SentenceEncoder",
         "words": "navarena.agents.encoders.words:WordsEncoder",
     },

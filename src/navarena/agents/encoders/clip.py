@@ -1,4 +1,4 @@
-"""CLIP, text and picture, from local weights: `clip:PATH` by transformers, `open-clip:PATH` by open_clip."""
+"""CLIP, text and image, from local weights: `clip:PATH` by transformers, `open-clip:PATH` by open_clip."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from navarena.agents.encoders.clip_pictures import CLIP_MEAN, CLIP_STD, PictureInput, prepare_picture
+from navarena.agents.encoders.clip_images import CLIP_MEAN, CLIP_STD, ImageInput, prepare_image
 from navarena.agents.encoders.weights import (
     EXTRA,
     WeightsEncoder,
@@ -41,7 +41,7 @@ class ClipEncoder(WeightsEncoder):
     Raises FileError for missing or broken weights, MissingExtraError without the package.
     """
 
-    sees_pictures = True
+    sees_images = True
 
     def __init__(self, path: str) -> None:
         transformers, self._torch = require_extra("transformers", EXTRA), find_torch()
@@ -51,7 +51,7 @@ class ClipEncoder(WeightsEncoder):
         with reading_weights(folder, "CLIP"):
             self._model = transformers.CLIPModel.from_pretrained(folder, local_files_only=True).eval()
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            self._input = _read_picture_input(folder, self._model.config.vision_config.image_size)
+            self._input = _read_image_input(folder, self._model.config.vision_config.image_size)
         self.name = f"clip:{path}"
         self.dimension = int(self._model.config.projection_dim)
         self._longest = int(self._model.config.text_config.max_position_embeddings)
@@ -63,8 +63,8 @@ class ClipEncoder(WeightsEncoder):
         with self._torch.inference_mode():
             return as_vector(_pooled(self._model.get_text_features(**tokens)))
 
-    def _encode_picture(self, picture: UInt8[np.ndarray, "h w 3"]) -> Float32[np.ndarray, "d"]:
-        pixels = self._torch.from_numpy(prepare_picture(picture, self._input))
+    def _encode_image(self, image: UInt8[np.ndarray, "h w 3"]) -> Float32[np.ndarray, "d"]:
+        pixels = self._torch.from_numpy(prepare_image(image, self._input))
         with self._torch.inference_mode():
             return as_vector(_pooled(self._model.get_image_features(pixel_values=pixels)))
 
@@ -78,7 +78,7 @@ class OpenClipEncoder(WeightsEncoder):
     Raises FileError for missing or broken weights, MissingExtraError without the package.
     """
 
-    sees_pictures = True
+    sees_images = True
 
     def __init__(self, path: str) -> None:
         open_clip, self._torch = _find_open_clip(), find_torch()
@@ -89,7 +89,7 @@ class OpenClipEncoder(WeightsEncoder):
             self._tokenizer = open_clip.get_tokenizer(source)
             side = self._model.visual.image_size
             known = open_clip.get_model_preprocess_cfg(self._model)
-        self._input = PictureInput(
+        self._input = ImageInput(
             int(side[0] if isinstance(side, tuple | list) else side),
             tuple(known.get("mean", CLIP_MEAN)),
             tuple(known.get("std", CLIP_STD)),
@@ -101,8 +101,8 @@ class OpenClipEncoder(WeightsEncoder):
         with self._torch.inference_mode():
             return as_vector(self._model.encode_text(self._tokenizer([PROMPT.format(text)])))
 
-    def _encode_picture(self, picture: UInt8[np.ndarray, "h w 3"]) -> Float32[np.ndarray, "d"]:
-        pixels = self._torch.from_numpy(prepare_picture(picture, self._input))
+    def _encode_image(self, image: UInt8[np.ndarray, "h w 3"]) -> Float32[np.ndarray, "d"]:
+        pixels = self._torch.from_numpy(prepare_image(image, self._input))
         with self._torch.inference_mode():
             return as_vector(self._model.encode_image(pixels))
 
@@ -122,10 +122,10 @@ def _pooled(output: Any) -> Any:
     return getattr(output, "pooler_output", output)
 
 
-def _read_picture_input(folder: Path, side: int) -> PictureInput:
+def _read_image_input(folder: Path, side: int) -> ImageInput:
     """Mean and spread of preprocessor_config.json where the folder has one, else CLIP's own."""
     path = folder / "preprocessor_config.json"
     known = json.loads(path.read_text()) if path.is_file() else {}
-    return PictureInput(
+    return ImageInput(
         int(side), tuple(known.get("image_mean", CLIP_MEAN)), tuple(known.get("image_std", CLIP_STD))
     )

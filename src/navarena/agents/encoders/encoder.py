@@ -1,4 +1,4 @@
-"""What a goal encoder is: it turns a goal, told by a name, in words or by a picture, into one vector."""
+"""What a goal encoder is: it turns a goal, told by a name, in words or by an image, into one vector."""
 
 from abc import ABC
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class GoalQuery:
         modality: how it is told: "object", "description" or "image" (see episodes.goals.Modality).
         category: such as "couch"; empty where the agent is not told of it.
         text: the description; empty for goals that are not told in words.
-        picture: (H, W, 3) uint8 sRGB; None for goals that are not told by one.
+        image: (H, W, 3) uint8 sRGB; None for goals that are not told by one.
 
     Raises InputError for a goal without what its modality tells it by.
     """
@@ -28,18 +28,18 @@ class GoalQuery:
     modality: Modality
     category: str = ""
     text: str = ""
-    picture: UInt8[np.ndarray, "h w 3"] | None = None
+    image: UInt8[np.ndarray, "h w 3"] | None = None
 
     def __post_init__(self) -> None:
         told: dict[Modality, bool] = {
             "object": bool(self.category),
             "description": bool(self.text),
-            "image": self.picture is not None,
+            "image": self.image is not None,
         }
         if self.modality not in told:
             raise InputError(f"expected a modality among {', '.join(told)}, got {self.modality!r}")
         if not told[self.modality]:
-            needed = {"object": "a category", "description": "a text", "image": "a picture"}
+            needed = {"object": "a category", "description": "a text", "image": "an image"}
             raise InputError(f"expected {needed[self.modality]} of a goal told by it, got none")
 
     @property
@@ -49,9 +49,9 @@ class GoalQuery:
 
 
 class GoalEncoder(ABC):
-    """Turns goals, words and pictures into vectors of one length; likeness is their scalar product.
+    """Turns goals, words and images into vectors of one length; likeness is their scalar product.
 
-    Derive from this, say what it reads, and write `encode_words`, `encode_pictures` or both. Equal inputs
+    Derive from this, say what it reads, and write `encode_words`, `encode_images` or both. Equal inputs
     give equal vectors, in any batch.
 
     Attributes:
@@ -59,27 +59,27 @@ class GoalEncoder(ABC):
         name: with which it was made, such as "words" or "clip:weights/clip"; part of the cache's keys.
         dimension: D, of every vector.
         reads_words: whether it encodes categories and texts.
-        sees_pictures: whether it encodes pictures.
+        sees_images: whether it encodes images.
     """
 
     needs_weights: ClassVar[bool] = False
     name: str
     dimension: int
     reads_words: bool = True
-    sees_pictures: bool = False
+    sees_images: bool = False
 
     def encode(self, goal: GoalQuery) -> Float32[np.ndarray, "d"]:
-        """(D,) float32 of length 1. A picture is looked at where the encoder sees; else its category is read.
+        """(D,) float32 of length 1. An image is looked at where the encoder sees; else its category is read.
 
         Raises InputError for a goal that it can neither see nor read.
         """
-        if goal.picture is not None and self.sees_pictures and goal.modality == "image":
-            return np.asarray(self.encode_pictures([goal.picture])[0])
+        if goal.image is not None and self.sees_images and goal.modality == "image":
+            return np.asarray(self.encode_images([goal.image])[0])
         if not self.reads_words or not goal.words:
             raise InputError(
                 f"the encoder {self.name!r} cannot encode a goal told by {goal.modality!r}; "
-                f"choose one that {'reads words' if goal.words else 'sees pictures'}, such as "
-                f"{'words' if goal.words else 'pictures'} or clip:PATH"
+                f"choose one that {'reads words' if goal.words else 'sees images'}, such as "
+                f"{'words' if goal.words else 'images'} or clip:PATH"
             )
         return np.asarray(self.encode_words([goal.words])[0])
 
@@ -89,10 +89,10 @@ class GoalEncoder(ABC):
             f"the encoder {self.name!r} reads no words; choose one that does, such as words or clip:PATH"
         )
 
-    def encode_pictures(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
-        """(N, D) float32, rows of length 1, of (H, W, 3) uint8 sRGB pictures; else raises InputError."""
+    def encode_images(self, images: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32, rows of length 1, of (H, W, 3) uint8 sRGB images; else raises InputError."""
         raise InputError(
-            f"the encoder {self.name!r} sees no pictures; choose one that does, such as pictures or clip:PATH"
+            f"the encoder {self.name!r} sees no images; choose one that does, such as images or clip:PATH"
         )
 
 
@@ -106,7 +106,7 @@ def unit_rows(vectors: Float[np.ndarray, "n d"]) -> Float32[np.ndarray, "n d"]:
     return np.asarray(vectors / lengths, np.float32)
 
 
-def require_picture(picture: UInt8[np.ndarray, "h w 3"]) -> None:
-    """Check that `picture` is (H, W, 3) uint8 with pixels; raises InputError."""
-    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or not picture.size:
-        raise InputError(f"expected a picture (H, W, 3) of bytes, got {picture.shape} {picture.dtype}")
+def require_image(image: UInt8[np.ndarray, "h w 3"]) -> None:
+    """Check that `image` is (H, W, 3) uint8 with pixels; raises InputError."""
+    if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or not image.size:
+        raise InputError(f"expected an image (H, W, 3) of bytes, got {image.shape} {image.dtype}")

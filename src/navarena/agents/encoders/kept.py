@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from navarena.agents.encoders.encoder import GoalEncoder, require_picture
+from navarena.agents.encoders.encoder import GoalEncoder, require_image
 from navarena.core.cache import cache_folder
 from navarena.core.files import write_atomic
 from navarena.core.sources import source_fingerprint
@@ -38,7 +38,7 @@ class KeptEncoder(GoalEncoder):
     def __init__(self, encoder: GoalEncoder, folder: Path | None = None) -> None:
         self._encoder = encoder
         self.name, self.dimension = encoder.name, encoder.dimension
-        self.reads_words, self.sees_pictures = encoder.reads_words, encoder.sees_pictures
+        self.reads_words, self.sees_images = encoder.reads_words, encoder.sees_images
         self._folder = (folder or cache_folder() / FOLDER) / identify(encoder)
         self.computed = 0
 
@@ -47,12 +47,12 @@ class KeptEncoder(GoalEncoder):
         keys = [key_of("words", text.encode()) for text in texts]
         return self._encode(keys, texts, self._encoder.encode_words)
 
-    def encode_pictures(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
-        """(N, D) float32 of N pictures (H, W, 3) uint8."""
-        for picture in pictures:
-            require_picture(picture)
-        keys = [key_of(f"picture {one.shape}", np.ascontiguousarray(one).tobytes()) for one in pictures]
-        return self._encode(keys, pictures, self._encoder.encode_pictures)
+    def encode_images(self, images: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32 of N images (H, W, 3) uint8."""
+        for image in images:
+            require_image(image)
+        keys = [key_of(f"image {one.shape}", np.ascontiguousarray(one).tobytes()) for one in images]
+        return self._encode(keys, images, self._encoder.encode_images)
 
     def _encode(
         self,

@@ -1,4 +1,4 @@
-"""Whether two pictures show the same thing: keypoints that agree on one plane, colours and edges."""
+"""Whether two images show the same thing: keypoints that agree on one plane, colours and edges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,26 +8,26 @@ import cv2
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from navarena.agents.encoders.pictures import PicturesEncoder
+from navarena.agents.encoders.images import ImagesEncoder
 
-Picture: TypeAlias = UInt8[np.ndarray, "_ _ 3"]
+Image: TypeAlias = UInt8[np.ndarray, "_ _ 3"]
 """(H, W, 3) sRGB bytes."""
 
 
 @dataclass(frozen=True)
 class MatchSettings:
-    """How pictures are matched.
+    """How images are matched.
 
     Attributes:
-        longest_side: pixels to which larger pictures are brought.
-        most_points: keypoints of a picture, the clearest first.
+        longest_side: pixels to which larger images are brought.
+        most_points: keypoints of an image, the clearest first.
         ratio: a match must be nearer than this share of the next best (Lowe 2004 advises 0.8 at most).
         error_px: by how much points of one plane may miss each other.
         least_points: matches without which no plane is sought; four fix one.
         most_tries: planes that are tried; 200 find one that 40 % of the matches lie on 99 times in 100.
-        chance_points: inliers that pictures of different things have, too; only more of them count.
+        chance_points: inliers that images of different things have, too; only more of them count.
         half_points: further inliers at which the keypoints say 0.5.
-        most_growth: times by which areas may grow or shrink from one picture to the other.
+        most_growth: times by which areas may grow or shrink from one image to the other.
         points_weight: share of the keypoints in the score; the rest is likeness of the histograms. Small,
             as keypoints seldom survive a look from another side, and walls have them, too.
     """
@@ -46,12 +46,12 @@ class MatchSettings:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What is kept of a picture for matching.
+    """What is kept of an image for matching.
 
     Attributes:
         points: (P, 2) float32 pixels (right, down) of keypoints.
         features: (P, 128) float32, SIFT as roots of shares (Arandjelovic and Zisserman 2012).
-        histogram: (D,) float32 of length 1 (PicturesEncoder).
+        histogram: (D,) float32 of length 1 (ImagesEncoder).
     """
 
     points: Float32[np.ndarray, "p 2"]
@@ -59,8 +59,8 @@ class Look:
     histogram: Float32[np.ndarray, "d"]
 
 
-class PictureMatcher:
-    """Compares a goal's picture with views: SIFT, ratio test, inliers of a homography, histograms.
+class ImageMatcher:
+    """Compares a goal's image with views: SIFT, ratio test, inliers of a homography, histograms.
 
     Args:
         settings: thresholds and weights.
@@ -68,16 +68,16 @@ class PictureMatcher:
 
     def __init__(self, settings: MatchSettings = MatchSettings()) -> None:
         self.settings = settings
-        self._histograms = PicturesEncoder()
+        self._histograms = ImagesEncoder()
         self._sift = cv2.SIFT.create(nfeatures=settings.most_points)
 
-    def look(self, picture: Picture) -> Look:
-        """What is kept of a picture, (H, W, 3) uint8 sRGB; look once at what is compared often."""
-        histogram = self._histograms.encode_pictures([picture])[0]
-        height, width = picture.shape[:2]
+    def look(self, image: Image) -> Look:
+        """What is kept of an image, (H, W, 3) uint8 sRGB; look once at what is compared often."""
+        histogram = self._histograms.encode_images([image])[0]
+        height, width = image.shape[:2]
         scale = min(1.0, self.settings.longest_side / max(height, width))
         size = max(1, round(width * scale)), max(1, round(height * scale))
-        grey = cv2.cvtColor(np.ascontiguousarray(picture), cv2.COLOR_RGB2GRAY)
+        grey = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY)
         found, features = self._sift.detectAndCompute(
             cv2.resize(grey, size, interpolation=cv2.INTER_AREA), None
         )
@@ -87,11 +87,9 @@ class PictureMatcher:
         shares = features / np.maximum(features.sum(1, keepdims=True), 1e-9)
         return Look(points, np.sqrt(shares, dtype=np.float32), histogram)
 
-    def scores(
-        self, goal_picture: Picture | Look, views: Sequence[Picture | Look]
-    ) -> Float32[np.ndarray, "n"]:
-        """(N,) float32 in [0, 1]: how surely each of N views shows what the goal's picture shows."""
-        goal = self._as_look(goal_picture)
+    def scores(self, goal_image: Image | Look, views: Sequence[Image | Look]) -> Float32[np.ndarray, "n"]:
+        """(N,) float32 in [0, 1]: how surely each of N views shows what the goal's image shows."""
+        goal = self._as_look(goal_image)
         weight = self.settings.points_weight
         scores = np.zeros(len(views), np.float32)
         for row, view in enumerate(views):
@@ -121,8 +119,8 @@ class PictureMatcher:
         growth, most = float(np.linalg.det(plane[:2, :2])), self.settings.most_growth
         return int(np.count_nonzero(agree)) if 1 / most < growth < most else 0
 
-    def _as_look(self, picture: Picture | Look) -> Look:
-        return picture if isinstance(picture, Look) else self.look(picture)
+    def _as_look(self, image: Image | Look) -> Look:
+        return image if isinstance(image, Look) else self.look(image)
 
 
 def match_features(

@@ -19,7 +19,7 @@ EXTRA = "learn"
 
 
 class WeightsEncoder(GoalEncoder, ABC):
-    """An encoder with a network. It takes one text or picture at a time, so that a batch changes no bit."""
+    """An encoder with a network. It takes one text or image at a time, so that a batch changes no bit."""
 
     needs_weights = True
 
@@ -27,11 +27,11 @@ class WeightsEncoder(GoalEncoder, ABC):
         """(N, D) float32 of N texts."""
         return self._stack([self._encode_text(text) for text in texts])
 
-    def encode_pictures(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
-        """(N, D) float32 of N pictures (H, W, 3) uint8; raises InputError for encoders that see none."""
-        if not self.sees_pictures:
-            return super().encode_pictures(pictures)
-        return self._stack([self._encode_picture(picture) for picture in pictures])
+    def encode_images(self, images: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32 of N images (H, W, 3) uint8; raises InputError for encoders that see none."""
+        if not self.sees_images:
+            return super().encode_images(images)
+        return self._stack([self._encode_image(image) for image in images])
 
     def _stack(self, vectors: Sequence[Float32[np.ndarray, "d"]]) -> Float32[np.ndarray, "n d"]:
         return unit_rows(np.array(vectors, np.float32).reshape(len(vectors), self.dimension))
@@ -40,9 +40,9 @@ class WeightsEncoder(GoalEncoder, ABC):
     def _encode_text(self, text: str) -> Float32[np.ndarray, "d"]:
         """(D,) of any length."""
 
-    def _encode_picture(self, picture: UInt8[np.ndarray, "h w 3"]) -> Float32[np.ndarray, "d"]:
+    def _encode_image(self, image: UInt8[np.ndarray, "h w 3"]) -> Float32[np.ndarray, "d"]:
         """(D,) of any length; encoders that see write it."""
-        raise InputError(f"expected {type(self).__name__} to encode pictures, which it says that it sees")
+        raise InputError(f"expected {type(self).__name__} to encode images, which it says that it sees")
 
 
 def require_weights(path: str, kind: str, *needed: Sequence[str]) -> Path:

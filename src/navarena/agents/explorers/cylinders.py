@@ -40,11 +40,11 @@ def find_cylinders(
     view: View,
     settings: CylinderSettings = CylinderSettings(),
 ) -> dict[int, Bool[np.ndarray, "h w"]]:
-    """Class id -> (H, W) bool, the pixels of the cylinder of that class that a picture shows best.
+    """Class id -> (H, W) bool, the pixels of the cylinder of that class that an image shows best.
 
     Args:
         rgb: (H, W, 3) uint8.
-        view: the depth picture taken with it, by a level camera; the floor lies at y 0.
+        view: the depth image taken with it, by a level camera; the floor lies at y 0.
         settings: what passes.
     """
     found = {}

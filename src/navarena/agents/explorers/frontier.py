@@ -19,12 +19,12 @@ from navarena.tasks.task import Task
 class FrontierAgent(MappingAgent):
     """Explores from frontier to frontier; goes to the goal as soon as it knows where that is.
 
-    In PointNav it always knows. In ObjectNav and MultiON the semantic picture shows it (ground truth, so
+    In PointNav it always knows. In ObjectNav and MultiON the semantic image shows it (ground truth, so
     it is privileged); what it saw of later goals it remembers. It maps by depth, gps and compass.
     """
 
     privileged = True
-    privileged_inputs: tuple[str, ...] = ("semantic pictures", "names of the scene's categories")
+    privileged_inputs: tuple[str, ...] = ("semantic images", "names of the scene's categories")
     worker_episodes = 50
 
     def __init__(self, task: Task, seed: int = 0) -> None:

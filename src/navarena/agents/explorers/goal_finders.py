@@ -34,7 +34,7 @@ CLASS_REACH = 0.4
 """Metres from a goal object of MultiON; it counts as found within 1.5 m, but along the floor."""
 
 NO_VALUE = -1
-"""What no pixel of a semantic picture has."""
+"""What no pixel of a semantic image has."""
 
 MOST_POINTS = 60
 """Points of a thing that are remembered."""
@@ -60,7 +60,7 @@ class GoalFinder(ABC):
     def look(
         self, slot: int, observations: Mapping[str, np.ndarray], view: View
     ) -> Bool[np.ndarray, "h w"] | None:
-        """Remember what the picture shows; observations are (...) arrays by name, without the leading N.
+        """Remember what the image shows; observations are (...) arrays by name, without the leading N.
 
         Returns (H, W) bool, pixels of things that bodies pass through; None for none.
         """
@@ -119,13 +119,13 @@ class _Memory:
 
 
 class SeenFinder(GoalFinder):
-    """The goal is told by its class, and semantic pictures show it.
+    """The goal is told by its class, and semantic images show it.
 
     Args:
         body: whose camera must look at the goal.
         reach: metres to come near.
         spare: metres before its points within which the thing itself may stand.
-        must_see: whether the thing must be in the picture from where the body stands.
+        must_see: whether the thing must be in the image from where the body stands.
         passable: whether bodies pass through the thing.
         fallbacks: (reach, spare) to make do with, as of Aim.
         slope: metres up or down for each metre away that the camera sees; None for a level one's.
@@ -233,15 +233,15 @@ class ObjectFinder(SeenFinder):
         goal = self.goal_label(slot, observations)
         if slot not in self._shown:
             self._shown[slot] = self._list_shown(slot, self._categories[goal])
-        picture = observations["semantic"][..., 0]
+        image = observations["semantic"][..., 0]
         first, *others = self._shown[slot] or (NO_VALUE,)
-        mask = picture == first
+        mask = image == first
         for value in others:
-            mask |= picture == value
+            mask |= image == value
         return {goal: mask} if mask.any() else {}
 
     def _list_shown(self, slot: int, goal: str) -> tuple[int, ...]:
-        """What semantic pictures of a slot's scene show of a goal."""
+        """What semantic images of a slot's scene show of a goal."""
         if self._batch is None:
             raise InputError("expected the agent to be attached to a batch, got an act before attach")
         world = self._batch.simulator.stage.world(slot)
@@ -262,11 +262,11 @@ class ClassFinder(SeenFinder):
     def masks(
         self, slot: int, observations: Mapping[str, np.ndarray], view: View
     ) -> dict[int, Bool[np.ndarray, "h w"]]:
-        picture = observations["semantic"][..., 0]
-        goals = picture >= SEMANTIC_OFFSET
+        image = observations["semantic"][..., 0]
+        goals = image >= SEMANTIC_OFFSET
         if not goals.any():
             return {}
-        return {label: picture == label for label in np.unique(picture[goals]).tolist()}
+        return {label: image == label for label in np.unique(image[goals]).tolist()}
 
 
 class CylinderFinder(ClassFinder):
@@ -282,7 +282,7 @@ class CylinderFinder(ClassFinder):
 
 
 def values_of_goal(scene: Scene, goal: str, categories: Sequence[str]) -> tuple[int, ...]:
-    """The values in semantic pictures of `scene` that mean `goal`, one of a protocol's `categories`.
+    """The values in semantic images of `scene` that mean `goal`, one of a protocol's `categories`.
 
     There may be several: a scene tells an office chair from an armchair, where both are a chair.
     """

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start
-from navarena.agents.explorers.depth_pictures import forget_edges, forget_nearest, stretch
+from navarena.agents.explorers.depth_images import forget_edges, forget_nearest, stretch
 from navarena.agents.explorers.explorer import Aim, Explorer, ExplorerSettings
 from navarena.agents.explorers.neck import Neck
 from navarena.agents.explorers.pose_sources import PoseSource, ToldPoses
@@ -16,13 +16,13 @@ from navarena.mapping import OccupancyMaps, OccupancySettings, SteeringSettings,
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.resized import FARTHEST, ResizedDepth
 from navarena.tasks.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
 
 MOST_PIXELS = 80_000
-"""Of a depth picture that are read; of larger pictures every second or third pixel is left out."""
+"""Of a depth image that are read; of larger images every second or third pixel is left out."""
 
 LOW = 0.1
 """Metres; lower than a step of stairs, which these agents do not climb: they do not feel their height."""
@@ -223,7 +223,7 @@ class MappingAgent(Agent):
         active: Bool[np.ndarray, "n"],
         each: Mapping[int, Mapping[str, np.ndarray]],
     ) -> None:
-        """Carve the pictures, but for what bodies pass through; each: row -> (...) arrays by name."""
+        """Carve the images, but for what bodies pass through; each: row -> (...) arrays by name."""
         is_own = False
         for slot, observations in each.items():
             passable = self.look(slot, observations, poses[slot])
@@ -245,7 +245,7 @@ def _first_camera(embodiment: Embodiment, channel: str) -> Camera:
 
 
 def _depth_sensor(task: Task) -> Depth:
-    """The protocol's depth sensor; one that resizes its pictures is read as if it did not (see `stretch`)."""
+    """The protocol's depth sensor; one that resizes its images is read as if it did not (see `stretch`)."""
     sensor = task.make_sensor("depth")
     if sensor is None:
         return Depth()

@@ -39,7 +39,7 @@ class Neck:
 
     def look_towards(self, slot: int, elevation: float) -> str | None:
         """The look ("look_up", "look_down") that brings what lies at `elevation` (radians, upwards, seen from
-        the camera) into the picture; None where it is there, or as near as the camera tilts.
+        the camera) into the image; None where it is there, or as near as the camera tilts.
         """
         if not self.knows(slot):
             return "look_up"
@@ -60,6 +60,6 @@ class Neck:
 
 
 def half_view(body: Embodiment) -> float:
-    """Radians from the middle of the first camera's picture to its upper edge."""
+    """Radians from the middle of the first camera's image to its upper edge."""
     camera = body.cameras[0]
     return math.atan(camera.height_px / camera.width_px * math.tan(camera.hfov / 2))

@@ -26,7 +26,7 @@ LEAST_STEPS = 0.8
 class OdometricFrontierAgent(FrontierAgent):
     """The frontier agent without gps and compass.
 
-    It reckons its pose from the actions that it took and by matching each depth picture with those before it
+    It reckons its pose from the actions that it took and by matching each depth image with those before it
     (`navarena.mapping.ScanOdometry`), and goes to the point that it was told at the start (`pointgoal`). It
     observes depth, the goal, and what FrontierAgent looks at in ObjectNav and MultiON. Errors grow with the
     way; it does not feel stairs.

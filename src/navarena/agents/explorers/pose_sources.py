@@ -66,7 +66,7 @@ class ToldPoses(PoseSource):
 
 
 class ReckonedPoses(PoseSource):
-    """By what each action should do, and by matching each depth picture with those before it.
+    """By what each action should do, and by matching each depth image with those before it.
 
     Args:
         camera: the depth camera.

@@ -1,4 +1,4 @@
-"""From pictures in which things are marked to places in the frame of the map."""
+"""From images in which things are marked to places in the frame of the map."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ from navarena.simulation.body import Camera
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One depth picture and where it was taken from.
+    """One depth image and where it was taken from.
 
     Attributes:
         depth: (H, W) as observed; in metres it is offset + scale * depth.
         scale: metres per unit of depth.
         offset: metres at depth 0.
         depth_range: (nearest, farthest) metres between which depths are told apart.
-        camera: that took the picture.
+        camera: that took the image.
         pose: (4, 4) of the camera, metres, in the frame of the map.
     """
 
@@ -29,13 +29,13 @@ class View:
     pose: Float[np.ndarray, "4 4"]
 
     def metres(self, depth: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-        """(...) metres of (...) pixels of `depth`: only of those that matter, pictures are large."""
+        """(...) metres of (...) pixels of `depth`: only of those that matter, images are large."""
         return np.asarray(self.offset + self.scale * depth)
 
 
 @dataclass(frozen=True, eq=False)
 class Sighting:
-    """What one picture shows of a thing.
+    """What one image shows of a thing.
 
     Attributes:
         points: (K, 3) metres, in the frame of the map, of pixels whose depth is known.
@@ -51,7 +51,7 @@ def locate(mask: Bool[np.ndarray, "h w"], view: View, most: int = 200) -> Sighti
 
     Args:
         mask: (H, W) bool, pixels of the thing.
-        view: the picture.
+        view: the image.
         most: pixels that are read, evenly chosen.
     """
     marked = np.flatnonzero(mask)

@@ -14,11 +14,11 @@ MOST_REACH, LEAST_REACH = 0.85, 0.45
 up to 0.2 m short of where they lead."""
 
 LEAST_COVERAGE = 0.05
-"""Share of square pictures, 90 degrees wide, that a thing fills at its view points, summed over three tilts
+"""Share of square images, 90 degrees wide, that a thing fills at its view points, summed over three tilts
 (spec ivln_goat 4.5, OVON)."""
 
 TILTS_SHOWING = 2.0
-"""Of the three pictures, 30 degrees apart, how many show a thing whole. Our estimate."""
+"""Of the three images, 30 degrees apart, how many show a thing whole. Our estimate."""
 
 SHIFT = 0.25
 """Metres by which points are moved to where they were seen from, so that nothing is gone to from behind the
@@ -33,9 +33,9 @@ a wall together."""
 
 
 def reach_of(size: Float[np.ndarray, "3"]) -> float:
-    """Metres from a thing of `size` (3,) metres from which it still fills enough of the pictures.
+    """Metres from a thing of `size` (3,) metres from which it still fills enough of the images.
 
-    A picture 90 degrees wide shows a square of side 2 d at distance d, so that an area A fills the share
+    An image 90 degrees wide shows a square of side 2 d at distance d, so that an area A fills the share
     A / (2 d)^2 of it; the greatest face of the box counts as the area.
     """
     sides = np.sort(np.maximum(size, 0.05))

@@ -30,8 +30,8 @@ class CowSettings:
     """When a view is taken for the goal. Our choices.
 
     Attributes:
-        accept: modality -> likeness from which on a view is gone to at once; of words and pictures it is
-            much smaller than of two pictures (CLIP).
+        accept: modality -> likeness from which on a view is gone to at once; of words and images it is
+            much smaller than of two images (CLIP).
         patience: actions of a sub-task before the best view is gone to, however bad.
         last: actions after that, after which the body declares wherever it is.
         views: which are kept.
@@ -61,16 +61,16 @@ class _Hunt:
 class ModularCowAgent(MappingAgent):
     """CLIP on Wheels for `goat-v1` and its single skills: no labels, no instances, no privileged input.
 
-    Each picture is cut into squares; what the encoder makes of each is kept with the place that its
+    Each image is cut into squares; what the encoder makes of each is kept with the place that its
     middle shows, for the whole lifelong episode. The view that is most like the goal is gone to, at once
     where it is very like it, else when patience ends; until then it explores. The default encoder,
-    `pictures`, needs no weights and knows only goals shown in pictures; with `clip:PATH` it knows all.
+    `images`, needs no weights and knows only goals shown in images; with `clip:PATH` it knows all.
     Goals that it cannot encode are given up after as many actions.
 
     Args:
         task: of GOAT-Bench; raises InputError for another.
         seed: of the run.
-        encoder: name of one that sees pictures, as of `make_encoder`, or the encoder itself.
+        encoder: name of one that sees images, as of `make_encoder`, or the encoder itself.
         settings: when a view is taken for the goal.
     """
 
@@ -78,16 +78,15 @@ class ModularCowAgent(MappingAgent):
         self,
         task: Task,
         seed: int = 0,
-        encoder: str | GoalEncoder = "pictures",
+        encoder: str | GoalEncoder = "images",
         settings: CowSettings = USUAL_COW,
     ) -> None:
         super().__init__(task, seed)
         self.sensors = (*self.sensors, "rgb", *require_goal_sensors(task))
         self._encoder = make_encoder(encoder) if isinstance(encoder, str) else encoder
-        if not self._encoder.sees_pictures:
+        if not self._encoder.sees_images:
             raise InputError(
-                f"expected an encoder that sees pictures, got {self._encoder.name!r}; take pictures or "
-                "clip:PATH"
+                f"expected an encoder that sees images, got {self._encoder.name!r}; take images or clip:PATH"
             )
         self._settings = settings
         self._views: dict[int, ViewMemory] = {}
@@ -122,7 +121,7 @@ class ModularCowAgent(MappingAgent):
         count = self._settings.views.tiles
         tiles = cut_tiles(observations["rgb"], depth, pose, self.camera.hfov, self.depth_range, count)
         if tiles:
-            features = self._encoder.encode_pictures([tile.picture for tile in tiles])
+            features = self._encoder.encode_images([tile.image for tile in tiles])
             views.add(pose, features, np.stack([tile.place for tile in tiles]))
 
     def _can_encode(self, goal: GoalQuery) -> bool:

@@ -1,4 +1,4 @@
-"""Which remembered thing is the goal: by category, by text and by picture."""
+"""Which remembered thing is the goal: by category, by text and by image."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery
-from navarena.agents.encoders.matching import Look, PictureMatcher
+from navarena.agents.encoders.matching import ImageMatcher, Look
 from navarena.agents.goat.told_goals import categories_meant, colors_told
 from navarena.agents.goat.traits import color_likeness, describe
 from navarena.mapping import Instance, InstanceView
@@ -35,11 +35,11 @@ class GoalMatcher:
 
     Args:
         words: encoder of categories and descriptions.
-        pictures: compares pictures.
+        images: compares images.
     """
 
-    def __init__(self, words: GoalEncoder, pictures: PictureMatcher) -> None:
-        self._words, self._pictures = words, pictures
+    def __init__(self, words: GoalEncoder, images: ImageMatcher) -> None:
+        self._words, self._images = words, images
         self._goal: GoalQuery | None = None
         self._meant: frozenset[str] = frozenset()
         self._vector = np.zeros(0, np.float32)
@@ -56,7 +56,7 @@ class GoalMatcher:
         if goal.modality == "description":
             self._vector = self._words.encode(goal)
             self._colors = colors_told(goal.text)
-        self._look = None if goal.picture is None else self._pictures.look(goal.picture)
+        self._look = None if goal.image is None else self._images.look(goal.image)
 
     def rank(self, things: Sequence[Instance]) -> Candidates:
         """Those of `things` that may be the goal, with scores; all of them where no category is known."""
@@ -85,11 +85,11 @@ class GoalMatcher:
         return COLOR_WEIGHT * max(color_likeness(name, best.color) for name in self._colors)
 
     def _see(self, thing: Instance, others: Sequence[Instance]) -> float:
-        """How surely a view of a thing shows what the goal's picture shows."""
+        """How surely a view of a thing shows what the goal's image shows."""
         known = self._scored.get(thing.number)
         if known is None or known[0] != thing.version:
             looks = [self._look_at(view) for view in thing.views]
-            scores = self._pictures.scores(self._look, looks) if looks and self._look is not None else [0.0]
+            scores = self._images.scores(self._look, looks) if looks and self._look is not None else [0.0]
             known = thing.version, float(max(scores))
             self._scored[thing.number] = known
         return known[1]
@@ -97,5 +97,5 @@ class GoalMatcher:
     def _look_at(self, view: InstanceView) -> Look:
         look = self._looks.get(view)
         if look is None:
-            look = self._looks[view] = self._pictures.look(view.crop)
+            look = self._looks[view] = self._images.look(view.crop)
         return look

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.agents.agent import Boundary, Start
-from navarena.agents.encoders import PictureMatcher, make_encoder
+from navarena.agents.encoders import ImageMatcher, make_encoder
 from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.goat.approach import aim_at, stay_at
@@ -14,7 +14,7 @@ from navarena.agents.goat.goal_matching import GoalMatcher
 from navarena.agents.goat.search import USUAL_SEARCH, Search, SearchSettings
 from navarena.agents.goat.told_goals import read_goal, require_goal_sensors
 from navarena.core.errors import InputError
-from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedPicture
+from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedImage
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.goat import require_state
 from navarena.tasks.task import Task
@@ -31,9 +31,9 @@ class ModularGoatAgent(MappingAgent):
 
     It keeps an occupancy map and an instance memory for the whole lifelong episode. A goal told by its
     category is any remembered thing of it; one described in words the thing whose colour and surroundings,
-    as they were seen, are most like the text (encoder `words`); one shown in a picture the thing with the
+    as they were seen, are most like the text (encoder `words`); one shown in an image the thing with the
     view that matches best (keypoints and histograms). Where nothing fits it explores from frontier to
-    frontier. Instance pictures, what their ids mean, and the category of goals shown in pictures (the
+    frontier. Instance images, what their ids mean, and the category of goals shown in images (the
     paper filters by it) are privileged.
 
     Args:
@@ -44,7 +44,7 @@ class ModularGoatAgent(MappingAgent):
 
     privileged = True
     privileged_inputs: tuple[str, ...] = (
-        "instance pictures",
+        "instance images",
         "categories of the scene's objects",
         "category of the goal",
     )
@@ -53,21 +53,21 @@ class ModularGoatAgent(MappingAgent):
         super().__init__(task, seed)
         self.sensors = (*self.sensors, "rgb", "instance", *require_goal_sensors(task))
         self._settings = settings
-        self._words, self._pictures = make_encoder("words"), PictureMatcher()
+        self._words, self._images = make_encoder("words"), ImageMatcher()
         self._memory = InstanceMemory(1, MEMORY)
         self._searches: dict[int, Search] = {}
         self._categories: dict[int, Mapping[int, str]] = {}
         self._batch: NavigationBatch | None = None
 
     def attach(self, batch: NavigationBatch) -> None:
-        """Keep the batch, to read what ids in instance pictures mean."""
+        """Keep the batch, to read what ids in instance images mean."""
         self._batch = batch
         self._memory = InstanceMemory(batch.slots, MEMORY)
 
     def begin(self, start: Start) -> None:
         before = self._searches.get(start.slot)
         age = 0 if before is None or start.boundary >= Boundary.EPISODE else before.age
-        matcher = GoalMatcher(self._words, self._pictures)
+        matcher = GoalMatcher(self._words, self._images)
         self._searches[start.slot] = Search(matcher, self._settings, age)
         if start.boundary >= Boundary.EPISODE:
             self._memory.reset([start.slot])
@@ -94,10 +94,10 @@ class ModularGoatAgent(MappingAgent):
 
     def _see(
         self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
-    ) -> SegmentedPicture:
+    ) -> SegmentedImage:
         """What the body sees now: things by their true ids."""
         scale, offset = self.depth_scale
-        return SegmentedPicture(
+        return SegmentedImage(
             observations["instance"][..., 0],
             self._categories[slot],
             observations["rgb"],

@@ -21,7 +21,7 @@ class SearchSettings:
     Attributes:
         accept: modality -> score from which on a thing is taken at once.
         patience: modality -> actions of looking on with a doubtful candidate, before the best one is taken;
-            of pictures the wrong thing seldom scores as much as the right one, so that looking on pays.
+            of images the wrong thing seldom scores as much as the right one, so that looking on pays.
         settled: modality -> actions that the memory has lasted for, from which on the best one is taken at
             once: what was seen before this goal was asked for need not be looked for again.
         nearness: metres within which a doubtful candidate counts as looked at.

@@ -20,7 +20,7 @@ GOAL_SENSORS = ("objectgoal", "language_goal", "image_goal")
 
 
 def read_goal(observations: Told, category: str = "") -> GoalQuery | None:
-    """The goal that one environment's observations (...) tell, sRGB bytes for pictures; None without one.
+    """The goal that one environment's observations (...) tell, sRGB bytes for images; None without one.
 
     Args:
         observations: sensor -> array of one environment.
@@ -33,7 +33,7 @@ def read_goal(observations: Told, category: str = "") -> GoalQuery | None:
     if text:
         return GoalQuery("description", category, text)
     if "image_goal" in observations and np.any(observations["image_goal"]):
-        return GoalQuery("image", category, picture=np.array(observations["image_goal"]))
+        return GoalQuery("image", category, image=np.array(observations["image_goal"]))
     return None
 
 

@@ -18,7 +18,7 @@ class ViewSettings:
         cell: metres; of one place (and heading) only the first look is kept.
         headings: directions that are told apart.
         most: views of each body; then the oldest makes room.
-        tiles: squares that a picture is cut into along its longer side, evenly spread.
+        tiles: squares that an image is cut into along its longer side, evenly spread.
     """
 
     cell: float = 0.5
@@ -40,14 +40,14 @@ USUAL_VIEWS = ViewSettings()
 
 @dataclass(frozen=True, eq=False)
 class Tile:
-    """A square part of a picture.
+    """A square part of an image.
 
     Attributes:
-        picture: (S, S, 3) uint8.
+        image: (S, S, 3) uint8.
         place: (3,) metres, what its middle shows, in the frame of the pose.
     """
 
-    picture: UInt8[np.ndarray, "s s 3"]
+    image: UInt8[np.ndarray, "s s 3"]
     place: Float[np.ndarray, "3"]
 
 
@@ -111,7 +111,7 @@ def cut_tiles(
     depth_range: tuple[float, float],
     tiles: int,
 ) -> list[Tile]:
-    """The squares of a picture whose middle has a known depth.
+    """The squares of an image whose middle has a known depth.
 
     Args:
         rgb: (H, W, 3) uint8.

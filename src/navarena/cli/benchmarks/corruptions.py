@@ -1,4 +1,4 @@
-"""Corruptions: a picture at a time at RobustNav's 400 x 300, and movements in a batch."""
+"""Corruptions: an image at a time at RobustNav's 400 x 300, and movements in a batch."""
 
 import time
 
@@ -10,8 +10,8 @@ from navarena.corruptions import (
     CORRUPTIONS,
     Corruption,
     DepthCorruption,
+    ImageCorruption,
     MotionCorruption,
-    PictureCorruption,
     find_corruption,
 )
 
@@ -24,13 +24,13 @@ TARGETS_MS = {
     "motion_blur": 5.0,
     "spatter": 10.0,
 }
-"""Marks for one picture on one core; straightforward OpenCV takes 5, 1.7, 7.5, 16 and 8 ms."""
+"""Marks for one image on one core; straightforward OpenCV takes 5, 1.7, 7.5, 16 and 8 ms."""
 
 BATCHES, STEP_TARGET_US = (1, 64), 5.0
 
 
 def measure(quick: bool) -> list[Measurement]:
-    """Milliseconds for a picture and microseconds for a step of every corruption, at its slowest severity.
+    """Milliseconds for an image and microseconds for a step of every corruption, at its slowest severity.
 
     Args:
         quick: fewer repetitions.
@@ -41,8 +41,8 @@ def measure(quick: bool) -> list[Measurement]:
         texts = [f"{name}:{severity}" for severity in CORRUPTIONS.get(name).severities] or [name]
         corruptions = {text: find_corruption(text) for text in texts}
         kind = next(iter(corruptions.values()))
-        if isinstance(kind, PictureCorruption | DepthCorruption):
-            measured.append(max((measure_picture(*one, repeats) for one in corruptions.items()), key=_value))
+        if isinstance(kind, ImageCorruption | DepthCorruption):
+            measured.append(max((measure_image(*one, repeats) for one in corruptions.items()), key=_value))
         elif isinstance(kind, MotionCorruption):
             for batch in BATCHES:
                 steps = (measure_step(*one, batch, repeats) for one in corruptions.items())
@@ -54,16 +54,16 @@ def _value(one: Measurement) -> float:
     return one.value
 
 
-def measure_picture(text: str, corruption: Corruption, repeats: int) -> Measurement:
-    """Milliseconds for one picture under a corruption of pictures or depth, on one core."""
-    assert isinstance(corruption, PictureCorruption | DepthCorruption)
+def measure_image(text: str, corruption: Corruption, repeats: int) -> Measurement:
+    """Milliseconds for one image under a corruption of images or depth, on one core."""
+    assert isinstance(corruption, ImageCorruption | DepthCorruption)
     generator = make_generator("bench", "picture")
-    if isinstance(corruption, PictureCorruption):
-        picture = generator.integers(0, 256, (1, HEIGHT_PX, WIDTH_PX, 3), np.uint8)
+    if isinstance(corruption, ImageCorruption):
+        image = generator.integers(0, 256, (1, HEIGHT_PX, WIDTH_PX, 3), np.uint8)
     else:
-        picture = generator.uniform(0.5, 8, (1, HEIGHT_PX, WIDTH_PX, 1)).astype(np.float32)
+        image = generator.uniform(0.5, 8, (1, HEIGHT_PX, WIDTH_PX, 1)).astype(np.float32)
     seconds = median_seconds(
-        lambda: corruption.corrupt(picture, [make_generator("bench", text)]), repeats, time.thread_time
+        lambda: corruption.corrupt(image, [make_generator("bench", text)]), repeats, time.thread_time
     )
     name = f"{text}, {WIDTH_PX}x{HEIGHT_PX}"
     return Measurement(

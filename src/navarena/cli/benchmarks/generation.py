@@ -61,7 +61,7 @@ def _make(recipe: EpisodeRecipe, world: World, stream: Stream) -> int:
 
 
 def measure_expert(episodes: Sequence[Episode]) -> Measurement:
-    """Seconds of one core for the expert in EXPERT_EPISODES episodes of pointnav-v1, without pictures."""
+    """Seconds of one core for the expert in EXPERT_EPISODES episodes of pointnav-v1, without images."""
     task = get_task(POINTNAV)
     worlds = WorldCache(task.embodiment)
     for scene in dict.fromkeys(episode.scene_id for episode in episodes):

@@ -48,18 +48,18 @@ def measure(quick: bool) -> list[Measurement]:
     rows = (np.arange(256) + 0.5 - 128) / (128 / math.tan(CAMERA.hfov / 2))
     depths = np.minimum(walls, np.where(rows > 0, 0.88 / np.maximum(rows, 1e-6), 9.0)[None, :, None])
     labels = generator.integers(0, len(CLASSES), (BATCH, 256, 256)).astype(np.int32)
-    pictures = depths.astype(np.float32), labels
+    images = depths.astype(np.float32), labels
     return [
-        measure_occupancy(pictures[0], repeats),
-        measure_semantics(*pictures, repeats),
-        *measure_reveal(pictures[0], repeats),
+        measure_occupancy(images[0], repeats),
+        measure_semantics(*images, repeats),
+        *measure_reveal(images[0], repeats),
         measure_plan(repeats),
         measure_episodes(2 if quick else 8),
     ]
 
 
 def measure_occupancy(depths: Float[np.ndarray, "n 256 256"], repeats: int) -> Measurement:
-    """Pictures (N, 256, 256) float32 metres carved per second into cells of 5 cm."""
+    """Images (N, 256, 256) float32 metres carved per second into cells of 5 cm."""
     maps, feet = OccupancyMaps(BATCH, OccupancySettings(cell=CELL), threads=1), np.zeros(BATCH)
 
     def work() -> None:
@@ -72,7 +72,7 @@ def measure_occupancy(depths: Float[np.ndarray, "n 256 256"], repeats: int) -> M
 def measure_semantics(
     depths: Float[np.ndarray, "n 256 256"], labels: np.ndarray, repeats: int
 ) -> Measurement:
-    """Labelled pictures added per second, with the view drawn; depths in metres, both (N, 256, 256)."""
+    """Labelled images added per second, with the view drawn; depths in metres, both (N, 256, 256)."""
     maps, feet = SemanticMaps(BATCH, SemanticMapSettings(size=30.0), threads=1), np.zeros(BATCH)
 
     def work() -> None:
@@ -84,7 +84,7 @@ def measure_semantics(
 
 
 def measure_reveal(depths: Float[np.ndarray, "n 256 256"], repeats: int) -> list[Measurement]:
-    """OracleEgoMaps uncovered and cut per second, by sectors and by depth pictures (metres)."""
+    """OracleEgoMaps uncovered and cut per second, by sectors and by depth images (metres)."""
     grid = oracle_grid()
     maps = np.ones((BATCH, grid.rows, grid.columns, 2), np.uint8)
     generator = make_generator("bench", "reveal")
@@ -106,7 +106,7 @@ def measure_reveal(depths: Float[np.ndarray, "n 256 256"], repeats: int) -> list
             "frames/s",
             REVEAL_TARGET,
         )
-        for name, work in (("by sectors (code)", by_sectors), ("by depth pictures (paper)", by_frames))
+        for name, work in (("by sectors (code)", by_sectors), ("by depth images (paper)", by_frames))
     ]
 
 
@@ -143,7 +143,7 @@ def draw_storey() -> Int8[np.ndarray, "800 800"]:
 
 
 def measure_episodes(count: int) -> Measurement:
-    """Steps per second of `frontier` in ObjectNav, pictures, maps and plans included."""
+    """Steps per second of `frontier` in ObjectNav, images, maps and plans included."""
     task = get_task("objectnav-habitat2020-v1")
     agent = load_agent("frontier", task, 0)
     episodes = list(load_episodes(task, "mini").episodes[:count])

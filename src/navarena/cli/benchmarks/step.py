@@ -1,4 +1,4 @@
-"""Steps: bodies, environments with and without pictures, resets."""
+"""Steps: bodies, environments with and without images, resets."""
 
 import gc
 import os
@@ -23,7 +23,7 @@ from navarena.tasks.vector_env import NavigationVectorEnv
 
 BATCH = 64
 PROTOCOL = "pointnav-v1"
-PICTURE_BATCH, PICTURE_PROTOCOL = 16, "multion-3on-v1"
+IMAGE_BATCH, IMAGE_PROTOCOL = 16, "multion-3on-v1"
 OBJECT_PROTOCOL = "objectnav-hm3d2022-v1"
 TOUR_PROTOCOL = "ir2r-ce-v1"
 LIFELONG_BATCH, LIFELONG_PROTOCOL = 8, "goat-v1"
@@ -45,7 +45,7 @@ def measure(quick: bool) -> list[Measurement]:
         measure_simulator(episodes, worlds, steps),
         measure_environment(episodes, worlds, steps),
         measure_resets(episodes, worlds, resets),
-        measure_pictures(scenes[:8], 100 if quick else 400),
+        measure_images(scenes[:8], 100 if quick else 400),
         measure_tours(100 if quick else 400),
         measure_lifelong(50 if quick else 200),
         measure_object_resets(scenes[:8]),
@@ -63,29 +63,29 @@ def measure_simulator(episodes: list[Episode], worlds: WorldCache, steps: int) -
         np.array([episode.start_yaw for episode in chosen]),
     )
     seconds = _time_steps(simulator.step, steps)
-    name = f"Simulator.step, batch of {BATCH}, no pictures"
+    name = f"Simulator.step, batch of {BATCH}, no images"
     return Measurement(name, BATCH * steps / seconds, "steps/s", 300_000, "one core")
 
 
 def measure_environment(episodes: list[Episode], worlds: WorldCache, steps: int) -> Measurement:
-    """Environment steps/s of pointnav-v1 with goal, reward, resets and metrics, no pictures."""
+    """Environment steps/s of pointnav-v1 with goal, reward, resets and metrics, no images."""
     envs = NavigationVectorEnv(
         BATCH, PROTOCOL, episodes=episodes, sensors=("pointgoal_with_gps_compass",), worlds=worlds
     )
     envs.reset(seed=0)
     seconds = _time_steps(envs.step, steps)
-    name = f"{PROTOCOL} environment step, batch of {BATCH}, reward and metrics, no pictures"
+    name = f"{PROTOCOL} environment step, batch of {BATCH}, reward and metrics, no images"
     return Measurement(name, BATCH * steps / seconds, "steps/s", 60_000, "one core")
 
 
-def measure_pictures(scenes: Sequence[str], steps: int) -> Measurement:
+def measure_images(scenes: Sequence[str], steps: int) -> Measurement:
     """Environment steps/s of multion-3on-v1 on one thread with everything that the protocol offers."""
-    episodes = make_episodes(PICTURE_PROTOCOL, scenes, 2).episodes
-    envs = NavigationVectorEnv(PICTURE_BATCH, PICTURE_PROTOCOL, episodes=episodes, threads=1, copy=False)
+    episodes = make_episodes(IMAGE_PROTOCOL, scenes, 2).episodes
+    envs = NavigationVectorEnv(IMAGE_BATCH, IMAGE_PROTOCOL, episodes=episodes, threads=1, copy=False)
     envs.reset(seed=0)
-    seconds = _time_steps(envs.step, steps, PICTURE_BATCH)
-    name = f"{PICTURE_PROTOCOL} environment step, batch of {PICTURE_BATCH}, 256x256 RGB-D, reward and metrics"
-    return Measurement(name, PICTURE_BATCH * steps / seconds, "steps/s", 1_500, "one core")
+    seconds = _time_steps(envs.step, steps, IMAGE_BATCH)
+    name = f"{IMAGE_PROTOCOL} environment step, batch of {IMAGE_BATCH}, 256x256 RGB-D, reward and metrics"
+    return Measurement(name, IMAGE_BATCH * steps / seconds, "steps/s", 1_500, "one core")
 
 
 def measure_tours(steps: int) -> Measurement:
@@ -94,17 +94,15 @@ def measure_tours(steps: int) -> Measurement:
     episodes = load_routes("mini").episodes
     lists = make_episode_tours(episodes, lambda scene: worlds.get(scene).navmesh)
     tours = build_episode_tours(lists, episodes, "mini")
-    envs = TourVectorEnv(PICTURE_BATCH, tours, TOUR_PROTOCOL, threads=1, worlds=worlds, copy=False)
+    envs = TourVectorEnv(IMAGE_BATCH, tours, TOUR_PROTOCOL, threads=1, worlds=worlds, copy=False)
     envs.reset(seed=0)
-    seconds = _time_steps(envs.step, steps, PICTURE_BATCH)
-    name = f"{TOUR_PROTOCOL} environment step, batch of {PICTURE_BATCH}, RGB 224x224 and depth 256x256"
-    return Measurement(
-        name, PICTURE_BATCH * steps / seconds, "steps/s", 1_500, "one core, with oracle phases"
-    )
+    seconds = _time_steps(envs.step, steps, IMAGE_BATCH)
+    name = f"{TOUR_PROTOCOL} environment step, batch of {IMAGE_BATCH}, RGB 224x224 and depth 256x256"
+    return Measurement(name, IMAGE_BATCH * steps / seconds, "steps/s", 1_500, "one core, with oracle phases")
 
 
 def measure_lifelong(steps: int) -> Measurement:
-    """Environment steps/s of goat-v1 on one thread with all observations, goals in pictures included."""
+    """Environment steps/s of goat-v1 on one thread with all observations, goals in images included."""
     episodes = load_episodes(LIFELONG_PROTOCOL, "mini").episodes
     envs = NavigationVectorEnv(LIFELONG_BATCH, LIFELONG_PROTOCOL, episodes=episodes, threads=1, copy=False)
     envs.reset(seed=0)

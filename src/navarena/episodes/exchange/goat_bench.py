@@ -1,7 +1,7 @@
-"""GOAT-Bench: goals one after another, each told by a category, in words or by a picture.
+"""GOAT-Bench: goals one after another, each told by a category, in words or by an image.
 
 `{"episodes": [...], "goals": {"<scene file>_<category>": [goal, ...]}}`, as a stub beside `content/`. An
-episode lists its `tasks` as [category, modality, object id or null, ..., number of the picture or null]; the
+episode lists its `tasks` as [category, modality, object id or null, ..., number of the image or null]; the
 rest stands in the goals (spec ivln_goat 4.1).
 
 The authors' loader takes descriptions of more than 55 words out of the goals, but not out of the tasks, so
@@ -32,7 +32,7 @@ from navarena.episodes.goals import LifelongGoal, Subtask
 MODALITIES = ("object", "description", "image")
 
 GoatTask = list[str | int | None]
-"""[category, modality, object id or null, ..., number of the picture or null]."""
+"""[category, modality, object id or null, ..., number of the image or null]."""
 
 
 class GoatGoalRecord(ObjectGoalRecord, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class GoatGoalRecord(ObjectGoalRecord, frozen=True, kw_only=True):
 
     Attributes:
         lang_desc: its description; null where there is none.
-        image_goals: the cameras of its pictures.
+        image_goals: the cameras of its images.
     """
 
     lang_desc: Maybe[str] = UNSET
@@ -84,7 +84,7 @@ def _subtask(record: GoatRecord, task: GoatTask, number: int, row: Row) -> Subta
     if len(task) < 3 or not isinstance(task[0], str) or task[1] not in MODALITIES:
         raise row.error(
             place,
-            f"expected [category, one of {', '.join(MODALITIES)}, object id, ..., picture], got {task}; "
+            f"expected [category, one of {', '.join(MODALITIES)}, object id, ..., image], got {task}; "
             "drop it",
         )
     category, modality = task[0], _modality(task[1])
@@ -103,7 +103,7 @@ def _subtask(record: GoatRecord, task: GoatTask, number: int, row: Row) -> Subta
     images, index = present(goal.image_goals, []), task[-1]
     if not isinstance(index, int) or not 0 <= index < len(images):
         raise row.error(
-            place, f"expected a picture of {goal.object_id!r} below {len(images)}, got {index}; drop it"
+            place, f"expected an image of {goal.object_id!r} below {len(images)}, got {index}; drop it"
         )
     return Subtask(modality, category, instance, image=make_image(images[index]))
 

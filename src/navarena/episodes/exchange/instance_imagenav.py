@@ -1,7 +1,7 @@
-"""Instance-ImageNav of Habitat (2023): go to the object that a picture shows.
+"""Instance-ImageNav of Habitat (2023): go to the object that an image shows.
 
 `{"episodes": [...], "goals": {"<scene>_<object id>": goal}}`, as a stub beside `content/`. A goal is an
-object with view points and the cameras of its pictures (habitat-lab, InstanceImageNav-v1).
+object with view points and the cameras of its images (habitat-lab, InstanceImageNav-v1).
 """
 
 import math
@@ -24,7 +24,7 @@ from navarena.episodes.goals import GoalImage, ImageGoal
 
 
 class ImageParameters(Item, frozen=True, kw_only=True):
-    """The camera of a goal's picture.
+    """The camera of a goal's image.
 
     Attributes:
         position, rotation: metres, world frame, [x, y, z, w].
@@ -42,7 +42,7 @@ class ImageParameters(Item, frozen=True, kw_only=True):
 
 
 class ImageGoalRecord(ObjectGoalRecord, frozen=True, kw_only=True):
-    """An object and its pictures; `object_surface_area` in square metres."""
+    """An object and its images; `object_surface_area` in square metres."""
 
     image_goals: list[ImageParameters]
     object_surface_area: Maybe[Number] = UNSET
@@ -53,7 +53,7 @@ class ImageNavRecord(HabitatEpisode, frozen=True, kw_only=True):
 
     Attributes:
         goal_object_id: which object of the scene.
-        goal_image_id: index into its pictures.
+        goal_image_id: index into its images.
         object_category: such as "chair".
         goals: empty; they stand in the map.
     """
@@ -68,11 +68,11 @@ def convert(record: ImageNavRecord, row: Row) -> Episode:
     """Our episode; its id is the scene and the index in the file."""
     goal = row.goals(f"{scene_stem(record.scene_id)}_{record.goal_object_id}")[0]
     if not isinstance(goal, ImageGoalRecord):
-        raise row.error("goals", f"expected a goal with pictures, got {type(goal).__name__}")
+        raise row.error("goals", f"expected a goal with images, got {type(goal).__name__}")
     if not 0 <= record.goal_image_id < len(goal.image_goals):
         raise row.error(
             "goal_image_id",
-            f"expected a picture below {len(goal.image_goals)}, got {record.goal_image_id}; drop the episode",
+            f"expected an image below {len(goal.image_goals)}, got {record.goal_image_id}; drop the episode",
         )
     key = f"{scene_stem(record.scene_id)}_{record.goal_object_id}"
     instance = row.instances(key, lambda: (make_instance(goal),))[0]

@@ -1,4 +1,4 @@
-"""Goals and episodes of GOAT-Bench: categories, pictures and descriptions of the objects of a scene."""
+"""Goals and episodes of GOAT-Bench: categories, images and descriptions of the objects of a scene."""
 
 from navarena.episodes.goat.descriptions import Describer, Description, Relation
 from navarena.episodes.goat.names import find_synonyms, names_of_split, things_called

@@ -15,13 +15,13 @@ from navarena.simulation.rendering.views import Frames, Views
 from navarena.simulation.world import World
 
 LEAST_COVERAGE = 0.10
-"""Share of the picture that a described object must exceed."""
+"""Share of the image that a described object must exceed."""
 
 LEAST_RADIUS = 1.0
 """Metres, horizontally, from which on an object is looked at."""
 
 LEAST_SHARE = 0.005
-"""Share of the picture that a thing around it must exceed."""
+"""Share of the image that a thing around it must exceed."""
 
 FARTHEST = 4.5
 """Metres, mean over its pixels, that it may be away: the code of the authors; the paper says at least."""
@@ -35,13 +35,13 @@ NO_LANDMARKS = STRUCTURE - {"window", "curtain", "blinds"}
 
 @dataclass(frozen=True)
 class Contexts:
-    """D objects that fill enough of a picture.
+    """D objects that fill enough of an image.
 
     Attributes:
         owner: (D,) int32 object ids, rising.
         eyes: (D, 3) float64 metres, world frame, of the best look.
         first: (D + 1,) int64: the things around object k are rows first[k] to first[k + 1] - 1.
-        neighbours: (N,) int32 object ids, largest in the picture first; none where they are too few kinds.
+        neighbours: (N,) int32 object ids, largest in the image first; none where they are too few kinds.
     """
 
     owner: Int32[np.ndarray, "d"]
@@ -58,13 +58,13 @@ def find_contexts(
     Args:
         world: of the scene.
         sights: S poses.
-        shares: (S,) share of the picture that shows each sight's own object.
+        shares: (S,) share of the image that shows each sight's own object.
         objects: (O,) ids, rising.
     """
     best = [_best_row(sights, shares, number) for number in objects.tolist()]
     chosen = sights.take(np.array([row for row in best if row is not None], np.int64))
     count = len(chosen.owner)
-    pictures, depths = _shoot(world, chosen)
+    images, depths = _shoot(world, chosen)
     kinds = {
         thing.object_id: thing.category for thing in world.scene.objects if thing.category not in NO_LANDMARKS
     }
@@ -72,7 +72,7 @@ def find_contexts(
     for k in range(count):
         near = [
             number
-            for number in _near_things(pictures[k], depths[k])
+            for number in _near_things(images[k], depths[k])
             if number in kinds and number != chosen.owner[k]
         ]
         enough = len({kinds[number] for number in near}) >= LEAST_KINDS
@@ -89,11 +89,11 @@ def _best_row(sights: Sights, shares: Float32[np.ndarray, "s"], number: int) -> 
     return int(rows[np.argmax(shares[rows])]) if len(rows) else None
 
 
-def _near_things(picture: Int32[np.ndarray, "h w"], depth: Float32[np.ndarray, "h w"]) -> list[int]:
-    """Ids of what a picture shows large and near enough, the largest first."""
-    numbers, places, counts = np.unique(picture, return_inverse=True, return_counts=True)
+def _near_things(image: Int32[np.ndarray, "h w"], depth: Float32[np.ndarray, "h w"]) -> list[int]:
+    """Ids of what an image shows large and near enough, the largest first."""
+    numbers, places, counts = np.unique(image, return_inverse=True, return_counts=True)
     away = np.bincount(places.reshape(-1), weights=depth.reshape(-1)) / counts
-    near = (counts > LEAST_SHARE * picture.size) & (away <= FARTHEST)
+    near = (counts > LEAST_SHARE * image.size) & (away <= FARTHEST)
     order = np.argsort(-counts[near], kind="stable")
     return [int(number) for number in numbers[near][order]]
 

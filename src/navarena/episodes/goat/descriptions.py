@@ -19,7 +19,7 @@ MOST_RELATIONS = 10
 """Relations of an object among which those that are told are chosen."""
 
 MOST_PAIRED = 6
-"""Things around an object, largest in the picture first, of which two may lie on both sides of it."""
+"""Things around an object, largest in the image first, of which two may lie on both sides of it."""
 
 TELLINGS = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (0, 1), (0, 2), (0, 3))
 """How many relations, and how many attributes besides the colour, are tried one after another."""

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Float32, Int32, Int64
 
 from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goals import GoalImage
-from navarena.episodes.goat.settings import PICTURE_PX
+from navarena.episodes.goat.settings import VIEW_PX
 from navarena.episodes.goat.sights import Sights
 from navarena.episodes.goat.surfaces import build_object_mesh, object_triangles, surface_area
 from navarena.episodes.places import as_tuple
@@ -31,19 +31,19 @@ HFOV_DEGREES = (60, 120)
 """Whole degrees, both included."""
 
 IMAGE_PX = 512
-"""Side of the pictures that agents are shown."""
+"""Side of the images that agents are shown."""
 
 LEAST_OBJECT_COVERAGE = 0.7
 FRAME_COVERAGE_LINE = (0.02, 0.0232)
-"""Share of the picture that an object of no surface must fill, and what each square metre adds."""
+"""Share of the image that an object of no surface must fill, and what each square metre adds."""
 
 NEVER_SHOWN = ("window", "blinds")
 """Categories without image goals."""
 
 AROUND = 2
-"""Sides of the picture of the lone object, in sides of the picture: what lies beyond counts as not there."""
+"""Sides of the image of the lone object, in sides of the image: what lies beyond counts as not there."""
 
-PICTURES_TOGETHER = 1024
+IMAGES_TOGETHER = 1024
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class ImageCameras:
 
 
 def least_frame_coverage(areas: Float[np.ndarray, "k"]) -> Float[np.ndarray, "k"]:
-    """(K,) share of the picture that objects must fill, for surfaces (K,) in square metres."""
+    """(K,) share of the image that objects must fill, for surfaces (K,) in square metres."""
     base, slope = FRAME_COVERAGE_LINE
     return base + slope * np.asarray(areas, float)
 
@@ -92,7 +92,7 @@ def find_image_cameras(world: World, things: Sequence[SceneObject], sights: Sigh
     """The cameras that pass all filters, of `things` at their `sights`.
 
     Object coverage is the number of pixels that show the object over the number that would if nothing
-    stood before it and the picture were AROUND times as wide and high.
+    stood before it and the image were AROUND times as wide and high.
     """
     shown = [thing for thing in things if thing.category not in NEVER_SHOWN]
     drawn = _draw_cameras(world, {thing.object_id: thing for thing in shown}, sights)
@@ -106,7 +106,7 @@ def find_image_cameras(world: World, things: Sequence[SceneObject], sights: Sigh
     drawn = _take(drawn, _may_fill(drawn, corners, least))
     least = np.array([needed[number] for number in drawn.owner.tolist()], float)
     pixels = _count_pixels([world.render_mesh], np.zeros(len(drawn.owner), np.int64), drawn, 1)
-    share = pixels / PICTURE_PX**2
+    share = pixels / VIEW_PX**2
     large = share > least
     drawn, pixels, share = _take(drawn, large), pixels[large], share[large]
     numbers, mesh = np.unique(drawn.owner, return_inverse=True)
@@ -155,7 +155,7 @@ def _take(cameras: ImageCameras, rows: np.ndarray) -> ImageCameras:
 def _may_fill(
     cameras: ImageCameras, corners: Mapping[int, Float[np.ndarray, "t 3 3"]], least: Float[np.ndarray, "i"]
 ) -> Bool[np.ndarray, "i"]:
-    """(I,) False where the ball around an object cannot fill `least` (I,) of the picture.
+    """(I,) False where the ball around an object cannot fill `least` (I,) of the image.
 
     A ball of radius r, its centre at a distance d on the axis, fills a disc of radius r / sqrt(d^2 - r^2) at
     distance 1; r / (d - r) leaves room for looks that miss the centre by the jitters.
@@ -175,29 +175,29 @@ def _may_fill(
 def _count_pixels(
     meshes: Sequence[RenderMesh], mesh: Int64[np.ndarray, "i"], cameras: ImageCameras, around: int
 ) -> Int64[np.ndarray, "i"]:
-    """(I,) pixels of each camera's object in pictures `around` times as wide, of equal scale.
+    """(I,) pixels of each camera's object in images `around` times as wide, of equal scale.
 
     Args:
         meshes: what is looked at.
         mesh: (I,) which of them each camera looks at.
         cameras: I of them.
-        around: 1 for the picture itself.
+        around: 1 for the image itself.
     """
-    side = around * PICTURE_PX
+    side = around * VIEW_PX
     counts = np.zeros(len(cameras.owner), np.int64)
     if not len(counts):
         return counts
     renderer = VisibilityRenderer(meshes)
     square = Camera(width_px=side, height_px=side, channels=("instance",))
-    store = Frames.allocate(PICTURES_TOGETHER // around**2, square, square.channels)
-    pictures = np.asarray(store.instance)
+    store = Frames.allocate(IMAGES_TOGETHER // around**2, square, square.channels)
+    images = np.asarray(store.instance)
     rotations = _rotations(cameras.yaws, cameras.pitches)
     for hfov in np.unique(cameras.hfov).tolist():
         camera = replace(square, hfov=2 * math.atan(around * math.tan(hfov / 2)))
         rows = np.flatnonzero(cameras.hfov == hfov)
-        for some in np.array_split(rows, -(-len(rows) // len(pictures))):
+        for some in np.array_split(rows, -(-len(rows) // len(images))):
             views = Views(camera, mesh[some], cameras.positions[some], rotations[some])
-            target = pictures[: len(some)]
+            target = images[: len(some)]
             renderer.render(views, Frames(instance=target))
             counts[some] = (target == cameras.owner[some, None, None]).sum((1, 2))
     return counts

@@ -125,7 +125,7 @@ class Offer:
         return places[int(np.argmin(ways))]
 
     def subtask(self, choice: Choice, generator: np.random.Generator) -> Subtask:
-        """The goal as an episode holds it; picture and words are drawn."""
+        """The goal as an episode holds it; image and words are drawn."""
         instances = tuple(self._instance(number, choice.name) for number in self.meant(choice))
         return Subtask(
             choice.modality,
@@ -140,7 +140,7 @@ class Offer:
         if description is None:
             raise SceneError(
                 f"expected words that tell object {choice.object_id} ({choice.name}) apart in "
-                f"{self.world.scene_id!r}, got none; leave it out, or ask for it by a picture"
+                f"{self.world.scene_id!r}, got none; leave it out, or ask for it by an image"
             )
         return word_description(description, generator)
 

@@ -1,4 +1,4 @@
-"""Episodes of GOAT-Bench: goals that follow one another, told by category, in words or by a picture."""
+"""Episodes of GOAT-Bench: goals that follow one another, told by category, in words or by an image."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

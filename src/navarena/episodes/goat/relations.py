@@ -143,7 +143,7 @@ def is_above(thing: SceneObject, base: SceneObject, limit: Margins) -> bool:
 
 
 REACH_ABOVE = 0.25
-"""Metres beyond the plan of a thing that count as above it: pictures hang on the wall behind it."""
+"""Metres beyond the plan of a thing that count as above it: images hang on the wall behind it."""
 
 
 def is_in_front(thing: SceneObject, base: SceneObject, limit: Margins) -> bool:

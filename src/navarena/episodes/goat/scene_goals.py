@@ -1,4 +1,4 @@
-"""All goals of a scene: what can be asked for by category, by picture and in words, and from where."""
+"""All goals of a scene: what can be asked for by category, by image and in words, and from where."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World
 
 NO_VIEW_POINT = "no view point"
-TOO_SMALL = "fills at most 5 % of every picture"
+TOO_SMALL = "fills at most 5 % of every image"
 NO_IMAGE = "no camera shows it whole and large enough"
-NO_SIGHT = "fills at most 10 % of every picture from 1 m on"
+NO_SIGHT = "fills at most 10 % of every image from 1 m on"
 LONELY = "fewer than two kinds of things around it"
 
 
@@ -51,7 +51,7 @@ class Sight:
 
     Attributes:
         eye: (x, y, z) metres, world frame.
-        neighbours: ids of the things that the picture shows besides, largest first.
+        neighbours: ids of the things that the image shows besides, largest first.
     """
 
     eye: tuple[float, float, float]
@@ -65,7 +65,7 @@ class SceneGoals:
     Attributes:
         views: the view points of all that can be looked at; goals are those of `objects`.
         objects: (O,) int32 object ids, rising, of the goals by category.
-        cameras: of the goals by picture.
+        cameras: of the goals by image.
         described: object id -> where it is looked at, of what can be told in words.
         dropped: what is not on offer, and why.
     """
@@ -84,12 +84,12 @@ class SceneGoals:
         }
 
     def images(self, object_id: int) -> tuple[GoalImage, ...]:
-        """The cameras that show an object; empty where no picture of it is good enough."""
+        """The cameras that show an object; empty where no image of it is good enough."""
         rows = self._camera_rows.get(object_id, np.zeros(0, np.int64))
         return tuple(self.cameras.image(row) for row in rows.tolist())
 
     def has_image(self, object_id: int) -> bool:
-        """Whether a picture can ask for an object."""
+        """Whether an image can ask for an object."""
         return object_id in self._camera_rows
 
 

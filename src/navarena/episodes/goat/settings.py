@@ -9,16 +9,14 @@ from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.world import World
 
-PICTURE_PX = 128
-"""Side of the square pictures whose pixels are counted; the published generator counts at 512 x 512. One
+VIEW_PX = 128
+"""Side of the square images whose pixels are counted; the published generator counts at 512 x 512. One
 pixel is a share of 6e-5, far below every threshold."""
 
 EYE_HEIGHT = 1.31
 """Metres of the camera above the floor (spec 4.5, "common")."""
 
-GOAL_CAMERA = Camera(
-    width_px=PICTURE_PX, height_px=PICTURE_PX, hfov=math.radians(90), mount=(0.0, EYE_HEIGHT, 0.0)
-)
+GOAL_CAMERA = Camera(width_px=VIEW_PX, height_px=VIEW_PX, hfov=math.radians(90), mount=(0.0, EYE_HEIGHT, 0.0))
 """Square, 90 degrees wide (spec 4.5, "common"); not the camera that agents see through."""
 
 GOAL_BODY = replace(STRETCH, cameras=(GOAL_CAMERA,))
@@ -28,7 +26,7 @@ GOAL_CATEGORIES = tuple(dict.fromkeys([*(category for found in GOAT.values() for
 """Categories of objects that may be goals: of houses, and, for scans, the benchmark's own names."""
 
 LEAST_COVERAGE = 0.05
-"""Share of a picture that an object of a category goal must exceed; likewise the sum over the three tilts of
+"""Share of an image that an object of a category goal must exceed; likewise the sum over the three tilts of
 a view point (spec 4.5, OVON)."""
 
 TILTS = (-math.radians(30), 0.0, math.radians(30))
@@ -40,8 +38,8 @@ GRID_SPACING = 0.25
 GOAT_VIEW_POINTS = ViewPointSettings(
     GOAL_CATEGORIES,
     GOAL_BODY,
-    width_px=PICTURE_PX,
-    height_px=PICTURE_PX,
+    width_px=VIEW_PX,
+    height_px=VIEW_PX,
     tilts=TILTS,
     least_coverage=LEAST_COVERAGE,
     spacing=GRID_SPACING,

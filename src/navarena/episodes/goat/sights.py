@@ -10,7 +10,7 @@ from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goat.settings import GOAL_CAMERA, GOAT_VIEW_POINTS
 from navarena.episodes.view_points import find_floor
 from navarena.scenes.scene import SceneObject
-from navarena.simulation.instance_pictures import render_instances
+from navarena.simulation.instance_images import render_instances
 from navarena.simulation.world import World
 
 RADII = (0.5, 1.0, 1.5, 2.0)
@@ -74,11 +74,11 @@ def find_sights(world: World, things: Sequence[SceneObject]) -> Sights:
 
 
 def measure_sights(world: World, sights: Sights) -> Float32[np.ndarray, "s"]:
-    """(S,) share of the level picture of GOAL_CAMERA that shows each sight's own object."""
+    """(S,) share of the level image of GOAL_CAMERA that shows each sight's own object."""
     count = len(sights.owner)
     shares = np.zeros(count, np.float32)
     poses = (sights.feet, sights.yaws, np.zeros(count))
-    for first, last, pictures in render_instances(world, GOAL_CAMERA, *poses):
-        shown = pictures == sights.owner[first:last, None, None]
+    for first, last, images in render_instances(world, GOAL_CAMERA, *poses):
+        shown = images == sights.owner[first:last, None, None]
         shares[first:last] = shown.mean((1, 2))
     return shares

@@ -26,13 +26,13 @@ LOCAL = "transformers:"
 
 
 class Writer(ABC):
-    """Answers questions, with or without a picture."""
+    """Answers questions, with or without an image."""
 
     name: str
 
     @abstractmethod
-    def answer(self, question: str, picture: UInt8[np.ndarray, "h w 3"] | None = None) -> str:
-        """The text of the answer; `picture` is (H, W, 3) uint8 sRGB. Raises InputError without one."""
+    def answer(self, question: str, image: UInt8[np.ndarray, "h w 3"] | None = None) -> str:
+        """The text of the answer; `image` is (H, W, 3) uint8 sRGB. Raises InputError without one."""
 
 
 class HttpWriter(Writer):
@@ -48,11 +48,11 @@ class HttpWriter(Writer):
         self.name, self._timeout_s = url, timeout_s
         self._address = address.rstrip("/") + "/chat/completions"
 
-    def answer(self, question: str, picture: UInt8[np.ndarray, "h w 3"] | None = None) -> str:
-        """The first choice of the server, (H, W, 3) uint8 pictures as PNG."""
+    def answer(self, question: str, image: UInt8[np.ndarray, "h w 3"] | None = None) -> str:
+        """The first choice of the server, (H, W, 3) uint8 images as PNG."""
         content: Any = question
-        if picture is not None:
-            link = {"url": "data:image/png;base64," + _encode_png(picture)}
+        if image is not None:
+            link = {"url": "data:image/png;base64," + _encode_png(image)}
             content = [{"type": "text", "text": question}, {"type": "image_url", "image_url": link}]
         message = {"role": "user", "content": content}
         body = {
@@ -81,7 +81,7 @@ class HttpWriter(Writer):
 
 
 class LocalWriter(Writer):
-    """A pipeline of transformers on local weights: text-generation, image-text-to-text with pictures.
+    """A pipeline of transformers on local weights: text-generation, image-text-to-text with images.
 
     Args:
         folder: with config.json, weights, and tokenizer or processor.
@@ -100,11 +100,11 @@ class LocalWriter(Writer):
         self._folder, self._pipelines = path, dict[str, Any]()
         self.name = f"{LOCAL}{folder}"
 
-    def answer(self, question: str, picture: UInt8[np.ndarray, "h w 3"] | None = None) -> str:
-        """What the pipeline adds to the question about a picture (H, W, 3) uint8, without drawing lots."""
-        if picture is None:
+    def answer(self, question: str, image: UInt8[np.ndarray, "h w 3"] | None = None) -> str:
+        """What the pipeline adds to the question about an image (H, W, 3) uint8, without drawing lots."""
+        if image is None:
             return self._ask("text-generation", text_inputs=question)
-        return self._ask("image-text-to-text", images=Image.fromarray(picture), text=question)
+        return self._ask("image-text-to-text", images=Image.fromarray(image), text=question)
 
     def _ask(self, task: str, **inputs: Any) -> str:
         try:
@@ -132,7 +132,7 @@ def make_writer(text: str) -> Writer:
     raise InputError(f"expected http://HOST/v1#MODEL or {LOCAL}FOLDER, got {text!r}")
 
 
-def _encode_png(picture: UInt8[np.ndarray, "h w 3"]) -> str:
+def _encode_png(image: UInt8[np.ndarray, "h w 3"]) -> str:
     file = io.BytesIO()
-    Image.fromarray(picture).save(file, "PNG")
+    Image.fromarray(image).save(file, "PNG")
     return base64.b64encode(file.getvalue()).decode()

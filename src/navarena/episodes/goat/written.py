@@ -15,8 +15,8 @@ from jaxtyping import UInt8
 from navarena.core.errors import InputError
 from navarena.episodes.goals import GoalImage, Subtask
 from navarena.episodes.goat.descriptions import Description, Relation
+from navarena.episodes.goat.goal_images import take_goal_images
 from navarena.episodes.goat.looks import say
-from navarena.episodes.goat.pictures import take_goal_pictures
 from navarena.episodes.goat.rewording import find_describer
 from navarena.episodes.goat.scene_goals import find_scene_goals
 from navarena.episodes.goat.wording import MOST_WORDS, PHRASES, count_words
@@ -25,12 +25,12 @@ from navarena.episodes.language import Landmark
 from navarena.simulation.world import World
 
 CAPTION_QUESTION = "Question: what does the {name} in the middle look like? Answer:"
-"""What the captioner is asked of the best picture of a thing."""
+"""What the captioner is asked of the best image of a thing."""
 
 PROMPT = """You write instructions for a robot that looks for one object in a house.
 Object: {name}
 Appearance: {attributes}
-Caption of a picture of it: {caption}
+Caption of an image of it: {caption}
 Room: {room}
 Things around it:
 {relations}
@@ -47,8 +47,8 @@ BEGINNING = re.compile(
 )
 
 NOT_NAMED, TOO_LONG, NOT_UNIQUE = "does not name it", f"has over {MOST_WORDS} words", "fits other things, too"
-PICTURE_PX, PICTURE_HFOV = 512, math.radians(90)
-"""Of the picture that is captioned (spec 4.5, "common")."""
+VIEW_PX, IMAGE_HFOV = 512, math.radians(90)
+"""Of the image that is captioned (spec 4.5, "common")."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ def take_portrait(world: World, number: int) -> UInt8[np.ndarray, "h w 3"]:
         math.cos(yaw) * math.cos(pitch),
     )
     x, y, z = eye.tolist()
-    image = GoalImage((x, y, z), turn, PICTURE_HFOV, PICTURE_PX, PICTURE_PX)
-    return take_goal_pictures(world, [image])[0][0]
+    image = GoalImage((x, y, z), turn, IMAGE_HFOV, VIEW_PX, VIEW_PX)
+    return take_goal_images(world, [image])[0][0]
 
 
 def ask_for_words(known: Description, caption: str) -> str:

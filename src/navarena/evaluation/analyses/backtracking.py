@@ -1,7 +1,7 @@
 """MultiON's backtracking table (paper, table 4): does it help to have seen a goal before its turn?
 
-A goal is *seen* at a pose that has it within 79 degrees and 5 m and whose picture shows it, so that nothing
-hides it. Runs are replayed with the instance picture for that.
+A goal is *seen* at a pose that has it within 79 degrees and 5 m and whose image shows it, so that nothing
+hides it. Runs are replayed with the instance image for that.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -50,18 +50,18 @@ class SightWatcher:
         self.seen: dict[str, list[Bool[np.ndarray, n]]] = {}
 
     def __call__(self, batch: object, rows: Mapping[int, Row]) -> None:
-        """Look at the pictures in the slots of `rows`; raises InputError for goals that no picture shows."""
+        """Look at the images in the slots of `rows`; raises InputError for goals that no image shows."""
         if not isinstance(batch, NavigationBatch):
-            raise InputError(f"expected a batch with pictures, got {type(batch).__name__}")
+            raise InputError(f"expected a batch with images, got {type(batch).__name__}")
         state, simulator = require_state(batch.state), batch.simulator
-        pictures = batch.observations["instance"]
+        images = batch.observations["instance"]
         for slot, row in rows.items():
             ids = batch.task.goal_ids(state, slot)
             if not all(ids):
-                raise InputError(f"expected goals that pictures show, got hidden ones in {row.identity}")
+                raise InputError(f"expected goals that images show, got hidden ones in {row.identity}")
             near = is_in_sector(simulator.positions[slot], float(simulator.yaws[slot]), state.goals[slot])
             shown = [
-                bool(np.isin(pictures[slot], list(one)).any()) if close else False
+                bool(np.isin(images[slot], list(one)).any()) if close else False
                 for one, close in zip(ids, near)
             ]
             self.seen.setdefault(row.episode_id, []).append(np.array(shown, bool))

@@ -19,7 +19,7 @@ ALL = "all"
 
 
 def analyse_modalities(contestants: Sequence[Contestant]) -> Analysis:
-    """Success and SPL of the sub-tasks that are told by category, in words, and by picture (figure 5).
+    """Success and SPL of the sub-tasks that are told by category, in words, and by image (figure 5).
 
     Raises InputError for runs without sub-tasks.
     """

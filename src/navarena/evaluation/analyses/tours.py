@@ -244,7 +244,7 @@ def tabulate_coverage(coverage: Coverage, title: str) -> Analysis:
         f"Seen before an episode begins: {title}",
         (*columns, *(Column(f"seen of {name}", "rate") for name in shares)),
         tuple(rows),
-        ("An oracle follows the described paths; a cell counts as seen when its depth picture shows it.",),
+        ("An oracle follows the described paths; a cell counts as seen when its depth image shows it.",),
         tuple(curves),
         "episodes done",
         "share seen",

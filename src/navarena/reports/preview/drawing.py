@@ -1,4 +1,4 @@
-"""Colours, letters, small marks and smooth pictures of the preview."""
+"""Colours, letters, small marks and smooth images of the preview."""
 
 from functools import cache
 
@@ -42,7 +42,7 @@ def draw_tag(
     draw.text(at, text, font=font(size), fill=INK, anchor=anchor)
 
 
-def finish_picture(frames: Frames, index: int, background: Color, size: tuple[int, int]) -> Image.Image:
+def finish_image(frames: Frames, index: int, background: Color, size: tuple[int, int]) -> Image.Image:
     """View `index` of rendered rgb and depth, on a background, reduced to `size` (width, height) pixels."""
     if frames.rgb is None or frames.depth is None:
         raise ValueError("expected frames with rgb and depth, got frames without")

@@ -16,7 +16,7 @@ from navarena.reports.preview.drawing import (
     SMOOTHING,
     draw_badge,
     draw_tag,
-    finish_picture,
+    finish_image,
     font,
 )
 from navarena.reports.preview.surfaces import open_storey, shade_bare, tint_by_height
@@ -37,10 +37,10 @@ SCALE_BAR_STRIP = 34
 SMALL_PLAN = 450
 """Pixels: names are smaller in plans no wider than this."""
 FAR = 60.0
-"""The camera stands this many picture sizes above the floor: verticals all but vanish."""
+"""The camera stands this many image sizes above the floor: verticals all but vanish."""
 
 DOWNWARD = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
-"""World from camera of a look down with -z (north) at the top of the picture."""
+"""World from camera of a look down with -z (north) at the top of the image."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class PlanFrame:
 
     Attributes:
         width, height: pixels.
-        center: (x, z) metres, in the middle of the picture.
+        center: (x, z) metres, in the middle of the image.
         scale: pixels per metre.
     """
 
@@ -71,13 +71,13 @@ def draw_plan(
     size: tuple[int, int],
     viewpoints: Sequence[tuple[int, Viewpoint]],
 ) -> Image.Image:
-    """The plan of one storey (None: of the whole scene) as a picture of `size` (width, height) pixels.
+    """The plan of one storey (None: of the whole scene) as an image of `size` (width, height) pixels.
 
     Args:
         scene: what is drawn.
         navmesh: whose floor is tinted.
         level: storey as in `Room.level`.
-        size: of the picture, pixels.
+        size: of the image, pixels.
         viewpoints: (number, pose) of the views to mark.
     """
     opened = open_storey(scene, level)
@@ -116,7 +116,7 @@ def _draw_surfaces(scene: Scene, frame: PlanFrame) -> Image.Image:
     renderer.render(Views(camera, np.zeros(1, np.int32), eye, DOWNWARD[None]), frames)
     if scene.rooms:
         _fill_walls(frames, scene, frame)
-    return finish_picture(frames, 0, PAPER, (frame.width, frame.height))
+    return finish_image(frames, 0, PAPER, (frame.width, frame.height))
 
 
 def _fill_walls(frames: Frames, scene: Scene, frame: PlanFrame) -> None:

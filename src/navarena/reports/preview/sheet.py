@@ -18,7 +18,7 @@ from navarena.reports.preview.drawing import (
     SMOOTHING,
     draw_badge,
     draw_tag,
-    finish_picture,
+    finish_image,
     font,
 )
 from navarena.reports.preview.plan import draw_plan
@@ -117,7 +117,7 @@ def _is_on(scene: Scene, view: Viewpoint, level: int | None) -> bool:
 
 
 def _paste_views(sheet: Image.Image, renderer: Renderer, views: Sequence[Viewpoint]) -> None:
-    """Two by two pictures in the right panel, numbered as in the plan."""
+    """Two by two images in the right panel, numbered as in the plan."""
     if not views:
         return
     left = GAP + PLAN_WIDTH + GAP
@@ -128,10 +128,10 @@ def _paste_views(sheet: Image.Image, renderer: Renderer, views: Sequence[Viewpoi
     rotation = np.array([view.rotation for view in views]).reshape(-1, 3, 3)
     renderer.render(Views(camera, np.zeros(len(views), np.int32), position, rotation), frames)
     for number, view in enumerate(views):
-        picture = finish_picture(frames, number, SKY, (width, height))
-        draw = ImageDraw.Draw(picture)
+        drawn = finish_image(frames, number, SKY, (width, height))
+        draw = ImageDraw.Draw(drawn)
         draw_badge(draw, (20, 20), number)
         if view.title:
             draw_tag(draw, (42, 20), view.title, anchor="lm")
         row, column = divmod(number, 2)
-        sheet.paste(picture, (left + column * (width + GAP), HEADER + row * (height + GAP)))
+        sheet.paste(drawn, (left + column * (width + GAP), HEADER + row * (height + GAP)))

@@ -1,20 +1,20 @@
 """The page of `navarena report`: runs side by side, with analyses, drawings and videos."""
 
 from navarena.reports.runs.benchmarks import label_apart, opener
-from navarena.reports.runs.films import FilmCard, Shooting, plan_films, shoot_films
 from navarena.reports.runs.galleries import draw_galleries
 from navarena.reports.runs.page import REPORT_NAME, Drawn, render_runs, write_runs
+from navarena.reports.runs.videos import VideoCard, VideoPlan, plan_videos, render_videos
 
 __all__ = [
     "REPORT_NAME",
     "Drawn",
-    "FilmCard",
-    "Shooting",
+    "VideoCard",
+    "VideoPlan",
     "draw_galleries",
     "label_apart",
     "opener",
-    "plan_films",
+    "plan_videos",
     "render_runs",
-    "shoot_films",
+    "render_videos",
     "write_runs",
 ]

@@ -17,10 +17,10 @@ from navarena.reports.gallery import Card
 from navarena.reports.html import render_template
 from navarena.reports.plots import Figure
 from navarena.reports.runs.figures import draw_breakdown, draw_classes, draw_summary
-from navarena.reports.runs.films import FilmCard
 from navarena.reports.runs.grid import encode_grid, episode_columns, group_columns
 from navarena.reports.runs.sections import find_sections
 from navarena.reports.runs.tables import SideBySide, breakdown_table, class_table, run_table, summary_table
+from navarena.reports.runs.videos import VideoCard
 from navarena.reports.tables import broken_table
 from navarena.reports.topdown import PATH_COLORS
 
@@ -49,11 +49,11 @@ class Drawn:
 
     Attributes:
         galleries: label of a run -> title of a section -> drawings from above.
-        films: videos of chosen episodes.
+        videos: videos of chosen episodes.
     """
 
     galleries: Mapping[str, Mapping[str, Sequence[Card]]]
-    films: tuple[FilmCard, ...] = ()
+    videos: tuple[VideoCard, ...] = ()
 
 
 NOT_DRAWN = Drawn({})
@@ -65,7 +65,7 @@ def render_runs(comparison: Comparison, classes: Classes, drawn: Drawn = NOT_DRA
     Args:
         comparison: of contestants with labels that differ.
         classes: why episodes failed, for each contestant.
-        drawn: pictures and videos.
+        drawn: images and videos.
     """
     contestants = comparison.contestants
     leading = list(comparison.estimates[0])[:2]
@@ -94,7 +94,7 @@ def render_runs(comparison: Comparison, classes: Classes, drawn: Drawn = NOT_DRA
         unclassified=[one.folders[0] for one, found in zip(contestants, classes) if found is None],
         broken=broken_table([row for one in contestants for rows in one.rows for row in rows]),
         galleries=drawn.galleries,
-        films=drawn.films,
+        videos=drawn.videos,
         path_colors=PATH_COLORS,
         scenes=encode_grid(group_columns("scene", _groups_by(contestants, SCENE, leading))),
         episodes=encode_grid(episode_columns(contestants, classes)),

@@ -163,8 +163,8 @@ function listContents() {
   }
 }
 
-// The controls of a player hide what stands at the foot of its picture: they come when it plays.
-function setUpFilm(video) {
+// The controls of a player hide what stands at the foot of its image: they come when it plays.
+function setUpVideo(video) {
   video.controls = false;
   const button = element("button", video.parentElement.querySelector("figcaption"), "▶ Play", "play");
   button.type = "button";
@@ -177,7 +177,7 @@ function setUpFilm(video) {
 
 listContents();
 document.querySelectorAll(".grid").forEach(setUp);
-document.querySelectorAll("video").forEach(setUpFilm);
+document.querySelectorAll("video").forEach(setUpVideo);
 document.querySelectorAll("table.sortable").forEach(setUpShort);
 document.documentElement.dataset.ready = "true";
 })();

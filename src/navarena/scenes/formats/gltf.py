@@ -168,10 +168,10 @@ def _told(material: Any, materials: Sequence[GltfMaterial]) -> GltfMaterial:
 def _look(material: Any, told: GltfMaterial) -> Look:
     """Colour and image of a material; the factor is taken as it is, without a gamma step."""
     factor = getattr(material, "baseColorFactor", None)
-    picture = getattr(material, "baseColorTexture", None)
+    texture = getattr(material, "baseColorTexture", None)
     image = told.image
-    if image is None and picture is not None:
-        image = rgb_image(picture, told.name)
+    if image is None and texture is not None:
+        image = rgb_image(texture, told.name)
     color = (255, 255, 255) if factor is None else _factor_bytes(np.asarray(factor))
     return Look(told.name, color, image)
 

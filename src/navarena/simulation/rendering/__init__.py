@@ -1,4 +1,4 @@
-"""Pictures of scenes: the visibility-buffer renderer and the reference engine behind one door."""
+"""Images of scenes: the visibility-buffer renderer and the reference engine behind one door."""
 
 from navarena.simulation.rendering.engine import Renderer, VisibilityRenderer
 from navarena.simulation.rendering.extras import make_cylinder, make_template

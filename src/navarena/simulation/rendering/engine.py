@@ -1,4 +1,4 @@
-"""The door to pictures: a renderer draws views of scenes into preallocated frames."""
+"""The door to images: a renderer draws views of scenes into preallocated frames."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
@@ -90,7 +90,7 @@ class VisibilityRenderer:
     def _render(
         self, views: Views, frames: Frames, extras: ExtraObjects | None, shading: str, width: int
     ) -> None:
-        """Draw images `width` wide whose left part is the picture of the camera."""
+        """Draw images `width` wide whose left part is the image of the camera."""
         height = views.camera.height_px
         cameras = pack_cameras(views)
         packed = NO_EXTRAS if extras is None else pack_extras(extras, views, cameras, len(self._meshes))

@@ -40,7 +40,7 @@ class Views:
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """Where the pictures of N views go: C-contiguous arrays, or None for what is not wanted.
+    """Where the images of N views go: C-contiguous arrays, or None for what is not wanted.
 
     Attributes:
         rgb: (N, H, W, 3) uint8 sRGB; black where nothing is seen.

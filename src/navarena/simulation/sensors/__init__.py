@@ -1,12 +1,12 @@
 """What bodies sense of themselves and through their cameras."""
 
 from navarena.simulation.sensors.catalog import SENSORS
-from navarena.simulation.sensors.pictures import Depth
+from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import (
     BodySensor,
     CameraSensor,
+    ImageSensor,
     ObservationSpec,
-    PictureSensor,
     Sensor,
 )
 
@@ -15,7 +15,7 @@ __all__ = [
     "BodySensor",
     "CameraSensor",
     "Depth",
+    "ImageSensor",
     "ObservationSpec",
-    "PictureSensor",
     "Sensor",
 ]

@@ -1,4 +1,4 @@
-"""Pictures brought to another size, as networks want them."""
+"""Images brought to another size, as networks want them."""
 
 from dataclasses import dataclass
 
@@ -6,22 +6,22 @@ import numpy as np
 from PIL import Image
 
 from navarena.simulation.body import Camera
-from navarena.simulation.sensors.sensor import ObservationSpec, PictureSensor
+from navarena.simulation.sensors.sensor import ImageSensor, ObservationSpec
 
 FARTHEST = 10.0
 """Metres to which depth is clipped."""
 
 
-def resize(picture: np.ndarray, width_px: int, height_px: int) -> np.ndarray:
-    """A picture (H, W, 3) uint8 or (H, W) float32 at another size; the aspect is not kept.
+def resize(image: np.ndarray, width_px: int, height_px: int) -> np.ndarray:
+    """An image (H, W, 3) uint8 or (H, W) float32 at another size; the aspect is not kept.
 
-    Pillow's bilinear filter, whose support grows when pictures shrink: what torchvision and RobustNav use.
+    Pillow's bilinear filter, whose support grows when images shrink: what torchvision and RobustNav use.
     """
-    return np.asarray(Image.fromarray(picture).resize((width_px, height_px), Image.Resampling.BILINEAR))
+    return np.asarray(Image.fromarray(image).resize((width_px, height_px), Image.Resampling.BILINEAR))
 
 
 @dataclass(frozen=True)
-class ResizedRgb(PictureSensor):
+class ResizedRgb(ImageSensor):
     """(H, W, 3) uint8 sRGB bytes, resized after corruptions.
 
     Args:
@@ -37,13 +37,13 @@ class ResizedRgb(PictureSensor):
     def spec(self, camera: Camera) -> ObservationSpec:
         return ObservationSpec((self.height_px, self.width_px, 3), np.uint8, 0, 255)
 
-    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
-        for one, small in zip(picture, out):
+    def develop(self, image: np.ndarray, out: np.ndarray) -> None:
+        for one, small in zip(image, out):
             small[:] = resize(one, self.width_px, self.height_px)
 
 
 @dataclass(frozen=True)
-class ResizedDepth(PictureSensor):
+class ResizedDepth(ImageSensor):
     """(H, W, 1) float32 metres along the optical axis, within 0 to 10, resized.
 
     Args:
@@ -59,6 +59,6 @@ class ResizedDepth(PictureSensor):
     def spec(self, camera: Camera) -> ObservationSpec:
         return ObservationSpec((self.height_px, self.width_px, 1), np.float32, 0.0, FARTHEST, "metres")
 
-    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
-        for one, small in zip(picture, out):
+    def develop(self, image: np.ndarray, out: np.ndarray) -> None:
+        for one, small in zip(image, out):
             np.clip(resize(one, self.width_px, self.height_px)[..., None], 0.0, FARTHEST, out=small)

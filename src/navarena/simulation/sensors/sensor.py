@@ -54,12 +54,12 @@ class BodySensor(Sensor):
         """Write what the bodies feel into `out` (N, ...), of the dtype and unit of `spec`."""
 
 
-class PictureSensor(Sensor):
+class ImageSensor(Sensor):
     """Looks at what one camera of each body has taken.
 
     Attributes:
-        channel: the picture it needs: "rgb", "depth", "semantic" or "instance".
-        is_raw: whether the observation is the picture itself, in the shape of `spec`; then it is
+        channel: the image it needs: "rgb", "depth", "semantic" or "instance".
+        is_raw: whether the observation is the image itself, in the shape of `spec`; then it is
             not copied and `develop` is never called.
     """
 
@@ -71,10 +71,10 @@ class PictureSensor(Sensor):
         """Shape, type and bounds for `camera`."""
 
     @abstractmethod
-    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
+    def develop(self, image: np.ndarray, out: np.ndarray) -> None:
         """Write the observations into `out` (N, ...).
 
-        `picture` is the rendered channel: rgb (N, H, W, 3) uint8, depth (N, H, W) float32 metres
+        `image` is the rendered channel: rgb (N, H, W, 3) uint8, depth (N, H, W) float32 metres
         along the optical axis (0 where nothing was hit), instance and semantic (N, H, W) int32.
         """
 

@@ -16,7 +16,7 @@ class GoalSensor(Sensor):
 
     Attributes:
         follows: names of sensors of the pose from which it derives; what spoils them spoils it.
-        channels: pictures of the first camera that it looks at, too (see Observer.picture).
+        channels: images of the first camera that it looks at, too (see Observer.image).
     """
 
     follows: ClassVar[tuple[str, ...]] = ()

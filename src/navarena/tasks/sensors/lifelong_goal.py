@@ -1,4 +1,4 @@
-"""Goals that are told by a name, in words or by a picture (GOAT-Bench)."""
+"""Goals that are told by a name, in words or by an image (GOAT-Bench)."""
 
 import math
 from collections.abc import Callable
@@ -31,11 +31,11 @@ REMEDY = "mend the episode file, or leave the episode out"
 NAME_LETTERS = 64
 
 IMAGE_PX = 512
-"""Side of the pictures of goals (spec 4.1)."""
+"""Side of the images of goals (spec 4.1)."""
 
 
 RetouchGoal: TypeAlias = Callable[[int, int, UInt8[np.ndarray, "h w 3"]], UInt8[np.ndarray, "h w 3"]]
-"""(slot, place of the goal in its episode, picture) -> picture."""
+"""(slot, place of the goal in its episode, image) -> image."""
 
 
 class LifelongGoalState(TaskState):
@@ -45,9 +45,9 @@ class LifelongGoalState(TaskState):
         modality: (N,) int64, one of MODALITY_IDS, or FINISHED.
         names: (N,) text, the category of goals told by it, else empty.
         descriptions: (N,) text, of goals told in words, else empty.
-        images: for each slot the camera of the goal's picture; None for goals told otherwise.
+        images: for each slot the camera of the goal's image; None for goals told otherwise.
         numbers: (N,) int64, place of the goal in its episode, from 0.
-        retouch: (slot, number, picture) -> the picture as the agent sees it, where somebody spoils it.
+        retouch: (slot, number, image) -> the image as the agent sees it, where somebody spoils it.
     """
 
     def __init__(self, slots: int) -> None:
@@ -63,7 +63,7 @@ class LifelongGoalState(TaskState):
         """Let `slot` know the goal of `subtask`, the `number`-th from 0 of its episode, and no other.
 
         Raises InputError for words that are too long, for a description without words and for a
-        picture that is missing or of another size.
+        image that is missing or of another size.
         """
         self.hush(slot)
         self.modality[slot], self.numbers[slot] = MODALITY_IDS[subtask.modality], number
@@ -91,19 +91,17 @@ def require_text(text: str, letters: int, what: str) -> str:
 
 
 def require_image(subtask: Subtask) -> GoalImage:
-    """The camera of a goal told by a picture; raises InputError without one of IMAGE_PX pixels."""
+    """The camera of a goal told by an image; raises InputError without one of IMAGE_PX pixels."""
     image, who = subtask.image, [one.object_id for one in subtask.instances]
     if image is None:
-        raise InputError(
-            f"expected the camera of a picture of {subtask.category!r} {who}, got none; {REMEDY}"
-        )
+        raise InputError(f"expected the camera of an image of {subtask.category!r} {who}, got none; {REMEDY}")
     if not 1e-9 < math.hypot(*image.rotation) < math.inf:
         raise InputError(
             f"expected a rotation of the camera of {subtask.category!r} {who}, got {image.rotation}; {REMEDY}"
         )
     if (image.width_px, image.height_px) != (IMAGE_PX, IMAGE_PX):
         raise InputError(
-            f"expected a picture of {IMAGE_PX} x {IMAGE_PX} pixels of {subtask.category!r} {who}, got "
+            f"expected an image of {IMAGE_PX} x {IMAGE_PX} pixels of {subtask.category!r} {who}, got "
             f"{image.width_px} x {image.height_px}; {REMEDY}"
         )
     return image
@@ -145,7 +143,7 @@ class LanguageGoal(GoalSensor):
 
 
 class ImageGoalSensor(GoalSensor):
-    """(512, 512, 3) uint8: the picture of the object to be found; black while the goal is told otherwise.
+    """(512, 512, 3) uint8: the image of the object to be found; black while the goal is told otherwise.
 
     It is rendered when it is first looked at, and kept while it is the goal of its slot.
     """
@@ -171,10 +169,10 @@ class ImageGoalSensor(GoalSensor):
                 continue
             kept = self._kept.get(slot)
             if kept is None or kept[:2] != (image, number):
-                picture = render_goal_image(world, image)
+                seen = render_goal_image(world, image)
                 if state.retouch is not None:
-                    picture = state.retouch(slot, number, picture)
-                kept = self._kept[slot] = image, number, picture
+                    seen = state.retouch(slot, number, seen)
+                kept = self._kept[slot] = image, number, seen
             out[slot] = kept[2]
 
 

@@ -152,7 +152,7 @@ class OracleEgoMap(OracleMap):
         placed = drawings.current >= 0
         for k, uncovered in enumerate(drawings.uncovered):
             if self.reveal.occlusion:
-                camera, depths = simulator.observer.picture("depth")
+                camera, depths = simulator.observer.image("depth")
                 uncovered.reveal_frames(depths, camera, simulator.observer.world_from_camera(camera), placed)
             else:
                 uncovered.reveal_sectors(simulator.positions, simulator.yaws, placed)

@@ -98,7 +98,7 @@ class OccupancyMapSensor(GoalSensor):
         kept = self._kept(simulator, state)
         maps, placed = kept.maps, np.array([scene is not None for scene in kept.scenes])
         if self.lifetime != "known":
-            camera, depths = simulator.observer.picture("depth")
+            camera, depths = simulator.observer.image("depth")
             poses = simulator.observer.world_from_camera(camera)
             maps.update(depths, camera, poses, simulator.positions[:, 1], placed)
         for slot in np.flatnonzero(placed).tolist():
@@ -164,26 +164,26 @@ class SemanticMapSensor(GoalSensor):
         if self.lifetime == "known":
             self._show_known(simulator, np.flatnonzero(placed).tolist(), out)
             return
-        camera, depths = simulator.observer.picture("depth")
-        labelled, pictures = simulator.observer.picture("semantic")
+        camera, depths = simulator.observer.image("depth")
+        labelled, images = simulator.observer.image("semantic")
         if labelled != camera:
             raise InputError(
-                "expected one camera that takes depth and semantic pictures for a semantic map, got two; "
+                "expected one camera that takes depth and semantic images for a semantic map, got two; "
                 "leave the sensor out"
             )
-        classes = np.zeros_like(pictures)
+        classes = np.zeros_like(images)
         for slot in np.flatnonzero(placed).tolist():
             world = simulator.stage.world(slot)
             table = label_table(world.scene.categories if world is not None else ())
-            known = pictures[slot] < len(table)  # goal objects that belong to no scene are void
-            classes[slot] = table[np.where(known, pictures[slot], 0)]
+            known = images[slot] < len(table)  # goal objects that belong to no scene are void
+            classes[slot] = table[np.where(known, images[slot], 0)]
         poses = simulator.observer.world_from_camera(camera)
         kept.maps.update(depths, classes, camera, poses, simulator.positions[:, 1], placed)
         out[:] = kept.maps.views(poses[:, :3, 3], simulator.yaws)
 
     def _show_known(self, simulator: Simulator, slots: list[int], out: UInt8[np.ndarray, "n k w w"]) -> None:
         """Write the views (N, 14, 64, 64) of `slots` into maps that were made beforehand."""
-        camera, _ = simulator.observer.picture("depth")
+        camera, _ = simulator.observer.image("depth")
         eyes = simulator.observer.world_from_camera(camera)[:, :3, 3]
         for slot in slots:
             world = simulator.stage.world(slot)

@@ -1,4 +1,4 @@
-"""Takes the pictures of image goals."""
+"""Takes the images of image goals."""
 
 import math
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ from navarena.simulation.rendering.views import Frames, Views
 from navarena.simulation.world import World
 
 
-def take_goal_pictures(
+def take_goal_images(
     world: World, images: Sequence[GoalImage]
 ) -> tuple[UInt8[np.ndarray, "k h w 3"], Int32[np.ndarray, "k h w"]]:
-    """(K, H, W, 3) uint8 sRGB pictures through the cameras of goals, and (K, H, W) int32 object ids.
+    """(K, H, W, 3) uint8 sRGB images through the cameras of goals, and (K, H, W) int32 object ids.
 
     Raises InputError for cameras of different sizes in pixels, and for none.
     """
     sizes = {(image.width_px, image.height_px) for image in images}
     if len(sizes) != 1:
-        raise InputError(f"expected goal pictures of one size, got {sorted(sizes)}; take them one by one")
+        raise InputError(f"expected goal images of one size, got {sorted(sizes)}; take them one by one")
     width, height = sizes.pop()
     rgb = np.zeros((len(images), height, width, 3), np.uint8)
     instance = np.zeros((len(images), height, width), np.int32)

@@ -14,39 +14,39 @@ from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark, TaskSetu
 from navarena.evaluation.journal import Row
 from navarena.evaluation.replay import execute_actions
 from navarena.metrics.trajectory import Trajectory
-from navarena.reports.films.frame import Layout, Moment, compose, lay_out
-from navarena.reports.films.goal_words import ToldGoal, current_goal, tell_goals
-from navarena.reports.films.map_panel import MapPanel
-from navarena.reports.films.pictures import paint_classes, paint_depth
-from navarena.reports.films.video_file import encode_jpeg, open_video
 from navarena.reports.gallery import status_of
 from navarena.reports.plan_view import ScenePlan
+from navarena.reports.videos.frame import Layout, Moment, compose, lay_out
+from navarena.reports.videos.goal_words import ToldGoal, current_goal, tell_goals
+from navarena.reports.videos.images import paint_classes, paint_depth
+from navarena.reports.videos.map_panel import MapPanel
+from navarena.reports.videos.video_file import encode_jpeg, open_video
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.world import open_world
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from navarena.tasks.sensors.lifelong_goal import render_goal_image
 from navarena.tasks.spoilt_goals import GoalSpoiler
-from navarena.tasks.spoilt_pictures import KINDS
+from navarena.tasks.spoilt_images import KINDS
 
-CAMERA = "film"
-"""Name of the camera that is added to the body: its pictures come as film_rgb, film_depth, film_semantic."""
+CAMERA = "video"
+"""Name of the camera that is added to the body: its images come as video_rgb, video_depth, video_semantic."""
 
 CHANNELS = ("rgb", "depth", "semantic")
 
 HOLD_SECONDS = 1.5
-"""The last picture stays so long."""
+"""The last image stays so long."""
 
 POSTER_SHARE = 0.6
-"""How much of the episode the picture shows that stands for the film."""
+"""How much of the episode the image shows that stands for the video."""
 
 
 @dataclass(frozen=True)
-class FilmSettings:
-    """How films look.
+class VideoSettings:
+    """How videos look.
 
     Attributes:
-        height_px: of each of the pictures in a frame.
+        height_px: of each of the images in a frame.
         frames_per_second: one frame is one action.
     """
 
@@ -56,19 +56,19 @@ class FilmSettings:
     def __post_init__(self) -> None:
         if not 64 <= self.height_px <= 2160 or not 1 <= self.frames_per_second <= 60:
             raise InputError(
-                "expected pictures of 64 to 2160 pixels and 1 to 60 a second, got "
+                "expected images of 64 to 2160 pixels and 1 to 60 a second, got "
                 f"{self.height_px} pixels and {self.frames_per_second}"
             )
 
 
 @dataclass(frozen=True)
-class Film:
+class Video:
     """A finished video.
 
     Attributes:
         path: of the MP4 file.
         seconds: that it plays.
-        poster: a JPEG of one of its pictures.
+        poster: a JPEG of one of its images.
     """
 
     path: Path
@@ -77,12 +77,12 @@ class Film:
 
 
 @dataclass(frozen=True)
-class FilmSetup:
-    """The setup of a protocol whose body carries one more camera, which nothing but the film sees.
+class VideoSetup:
+    """The setup of a protocol whose body carries one more camera, which nothing but the video sees.
 
     Attributes:
         setup: of the protocol.
-        height_px: of the camera's pictures.
+        height_px: of the camera's images.
     """
 
     setup: TaskSetup
@@ -99,8 +99,8 @@ class FilmSetup:
         return self.setup.make_agent()
 
 
-def film_camera(body: Embodiment, height_px: int) -> Camera:
-    """The camera of a film: the first of `body` that takes colours, with pictures of another size.
+def video_camera(body: Embodiment, height_px: int) -> Camera:
+    """The camera of a video: the first of `body` that takes colours, with images of another size.
 
     Raises InputError for a body without one.
     """
@@ -112,14 +112,14 @@ def film_camera(body: Embodiment, height_px: int) -> Camera:
 
 
 def add_camera(body: Embodiment, height_px: int) -> Embodiment:
-    """`body` with the camera of a film behind its own, which stay as they are."""
-    return replace(body, cameras=(*body.cameras, film_camera(body, height_px)))
+    """`body` with the camera of a video behind its own, which stay as they are."""
+    return replace(body, cameras=(*body.cameras, video_camera(body, height_px)))
 
 
 def find_sensors(setup: TaskSetup) -> dict[str, str]:
-    """Each of CHANNELS -> the sensor that a film shows: of the agent itself where its pictures are spoilt.
+    """Each of CHANNELS -> the sensor that a video shows: of the agent itself where its images are spoilt.
 
-    Such pictures have the size that the agent sees, and every byte of them; others that of the film.
+    Such images have the size that the agent sees, and every byte of them; others that of the video.
     """
     task = get_task(setup.protocol)
     found = join_corruptions(task.corruptions, setup.corruptions).values()
@@ -131,7 +131,7 @@ def find_sensors(setup: TaskSetup) -> dict[str, str]:
     return sensors
 
 
-class _Filming:
+class _Recording:
     """Draws the poses of one episode as they come."""
 
     def __init__(
@@ -145,7 +145,7 @@ class _Filming:
     ) -> None:
         self._benchmark, self._row, self._track, self._layout = benchmark, row, trajectory, layout
         self._seen_by = find_sensors(_require_task(benchmark))
-        self._goals, self._goal_pictures = self._take_goals(episode)
+        self._goals, self._goal_images = self._take_goals(episode)
         self._map = MapPanel(plan, episode, trajectory, *layout.map_size)
         self._headline = (f"{row.scene_id}", f"episode {row.episode_id}")
         self.pose = 0
@@ -153,19 +153,19 @@ class _Filming:
     def _take_goals(
         self, episode: Episode
     ) -> tuple[tuple[ToldGoal, ...], list[UInt8[np.ndarray, "_ _ 3"] | None]]:
-        """The goals as the agent was told of them, and for each the picture that tells it."""
+        """The goals as the agent was told of them, and for each the image that tells it."""
         setup = _require_task(self._benchmark)
         task = get_task(setup.protocol)
         spoiler = GoalSpoiler.among(join_corruptions(task.corruptions, setup.corruptions))
         world = open_world(episode.scene_id, task.embodiment)
         goals = tell_goals(spoiler.tell(episode, world))
-        pictures = [
+        images = [
             None
             if one.image is None
             else spoiler.retouch(episode, number, render_goal_image(world, one.image))
             for number, one in enumerate(goals)
         ]
-        return goals, pictures
+        return goals, images
 
     def draw(self, batch: NavigationBatch) -> UInt8[np.ndarray, "h w 3"]:
         """The frame of the next pose."""
@@ -176,19 +176,19 @@ class _Filming:
         depth = np.asarray(raw.reshape(raw.shape[:2]), np.float64)
         if not np.isfinite(farthest):
             farthest = max(float(depth.max()), 1.0)
-        pictures = {
+        images = {
             "RGB": np.asarray(seen[self._seen_by["rgb"]][0]),
             "depth": paint_depth(depth, farthest),
         }
         if (classes := seen.get(self._seen_by["semantic"])) is not None:
-            pictures["semantic"] = paint_classes(classes[0].reshape(classes.shape[1:3]))
+            images["semantic"] = paint_classes(classes[0].reshape(classes.shape[1:3]))
         number = current_goal(self._track, pose, len(self._goals))
         return compose(
             self._layout,
-            pictures,
+            images,
             self._map.draw(pose),
             self._tell(pose, number),
-            self._goal_pictures[number],
+            self._goal_images[number],
         )
 
     def _tell(self, pose: int, number: int) -> Moment:
@@ -203,18 +203,18 @@ class _Filming:
         return Moment(self._headline, self._goals[number], pose, steps, action, distance, verdict)
 
 
-def make_film(
+def make_video(
     path: Path,
     benchmark: Benchmark,
     plan: ScenePlan,
     row: Row,
     episode: Episode,
-    settings: FilmSettings,
+    settings: VideoSettings,
     on_frame: Callable[[], object] = lambda: None,
-) -> Film:
+) -> Video:
     """Write the MP4 of one episode to `path` in one step.
 
-    The camera stands where the first of the body that takes colours does. Where corruptions spoil pictures or
+    The camera stands where the first of the body that takes colours does. Where corruptions spoil images or
     goals, these are the agent's own, with the draws of its run.
 
     Args:
@@ -224,25 +224,25 @@ def make_film(
         row: whose actions are executed.
         episode: of the row.
         settings: how it looks.
-        on_frame: called after each picture; there is one more than actions.
+        on_frame: called after each image; there is one more than actions.
 
     Raises MissingExtraError without PyAV, StorageError, and what execute_actions raises.
     """
     setup = _require_task(benchmark)
     ((_, _, outcome),) = execute_actions(benchmark, [(row, episode)])
-    camera = film_camera(get_task(setup.protocol).embodiment, settings.height_px)
+    camera = video_camera(get_task(setup.protocol).embodiment, settings.height_px)
     channels = _visible_channels(episode, setup)
     layout = lay_out(settings.height_px, camera.width_px / camera.height_px, len(channels))
-    filming = _Filming(benchmark, plan, row, episode, outcome.trajectory, layout)
+    recording = _Recording(benchmark, plan, row, episode, outcome.trajectory, layout)
     poster_at = round(POSTER_SHARE * len(row.actions))
     last = poster = np.zeros((2, 2, 3), np.uint8)
-    filmed = replace(benchmark, setup=FilmSetup(setup, settings.height_px))
+    recorded = replace(benchmark, setup=VideoSetup(setup, settings.height_px))
     with open_video(path, *layout.size, settings.frames_per_second) as video:
 
         def watch(batch: object, rows: Mapping[int, Row]) -> None:
             nonlocal last, poster
-            assert isinstance(batch, NavigationBatch)  # FilmSetup makes no other
-            last = filming.draw(batch)
+            assert isinstance(batch, NavigationBatch)  # VideoSetup makes no other
+            last = recording.draw(batch)
             if video.frames == poster_at:
                 poster = last
             video.write(last)
@@ -250,12 +250,12 @@ def make_film(
 
         seen_by = find_sensors(setup)
         sensors = tuple(seen_by[channel] for channel in channels)
-        for _ in execute_actions(filmed, [(row, episode)], sensors, watch):
+        for _ in execute_actions(recorded, [(row, episode)], sensors, watch):
             pass
         for _ in range(round(HOLD_SECONDS * settings.frames_per_second)):
             video.write(last)
         seconds = video.frames / settings.frames_per_second
-    return Film(path, seconds, encode_jpeg(poster))
+    return Video(path, seconds, encode_jpeg(poster))
 
 
 def _visible_channels(episode: Episode, setup: TaskSetup) -> tuple[str, ...]:
@@ -267,6 +267,7 @@ def _visible_channels(episode: Episode, setup: TaskSetup) -> tuple[str, ...]:
 def _require_task(benchmark: Benchmark) -> TaskSetup:
     if not isinstance(benchmark.setup, TaskSetup):
         raise InputError(
-            f"expected a run of a registered protocol to film, got {benchmark.identity}; leave the videos out"
+            f"expected a run of a registered protocol for a video, got {benchmark.identity}; "
+            "leave the videos out"
         )
     return benchmark.setup

@@ -1,4 +1,4 @@
-"""Pictures of object ids from poses of one's own choice, for rules that ask what can be seen."""
+"""Images of object ids from poses of one's own choice, for rules that ask what can be seen."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -66,7 +66,7 @@ def render_instances(
     tilts: Float[np.ndarray, "c"],
     nearness: Nearness | None = None,
 ) -> Iterator[tuple[int, int, Int32[np.ndarray, "n h w"]]]:
-    """First and last row and instance pictures (N, H, W) int32 ids, some rows at a time.
+    """First and last row and instance images (N, H, W) int32 ids, some rows at a time.
 
     The arrays are reused by the next.
 
@@ -92,12 +92,12 @@ def render_instances(
         poses = world_from_camera(bodies, camera)
         eyes = np.ascontiguousarray(poses[:, :3, 3])
         rotations = np.ascontiguousarray(poses[:, :3, :3])
-        pictures = np.asarray(store.instance)[: last - first]
+        images = np.asarray(store.instance)[: last - first]
         depths = None if store.depth is None else store.depth[: last - first]
         views = Views(camera, np.zeros(last - first, np.int32), eyes, rotations)
-        renderer.render(views, Frames(instance=pictures, depth=depths))
+        renderer.render(views, Frames(instance=images, depth=depths))
         if nearness is not None:
             blank_far(
-                pictures, depths, rotations, eyes - bodies.positions, focal, nearness.reach, nearness.rise
+                images, depths, rotations, eyes - bodies.positions, focal, nearness.reach, nearness.rise
             )
-        yield first, last, pictures
+        yield first, last, images

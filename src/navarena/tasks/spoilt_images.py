@@ -1,4 +1,4 @@
-"""Spoils the pictures of N slots, and the cameras that take them."""
+"""Spoils the images of N slots, and the cameras that take them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,21 +7,21 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from navarena.core.seeding import make_generator, scene_name
-from navarena.corruptions.corruption import CameraCorruption, DepthCorruption, PictureCorruption
+from navarena.corruptions.corruption import CameraCorruption, DepthCorruption, ImageCorruption
 from navarena.episodes.episode import Episode
 from navarena.simulation.body import Camera, Embodiment
 
-PictureKind = PictureCorruption | DepthCorruption
+ImageKind = ImageCorruption | DepthCorruption
 
-KINDS = {"rgb": PictureCorruption, "depth": DepthCorruption}
+KINDS = {"rgb": ImageCorruption, "depth": DepthCorruption}
 """Channel of a camera -> what spoils it; labels are never spoilt."""
 
 
-class PictureSpoiler:
-    """Corruptions of pictures, in the order in which they are applied.
+class ImageSpoiler:
+    """Corruptions of images, in the order in which they are applied.
 
-    What a corruption draws is named by itself, its place in that order, the picture, the scene, the
-    episode and the step, so a picture depends neither on the batch nor on which were looked at before.
+    What a corruption draws is named by itself, its place in that order, the image, the scene, the
+    episode and the step, so an image depends neither on the batch nor on which were looked at before.
 
     Args:
         corruptions: place -> text and corruption.
@@ -29,20 +29,20 @@ class PictureSpoiler:
     """
 
     def __init__(
-        self, corruptions: Mapping[int, tuple[str, PictureKind]], steps: Int64[np.ndarray, "n"]
+        self, corruptions: Mapping[int, tuple[str, ImageKind]], steps: Int64[np.ndarray, "n"]
     ) -> None:
         self._corruptions, self._steps = corruptions, steps
 
     def retouch(
         self,
         name: str,
-        pictures: np.ndarray,
+        images: np.ndarray,
         rows: Bool[np.ndarray, "n"],
         episodes: Sequence[Episode | None],
     ) -> None:
-        """Spoil `pictures`, (N, H, W, 3) uint8 or (N, H, W) float32 metres, of the channel `name`, in place.
+        """Spoil `images`, (N, H, W, 3) uint8 or (N, H, W) float32 metres, of the channel `name`, in place.
 
-        rows: (N,) which of them; episodes: (N). Pictures of slots without an episode stay as they are.
+        rows: (N,) which of them; episodes: (N). Images of slots without an episode stay as they are.
         """
         slots = [slot for slot in np.flatnonzero(rows).tolist() if episodes[slot] is not None]
         kind = KINDS.get(name.split("_")[-1])
@@ -51,14 +51,14 @@ class PictureSpoiler:
                 continue
             names = [self._name(text, place, name, corruption.per, slot, episodes[slot]) for slot in slots]
             generators = [make_generator(*one) for one in names]
-            chosen = pictures[slots].reshape(len(slots), *pictures.shape[1:3], -1)
-            pictures[slots] = corruption.corrupt(chosen, generators).reshape(-1, *pictures.shape[1:])
+            chosen = images[slots].reshape(len(slots), *images.shape[1:3], -1)
+            images[slots] = corruption.corrupt(chosen, generators).reshape(-1, *images.shape[1:])
 
     def _name(
-        self, text: str, place: int, picture: str, per: str, slot: int, episode: Episode | None
+        self, text: str, place: int, image: str, per: str, slot: int, episode: Episode | None
     ) -> tuple[str | int, ...]:
         scene, own = (scene_name(episode.scene_id), episode.episode_id) if episode else ("", "")
-        longest = ("corruption", text, place, picture, scene, own, int(self._steps[slot]))
+        longest = ("corruption", text, place, image, scene, own, int(self._steps[slot]))
         return longest[: {"scene": -2, "episode": -1}.get(per)]
 
 

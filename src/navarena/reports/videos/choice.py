@@ -1,4 +1,4 @@
-"""Which episodes are worth a film."""
+"""Which episodes are worth a video."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
@@ -13,7 +13,7 @@ BEST, WORST, RANDOM, FAILURES = "best", "worst", "random", "failures"
 KINDS = (BEST, WORST, RANDOM, FAILURES)
 
 
-def choose_films(
+def choose_videos(
     rows: Sequence[Row],
     count: int,
     kinds: Sequence[str],
@@ -63,7 +63,7 @@ def _rank(
     """The rows of a kind with why they were chosen, first choice first."""
     easiest = sorted(rows, key=lambda row: (start_distance(row), *_key(row)))
     if kind == RANDOM:
-        order = make_generator("films", rows[0].identity).permutation(len(easiest))
+        order = make_generator("videos", rows[0].identity).permutation(len(easiest))
         return [(kind, easiest[place]) for place in order]
     if kind == BEST:
         good = [row for row in easiest if row.metric(outcome) > 0]

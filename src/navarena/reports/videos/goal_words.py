@@ -1,4 +1,4 @@
-"""The goal of each moment of an episode, in words, and the picture that tells it."""
+"""The goal of each moment of an episode, in words, and the image that tells it."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class ToldGoal:
 
     Attributes:
         text: what is to be found.
-        image: the camera of the picture that tells it; None where none does.
+        image: the camera of the image that tells it; None where none does.
         place: such as "goal 2 of 3"; empty with a single goal.
     """
 

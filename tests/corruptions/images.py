@@ -1,19 +1,19 @@
-"""Pictures for tests of corruptions: smooth colours with edges, drawn from a seed."""
+"""Images for tests of corruptions: smooth colours with edges, drawn from a seed."""
 
 import numpy as np
 
 from navarena.core.seeding import make_generator
 
 
-def draw_picture(height: int, width: int, seed: int = 0) -> np.ndarray:
+def draw_image(height: int, width: int, seed: int = 0) -> np.ndarray:
     """(H, W, 3) uint8: waves of colour with boxes in them."""
-    generator = make_generator("test picture", seed)
+    generator = make_generator("test image", seed)
     down, right = np.mgrid[:height, :width]
     waves = [127 + 100 * np.sin(right / (9 + 4 * c) + c) * np.cos(down / (13 - 2 * c)) for c in range(3)]
-    picture = np.stack(waves, 2).astype(np.uint8)
+    image = np.stack(waves, 2).astype(np.uint8)
     for top, left in generator.integers(0, (height, width), (12, 2)):
-        picture[top : top + height // 6, left : left + width // 8] = generator.integers(0, 256, 3)
-    return picture
+        image[top : top + height // 6, left : left + width // 8] = generator.integers(0, 256, 3)
+    return image
 
 
 def draw_depth(height: int, width: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""One picture of a film: what the body saw, where it is, what it looks for.
+"""One image of a video: what the body saw, where it is, what it looks for.
 
 RGB  depth  semantic
 map  map    goal, counter of steps, distance
@@ -12,14 +12,14 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image, ImageDraw
 
-from navarena.reports.films.goal_words import ToldGoal
-from navarena.reports.films.pictures import fit_picture
 from navarena.reports.preview.drawing import FAINT, INK, PAPER, font
+from navarena.reports.videos.goal_words import ToldGoal
+from navarena.reports.videos.images import fit_image
 
 GAP = 8
 
 NARROWEST = 0.9
-"""Width of a cell by its height, at least; pictures of upright cameras stand in the middle of one."""
+"""Width of a cell by its height, at least; images of upright cameras stand in the middle of one."""
 
 GOOD, BAD = (23, 117, 74), (179, 38, 30)
 
@@ -29,8 +29,8 @@ class Layout:
     """Sizes in pixels.
 
     Attributes:
-        cell_width, cell_height: of one picture.
-        columns: how many pictures stand side by side, two or three.
+        cell_width, cell_height: of one image.
+        columns: how many images stand side by side, two or three.
     """
 
     cell_width: int
@@ -51,7 +51,7 @@ class Layout:
 
 
 def lay_out(height_px: int, aspect: float, columns: int = 3) -> Layout:
-    """The layout of `columns` pictures `height_px` high, of a camera `aspect` times as wide as high."""
+    """The layout of `columns` images `height_px` high, of a camera `aspect` times as wide as high."""
     return Layout(round(height_px * max(aspect, NARROWEST)), height_px, columns)
 
 
@@ -79,34 +79,34 @@ class Moment:
 
 def compose(
     layout: Layout,
-    pictures: Mapping[str, UInt8[np.ndarray, "_ _ 3"]],
+    images: Mapping[str, UInt8[np.ndarray, "_ _ 3"]],
     plan: UInt8[np.ndarray, "_ _ 3"],
     moment: Moment,
-    goal_picture: UInt8[np.ndarray, "_ _ 3"] | None,
+    goal_image: UInt8[np.ndarray, "_ _ 3"] | None,
 ) -> UInt8[np.ndarray, "h w 3"]:
     """The (H, W, 3) uint8 frame of `layout.size`.
 
     Args:
         layout: where things stand.
-        pictures: caption -> what a camera saw; as many as the layout has columns.
+        images: caption -> what a camera saw; as many as the layout has columns.
         plan: the map, of `layout.map_size`.
         moment: the words.
-        goal_picture: that tells the goal; None where none does.
+        goal_image: that tells the goal; None where none does.
     """
     width, height = layout.size
     frame = np.full((height, width, 3), PAPER, np.uint8)
-    for column, picture in enumerate(pictures.values()):
+    for column, taken in enumerate(images.values()):
         left = GAP + column * (layout.cell_width + GAP)
-        fitted = fit_picture(picture, layout.cell_width, layout.cell_height, PAPER)
+        fitted = fit_image(taken, layout.cell_width, layout.cell_height, PAPER)
         frame[GAP : GAP + layout.cell_height, left : left + layout.cell_width] = fitted
     top = 2 * GAP + layout.cell_height
     frame[top : top + layout.cell_height, GAP : GAP + plan.shape[1]] = plan
     image = Image.fromarray(frame)
     draw = ImageDraw.Draw(image)
-    for column, caption in enumerate(pictures):
+    for column, caption in enumerate(images):
         _draw_caption(draw, GAP + column * (layout.cell_width + GAP), GAP, caption)
     left = 2 * GAP + layout.map_size[0]
-    _draw_card(image, draw, (left, top, layout.cell_width, layout.cell_height), moment, goal_picture)
+    _draw_card(image, draw, (left, top, layout.cell_width, layout.cell_height), moment, goal_image)
     return np.asarray(image)
 
 
@@ -121,9 +121,9 @@ def _draw_card(
     draw: ImageDraw.ImageDraw,
     box: tuple[int, int, int, int],
     moment: Moment,
-    goal_picture: UInt8[np.ndarray, "_ _ 3"] | None,
+    goal_image: UInt8[np.ndarray, "_ _ 3"] | None,
 ) -> None:
-    """Words and the picture of the goal in `box` (left, top, width, height)."""
+    """Words and the image of the goal in `box` (left, top, width, height)."""
     left, top, width, height = box
     x, y = left + 4, top + 2
     for line in moment.headline:
@@ -138,9 +138,9 @@ def _draw_card(
     for line in lines[: max(1, (floor - y) // 20)]:
         draw.text((x, y), line, font=font(15), fill=INK)
         y += 20
-    if goal_picture is not None and floor - y > 24:
+    if goal_image is not None and floor - y > 24:
         side = min(floor - y - 4, width - 8)
-        image.paste(Image.fromarray(fit_picture(goal_picture, side, side, PAPER)), (x, y + 2))
+        image.paste(Image.fromarray(fit_image(goal_image, side, side, PAPER)), (x, y + 2))
     _draw_counter(draw, x, floor, width - 8, moment)
 
 

@@ -1,4 +1,4 @@
-"""The walk from above, step by step, as a picture."""
+"""The walk from above, step by step, as an image."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ class MapPanel:
         plan: of the scene.
         episode: what was to be done.
         trajectory: what was done.
-        width_px, height_px: of the pictures.
+        width_px, height_px: of the images.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class MapPanel:
             if self._collided[step]:
                 self._draw_disc(self._walk[step + 1], 2.5, HIT, -1)
         self._drawn = max(pose, self._drawn)
-        picture = self._trail.copy()
+        image = self._trail.copy()
         forward = forward_from_yaw(np.array(self._yaws[pose]))[[0, 2]]
         side, centre = np.array([-forward[1], forward[0]]), self._walk[pose]
         corners = [centre + 11 * forward, centre - 7 * forward + 7 * side, centre - 7 * forward - 7 * side]
         body = [_fixed(np.array(corners))]
-        cv2.fillPoly(picture, body, BODY, cv2.LINE_AA, _SHIFT)
-        cv2.polylines(picture, body, True, PAPER, 1, cv2.LINE_AA, _SHIFT)
-        return picture
+        cv2.fillPoly(image, body, BODY, cv2.LINE_AA, _SHIFT)
+        cv2.polylines(image, body, True, PAPER, 1, cv2.LINE_AA, _SHIFT)
+        return image
 
     def _pixels(self, points: Float[np.ndarray, "k 2"]) -> Float[np.ndarray, "k 2"]:
         return (points - self._corner) * self._scale

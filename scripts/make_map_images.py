@@ -1,7 +1,7 @@
-"""Draw the pictures of docs/maps.md from a generated house: `python scripts/make_map_pictures.py`.
+"""Draw the images of docs/maps.md from a generated house: `python scripts/make_map_images.py`.
 
-Everything drawn onto the maps (rows, columns, headings, bodies) goes through `MapGrid`, so the pictures
-show what the code does. The same version draws the same pictures.
+Everything drawn onto the maps (rows, columns, headings, bodies) goes through `MapGrid`, so the images
+show what the code does. The same version draws the same images.
 """
 
 import io
@@ -41,7 +41,7 @@ SENSORS = ("occupancy_map", "semantic_map", "oracle_map", "oracle_ego_map")
 
 
 def main() -> None:
-    """Draw both pictures."""
+    """Draw both images."""
     FOLDER.mkdir(exist_ok=True)
     batch = walk()
     save("frames.png", draw_frames(batch))
@@ -96,16 +96,16 @@ def draw_views(batch: NavigationBatch) -> Figure:
         semantic[seen["semantic_map"][index + 1] > 0] = classes[index].astype(np.uint8)
     oracle = paint_goals(seen["oracle_map"], COLORS_OF_ORACLE, 0)
     ego = paint_goals(seen["oracle_ego_map"], COLORS_OF_EGO, 1)
-    pictures: list[tuple[str, str, UInt8[np.ndarray, "r c 3"], float, float]] = [
+    images: list[tuple[str, str, UInt8[np.ndarray, "r c 3"], float, float]] = [
         ("occupancy_map", "0.1 m, ahead is up", COLORS_OF_STATES[seen["occupancy_map"][..., 0]], 32, -1),
         ("semantic_map", "0.1 m, ahead is up", semantic, 32.5, -1),
         ("oracle_map", "0.8 m, ahead is down", oracle, 25, 1),
         ("oracle_ego_map", "0.8 m, ahead is down", ego, 25, 1),
     ]
     figure = Figure(figsize=(12, 3.6), layout="constrained")
-    for axes, (name, title, picture, middle, down) in zip(figure.subplots(1, 4), pictures):
-        low, high = SHOWN.get(name, (0, len(picture)))
-        axes.imshow(picture, extent=(0, len(picture), len(picture), 0))
+    for axes, (name, title, image, middle, down) in zip(figure.subplots(1, 4), images):
+        low, high = SHOWN.get(name, (0, len(image)))
+        axes.imshow(image, extent=(0, len(image), len(image), 0))
         axes.set_xlim(low, high)
         axes.set_ylim(high, low)
         axes.plot([middle], [middle], "o", color=BLUE, markersize=5)
@@ -121,9 +121,9 @@ def paint_goals(
     shown: UInt8[np.ndarray, "r c 2"], colors: UInt8[np.ndarray, "v 3"], nothing: int
 ) -> UInt8[np.ndarray, "r c 3"]:
     """(R, C, 3) colours of occupancy, with the goals (above `nothing`) in red."""
-    picture = colors[shown[..., 0]].copy()
-    picture[shown[..., 1] > nothing] = (214, 39, 40)
-    return picture
+    image = colors[shown[..., 0]].copy()
+    image[shown[..., 1] > nothing] = (214, 39, 40)
+    return image
 
 
 def draw_body(axes: Axes, grid: MapGrid, position: Float[np.ndarray, "3"], yaw: float) -> None:

@@ -1,4 +1,4 @@
-"""What pictures and poses must be before kernels, which check nothing, read them.
+"""What images and poses must be before kernels, which check nothing, read them.
 
 What is judged here may have any shape and type, so annotations of arguments promise none.
 """
@@ -33,11 +33,11 @@ def chosen_middles(middles: Shaped[np.ndarray, "..."] | None, count: int) -> Flo
     return np.asarray(middles, float)
 
 
-def require_pictures(name: str, pictures: Shaped[np.ndarray, "..."], count: int, camera: Camera) -> None:
-    """Raise InputError unless `pictures`, called `name`, are (N, H, W) pixels: `count` of `camera`'s."""
+def require_images(name: str, images: Shaped[np.ndarray, "..."], count: int, camera: Camera) -> None:
+    """Raise InputError unless `images`, called `name`, are (N, H, W) pixels: `count` of `camera`'s."""
     expected = (count, camera.height_px, camera.width_px)
-    if pictures.shape != expected:
-        raise InputError(f"expected {name} of shape {expected}, got {pictures.shape}")
+    if images.shape != expected:
+        raise InputError(f"expected {name} of shape {expected}, got {images.shape}")
 
 
 def require_numbers(

@@ -1,4 +1,4 @@
-"""Pictures in which things are marked, as instance memory reads them."""
+"""Images in which things are marked, as instance memory reads them."""
 
 import math
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from jaxtyping import Float, Float32, Int32, Int64, UInt8
 
 from navarena.core.errors import InputError
 from navarena.core.geometry import focal_length
-from navarena.mapping.picture_checks import require_poses
+from navarena.mapping.image_checks import require_poses
 
 
 @dataclass(frozen=True, eq=False)
-class SegmentedPicture:
+class SegmentedImage:
     """What one look shows.
 
     Attributes:
@@ -25,7 +25,7 @@ class SegmentedPicture:
         hfov: radians, of the camera.
         depth_range: (nearest, farthest) metres, exclusive, between which depths are told apart.
         scale, offset: metres per unit of depth, metres at 0.
-        is_tracked: whether segments keep their numbers from picture to picture, as instance labels do;
+        is_tracked: whether segments keep their numbers from image to image, as instance labels do;
             then nothing else decides what belongs together.
     """
 
@@ -55,15 +55,15 @@ class SegmentedPicture:
             raise InputError(f"expected an hfov within 0 to pi radians, got {self.hfov}")
 
 
-def look_beyond(picture: SegmentedPicture, box: Int64[np.ndarray, "4"]) -> Float[np.ndarray, "3"]:
+def look_beyond(image: SegmentedImage, box: Int64[np.ndarray, "4"]) -> Float[np.ndarray, "3"]:
     """(3,) metres: where a thing without known depth in `box` lies at least, on the ray of its middle."""
-    height, width = picture.segments.shape
-    focal = focal_length(width, picture.hfov)
+    height, width = image.segments.shape
+    focal = focal_length(width, image.hfov)
     row, column = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
-    metres = picture.offset + picture.scale * float(picture.depth[int(row), int(column)])
-    nearest, farthest = picture.depth_range
+    metres = image.offset + image.scale * float(image.depth[int(row), int(column)])
+    nearest, farthest = image.depth_range
     away = nearest if metres <= nearest or not math.isfinite(farthest) else farthest
     own = np.array(
         [(column + 0.5 - width / 2) / focal * away, (height / 2 - row - 0.5) / focal * away, -away]
     )
-    return np.asarray(picture.pose[:3, :3] @ own + picture.pose[:3, 3])
+    return np.asarray(image.pose[:3, :3] @ own + image.pose[:3, 3])

@@ -1,4 +1,4 @@
-"""Depth pictures made fit for maps: resized ones, and those of cameras that look into things."""
+"""Depth images made fit for maps: resized ones, and those of cameras that look into things."""
 
 import numpy as np
 from jaxtyping import Float32
@@ -8,9 +8,9 @@ EDGE = 0.06
 
 
 def stretch(depths: Float32[np.ndarray, "n h w"], rows: int, columns: int) -> Float32[np.ndarray, "n r c"]:
-    """Depth pictures (N, H, W) of any unit at the size in which the camera took them, by the nearest pixels.
+    """Depth images (N, H, W) of any unit at the size in which the camera took them, by the nearest pixels.
 
-    Protocols for networks resize pictures without keeping their aspect; a map needs the camera's own rays.
+    Protocols for networks resize images without keeping their aspect; a map needs the camera's own rays.
     """
     height, width = depths.shape[1:]
     if (height, width) == (rows, columns):
@@ -20,10 +20,10 @@ def stretch(depths: Float32[np.ndarray, "n h w"], rows: int, columns: int) -> Fl
 
 
 def forget_edges(depths: Float32[np.ndarray, "n h w"]) -> Float32[np.ndarray, "n h w"]:
-    """Resized depth pictures (N, H, W), metres, NaN beside edges.
+    """Resized depth images (N, H, W), metres, NaN beside edges.
 
-    Where pictures were resized, the pixels at an edge lie between what is before it and what is behind, where
-    nothing is: a map would close doors with them. The inverse depth of a plane is linear in the picture, so
+    Where images were resized, the pixels at an edge lie between what is before it and what is behind, where
+    nothing is: a map would close doors with them. The inverse depth of a plane is linear in the image, so
     edges are where it bends by more than EDGE of itself.
     """
     inverse = 1.0 / np.maximum(depths, np.float32(0.05))
@@ -42,7 +42,7 @@ def forget_edges(depths: Float32[np.ndarray, "n h w"]) -> Float32[np.ndarray, "n
 
 
 def forget_nearest(depths: Float32[np.ndarray, "n h w"], nearest: float) -> Float32[np.ndarray, "n h w"]:
-    """Depth pictures (N, H, W) of any unit, NaN where they say `nearest` or less.
+    """Depth images (N, H, W) of any unit, NaN where they say `nearest` or less.
 
     For cameras that tell depths apart from nearer than the body lets anything come: what is clipped to the
     nearest depth there is no obstacle, but a hole, where a real camera measures nothing and says 0.

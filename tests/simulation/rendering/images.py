@@ -1,4 +1,4 @@
-"""Small scenes and the plain float64 picture that the rasteriser is held against."""
+"""Small scenes and the plain float64 image that the rasteriser is held against."""
 
 from dataclasses import dataclass
 
@@ -104,7 +104,7 @@ def draw(scene, views, shading="textured", threads=1, extras=None, outputs=OUTPU
 
 
 @dataclass
-class Picture:
+class Image:
     """depth (H, W), triangle (H, W; -1 = nothing), clear (H, W): no edge, tie or near plane at hand."""
 
     depth: np.ndarray
@@ -112,7 +112,7 @@ class Picture:
     clear: np.ndarray
 
 
-def plain_picture(corners, camera: Camera, position, rotation, slack_px=0.05):
+def plain_image(corners, camera: Camera, position, rotation, slack_px=0.05):
     """Every pixel against every front-facing triangle, in float64."""
     focal = focal_length(camera.width_px, camera.hfov)
     local = (np.asarray(corners, float) - position) @ rotation
@@ -144,4 +144,4 @@ def plain_picture(corners, camera: Camera, position, rotation, slack_px=0.05):
         nearer = z > inverse
         inverse[nearer], triangle[nearer] = z[nearer], t
     depth = np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1), 0)
-    return Picture(depth, triangle, clear)
+    return Image(depth, triangle, clear)

@@ -38,14 +38,14 @@ def _palette() -> UInt8[np.ndarray, "c 3"]:
     return colors
 
 
-def fit_picture(
-    picture: UInt8[np.ndarray, "h w 3"], width: int, height: int, background: tuple[int, int, int]
+def fit_image(
+    image: UInt8[np.ndarray, "h w 3"], width: int, height: int, background: tuple[int, int, int]
 ) -> UInt8[np.ndarray, "height width 3"]:
-    """`picture`, (H, W, 3), as large as fits `width` x `height` pixels, in the middle of `background`."""
-    scale = min(width / picture.shape[1], height / picture.shape[0])
-    size = max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale))
+    """`image`, (H, W, 3), as large as fits `width` x `height` pixels, in the middle of `background`."""
+    scale = min(width / image.shape[1], height / image.shape[0])
+    size = max(1, round(image.shape[1] * scale)), max(1, round(image.shape[0] * scale))
     how = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
-    small = picture if size == picture.shape[1::-1] else cv2.resize(picture, size, interpolation=how)
+    small = image if size == image.shape[1::-1] else cv2.resize(image, size, interpolation=how)
     out = np.full((height, width, 3), background, np.uint8)
     left, top = (width - size[0]) // 2, (height - size[1]) // 2
     out[top : top + size[1], left : left + size[0]] = small

@@ -13,14 +13,14 @@ from navarena.core.files import raise_storage_error
 from navarena.evaluation.compare import Comparison
 from navarena.evaluation.journal import Row
 from navarena.metrics.failures import FailureClass
-from navarena.reports.films import Film, FilmSettings, choose_films, make_film
 from navarena.reports.gallery import status_of
 from navarena.reports.runs.benchmarks import OpenBenchmark
 from navarena.reports.topdown import open_plans
+from navarena.reports.videos import Video, VideoSettings, choose_videos, make_video
 
 
 @dataclass(frozen=True)
-class FilmCard:
+class VideoCard:
     """A video with what it shows.
 
     Attributes:
@@ -30,7 +30,7 @@ class FilmCard:
         status: "success", "failure", or how the agent broke it.
         seconds: that it plays.
         source: what the page loads: the video itself as a data address, or the name of a file beside it.
-        poster: a picture as a data address, for paper and until it plays.
+        poster: an image as a data address, for paper and until it plays.
     """
 
     run: str
@@ -44,8 +44,8 @@ class FilmCard:
 
 
 @dataclass(frozen=True)
-class Shooting:
-    """An episode that is to be filmed.
+class VideoPlan:
+    """An episode that is to be recorded.
 
     Attributes:
         contestant: place of the run in the comparison.
@@ -59,52 +59,52 @@ class Shooting:
 
     @property
     def frames(self) -> int:
-        """How many pictures it has."""
+        """How many images it has."""
         return len(self.row.actions) + 1
 
 
-def plan_films(
+def plan_videos(
     comparison: Comparison,
     classes: Sequence[Mapping[str, FailureClass] | None],
     count: int,
     kinds: Sequence[str],
-) -> list[Shooting]:
-    """`count` episodes of the first run of each contestant; see choose_films."""
+) -> list[VideoPlan]:
+    """`count` episodes of the first run of each contestant; see choose_videos."""
     found = []
     for place, (one, known) in enumerate(zip(comparison.contestants, classes, strict=True)):
         leading = [name for name in comparison.estimates[0] if name in one.metrics][:2]
-        chosen = choose_films(one.rows[0], count, kinds, leading[0], leading[-1], known)
-        found += [Shooting(place, kind, row) for kind, row in chosen]
+        chosen = choose_videos(one.rows[0], count, kinds, leading[0], leading[-1], known)
+        found += [VideoPlan(place, kind, row) for kind, row in chosen]
     return found
 
 
-def shoot_films(
+def render_videos(
     comparison: Comparison,
-    shootings: Sequence[Shooting],
-    settings: FilmSettings,
+    video_plans: Sequence[VideoPlan],
+    settings: VideoSettings,
     open_benchmark: OpenBenchmark,
     page: Path,
     folder: Path | None = None,
     on_frame: Callable[[], object] = lambda: None,
-) -> tuple[FilmCard, ...]:
-    """Film the episodes and say how the page shows them.
+) -> tuple[VideoCard, ...]:
+    """Video the episodes and say how the page shows them.
 
     Args:
         comparison: whose runs they are.
-        shootings: see plan_films.
+        video_plans: see plan_videos.
         settings: how they look.
         open_benchmark: what a run was made on.
         page: where the page will be.
         folder: for the MP4 files, which the page then loads from there; None puts them into the page.
-        on_frame: called after each picture.
+        on_frame: called after each image.
 
-    Raises what make_film raises.
+    Raises what make_video raises.
     """
     plans = cache(lambda place: cache(open_plans(open_benchmark(comparison.contestants[place]))))
     cards = []
     with tempfile.TemporaryDirectory() as temporary:
         target = Path(temporary) if folder is None else _make_folder(folder)
-        for number, one in enumerate(shootings, 1):
+        for number, one in enumerate(video_plans, 1):
             contestant = comparison.contestants[one.contestant]
             benchmark = open_benchmark(contestant)
             episode = next(
@@ -112,25 +112,25 @@ def shoot_films(
             )
             path = target / _file_name(number, contestant.label, one)
             plan = plans(one.contestant)(one.row.scene_id)
-            film = make_film(path, benchmark, plan, one.row, episode, settings, on_frame)
-            source = _embed(film) if folder is None else Path(os.path.relpath(path, page.parent)).as_posix()
+            video = make_video(path, benchmark, plan, one.row, episode, settings, on_frame)
+            source = _embed(video) if folder is None else Path(os.path.relpath(path, page.parent)).as_posix()
             cards.append(
-                FilmCard(
+                VideoCard(
                     contestant.label,
                     one.row.episode_id,
                     one.row.scene_id,
                     one.kind,
                     status_of(one.row, benchmark.metrics[0]),
-                    film.seconds,
+                    video.seconds,
                     source,
-                    f"data:image/jpeg;base64,{base64.b64encode(film.poster).decode()}",
+                    f"data:image/jpeg;base64,{base64.b64encode(video.poster).decode()}",
                 )
             )
     return tuple(cards)
 
 
-def _embed(film: Film) -> str:
-    return f"data:video/mp4;base64,{base64.b64encode(film.path.read_bytes()).decode()}"
+def _embed(video: Video) -> str:
+    return f"data:video/mp4;base64,{base64.b64encode(video.path.read_bytes()).decode()}"
 
 
 def _make_folder(folder: Path) -> Path:
@@ -141,7 +141,7 @@ def _make_folder(folder: Path) -> Path:
     return folder
 
 
-def _file_name(number: int, label: str, one: Shooting) -> str:
+def _file_name(number: int, label: str, one: VideoPlan) -> str:
     """Such as "03-expert-houses-v1-val-00001-0001.mp4"."""
     words = re.sub(r"[^A-Za-z0-9.]+", "-", f"{label}-{one.row.episode_id}").strip("-")
     return f"{number:02}-{words}.mp4"

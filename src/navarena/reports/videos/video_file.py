@@ -25,7 +25,7 @@ KEYFRAME_SECONDS = 2
 
 
 class VideoFile:
-    """Takes pictures of one size, one after the other.
+    """Takes images of one size, one after the other.
 
     Attributes:
         frames: how many it took.
@@ -35,13 +35,13 @@ class VideoFile:
         self._container, self._stream = container, stream
         self.frames = 0
 
-    def write(self, picture: UInt8[np.ndarray, "h w 3"]) -> None:
-        """Append `picture`, (H, W, 3) uint8 sRGB; raises InputError for another size than the file's."""
+    def write(self, image: UInt8[np.ndarray, "h w 3"]) -> None:
+        """Append `image`, (H, W, 3) uint8 sRGB; raises InputError for another size than the file's."""
         size = (self._stream.height, self._stream.width)
-        if picture.shape[:2] != size:
-            raise InputError(f"expected pictures of {size[0]} x {size[1]} pixels, got {picture.shape[:2]}")
+        if image.shape[:2] != size:
+            raise InputError(f"expected images of {size[0]} x {size[1]} pixels, got {image.shape[:2]}")
         av = require_extra("av", "video")
-        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(image), format="rgb24")
         self._container.mux(self._stream.encode(frame))
         self.frames += 1
 
@@ -52,15 +52,15 @@ def open_video(path: Path, width_px: int, height_px: int, frames_per_second: int
 
     Args:
         path: ends in .mp4.
-        width_px: of its pictures; even, as colours are kept for two by two pixels.
-        height_px: of its pictures; even, too.
+        width_px: of its images; even, as colours are kept for two by two pixels.
+        height_px: of its images; even, too.
         frames_per_second: at least 1.
 
     Raises MissingExtraError without PyAV, InputError for odd sizes, StorageError.
     """
     if width_px % 2 or height_px % 2 or min(width_px, height_px, frames_per_second) < 1:
         raise InputError(
-            f"expected an even size and at least one picture a second, got {width_px} x {height_px} at "
+            f"expected an even size and at least one image a second, got {width_px} x {height_px} at "
             f"{frames_per_second}"
         )
     av = require_extra("av", "video")
@@ -78,8 +78,8 @@ def open_video(path: Path, width_px: int, height_px: int, frames_per_second: int
         container.mux(stream.encode())
 
 
-def encode_jpeg(picture: UInt8[np.ndarray, "h w 3"], quality: int = 80) -> bytes:
-    """The JPEG of `picture`, (H, W, 3) uint8 sRGB."""
+def encode_jpeg(image: UInt8[np.ndarray, "h w 3"], quality: int = 80) -> bytes:
+    """The JPEG of `image`, (H, W, 3) uint8 sRGB."""
     out = io.BytesIO()
-    Image.fromarray(picture).save(out, format="JPEG", quality=quality)
+    Image.fromarray(image).save(out, format="JPEG", quality=quality)
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""Which episodes are filmed, and what stands on the frames."""
+"""Which episodes are recorded, and what stands on the frames."""
 
 from dataclasses import replace
 
@@ -22,13 +22,13 @@ from navarena.evaluation.benchmark import TaskSetup
 from navarena.evaluation.journal import Row
 from navarena.metrics.failures import FailureClass
 from navarena.metrics.trajectory import Trajectory
-from navarena.reports.films import KINDS, FilmSettings, choose_films
-from navarena.reports.films.film import FilmSetup, add_camera, film_camera, find_sensors
-from navarena.reports.films.frame import GAP, Moment, compose, lay_out
-from navarena.reports.films.goal_words import ToldGoal, current_goal, tell_goals
-from navarena.reports.films.map_panel import BODY, GOAL, HIT, SHORTEST, MapPanel
-from navarena.reports.films.pictures import FAR, NEAR, NOTHING, fit_picture, paint_classes, paint_depth
-from navarena.reports.films.video_file import open_video
+from navarena.reports.videos import KINDS, VideoSettings, choose_videos
+from navarena.reports.videos.frame import GAP, Moment, compose, lay_out
+from navarena.reports.videos.goal_words import ToldGoal, current_goal, tell_goals
+from navarena.reports.videos.images import FAR, NEAR, NOTHING, fit_image, paint_classes, paint_depth
+from navarena.reports.videos.map_panel import BODY, GOAL, HIT, SHORTEST, MapPanel
+from navarena.reports.videos.video import VideoSetup, add_camera, find_sensors, video_camera
+from navarena.reports.videos.video_file import open_video
 from navarena.simulation.body import Camera, Embodiment
 from reports.corridor_plan import make_plan
 
@@ -58,7 +58,7 @@ CLASSES = {"e1": FailureClass.STUCK, "e3": FailureClass.STUCK, "e4": FailureClas
 
 def chosen(count, *kinds, classes=CLASSES):
     return [
-        (kind, row.episode_id) for kind, row in choose_films(ROWS, count, kinds, "success", "spl", classes)
+        (kind, row.episode_id) for kind, row in choose_videos(ROWS, count, kinds, "success", "spl", classes)
     ]
 
 
@@ -144,18 +144,18 @@ def test_the_current_goal_follows_what_was_passed():
     assert current_goal(walk(), 3, 1) == 0
 
 
-def count_near(picture, color):
+def count_near(frame, color):
     """Pixels of about a colour."""
-    return int((np.abs(picture.astype(int) - color).max(2) < 40).sum())
+    return int((np.abs(frame.astype(int) - color).max(2) < 40).sum())
 
 
 def test_the_map_grows_with_the_walk():
     episode = make_episode(PointGoal((12.0, 0.0, 0.0)))
     panel = MapPanel(make_plan("s"), episode, walk(), 400, 120)
     first, second, last = panel.draw(0), panel.draw(1), panel.draw(3)
-    for picture in (first, second, last):
-        assert picture.shape == (120, 400, 3) and picture.dtype == np.uint8
-        assert count_near(picture, BODY) > 40 and count_near(picture, GOAL) > 20
+    for frame in (first, second, last):
+        assert frame.shape == (120, 400, 3) and frame.dtype == np.uint8
+        assert count_near(frame, BODY) > 40 and count_near(frame, GOAL) > 20
     assert count_near(first, SHORTEST) > count_near(last, SHORTEST)  # the walk lies on the shortest way
     assert count_near(second, HIT) == 0 and count_near(last, HIT) > 5
     east = [np.argwhere(np.abs(one.astype(int) - BODY).max(2) < 30)[:, 1].mean() for one in (first, second)]
@@ -176,9 +176,9 @@ def test_classes_have_colours_of_their_own():
     assert len({tuple(color) for color in colors.tolist()}) == 200
 
 
-def test_pictures_fit_without_being_stretched():
-    picture = np.full((50, 100, 3), 9, np.uint8)
-    fitted = fit_picture(picture, 60, 60, (1, 2, 3))
+def test_images_fit_without_being_stretched():
+    image = np.full((50, 100, 3), 9, np.uint8)
+    fitted = fit_image(image, 60, 60, (1, 2, 3))
     assert fitted.shape == (60, 60, 3)
     assert (
         (fitted[15:45] == 9).all() and (fitted[:15] == (1, 2, 3)).all() and (fitted[45:] == (1, 2, 3)).all()
@@ -190,11 +190,11 @@ def test_frames_have_their_parts_in_their_places():
     width, height = layout.size
     assert (width % 2, height % 2) == (0, 0)
     colors = {"RGB": 10, "depth": 120, "semantic": 200}
-    pictures = {name: np.full((100, 133, 3), value, np.uint8) for name, value in colors.items()}
+    images = {name: np.full((100, 133, 3), value, np.uint8) for name, value in colors.items()}
     plan = np.full((100, layout.map_size[0], 3), 77, np.uint8)
     told = ToldGoal("the red chair by the window of the kitchen", None, "goal 1 of 2")
     moment = Moment(("scene", "episode"), told, 5, 10, "turn_left", 2.5, "success")
-    frame = compose(layout, pictures, plan, moment, np.full((8, 8, 3), (255, 0, 255), np.uint8))
+    frame = compose(layout, images, plan, moment, np.full((8, 8, 3), (255, 0, 255), np.uint8))
     assert frame.shape == (height, width, 3)
     for column, value in enumerate(colors.values()):
         left = GAP + column * (layout.cell_width + GAP)
@@ -218,7 +218,7 @@ def test_frames_are_as_large_as_asked(aspect):
 def test_settings_out_of_range():
     for wrong in ({"height_px": 10}, {"frames_per_second": 0}):
         with pytest.raises(InputError, match="got"):
-            FilmSettings(**wrong)
+            VideoSettings(**wrong)
 
 
 def test_the_camera_is_added_and_leaves_the_others():
@@ -227,15 +227,15 @@ def test_the_camera_is_added_and_leaves_the_others():
     )
     made = add_camera(body, 300)
     assert made.cameras[:2] == body.cameras
-    camera = film_camera(body, 300)
+    camera = video_camera(body, 300)
     assert made.cameras[2] == camera
     assert (camera.width_px, camera.height_px, camera.hfov) == (600, 300, body.cameras[1].hfov)
     with pytest.raises(InputError, match="takes colours"):
-        film_camera(Embodiment("b", 1.0, 0.2, cameras=(Camera(channels=("depth",)),)), 300)
+        video_camera(Embodiment("b", 1.0, 0.2, cameras=(Camera(channels=("depth",)),)), 300)
 
 
 def test_videos_hold_what_was_written(tmp_path):
-    path = tmp_path / "film.mp4"
+    path = tmp_path / "video.mp4"
     with open_video(path, 64, 48, 10) as video:
         for value in range(0, 250, 10):
             video.write(np.full((48, 64, 3), value, np.uint8))
@@ -252,24 +252,24 @@ def test_videos_hold_what_was_written(tmp_path):
 
 
 def test_a_broken_video_leaves_nothing(tmp_path):
-    with pytest.raises(InputError, match="48 x 64"), open_video(tmp_path / "film.mp4", 64, 48, 10) as video:
+    with pytest.raises(InputError, match="48 x 64"), open_video(tmp_path / "video.mp4", 64, 48, 10) as video:
         video.write(np.zeros((10, 10, 3), np.uint8))
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(InputError, match="even"), open_video(tmp_path / "film.mp4", 63, 48, 10):
+    with pytest.raises(InputError, match="even"), open_video(tmp_path / "video.mp4", 63, 48, 10):
         pass
 
 
-def test_spoilt_pictures_are_the_agents_own():
+def test_spoilt_images_are_the_agents_own():
     setup = TaskSetup("objectnav-hm3d2022-v1", "forward", 0, ("speckle_noise:5",))
-    assert find_sensors(setup) == {"rgb": "rgb", "depth": "film_depth", "semantic": "film_semantic"}
+    assert find_sensors(setup) == {"rgb": "rgb", "depth": "video_depth", "semantic": "video_semantic"}
     assert set(find_sensors(replace(setup, corruptions=())).values()) == {
-        "film_rgb",
-        "film_depth",
-        "film_semantic",
+        "video_rgb",
+        "video_depth",
+        "video_semantic",
     }
     (episode, *_) = load_episodes(setup.protocol, "mini").episodes
     seen = []
-    for made, sensors in ((setup, ("rgb", "depth")), (FilmSetup(setup, 64), ("rgb", "film_depth"))):
+    for made, sensors in ((setup, ("rgb", "depth")), (VideoSetup(setup, 64), ("rgb", "video_depth"))):
         batch = made.make_batch(1, sensors, 1)
         batch.start([0], [episode])
         for action in (2, 1):

@@ -9,7 +9,7 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.core.kernels import kernel
 from navarena.simulation.body import Camera
-from navarena.simulation.sensors.sensor import ObservationSpec, PictureSensor
+from navarena.simulation.sensors.sensor import ImageSensor, ObservationSpec
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 
@@ -21,7 +21,7 @@ def clip_and_scale(metres, nearest, scale, most, out):
         out[i] = min(max((metres[i] - nearest) * scale, np.float32(0)), most)
 
 
-class Rgb(PictureSensor):
+class Rgb(ImageSensor):
     """(H, W, 3) uint8 sRGB bytes."""
 
     name = "rgb"
@@ -31,12 +31,12 @@ class Rgb(PictureSensor):
     def spec(self, camera: Camera) -> ObservationSpec:
         return ObservationSpec((camera.height_px, camera.width_px, 3), np.uint8, 0, 255)
 
-    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
-        out[:] = picture
+    def develop(self, image: np.ndarray, out: np.ndarray) -> None:
+        out[:] = image
 
 
 @dataclass(frozen=True)
-class Depth(PictureSensor):
+class Depth(ImageSensor):
     """(H, W, 1) float32: distance along the optical axis, clipped to [nearest, farthest].
 
     Where nothing was hit the frame holds 0, which clips to `nearest` (as in Habitat).
@@ -66,8 +66,8 @@ class Depth(PictureSensor):
             return ObservationSpec(shape, np.float32, 0.0, 1.0)
         return ObservationSpec(shape, np.float32, self.nearest, self.farthest, "metres")
 
-    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
-        flat_out, flat = out.reshape(-1), picture.reshape(-1)
+    def develop(self, image: np.ndarray, out: np.ndarray) -> None:
+        flat_out, flat = out.reshape(-1), image.reshape(-1)
         if self.normalize:
             scale = 1 / (self.farthest - self.nearest)
             clip_and_scale(flat, np.float32(self.nearest), np.float32(scale), np.float32(1), flat_out)
@@ -75,7 +75,7 @@ class Depth(PictureSensor):
             np.clip(flat, np.float32(self.nearest), np.float32(self.farthest), out=flat_out)
 
 
-class Semantic(PictureSensor):
+class Semantic(ImageSensor):
     """(H, W, 1) int32 category ids: index into Scene.categories plus 1; 0 is nothing."""
 
     name = "semantic"
@@ -85,11 +85,11 @@ class Semantic(PictureSensor):
     def spec(self, camera: Camera) -> ObservationSpec:
         return ObservationSpec((camera.height_px, camera.width_px, 1), np.int32, 0, INT32_MAX)
 
-    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
-        out[..., 0] = picture
+    def develop(self, image: np.ndarray, out: np.ndarray) -> None:
+        out[..., 0] = image
 
 
-class Instance(PictureSensor):
+class Instance(ImageSensor):
     """(H, W, 1) int32 object ids (SceneObject.object_id); 0 is nothing."""
 
     name = "instance"
@@ -99,5 +99,5 @@ class Instance(PictureSensor):
     def spec(self, camera: Camera) -> ObservationSpec:
         return ObservationSpec((camera.height_px, camera.width_px, 1), np.int32, 0, INT32_MAX)
 
-    def develop(self, picture: np.ndarray, out: np.ndarray) -> None:
-        out[..., 0] = picture
+    def develop(self, image: np.ndarray, out: np.ndarray) -> None:
+        out[..., 0] = image

@@ -1,4 +1,4 @@
-"""Pictures as vectors, without weights: histograms of colours and of the directions of edges."""
+"""Images as vectors, without weights: histograms of colours and of the directions of edges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ import numpy as np
 from jaxtyping import Float, Float32, UInt8
 from scipy.ndimage import gaussian_filter
 
-from navarena.agents.encoders.encoder import GoalEncoder, require_picture, unit_rows
+from navarena.agents.encoders.encoder import GoalEncoder, require_image, unit_rows
 
 CHROMA = (64, 192)
 """CIELAB bytes (128 is grey) that colours of rooms keep to; what lies beyond counts with the outermost."""
 
 
 @dataclass(frozen=True)
-class PictureSettings:
-    """How pictures are counted. Our choice: the best of a few dozen at finding objects of three houses again.
+class ImageSettings:
+    """How images are counted. Our choice: the best of a few dozen at finding objects of three houses again.
 
     Attributes:
-        side: pixels to which a picture is brought, squashed.
+        side: pixels to which an image is brought, squashed.
         colour_bins: of each of lightness, green to red, blue to yellow (CIELAB).
         spread: standard deviation of the weight of colours about the middle, as a share of the side.
         blur: standard deviation, in boxes of colours, by which counts are smoothed.
@@ -39,69 +39,69 @@ class PictureSettings:
     colour_share: float = 0.8
 
 
-class PicturesEncoder(GoalEncoder):
+class ImagesEncoder(GoalEncoder):
     """Colour and orientation histograms of what is in the middle; likeness is Hellinger's affinity.
 
     Colours count by how near the middle they are, edges by direction in each of a grid of cells. A view
-    should be centred on the thing that it shows, as the pictures of goals are.
+    should be centred on the thing that it shows, as the images of goals are.
 
     Args:
         settings: sizes and weights.
     """
 
     reads_words = False
-    sees_pictures = True
+    sees_images = True
 
-    def __init__(self, settings: PictureSettings = PictureSettings()) -> None:
-        self.name = "pictures" if settings == PictureSettings() else f"pictures {settings}"
+    def __init__(self, settings: ImageSettings = ImageSettings()) -> None:
+        self.name = "images" if settings == ImageSettings() else f"images {settings}"
         self.settings = settings
         self._colours = int(np.prod(settings.colour_bins))
         self.dimension = self._colours + settings.directions * settings.cells**2
 
-    def encode_pictures(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
-        """(N, D) float32 of N pictures (H, W, 3) uint8; raises InputError for one without pixels."""
+    def encode_images(self, images: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> Float32[np.ndarray, "n d"]:
+        """(N, D) float32 of N images (H, W, 3) uint8; raises InputError for one without pixels."""
         settings = self.settings
-        vectors = np.zeros((len(pictures), self.dimension))
-        for row, picture in enumerate(pictures):
+        vectors = np.zeros((len(images), self.dimension))
+        for row, image in enumerate(images):
             colours = count_colours(
-                shrink(picture, settings.side), settings.colour_bins, settings.spread, settings.blur
+                shrink(image, settings.side), settings.colour_bins, settings.spread, settings.blur
             )
-            middle = shrink(cut_middle(picture, settings.middle), settings.side)
+            middle = shrink(cut_middle(image, settings.middle), settings.side)
             edges = count_directions(middle, settings.directions, settings.cells)
             vectors[row, : self._colours] = np.sqrt(settings.colour_share * colours)
             vectors[row, self._colours :] = np.sqrt((1 - settings.colour_share) * edges)
         return unit_rows(vectors)
 
 
-def cut_middle(picture: UInt8[np.ndarray, "h w 3"], share: float) -> UInt8[np.ndarray, "_ _ 3"]:
+def cut_middle(image: UInt8[np.ndarray, "h w 3"], share: float) -> UInt8[np.ndarray, "_ _ 3"]:
     """(H, W, 3) uint8 sRGB bytes, smaller: the middle `share` of each side, at least a pixel."""
-    height, width = picture.shape[:2]
+    height, width = image.shape[:2]
     top, left = (int(side * (1 - share) / 2) for side in (height, width))
-    return picture[top : max(top + 1, height - top), left : max(left + 1, width - left)]
+    return image[top : max(top + 1, height - top), left : max(left + 1, width - left)]
 
 
-def shrink(picture: UInt8[np.ndarray, "h w 3"], side: int) -> UInt8[np.ndarray, "side side 3"]:
-    """(side, side, 3) uint8: averages over areas. Raises InputError for what is no picture of bytes."""
-    require_picture(picture)
-    return np.asarray(cv2.resize(np.ascontiguousarray(picture), (side, side), interpolation=cv2.INTER_AREA))
+def shrink(image: UInt8[np.ndarray, "h w 3"], side: int) -> UInt8[np.ndarray, "side side 3"]:
+    """(side, side, 3) uint8: averages over areas. Raises InputError for what is no image of bytes."""
+    require_image(image)
+    return np.asarray(cv2.resize(np.ascontiguousarray(image), (side, side), interpolation=cv2.INTER_AREA))
 
 
 def count_colours(
-    picture: UInt8[np.ndarray, "s s 3"], bins: tuple[int, int, int], spread: float, blur: float
+    image: UInt8[np.ndarray, "s s 3"], bins: tuple[int, int, int], spread: float, blur: float
 ) -> Float[np.ndarray, "c"]:
     """(C,) shares, sum 1, of boxes of CIELAB, smoothed over neighbouring ones.
 
     Args:
-        picture: (S, S, 3) uint8.
+        image: (S, S, 3) uint8.
         bins: boxes along lightness, green to red, blue to yellow.
         spread: of the weight about the middle, share of the side.
         blur: of the smoothing, boxes.
     """
-    lab = cv2.cvtColor(picture, cv2.COLOR_RGB2LAB).astype(np.int64)
+    lab = cv2.cvtColor(image, cv2.COLOR_RGB2LAB).astype(np.int64)
     low, high = CHROMA
     chroma = (np.clip(lab[..., 1:], low, high - 1) - low) * np.array(bins[1:]) // (high - low)
     numbers = (lab[..., 0] * bins[0] // 256 * bins[1] + chroma[..., 0]) * bins[2] + chroma[..., 1]
-    away = (np.arange(len(picture)) + 0.5) / len(picture) - 0.5
+    away = (np.arange(len(image)) + 0.5) / len(image) - 0.5
     near = np.exp(-0.5 * (away / spread) ** 2)
     counts = np.bincount(numbers.reshape(-1), np.outer(near, near).reshape(-1), int(np.prod(bins)))
     counts = gaussian_filter(counts.reshape(bins), blur, mode="nearest").reshape(-1)
@@ -109,13 +109,13 @@ def count_colours(
 
 
 def count_directions(
-    picture: UInt8[np.ndarray, "s s 3"], directions: int, cells: int
+    image: UInt8[np.ndarray, "s s 3"], directions: int, cells: int
 ) -> Float[np.ndarray, "e"]:
     """(cells * cells * directions,) shares of the strength of edges by cell and direction over half a turn.
 
-    Sum 1; zeros for a picture without edges.
+    Sum 1; zeros for an image without edges.
     """
-    grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)
     across, down = cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1)
     strength = np.hypot(across, down).astype(float)
     turn = np.floor(np.arctan2(down, across) / np.pi % 1.0 * directions).astype(np.int64) % directions

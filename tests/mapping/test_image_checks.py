@@ -1,4 +1,4 @@
-"""Pictures and poses that no map may take."""
+"""Images and poses that no map may take."""
 
 from inspect import unwrap
 
@@ -60,7 +60,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("look", [occupancy, semantics, uncovered])
-def test_wrong_pictures_and_poses_are_refused(look):
+def test_wrong_images_and_poses_are_refused(look):
     assert look()
     for wrong, message in WRONG:
         with pytest.raises(InputError, match=message):
@@ -76,7 +76,7 @@ def test_floors_must_be_known(look, feet):
         assert look(feet=feet, active=np.array([True, False]))
 
 
-def test_labels_must_fit_the_picture():
+def test_labels_must_fit_the_image():
     for classes in (CLASSES[:, :8], CLASSES[:1], CLASSES.astype(float), CLASSES * 13, -CLASSES):
         with pytest.raises(InputError, match="classes|labels"):
             semantics(classes=classes)
@@ -96,6 +96,6 @@ def test_maps_are_centred_on_places(make):
             unwrap(make.reset)(maps, [1], middles)
 
 
-def test_clouds_need_a_pose_for_each_picture():
+def test_clouds_need_a_pose_for_each_image():
     with pytest.raises(InputError, match="shape"):
         unwrap(unproject)(DEPTHS, np.array([[8.0, 0, 8], [0, 8, 6], [0, 0, 1]]), POSES[:1])
