@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from navarena.scenes.apartments import listing
+from navarena.scenes.apartments import apartment_sets
 
 
 def main() -> None:
     """Draw every apartment and its twin, and write the file beside the generator."""
-    path = Path(listing.__file__).with_name(listing.FILE_NAME)
-    path.write_bytes(msgspec.json.encode(listing.draw_apartment_listing()) + b"\n")
+    path = Path(apartment_sets.__file__).with_name(apartment_sets.FILE_NAME)
+    path.write_bytes(msgspec.json.encode(apartment_sets.draw_apartment_listing()) + b"\n")
 
 
 if __name__ == "__main__":

@@ -6,22 +6,22 @@ Run it after a change to the generator, before a set is published:  python scrip
 import json
 from pathlib import Path
 
-from navarena.scenes.houses import listing
-from navarena.scenes.houses.splits import HOUSE_SPLITS, house_seed
+from navarena.scenes.houses import house_sets
+from navarena.scenes.houses.house_sets import HOUSE_SPLITS, house_seed
 
 
 def main() -> None:
     """Draw every house and write the file beside the generator."""
     seeds = {
-        split: [house_seed(split, index, listing.LISTED_SET) for index in range(size)]
+        split: [house_seed(split, index, house_sets.LISTED_SET) for index in range(size)]
         for split, size in HOUSE_SPLITS.items()
     }
     digests = {
-        split: [listing.house_digest(split, index) for index in range(size)]
+        split: [house_sets.house_digest(split, index) for index in range(size)]
         for split, size in HOUSE_SPLITS.items()
     }
-    path = Path(listing.__file__).with_name(listing.FILE_NAME)
-    content = {"name": listing.LISTED_SET, "seeds": seeds, "digests": digests}
+    path = Path(house_sets.__file__).with_name(house_sets.FILE_NAME)
+    content = {"name": house_sets.LISTED_SET, "seeds": seeds, "digests": digests}
     path.write_text(json.dumps(content, separators=(",", ":")) + "\n")
 
 

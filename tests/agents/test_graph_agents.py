@@ -4,49 +4,75 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from navarena.agents.graph_explorer import first_step
 
-from graph_world import make_atlas
-from navarena.agents import Boundary, GraphAgent, Start, load_agent
+from graph_world import make_atlas, make_graph_episode
+from navarena.agents import AGENTS, Agent, Boundary, Start, load_agent
 from navarena.agents.agent import SingleAgent
-from navarena.agents.catalog import GRAPH_AGENTS
+from navarena.agents.graphs import first_step
 from navarena.core.errors import InputError, UnknownNameError
-from navarena.episodes.graph_episodes import GraphEpisode, Tour
-from navarena.evaluation import GraphTours, mean_scores, run_tours, score_episodes, score_tours
-from navarena.tasks import get_graph_task
+from navarena.episodes.house_tours import group_tours
+from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.episode_loop import EpisodeLoop
+from navarena.evaluation.identity import Identity
+from navarena.evaluation.memory_groups import make_groups
+from navarena.evaluation.results import summarize_tours
+from navarena.evaluation.settings import EpisodeRules
+from navarena.tasks import GraphBatch, get_task
 
 ATLAS = make_atlas()
-TASK = get_graph_task("ir2r-v1")
-
-
-def episode(episode_id, path):
-    return GraphEpisode(episode_id, "scan1", tuple(path), 0.0, f"Do {episode_id}.")
+TASK = get_task("ir2r-v1")
+NAMES = ("expert", "explorer", "forward", "path", "random", "stop")
 
 
 def make_tours(count=3):
     return [
-        Tour(
-            str(k),
-            "scan1",
-            tuple(episode(f"{k}_{n}", path) for n, path in enumerate(("abcd", "dchg", "gfabcde", "edc"))),
-        )
+        make_graph_episode(f"{k}_{n}", path, str(k))
         for k in range(count)
+        for n, path in enumerate(("abcd", "dchg", "gfabcde", "edc"))
     ]
 
 
-TOURS = make_tours()
-EPISODES = {e.episode_id: e for tour in TOURS for e in tour.episodes}
+EPISODES = make_tours()
 
 
-def run(name, tours=TOURS, slots=64, seed=0):
-    return run_tours(load_agent(name, TASK, seed), GraphTours(TASK, ATLAS, tours), slots, seed)
+class Setup:
+    """Batches and agents on the small scan."""
+
+    def __init__(self, agent, seed):
+        self.agent, self.seed = agent, seed
+
+    def make_batch(self, slots, sensors, threads):
+        return GraphBatch(TASK, ATLAS, slots, sensors)
+
+    def make_agent(self):
+        return load_agent(self.agent, TASK, self.seed) if isinstance(self.agent, str) else self.agent()
 
 
-def scores_of(walks):
-    return score_episodes({k: w.nodes for k, w in walks.items()}, EPISODES, ATLAS, "path")
+def run(agent, episodes=EPISODES, slots=64, seed=0):
+    """Episode id -> row, in the order in which they ended."""
+    rows = {}
+
+    class Rows:
+        def append(self, row):
+            rows[row.episode_id] = row
+
+    identity = Identity("ir2r-v1", "small", "val", "0123456789abcdef")
+    setup = Setup(agent, seed)
+    benchmark = Benchmark(identity, tuple(episodes), TASK.actions, TASK.metrics, setup)
+    loop = EpisodeLoop(benchmark, slots, EpisodeRules(seed), Rows(), lambda row: None)
+    loop.run(iter(make_groups(episodes, set(), "tour")))
+    return rows
 
 
-@pytest.fixture(params=GRAPH_AGENTS.names())
+def mean(rows, name):
+    return np.mean([row.metric(name) for row in rows.values()])
+
+
+def test_these_are_the_agents_on_graphs():
+    assert tuple(name for name in AGENTS.names() if getattr(AGENTS.get(name), "on_graphs", True)) == NAMES
+
+
+@pytest.fixture(params=NAMES)
 def agent_name(request):
     return request.param
 
@@ -54,50 +80,45 @@ def agent_name(request):
 def test_walks_depend_on_nothing_but_the_episode(agent_name):
     """Neither on the slots, nor on the order of the tours, nor on what ran before."""
     together, alone = run(agent_name), run(agent_name, slots=1)
-    backwards = run(agent_name, TOURS[::-1], slots=2)
-    assert list(together) == list(EPISODES) and set(backwards) == set(together)
-    for name, walk in together.items():
-        for other in (alone[name], backwards[name]):
-            assert np.array_equal(walk.nodes, other.nodes) and walk.stopped == other.stopped
+    tours = [one for tour in group_tours(EPISODES)[::-1] for one in tour]
+    backwards = run(agent_name, tours, slots=2)
+    assert list(alone) == [one.episode_id for one in EPISODES]
+    assert together == alone == backwards
 
 
 def test_every_episode_is_walked(agent_name):
-    for name, walk in run(agent_name).items():
-        assert 1 <= len(walk.nodes) <= 16 and ATLAS.viewpoint(int(walk.nodes[0])) == EPISODES[name].path[0]
+    for row in run(agent_name).values():
+        assert 1 <= row.steps <= 15 and row.status == "ok"
 
 
 @pytest.mark.parametrize("name", ["path", "expert"])
 def test_those_who_know_the_way(name):
-    scored = scores_of(run(name))
-    means = mean_scores(scored)
-    assert means["success"] == 1 and means["navigation_error"] == 0
-    tours = score_tours(TOURS, scored)
+    rows = run(name)
+    assert mean(rows, "success") == 1 and mean(rows, "navigation_error") == 0
+    tours = summarize_tours(list(rows.values()), TASK.tour_scoring).metrics
     if name == "path":
-        assert means["ndtw"] == means["spl"] == tours.t_ndtw == tours.t_sr == 1
+        assert mean(rows, "ndtw") == mean(rows, "spl") == tours["t_ndtw"].mean == tours["t_sr"].mean == 1
     else:
-        assert means["ndtw"] < 1, "the described path of the third episode is no shortest path"
+        assert mean(rows, "ndtw") < 1, "the described path of the third episode is no shortest way"
 
 
 def test_those_who_do_not():
-    assert mean_scores(scores_of(run("stop")))["length"] == 0
+    assert mean(run("stop"), "length") == 0
     forward = run("forward")
-    assert all(len(walk.nodes) == 16 and not walk.stopped for walk in forward.values())
-    assert len({tuple(walk.nodes) for walk in run("random").values()}) > 5
-    assert not all(
-        np.array_equal(a.nodes, b.nodes)
-        for a, b in zip(run("random", seed=1).values(), run("random", seed=2).values())
-    )
+    assert all(row.steps == 15 and 0 not in row.actions for row in forward.values())
+    assert len({tuple(row.actions) for row in run("random").values()}) > 5
+    assert run("random", seed=1) != run("random", seed=2)
 
 
 def test_the_explorer_sees_everything_and_then_rests():
-    walks = list(run("explorer", TOURS[:1]).values())
-    assert len(set(walks[0].nodes.tolist())) == 8 and walks[0].stopped
-    assert all(len(walk.nodes) == 1 for walk in walks[1:]), "its map lasts for the tour"
+    first, *others = run("explorer", EPISODES[:4]).values()
+    assert first.actions[-1] == 0 and first.steps > 8, "all eight places, then STOP"
+    assert all(row.actions == [0] for row in others), "its map lasts for the tour"
 
 
 def test_the_explorer_forgets_between_tours():
-    walks = run("explorer", TOURS[:2], slots=1)
-    assert len(walks["1_0"].nodes) == len(walks["0_0"].nodes) > 8
+    rows = run("explorer", EPISODES[:8], slots=1)
+    assert rows["1_0"].actions == rows["0_0"].actions and len(rows["0_0"].actions) > 8
 
 
 @settings(max_examples=40, deadline=None)
@@ -130,19 +151,22 @@ def test_the_explorers_first_step_is_towards_the_nearest(seed, count):
 def test_boundaries():
     heard = []
 
-    class Listener(GraphAgent):
+    class Listener(Agent):
         sensors = ("phase", "tour_position")
 
+        def attach(self, batch):
+            assert batch.slots == 1
+
         def reset(self, starts):
-            heard.extend((start.slot, start.episode_id, start.boundary) for start in starts)
+            heard.extend((start.slot, start.episode_id, start.boundary, start.seed) for start in starts)
 
         def act(self, observations, active):
-            assert set(observations) == set(self.sensors) and self.graphs.slots == 1
+            assert set(observations) == set(self.sensors)
             return np.zeros(len(active), np.int64)
 
-    run_tours(Listener(), GraphTours(TASK, ATLAS, TOURS[:2]), slots=1, seed=4)
-    assert heard[:2] == [(0, "0_0", Boundary.SCENE), (0, "0_1", Boundary.EPISODE)]
-    assert heard[4] == (0, "1_0", Boundary.TOUR) and len(heard) == 8
+    run(Listener, EPISODES[:8], slots=1, seed=4)
+    assert heard[:2] == [(0, "0_0", Boundary.SCENE, 4), (0, "0_1", Boundary.EPISODE, 4)]
+    assert heard[4] == (0, "1_0", Boundary.SCENE, 4) and len(heard) == 8
     assert Start(0, "x", "y").boundary == Boundary.EPISODE
 
 
@@ -160,14 +184,16 @@ class Single(SingleAgent):
 
 
 def test_agents_of_others_run_too():
-    walks = run(f"{__name__}:Single")
-    assert all(walk.stopped and len(walk.nodes) == 1 for walk in walks.values())
+    rows = run(f"{__name__}:Single")
+    assert len(rows) == 12 and all(row.actions == [0] for row in rows.values())
 
 
 def test_unknown_agents_and_early_calls():
     with pytest.raises(UnknownNameError, match="Did you mean 'explorer'"):
         load_agent("explorr", TASK)
-    with pytest.raises(InputError, match="attach_graphs"):
-        load_agent("expert", TASK).graphs  # noqa: B018
-    with pytest.raises(InputError, match="'0_0' twice"):
-        run("stop", [TOURS[0], TOURS[0]])
+    with pytest.raises(InputError, match="act before attach"):
+        load_agent("expert", TASK).act({}, np.ones(1, bool))
+    with pytest.raises(InputError, match="choose of expert, explorer, forward, path, random, stop"):
+        load_agent("frontier", TASK)
+    with pytest.raises(InputError, match="an agent for bodies in scenes on pointnav-v1, got 'explorer'"):
+        load_agent("explorer", get_task("pointnav-v1"))

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 LONGEST_IMPORT = 0.3
 HEAVY = ("numba", "trimesh", "cv2", "pyarrow", "matplotlib", "torch", "embreex", "shapely", "scipy")
 
@@ -39,3 +41,11 @@ def test_command_table_is_light() -> None:
 def test_core_and_metrics_need_no_mesh_libraries() -> None:
     modules = {m.split(".")[0] for m in run_python("import navarena.metrics, sys; print(*sys.modules)")}
     assert not {"trimesh", "shapely", "pyarrow", "matplotlib", "torch", "gymnasium"} & modules
+
+
+@pytest.mark.parametrize("package", ["navarena.tasks", "navarena.evaluation"])
+def test_tasks_and_evaluation_load_no_scene_generator(package: str) -> None:
+    """Scene sets and recipes are strings until they are used."""
+    modules = run_python(f"import {package}, sys; print(*sys.modules)")
+    generators = ("navarena.scenes.houses", "navarena.scenes.apartments", "navarena.episodes.goat")
+    assert not [name for name in modules if name.startswith(generators)]

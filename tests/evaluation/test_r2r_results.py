@@ -9,7 +9,13 @@ import pytest
 from graph_world import r2r_items, write_files
 from navarena.cli.main import main
 from navarena.core.errors import FileError
-from navarena.evaluation import load_results
+from navarena.episodes.graph_episodes import open_graph_split, require_graph_goal
+from navarena.episodes.tours import build_tours, load_tours
+from navarena.evaluation import load_results, score_answers
+from navarena.evaluation.analyses import run_analysis
+from navarena.evaluation.results import summarize_tours
+from navarena.metrics.tours import TourScoring
+from navarena.tasks import get_task
 
 
 @pytest.fixture

@@ -21,10 +21,10 @@ from navarena.episodes.route_sets import load_routes
 from navarena.episodes.routes import ROUTE_SET, RouteRecipe, TourRecipe
 from navarena.episodes.strata import choose_stratified
 from navarena.episodes.twins import to_twins
-from navarena.scenes.apartments.splits import SET_NAME, TWIN_NAME
 from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
 from navarena.scenes.mesh_reference import join_reference
 from navarena.scenes.packs import content_hash
+from navarena.scenes.twin_ids import APARTMENT_SET, TWIN_SET
 
 RECIPES = Registry(
     "protocol with episodes",
@@ -154,8 +154,8 @@ def load_episodes(
         return load_community_file(Path(name), protocol_id)
     if name not in SCENE_SETS:
         raise unknown_name("dataset", name, SCENE_SETS.names())
-    if name == TWIN_NAME:
-        return to_twins(load_episodes(named_id, split, SET_NAME))
+    if name == TWIN_SET:
+        return to_twins(load_episodes(named_id, split, APARTMENT_SET))
     require_name("split", split, split_sizes(name, recipe))
     shipped = shipped_path(recipe, split, name)
     if is_own and shipped.is_file():

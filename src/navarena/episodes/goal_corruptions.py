@@ -16,15 +16,18 @@ from navarena.corruptions.corruption import (
 )
 from navarena.episodes.episode import Episode, LifelongGoal
 from navarena.episodes.goals import Modality, Subtask, as_subtasks
-from navarena.episodes.goat import draw_synonym, paraphrase
 from navarena.simulation.world import World
 
 
 def _with_synonym(world: World, subtask: Subtask, generator: np.random.Generator) -> Subtask:
+    from navarena.episodes.goat import draw_synonym  # loads the vocabulary of the generated houses
+
     return replace(subtask, category=draw_synonym(subtask.category, generator))
 
 
 def _with_paraphrase(world: World, subtask: Subtask, generator: np.random.Generator) -> Subtask:
+    from navarena.episodes.goat import paraphrase  # loads the vocabulary of the generated houses
+
     return replace(subtask, description=paraphrase(world, subtask, generator))
 
 

@@ -7,13 +7,14 @@ tell an office chair from an armchair, and the vocabulary of houses says that bo
 from collections.abc import Sequence
 from functools import cache
 
-from navarena.scenes.houses.vocabulary import HABITAT_2020, HM3D, ROBOTHOR
 from navarena.scenes.scene import SceneObject
 
 
 @cache
 def _words_by_category() -> dict[str, tuple[str, ...]]:
     """Category of houses -> the words of the challenges that stand for it."""
+    from navarena.scenes.houses.vocabulary import HABITAT_2020, HM3D, ROBOTHOR  # loads the furniture
+
     found: dict[str, list[str]] = {}
     for words in (HABITAT_2020, HM3D, ROBOTHOR):
         for word, categories in words.items():

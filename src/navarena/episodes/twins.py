@@ -6,8 +6,8 @@ from dataclasses import replace
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.sequence import EpisodeSequence
-from navarena.scenes.apartments.splits import TWIN_NAME, twin_of
 from navarena.scenes.packs import content_hash
+from navarena.scenes.twin_ids import TWIN_SET, twin_of
 
 HASH_DIGITS = 16
 
@@ -37,7 +37,7 @@ def to_twins(dataset: EpisodeDataset) -> EpisodeDataset:
     moved = TwinEpisodes(dataset.episodes)
     recipe_hash = dataset.recipe_hash and content_hash("twins", dataset.recipe_hash)[:HASH_DIGITS]
     episodes = moved if recipe_hash else tuple(moved)
-    return replace(dataset, name=TWIN_NAME, episodes=episodes, recipe_hash=recipe_hash)
+    return replace(dataset, name=TWIN_SET, episodes=episodes, recipe_hash=recipe_hash)
 
 
 def _moved(episode: Episode) -> Episode:

@@ -21,7 +21,7 @@ from navarena.metrics.repetitions import (
     probability_of_improvement,
 )
 from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
-from navarena.scenes.apartments import original_of
+from navarena.scenes.twin_ids import original_of
 
 SAME_PATHS = 0.01
 """Relative difference of mean optimal path lengths from which on SPL is said not to compare."""

@@ -34,10 +34,10 @@ from navarena.scenes.validation import validate_scene
 SCENE_SETS = Registry(
     "scene set",
     {
-        "houses-v0": "navarena.scenes.house_sets:HOUSES_V0",
-        "houses-v1": "navarena.scenes.house_sets:HOUSES_V1",
-        "robothor-like-v1": "navarena.scenes.apartment_sets:ROBOTHOR_LIKE_V1",
-        "robothor-like-v1-twin": "navarena.scenes.apartment_sets:ROBOTHOR_LIKE_V1_TWIN",
+        "houses-v0": "navarena.scenes.houses.house_sets:HOUSES_V0",
+        "houses-v1": "navarena.scenes.houses.house_sets:HOUSES_V1",
+        "robothor-like-v1": "navarena.scenes.apartments.apartment_sets:ROBOTHOR_LIKE_V1",
+        "robothor-like-v1-twin": "navarena.scenes.apartments.apartment_sets:ROBOTHOR_LIKE_V1_TWIN",
     },
     "navarena.scenes",
 )
@@ -48,7 +48,7 @@ _IMPORTER = _HERE / "formats" / "importing.py"
 _GENERATOR = _HERE / "houses" / "generator.py"
 
 PLAN_SUFFIX = ".json"
-"""Files with this ending are floor plans of houses (houses/plan_file.py)."""
+"""Files with this ending are floor plans of houses (scenes.houses.plan_file)."""
 
 
 def scene_sets() -> dict[str, SceneSet]:

@@ -16,7 +16,7 @@ from navarena.core.errors import FileError
 from navarena.core.sources import source_fingerprint
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 
-_TEXTURES = Path(__file__).parent / "houses" / "textures.py"
+_TEXTURES = Path(__file__).parent / "houses" / "appearance" / "finish_tiles.py"
 
 
 @cache
@@ -29,7 +29,7 @@ def _open_materials() -> Pack:
     """The material pack, drawn first when there is none."""
 
     def build() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        from navarena.scenes.houses.textures import base_tile, tile_names
+        from navarena.scenes.houses.appearance.finish_tiles import base_tile, tile_names
 
         return {name: np.asarray(base_tile(name)) for name in tile_names()}, {}
 
@@ -43,7 +43,7 @@ def load_tiles() -> Mapping[str, UInt8[np.ndarray, "_ _ 3"]]:
 
 def shared_names(textures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> list[str | None]:
     """For each texture, (h, w, 3) sRGB bytes, the name of the tile that it is; None for a scene's own."""
-    from navarena.scenes.houses.textures import drawn_tile_name
+    from navarena.scenes.houses.appearance.finish_tiles import drawn_tile_name
 
     return [drawn_tile_name(texture) for texture in textures]
 

@@ -18,7 +18,7 @@ from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode, LifelongGoal, ObjectInstance, ViewPoint
 from navarena.episodes.goals import Subtask
 from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedImage
-from navarena.scenes.houses.looks import COLORS
+from navarena.scenes.houses.appearance.finishes import COLORS
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch

@@ -17,7 +17,7 @@ from navarena.episodes.goat.splits import GOAT_EPISODE_SPLITS, VAL_SPLITS
 from navarena.episodes.listed_objects import with_objects
 from navarena.episodes.recipe import Stream
 from navarena.episodes.statistics import compute_statistics
-from navarena.scenes.houses.splits import house_settings
+from navarena.scenes.houses.house_sets import house_settings
 from navarena.scenes.houses.vocabulary import GOAT
 from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.world import open_world

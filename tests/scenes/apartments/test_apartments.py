@@ -10,13 +10,11 @@ from navarena.scenes.apartments import (
     APARTMENT_SPLITS,
     INSTANCE_SPLITS,
     apartment_number,
-    build_apartment,
-    build_twin,
-    draw_apartment,
-    draw_twin,
     original_of,
     twin_of,
 )
+from navarena.scenes.apartments.apartment_sets import split_of
+from navarena.scenes.apartments.generator import build_apartment, build_twin, draw_apartment, draw_twin
 from navarena.scenes.apartments.inventory import (
     ALSO_GUARANTEED,
     FAMILIES_OF,
@@ -27,14 +25,13 @@ from navarena.scenes.apartments.inventory import (
     TARGETS,
 )
 from navarena.scenes.apartments.layout import SHELL, apartment_plans, wall_key
-from navarena.scenes.apartments.splits import split_of
 from navarena.scenes.apartments.stock import split_stock, stock_of
 from navarena.scenes.catalog import scene_ids, scene_sets
-from navarena.scenes.houses.footprints import house_floors
 from navarena.scenes.houses.furniture.catalog import FAMILIES
-from navarena.scenes.houses.house_plan import HousePlan
-from navarena.scenes.houses.plan import Rect
-from navarena.scenes.houses.statistics import STRUCTURE
+from navarena.scenes.houses.house_statistics import STRUCTURE
+from navarena.scenes.houses.plan.floor_plan import Rect
+from navarena.scenes.houses.plan.house_plan import HousePlan
+from navarena.scenes.houses.structure.walkable_floors import house_floors
 from navarena.scenes.houses.vocabulary import ROBOTHOR
 from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings

@@ -3,19 +3,19 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from house_samples import SEEDS, placements_of, sample_plan
 
+from house_samples import SEEDS, placements_of, sample_plan
 from navarena.core.errors import InputError
-from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.furnish import draw_clutter
+from navarena.scenes.houses.appearance.finishes import COLORS, FINISHES, STYLES
+from navarena.scenes.houses.furnishing.furnish_rooms import draw_clutter
+from navarena.scenes.houses.furnishing.room_groups import FLOOR_CLUTTER, KITCHEN_RUN, MISSING_ROOM, RECIPES
 from navarena.scenes.houses.furniture.catalog import CATEGORIES, FAMILIES, STAND_INS, described, is_flat
 from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.generator import draw_house
-from navarena.scenes.houses.house_plan import HousePlan
-from navarena.scenes.houses.looks import COLORS, FINISHES, STYLES
-from navarena.scenes.houses.recipes import FLOOR_CLUTTER, KITCHEN_RUN, MISSING_ROOM, RECIPES
+from navarena.scenes.houses.plan.house_plan import HousePlan
+from navarena.scenes.houses.random_draws import Draws
 from navarena.scenes.houses.settings import CLUTTER_LEVELS, HouseSettings
-from navarena.scenes.houses.shapes import template
+from navarena.scenes.houses.solids.shapes import template
 
 
 def some_room_style(seed: int) -> RoomStyle:

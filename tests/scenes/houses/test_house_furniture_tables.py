@@ -1,12 +1,12 @@
 import pytest
 
 from navarena.core.errors import SceneError
-from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.appearance.finishes import STYLES, Look
 from navarena.scenes.houses.furniture.families import split_entries
 from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.furniture.rows import Body, split_fields
-from navarena.scenes.houses.looks import STYLES, Look
-from navarena.scenes.houses.parts import Model
+from navarena.scenes.houses.random_draws import Draws
+from navarena.scenes.houses.solids.models import Model
 
 
 def room(*name: str | int) -> RoomStyle:

@@ -8,13 +8,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from house_samples import SEEDS, USUAL, placements_of, sample_plan, sample_scene
 
+import house_samples
+from house_samples import SEEDS, USUAL, placements_of, sample_plan, sample_scene
 from navarena.scenes.houses import HouseSettings, build_house, compute_statistics
-from navarena.scenes.houses.footprints import LOWEST_BODY_MM, obstructions, walkable_surfaces
-from navarena.scenes.houses.generator import draw_house
-from navarena.scenes.houses.plan import INNER_HALF_MM
-from navarena.scenes.houses.reachability import (
+from navarena.scenes.houses.furnishing.free_space import turned_rect
+from navarena.scenes.houses.furnishing.reachability import (
     CELL_MM,
     TALLEST_BODY_MM,
     build_floor_grid,
@@ -22,7 +21,9 @@ from navarena.scenes.houses.reachability import (
     obstacle_rects,
     remove_blockers,
 )
-from navarena.scenes.houses.space import turned_rect
+from navarena.scenes.houses.generator import draw_house
+from navarena.scenes.houses.plan.floor_plan import INNER_HALF_MM
+from navarena.scenes.houses.structure.walkable_floors import LOWEST_BODY_MM, obstructions, walkable_surfaces
 from navarena.scenes.houses.vocabulary import HABITAT_2020
 from navarena.scenes.scene import Scene
 from navarena.scenes.validation import validate_scene
@@ -50,14 +51,14 @@ def fingerprint(scene: Scene) -> str:
 def test_a_seed_gives_the_same_house_in_any_process():
     seeds = (8, 3)
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from test_house_scenes import fingerprint; "
+        "import sys; sys.path[:0] = sys.argv[1:]; from test_house_scenes import fingerprint; "
         "from navarena.scenes.houses import build_house; "
         f"print(*(fingerprint(build_house(seed)) for seed in {seeds}))"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "12345", "NAVARENA_THREADS": "1"}
-    folder = os.path.dirname(__file__)
+    folders = [os.path.dirname(__file__), os.path.dirname(house_samples.__file__)]
     other = subprocess.run(
-        [sys.executable, "-c", code, folder], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *folders], env=environment, capture_output=True, text=True, check=True
     )
     assert other.stdout.split() == [fingerprint(sample_scene(seed)) for seed in seeds]
 

@@ -1,13 +1,13 @@
 from pathlib import Path
 
 import pytest
-from house_samples import SEEDS, placements_of, sample_plan
 
+from house_samples import SEEDS, placements_of, sample_plan
 from navarena.core.errors import UnknownNameError
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
 from navarena.scenes.houses.generator import draw_house
+from navarena.scenes.houses.house_sets import house_seed, house_settings
 from navarena.scenes.houses.settings import HouseSettings
-from navarena.scenes.houses.splits import house_seed, house_settings
 from navarena.scenes.houses.vocabulary import (
     BENCHMARKS,
     GOAT_SPLITS,

@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 
 from graph_world import TOURS, r2r_items, write_sources
 from navarena.core.errors import ActionError, InputError, UnknownNameError
-from navarena.tasks import NavigationEnv, NavigationVectorEnv, load_task_episodes
+from navarena.tasks import NavigationEnv, NavigationVectorEnv, get_task, load_task_episodes
 
 
 @pytest.fixture(params=["r2r-v1", "ir2r-v1"])
@@ -20,7 +20,7 @@ def protocol_id(request):
 @pytest.fixture
 def options(tmp_path, protocol_id):
     dataset, sources = write_sources(tmp_path, protocol_id == "ir2r-v1")
-    return {"dataset": dataset, "sources": sources, "split": ""}
+    return {"dataset": dataset, "sources": sources}
 
 
 def test_gymnasium_accepts_the_environments(options, protocol_id):
@@ -71,11 +71,11 @@ def test_the_vector_environment_is_the_single_one(options, protocol_id):
 def test_a_given_tour_and_a_given_episode(tmp_path):
     dataset, sources = write_sources(tmp_path, tours=True)
     episodes = load_task_episodes(
-        NavigationEnv("ir2r-v1", "", dataset, sources=sources).task, "", dataset, sources
+        NavigationEnv("ir2r-v1", dataset=dataset, sources=sources).task, "", dataset, sources
     )
     tour = [one for one in episodes.episodes if one.tour_id == "1"]
     assert tuple(one.episode_id for one in tour) == TOURS[1]
-    env = NavigationEnv("ir2r-v1", "", dataset, sources=sources)
+    env = NavigationEnv("ir2r-v1", dataset=dataset, sources=sources)
     _, info = env.reset(options={"tour": tour})
     expected = {"episode_id": "4_1", "scene_id": "scan1", "began": False, "tour_id": "1", "phase": "agent"}
     assert info == expected
@@ -95,7 +95,7 @@ def test_a_given_tour_and_a_given_episode(tmp_path):
 
 def test_environments_can_be_copied_at_any_time(tmp_path):
     dataset, sources = write_sources(tmp_path, tours=True)
-    env = NavigationEnv("ir2r-v1", "", dataset, sources=sources)
+    env = NavigationEnv("ir2r-v1", dataset=dataset, sources=sources)
     env.reset(seed=1)
     env.step(1)
     twin = pickle.loads(pickle.dumps(env))
@@ -111,9 +111,9 @@ def test_environments_refuse_the_wrong_files(tmp_path):
     dataset, sources = write_sources(tmp_path, tours=True)
     bare = type(sources)(scenes=sources.scenes)
     with pytest.raises(InputError, match="navarena tours make"):
-        NavigationEnv("ir2r-v1", "", dataset, sources=bare)
+        NavigationEnv("ir2r-v1", dataset=dataset, sources=bare)
     with pytest.raises(InputError, match="use ir2r-v1"):
-        NavigationEnv("r2r-v1", "", dataset, sources=sources)
+        NavigationEnv("r2r-v1", dataset=dataset, sources=sources)
     with pytest.raises(InputError, match="--dataset FILE --scenes FOLDER"):
         NavigationEnv("r2r-v1")
     with pytest.raises(InputError, match="expected no references for r2r-v1"):
@@ -121,10 +121,10 @@ def test_environments_refuse_the_wrong_files(tmp_path):
             "r2r-v1", "", dataset, sources=type(sources)(scenes=sources.scenes, references="gt.json")
         )
     with pytest.raises(InputError, match="without cameras or motion"):
-        NavigationEnv("r2r-v1", "", dataset, sources=bare, corruptions=("speckle_noise:3",))
+        NavigationEnv("r2r-v1", dataset=dataset, sources=bare, corruptions=("speckle_noise:3",))
     with pytest.raises(UnknownNameError, match="Did you mean 'ir2r-v1'"):
         NavigationEnv("ir2r-v2")
-    env = NavigationEnv("r2r-v1", "", dataset, sources=bare)
+    env = NavigationEnv("r2r-v1", dataset=dataset, sources=bare)
     env.reset(seed=0)
     with pytest.raises(ActionError, match="integer action"):
         env.step(0.5)
@@ -135,7 +135,14 @@ def test_environments_refuse_the_wrong_files(tmp_path):
 def test_a_test_split_runs_but_is_not_scored(tmp_path):
     items = [{**item, "path": item["path"][:1]} for item in r2r_items()]
     dataset, sources = write_sources(tmp_path, items=items)
-    env = NavigationEnv("r2r-v1", "", dataset, sources=sources)
+    env = NavigationEnv("r2r-v1", dataset=dataset, sources=sources)
     env.reset(seed=0)
     _, reward, terminated, _, info = env.step(0)
     assert terminated and reward == 0 and info["metrics"] == {"length": 0.0, "path_steps": 0.0}
+
+
+@pytest.mark.parametrize("split", ["", "mini", "val", "val_seen"])
+def test_the_split_is_that_of_the_files_name(tmp_path, split):
+    dataset, sources = write_sources(tmp_path, tours=True)
+    found = load_task_episodes(get_task("ir2r-v1"), split, dataset, sources)
+    assert found.split == "val_seen" and len(found) == 7

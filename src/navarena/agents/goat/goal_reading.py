@@ -8,7 +8,7 @@ import numpy as np
 from navarena.agents.encoders.encoder import GoalQuery
 from navarena.core.errors import InputError
 from navarena.episodes.goat.lexicon import ATTRIBUTES, THINGS, read_text
-from navarena.scenes.houses.looks import COLORS
+from navarena.scenes.houses.appearance.finishes import COLORS
 from navarena.tasks.goat import Goat
 from navarena.tasks.task import Task
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.mapping import Instance
-from navarena.scenes.houses.looks import COLORS
+from navarena.scenes.houses.appearance.finishes import COLORS
 
 NEAR = 1.5
 """Metres between two instances of which one is named to tell the place of the other; their boxes are not

@@ -8,9 +8,9 @@ from typing import Literal
 
 from navarena.episodes.goat.looks import ALIKE, MATERIALS, PATTERNS, SHAPES
 from navarena.episodes.language.landmarks import STRUCTURE
+from navarena.scenes.houses.appearance.finishes import COLORS
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
-from navarena.scenes.houses.looks import COLORS
-from navarena.scenes.houses.programme import ROOM_KINDS
+from navarena.scenes.houses.plan.programme import ROOM_KINDS
 from navarena.scenes.houses.vocabulary import BENCHMARKS, GOAT, names_of
 
 Kind = Literal["thing", "attribute", "room"]

@@ -10,7 +10,7 @@ from navarena.episodes.goat.looks import MATERIALS, PATTERNS, SHAPES
 from navarena.episodes.goat.relations import RelationKind
 from navarena.episodes.goat.wording import PHRASES
 from navarena.episodes.language import Landmark
-from navarena.scenes.houses.looks import COLORS
+from navarena.scenes.houses.appearance.finishes import COLORS
 
 Attribute = tuple[str, str]
 """Name and value, such as ("color", "white")."""

@@ -17,16 +17,16 @@ from navarena.scenes.apartments.places import NearFloor, find_near_floor, legal_
 from navarena.scenes.apartments.recipes import ANCHORS, RECIPES
 from navarena.scenes.apartments.sight import is_seen
 from navarena.scenes.apartments.stock import Instance, split_stock
-from navarena.scenes.houses.arrange import Arranger
-from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.appearance.finishes import Style
+from navarena.scenes.houses.furnishing.arranger import Arranger
+from navarena.scenes.houses.furnishing.free_space import Placement, make_spaces
+from navarena.scenes.houses.furnishing.group_placement import add_group
+from navarena.scenes.houses.furnishing.reachability import remove_blockers
 from navarena.scenes.houses.furniture.catalog import FAMILIES
 from navarena.scenes.houses.furniture.room_style import RoomStyle
-from navarena.scenes.houses.groups import add_group
-from navarena.scenes.houses.looks import Style
-from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, STRAIGHT, Model
-from navarena.scenes.houses.plan import FloorPlan
-from navarena.scenes.houses.reachability import remove_blockers
-from navarena.scenes.houses.space import Placement, make_spaces
+from navarena.scenes.houses.plan.floor_plan import FloorPlan
+from navarena.scenes.houses.random_draws import Draws
+from navarena.scenes.houses.solids.models import QUARTERS, SLIGHT_TURNS, STRAIGHT, Model
 
 ATTEMPTS = 40
 PATIENCE = 10

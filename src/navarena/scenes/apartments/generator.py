@@ -1,13 +1,14 @@
 """From the name of an apartment to a furnished, lit scene."""
 
+from navarena.scenes.apartments.apartment_sets import apartment_number
 from navarena.scenes.apartments.furnish import called_by_furniture, furnish_apartment
 from navarena.scenes.apartments.layout import apartment_plans
-from navarena.scenes.apartments.splits import SET_NAME, TWIN_NAME, apartment_number
 from navarena.scenes.apartments.twins import apartment_draws, draw_light, make_twin, relight, twin_draws
-from navarena.scenes.houses.furnish import draw_style
+from navarena.scenes.houses.furnishing.furnish_rooms import draw_style
 from navarena.scenes.houses.generator import compile_house
-from navarena.scenes.houses.house_plan import HousePlan, Storey
+from navarena.scenes.houses.plan.house_plan import HousePlan, Storey
 from navarena.scenes.scene import Scene
+from navarena.scenes.twin_ids import APARTMENT_SET, TWIN_SET
 
 LIGHT_SPACING_MM = 400
 """Distance of the vertices at which light is baked on floors, walls and ceilings."""
@@ -36,13 +37,13 @@ def build_apartment(split: str, index: int) -> Scene:
     Raises UnknownNameError for another split and InputError for an index outside it.
     """
     number, house = apartment_number(split, index), draw_apartment(split, index)
-    scene_id = f"{SET_NAME}/{split}/{index:05d}"
+    scene_id = f"{APARTMENT_SET}/{split}/{index:05d}"
     return compile_house(house, apartment_draws(number), LIGHT_SPACING_MM, scene_id)
 
 
 def build_twin(split: str, index: int) -> Scene:
     """The twin of an apartment, under its own light; raises as build_apartment does."""
     number, house = apartment_number(split, index), draw_twin(split, index)
-    scene_id = f"{TWIN_NAME}/{split}/{index:05d}"
+    scene_id = f"{TWIN_SET}/{split}/{index:05d}"
     scene = compile_house(house, twin_draws(number), LIGHT_SPACING_MM, scene_id)
     return relight(scene, draw_light(number))

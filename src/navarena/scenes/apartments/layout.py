@@ -11,10 +11,18 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import count
 
-from navarena.scenes.apartments.splits import APARTMENTS
-from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.openings import CORNER_MM, Contact, find_contacts
-from navarena.scenes.houses.plan import EAST, INNER_HALF_MM, WEST, FloorPlan, Opening, PlannedRoom, Rect
+from navarena.scenes.apartments.apartment_sets import APARTMENTS
+from navarena.scenes.houses.plan.floor_plan import (
+    EAST,
+    INNER_HALF_MM,
+    WEST,
+    FloorPlan,
+    Opening,
+    PlannedRoom,
+    Rect,
+)
+from navarena.scenes.houses.plan.openings import CORNER_MM, Contact, find_contacts
+from navarena.scenes.houses.random_draws import Draws
 
 INSIDE_MM = (8800, 3900)
 """Floor of the empty shell along x and z."""

@@ -7,17 +7,17 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from navarena.scenes.apartments.inventory import SmallKind
-from navarena.scenes.houses.arrange import Arranger
-from navarena.scenes.houses.furniture.catalog import FAMILIES
-from navarena.scenes.houses.parts import QUARTERS, Model, Turn
-from navarena.scenes.houses.plan import FloorPlan, Rect
-from navarena.scenes.houses.reachability import (
+from navarena.scenes.houses.furnishing.arranger import Arranger
+from navarena.scenes.houses.furnishing.free_space import Placement, turned_rect
+from navarena.scenes.houses.furnishing.reachability import (
     CELL_MM,
     build_floor_grid,
     fixed_obstacles,
     obstacle_rects,
 )
-from navarena.scenes.houses.space import Placement, turned_rect
+from navarena.scenes.houses.furniture.catalog import FAMILIES
+from navarena.scenes.houses.plan.floor_plan import FloorPlan, Rect
+from navarena.scenes.houses.solids.models import QUARTERS, Model, Turn
 
 BODY_MM = 180
 """Radius of the body that must come near: a LoCoBot's, rounded up."""

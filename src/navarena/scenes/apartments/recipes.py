@@ -1,8 +1,8 @@
-"""What furniture stands in which room of an apartment, in what groups, as data (see houses/recipes.py)."""
+"""Groups of furniture by room of an apartment, as data; houses.furnishing.room_groups has those of houses."""
 
 from collections.abc import Mapping, Sequence
 
-from navarena.scenes.houses.recipes import Follower, Group
+from navarena.scenes.houses.furnishing.room_groups import Follower, Group
 
 _MEDIA = Group(
     ("tv_stand",),

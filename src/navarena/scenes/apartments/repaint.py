@@ -7,10 +7,10 @@ A red mug does not turn blue, but terracotta, or dotted; oak becomes birch. What
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.looks import FINISHES, PICTURES, Look
-from navarena.scenes.houses.parts import Model
-from navarena.scenes.houses.space import Placement
+from navarena.scenes.houses.appearance.finishes import FINISHES, PICTURES, Look
+from navarena.scenes.houses.furnishing.free_space import Placement
+from navarena.scenes.houses.random_draws import Draws
+from navarena.scenes.houses.solids.models import Model
 
 KIN_COLORS: Sequence[tuple[str, ...]] = (
     ("white", "ivory", "cream", "light grey"),

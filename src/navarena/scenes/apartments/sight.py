@@ -6,9 +6,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from navarena.scenes.apartments.places import NearFloor
-from navarena.scenes.houses.plan import FloorPlan
-from navarena.scenes.houses.reachability import CELL_MM, solid_walls
-from navarena.scenes.houses.space import Placement, turned_rect
+from navarena.scenes.houses.furnishing.free_space import Placement, turned_rect
+from navarena.scenes.houses.furnishing.reachability import CELL_MM, solid_walls
+from navarena.scenes.houses.plan.floor_plan import FloorPlan
 
 CAMERA_MM = 880
 """Height of the camera of RoboTHOR's LoCoBot (Batra et al. 2020, section 4)."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from navarena.core.errors import SceneError
+from navarena.scenes.apartments.apartment_sets import INSTANCES, instance_numbers
 from navarena.scenes.apartments.inventory import FAMILIES_OF
-from navarena.scenes.apartments.splits import INSTANCES, instance_numbers
-from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.appearance.finishes import STYLES
 from navarena.scenes.houses.furniture.catalog import FAMILIES, described
 from navarena.scenes.houses.furniture.room_style import RoomStyle
-from navarena.scenes.houses.looks import STYLES
-from navarena.scenes.houses.parts import Model, Part
+from navarena.scenes.houses.random_draws import Draws
+from navarena.scenes.houses.solids.models import Model, Part
 
 FRESH_DRAWINGS = 24
 """Of an instance, until it can be told from all before it by its description; then any other one does."""

@@ -4,7 +4,7 @@ RoboTHOR has physical counterparts of some of its scenes: the same walls and the
 same places, another appearance, another light, another camera and other control (Batra et al. 2020,
 section 4 and figure 5). A twin keeps every wall, thing and place, so that an episode of the
 apartment is an episode of its twin, with the same shortest path. Looks, lamps and the colour of the
-light are the twin's own; splits.TWIN_CORRUPTIONS say what else differs.
+light are the twin's own; apartment_sets.TWIN_CORRUPTIONS say what else differs.
 """
 
 from dataclasses import dataclass, replace
@@ -15,10 +15,10 @@ import numpy as np
 from navarena.scenes.apartments.furnish import draw_lamps
 from navarena.scenes.apartments.inventory import FIXTURES
 from navarena.scenes.apartments.repaint import repaint
-from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.furnish import draw_style
-from navarena.scenes.houses.house_plan import HousePlan
-from navarena.scenes.houses.looks import Style
+from navarena.scenes.houses.appearance.finishes import Style
+from navarena.scenes.houses.furnishing.furnish_rooms import draw_style
+from navarena.scenes.houses.plan.house_plan import HousePlan
+from navarena.scenes.houses.random_draws import Draws
 from navarena.scenes.scene import Scene
 
 LIGHTS = ((255, 238, 214), (255, 247, 234), (236, 244, 255))

@@ -1,9 +1,9 @@
 """Generated houses: floor plan, furniture, materials and light from a seed."""
 
 from navarena.scenes.houses.building import build_house
+from navarena.scenes.houses.house_sets import HOUSE_SPLITS, house_seed
+from navarena.scenes.houses.house_statistics import HouseStatistics, compute_statistics
 from navarena.scenes.houses.settings import HouseSettings
-from navarena.scenes.houses.splits import HOUSE_SPLITS, house_seed
-from navarena.scenes.houses.statistics import HouseStatistics, compute_statistics
 
 __all__ = [
     "HOUSE_SPLITS",

@@ -13,7 +13,7 @@ def build_house(seed: int, settings: HouseSettings = USUAL_SETTINGS, scene_id: s
     machine.
 
     Args:
-        seed: any integer; see splits.house_seed for the seeds of the published splits.
+        seed: any integer; see house_sets.house_seed for the seeds of the published splits.
         settings: storeys, area, number of rooms, clutter, density of the baked light.
         scene_id: stored in the scene; "house-<seed>" when empty.
     """

@@ -6,24 +6,29 @@ from pathlib import Path
 
 import numpy as np
 
+from navarena.scenes.houses.appearance.finish_tiles import base_tile
+from navarena.scenes.houses.appearance.finishes import COLORS, FINISHES, Look, Style
 from navarena.scenes.houses.building import USUAL_SETTINGS
-from navarena.scenes.houses.draws import Draws
-from navarena.scenes.houses.footprints import house_floors
-from navarena.scenes.houses.furnish import Habits, draw_clutter, draw_looks, draw_style, furnish
-from navarena.scenes.houses.house_plan import HousePlan, Storey
-from navarena.scenes.houses.looks import COLORS, FINISHES, Look, Style
-from navarena.scenes.houses.mesh import HouseMesh, Thing
-from navarena.scenes.houses.plan import INNER_HALF_MM
-from navarena.scenes.houses.plan_file import read_plan
-from navarena.scenes.houses.plans import draw_empty_house
-from navarena.scenes.houses.polygons import outline_of
-from navarena.scenes.houses.reachability import remove_blockers
+from navarena.scenes.houses.furnishing.furnish_rooms import (
+    Habits,
+    draw_clutter,
+    draw_looks,
+    draw_style,
+    furnish,
+)
+from navarena.scenes.houses.furnishing.reachability import remove_blockers
+from navarena.scenes.houses.plan.empty_house import draw_empty_house
+from navarena.scenes.houses.plan.floor_plan import INNER_HALF_MM
+from navarena.scenes.houses.plan.house_plan import HousePlan, Storey
+from navarena.scenes.houses.plan.polygons import inset
+from navarena.scenes.houses.plan.stairs import stairs_room
+from navarena.scenes.houses.plan_file.reader import read_plan
+from navarena.scenes.houses.random_draws import Draws
 from navarena.scenes.houses.settings import HouseSettings
-from navarena.scenes.houses.slanted_polygons import inset
-from navarena.scenes.houses.stairs import stairs_room
-from navarena.scenes.houses.storey_mesh import join_storeys, light_storey, raised
-from navarena.scenes.houses.structure import RoomLooks
-from navarena.scenes.houses.textures import base_tile
+from navarena.scenes.houses.solids.mesh_builder import HouseMesh, Thing
+from navarena.scenes.houses.structure.rooms import RoomLooks
+from navarena.scenes.houses.structure.storey_mesh import join_storeys, light_storey, raised
+from navarena.scenes.houses.structure.walkable_floors import house_floors
 from navarena.scenes.scene import Material, Room, Scene, SceneObject
 
 GENERATOR = "houses-v0"
@@ -64,7 +69,7 @@ def compile_seed(seed: int, settings: HouseSettings, scene_id: str) -> Scene:
 
 
 def build_plan(path: Path, settings: HouseSettings = USUAL_SETTINGS, scene_id: str = "") -> Scene:
-    """The house of a floor plan's file (see plan_file), furnished and lit.
+    """The house of a floor plan's file (see plan_file.reader), furnished and lit.
 
     What stands in it follows from the file's content alone.
 
@@ -179,8 +184,7 @@ def _scene_rooms(storey: Storey, level: int, looks: list[RoomLooks], before: int
     plan, rooms = storey.plan, []
     low, high = storey.base / 1000, (storey.base + plan.ceiling) / 1000
     for index, room in enumerate(plan.rooms):
-        exact = inset(room.outline, INNER_HALF_MM) if room.outline else outline_of(room.floor_pieces)
-        polygon = tuple((x / 1000, z / 1000) for x, z in exact)
+        polygon = tuple((x / 1000, z / 1000) for x, z in inset(room.corners, INNER_HALF_MM))
         attributes = {"floor": FLOOR_MATERIALS.get(looks[index].floor.material, "tiles")}
         rooms.append(Room(before + index + 1, room.category, polygon, level, low, high, attributes))
     return rooms

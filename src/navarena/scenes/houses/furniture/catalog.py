@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from navarena.scenes.houses.furniture.families import Family, read_families
-from navarena.scenes.houses.parts import Model
+from navarena.scenes.houses.solids.models import Model
 
 FAMILIES: Mapping[str, Family] = read_families()
 """All families by name."""

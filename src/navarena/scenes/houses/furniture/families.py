@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from navarena.core.errors import SceneError
-from navarena.core.suggest import require_name
+from navarena.core.errors import SceneError, require_name
 from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.furniture.rows import Body
-from navarena.scenes.houses.parts import Model
+from navarena.scenes.houses.solids.models import Model
 
 PACKAGE = "navarena.scenes.houses.furniture"
 FILES = ("tables", "seating", "storage", "kitchen", "household", "decoration", "leisure", "office")

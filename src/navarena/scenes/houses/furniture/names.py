@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from navarena.scenes.houses import shapes
-from navarena.scenes.houses.looks import FABRIC_PATTERNS, PICTURES, RUGS, Look
-from navarena.scenes.houses.parts import QUARTERS, SLIGHT_TURNS, STRAIGHT, Assembly, Turn
-from navarena.scenes.houses.shapes import SECTIONS, Shape, lathe, leaning, straight, tapered
+from navarena.scenes.houses.appearance.finishes import FABRIC_PATTERNS, PICTURES, RUGS, Look
+from navarena.scenes.houses.solids.models import QUARTERS, SLIGHT_TURNS, STRAIGHT, Assembly, Turn
+from navarena.scenes.houses.solids.shapes import SECTIONS, Shape, lathe, leaning, straight, tapered
 
 LEANING_CUSHION = Shape(
     "chamfered",

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from navarena.scenes.houses.draws import Draws
+from navarena.scenes.houses.appearance.finishes import Look, Style
 from navarena.scenes.houses.furniture.names import NAMES
-from navarena.scenes.houses.looks import Look, Style
+from navarena.scenes.houses.random_draws import Draws
 
 UPHOLSTERY = ("fabric", "fabric", "fabric", "leather", "leather", "striped fabric", "plaid", "floral fabric")
 

@@ -14,12 +14,11 @@ from functools import cached_property
 from types import CodeType
 from typing import Any
 
-from navarena.core.errors import SceneError, UnknownNameError
-from navarena.core.suggest import require_name
+from navarena.core.errors import SceneError, UnknownNameError, require_name
+from navarena.scenes.houses.appearance.finishes import COLORS, FINISHES
 from navarena.scenes.houses.furniture.names import BUILDERS
 from navarena.scenes.houses.furniture.room_style import RoomStyle
-from navarena.scenes.houses.looks import COLORS, FINISHES
-from navarena.scenes.houses.parts import Assembly, Model
+from navarena.scenes.houses.solids.models import Assembly, Model
 
 ROOM_COLORS = ("accent", "any_accent", "textile", "metal_color")
 """Colours of looks that depend on the room."""

@@ -1,8 +1,8 @@
 """Curtains and blinds, which are cut to the size of their window."""
 
+from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.room_style import RoomStyle
-from navarena.scenes.houses.looks import Look
-from navarena.scenes.houses.parts import Assembly, Model
+from navarena.scenes.houses.solids.models import Assembly, Model
 
 
 def draw_curtain_look(room: RoomStyle) -> Look:

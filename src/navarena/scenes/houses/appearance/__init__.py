@@ -1,0 +1,1 @@
+"""Finishes, their texture tiles, and baked light."""

@@ -1,0 +1,1 @@
+"""Which furniture stands where, so that every room stays reachable."""

@@ -1,0 +1,181 @@
+"""Keeping every room and nearly all of the floor reachable: what blocks the way is taken out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Int
+
+from navarena.scenes.houses.furnishing.free_space import Placement
+from navarena.scenes.houses.furnishing.reach_kernels import block_around, label_components
+from navarena.scenes.houses.plan.floor_plan import FloorPlan, Rect, without_all
+from navarena.scenes.houses.plan.wall_rects import wall_rects
+from navarena.scenes.houses.plan.walls import wall_covers
+from navarena.scenes.houses.structure.walkable_floors import leaf_obstructions, obstructions
+from navarena.scenes.houses.structure.wall_boxes import doorway_rects
+
+CELL_MM = 50
+RADII_MM = (240, 180)
+"""Bodies for which the floor must hang together: a roomy one, and the smallest of the field."""
+
+STRANDED_PERMILLE = 10
+"""Share of the free floor that may be cut off (the target is 2 %, half is kept in reserve)."""
+
+TALLEST_BODY_MM = 1500
+
+ESSENTIAL = frozenset(
+    {
+        "bed",
+        "sofa",
+        "toilet",
+        "washbasin",
+        "kitchen_sink",
+        "oven",
+        "refrigerator",
+        "dining_table",
+        "wall_table",
+    }
+)
+"""Families that give way only when nothing else does."""
+
+
+@dataclass(frozen=True)
+class FloorGrid:
+    """Places for a body's centre.
+
+    Attributes:
+        labels: (nx, nz) int32, component number from 1; -1 where the body does not fit.
+        sizes: (C,) int64, cells of each component.
+        x0, z0: origin, millimetres; cells measure CELL_MM.
+    """
+
+    labels: Int[np.ndarray, "nx nz"]
+    sizes: Int[np.ndarray, "c"]
+    x0: int
+    z0: int
+
+    @property
+    def main(self) -> int:
+        """Number of the largest component; 0 when there is none."""
+        return int(np.argmax(self.sizes)) + 1 if len(self.sizes) else 0
+
+    @property
+    def reachable_share(self) -> float:
+        """Share of the free places that lie in the largest component."""
+        return float(self.sizes.max() / self.sizes.sum()) if len(self.sizes) else 0.0
+
+    def window(self, rect: Rect) -> Int[np.ndarray, "a b"]:
+        """The labels of the cells that `rect` touches."""
+        i0, i1 = (rect.x0 - self.x0) // CELL_MM, (rect.x1 - self.x0) // CELL_MM + 1
+        j0, j1 = (rect.z0 - self.z0) // CELL_MM, (rect.z1 - self.z0) // CELL_MM + 1
+        return self.labels[max(0, i0) : i1, max(0, j0) : j1]
+
+
+def solid_walls(plan: FloorPlan) -> list[Rect]:
+    """Walls with the doorways between rooms cut out."""
+    if plan.is_slanted:
+        return wall_covers(plan)
+    return without_all(wall_rects(plan.rooms), doorway_rects(plan))
+
+
+def fixed_obstacles(plan: FloorPlan) -> list[Rect]:
+    """What stands in the way in an empty storey: walls, open door leaves, the well of stairs."""
+    leaves = [o.rect for o in leaf_obstructions(plan)]
+    return [*solid_walls(plan), *leaves, *([plan.well] if plan.well is not None else [])]
+
+
+def build_floor_grid(plan: FloorPlan, obstacles: Sequence[Rect], radius: int) -> FloorGrid:
+    """Where the centre of a body of `radius` millimetres can be, by components.
+
+    `obstacles` are all outlines in its way, those of `fixed_obstacles` included.
+    """
+    cells = [room.cell for room in plan.rooms]
+    x0, z0 = min(cell.x0 for cell in cells), min(cell.z0 for cell in cells)
+    x1, z1 = max(cell.x1 for cell in cells), max(cell.z1 for cell in cells)
+    grid = np.full(((x1 - x0) // CELL_MM + 1, (z1 - z0) // CELL_MM + 1), -1, np.int32)
+    for rect in [piece for room in plan.rooms for piece in room.floor_pieces] + doorway_rects(plan):
+        i0, i1 = (rect.x0 - x0) // CELL_MM, -(-(rect.x1 - x0) // CELL_MM)
+        j0, j1 = (rect.z0 - z0) // CELL_MM, -(-(rect.z1 - z0) // CELL_MM)
+        grid[i0:i1, j0:j1] = 0
+    rects = [(r.x0, r.z0, r.x1, r.z1) for r in obstacles]
+    block_around(grid, np.array(rects, np.int64).reshape(-1, 4), x0, z0, CELL_MM, radius)
+    return FloorGrid(grid, label_components(grid), x0, z0)
+
+
+def obstacle_rects(placement: Placement) -> list[Rect]:
+    """Outlines of what stands in a body's way."""
+    return [o.rect for o in obstructions(placement) if o.low < TALLEST_BODY_MM]
+
+
+def remove_blockers(plan: FloorPlan, placements: Sequence[Placement]) -> list[Placement]:
+    """The placements without those that cut off a room or more floor than allowed."""
+    check = _Check(plan, fixed_obstacles(plan), [obstacle_rects(placement) for placement in placements])
+    kept = set(range(len(placements)))
+    for radius in RADII_MM:
+        grid = check.grid(kept, radius)
+        while not check.is_fine(grid):
+            suspects = check.suspects(placements, kept, grid, radius)
+            if not suspects:
+                break
+            trials = [(check.faults(check.grid(kept - {k}, radius)), -k) for k in suspects]
+            spared = [trial for trial in trials if placements[-trial[1]].family not in ESSENTIAL]
+            helping = [trial for trial in spared if trial[0] < check.faults(grid)]
+            culprit = -min(helping or spared or trials)[1]
+            kept -= _with_children(placements, culprit)
+            grid = check.grid(kept, radius)
+    return _renumbered(placements, sorted(kept))
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The floor of one house with some of its furniture: what stands fixed, and outlines by placement."""
+
+    plan: FloorPlan
+    fixed: Sequence[Rect]
+    outlines: Sequence[Sequence[Rect]]
+
+    def grid(self, kept: set[int], radius: int) -> FloorGrid:
+        standing = [rect for k in sorted(kept) for rect in self.outlines[k]]
+        return build_floor_grid(self.plan, [*self.fixed, *standing], radius)
+
+    def cut_off_rooms(self, grid: FloorGrid) -> list[int]:
+        """Rooms that the main part of the floor does not enter."""
+        return [
+            k
+            for k, room in enumerate(self.plan.rooms)
+            if not any((grid.window(piece.grown(-CELL_MM)) == grid.main).any() for piece in room.floor_pieces)
+        ]
+
+    def faults(self, grid: FloorGrid) -> tuple[int, int]:
+        """(rooms cut off, cells cut off)."""
+        return len(self.cut_off_rooms(grid)), int(grid.sizes.sum() - grid.sizes.max(initial=0))
+
+    def is_fine(self, grid: FloorGrid) -> bool:
+        rooms, cells = self.faults(grid)
+        return rooms == 0 and cells * 1000 <= STRANDED_PERMILLE * int(grid.sizes.sum())
+
+    def suspects(
+        self, placements: Sequence[Placement], kept: set[int], grid: FloorGrid, radius: int
+    ) -> list[int]:
+        """Standing things in rooms that are cut off or beside floor that is."""
+        cut_off = self.cut_off_rooms(grid)
+        found = []
+        for k in sorted(kept):
+            if not self.outlines[k] or placements[k].parent >= 0:
+                continue
+            near = grid.window(placements[k].rect.grown(radius + CELL_MM))
+            if placements[k].room in cut_off or ((near > 0) & (near != grid.main)).any():
+                found.append(k)
+        return found
+
+
+def _with_children(placements: Sequence[Placement], root: int) -> set[int]:
+    return {root} | {k for k, placement in enumerate(placements) if placement.parent == root}
+
+
+def _renumbered(placements: Sequence[Placement], kept: Sequence[int]) -> list[Placement]:
+    number = {old: new for new, old in enumerate(kept)}
+    return [
+        replace(placements[k], parent=number[placements[k].parent] if placements[k].parent >= 0 else -1)
+        for k in kept
+    ]

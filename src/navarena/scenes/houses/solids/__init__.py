@@ -1,0 +1,1 @@
+"""Unit solids, models made of them, and the mesh builder."""

@@ -1,0 +1,392 @@
+"""From parts and panels to triangles.
+
+Parts of equal shape become triangles together, in whole-array steps, so that a house of some
+thousand parts takes milliseconds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from navarena.scenes.houses.appearance.finishes import FINISHES, Look
+from navarena.scenes.houses.plan.floor_plan import Rect
+from navarena.scenes.houses.solids.models import STRAIGHT, Model, Part, Point, Turn
+from navarena.scenes.houses.solids.shapes import Shape, template
+
+GLOWING = frozenset({"garden", "street", "glow", "fire"})
+"""Finishes that are fully lit whatever stands around."""
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object of the house: what it is and where its frame stands (millimetres).
+
+    Things that do not shade (pictures, frames) leave the baked light of what is behind them alone.
+    """
+
+    category: str
+    room: int | None
+    attributes: Mapping[str, str]
+    at: Point = (0, 0, 0)
+    turn: Turn = STRAIGHT
+    shades: bool = True
+
+
+@dataclass(frozen=True)
+class HouseMesh:
+    """All triangles of a house, in millimetres.
+
+    Attributes:
+        vertices: (V, 3) float64.
+        normals: (V, 3) float64 unit vectors.
+        triangles: (T, 3) int32.
+        triangle_object: (T,) int32, index of the thing plus 1.
+        triangle_look: (T,) int32, index into `looks`.
+        uv: (T, 3, 2) float32, in repeats of the tile.
+        vertex_part: (V,) int32, index of the solid a vertex belongs to; -1 for panels.
+        vertex_room: (V,) int32, index of the room that lights it; -1 outside.
+        vertex_glows: (V,) bool, fully lit.
+        looks: distinct looks.
+        part_boxes: (P, 6) float64, lowest and highest corner of each solid that throws shadow.
+        thing_low, thing_high: (N, 3) float64, extent of each thing in its own frame.
+        panel_triangles: so many rows at the beginning are the cells of panels, two rows (a, b, c),
+            (a, c, d) for the cell a, b, c, d.
+    """
+
+    vertices: Float[np.ndarray, "v 3"]
+    normals: Float[np.ndarray, "v 3"]
+    triangles: Int[np.ndarray, "t 3"]
+    triangle_object: Int[np.ndarray, "t"]
+    triangle_look: Int[np.ndarray, "t"]
+    uv: Float[np.ndarray, "t 3 2"]
+    vertex_part: Int[np.ndarray, "v"]
+    vertex_room: Int[np.ndarray, "v"]
+    vertex_glows: Bool[np.ndarray, "v"]
+    looks: tuple[Look, ...]
+    part_boxes: Float[np.ndarray, "p 6"]
+    thing_low: Float[np.ndarray, "n 3"]
+    thing_high: Float[np.ndarray, "n 3"]
+    panel_triangles: int
+
+
+@dataclass(frozen=True)
+class _Placed:
+    part: Part
+    thing: int
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A run of triangles: vertices, corner indices into them, and what they belong to."""
+
+    vertices: np.ndarray
+    own_frame: np.ndarray
+    triangles: np.ndarray
+    uv: np.ndarray
+    thing: np.ndarray
+    look: np.ndarray
+    part: np.ndarray
+
+
+def subdivide(start: int, end: int, spacing: int, marks: Sequence[int] = ()) -> list[int]:
+    """Whole numbers from `start` to `end` through all `marks`, at most `spacing` apart."""
+    fixed = sorted({start, end, *(mark for mark in marks if start < mark < end)})
+    lines = [start]
+    for a, b in pairwise(fixed):
+        pieces = max(1, -(-(b - a) // spacing))
+        lines += [a + (b - a) * k // pieces for k in range(1, pieces + 1)]
+    return lines
+
+
+class MeshBuilder:
+    """Collects the things of a house and turns them into one mesh."""
+
+    def __init__(self) -> None:
+        self.things: list[Thing] = []
+        self._placed: dict[Shape, list[_Placed]] = {}
+        self._count = 0
+        self._looks: dict[Look, int] = {}
+        self._pieces: list[_Piece] = []
+        self._sheets: list[_Piece] = []
+
+    def add_thing(self, thing: Thing, model: Model | None = None) -> int:
+        """Register a thing (with its model, if it has one); returns its index."""
+        self.things.append(thing)
+        index = len(self.things) - 1
+        if model is not None:
+            self.add_parts(index, model.parts)
+        return index
+
+    def add_parts(self, thing: int, parts: Sequence[Part]) -> None:
+        """Add solids to a thing, in its frame."""
+        for part in parts:
+            self._placed.setdefault(part.shape, []).append(_Placed(part, thing))
+
+    def add_panel(
+        self,
+        thing: int,
+        look: Look,
+        axis: int,
+        level: int,
+        facing: int,
+        lines: tuple[Sequence[int], Sequence[int]],
+        holes: Sequence[Rect] = (),
+    ) -> None:
+        """Add a flat grid across `axis` (0 x, 1 y, 2 z) at coordinate `level`.
+
+        Args:
+            thing: index of a thing whose frame is the world.
+            look: finish and colour.
+            axis: normal of the plane.
+            level: coordinate of the plane.
+            facing: +1 or -1, the side it is seen from.
+            lines: grid lines along the two other axes, in the order x, y, z.
+            holes: rectangles over (first, second) axis where no cell is made; their borders are
+                among the lines.
+        """
+        first, second = (np.asarray(line, float) for line in lines)
+        p, q = np.meshgrid(first, second, indexing="ij")
+        vertices = np.full((p.size, 3), float(level))
+        others = [k for k in range(3) if k != axis]
+        vertices[:, others[0]], vertices[:, others[1]] = p.ravel(), q.ravel()
+        quads = _grid_cells(first, second, holes)
+        # first x second points along +axis for x and z, along -axis for y
+        if (facing > 0) == (axis == 1):
+            quads = quads[:, [0, 3, 2, 1]]
+        triangles = quads[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+        used, triangles = np.unique(triangles, return_inverse=True)
+        triangles, vertices = triangles.reshape(-1, 3), vertices[used]
+        count = len(triangles)
+        uv = _world_uv(vertices[triangles], np.full(count, axis), np.full(count, facing))
+        self._pieces.append(self._flat(thing, look, vertices, triangles, uv))
+
+    def add_wall(
+        self,
+        thing: int,
+        look: Look,
+        wall: tuple[tuple[int, int], tuple[int, int]],
+        lines: tuple[Sequence[int], Sequence[int]],
+        holes: Sequence[Rect] = (),
+    ) -> None:
+        """Add an upright grid of any direction, seen with the wall's first point to the left.
+
+        Args:
+            thing: index of a thing whose frame is the world.
+            look: finish and colour.
+            wall: two points (x, z) of its foot.
+            lines: grid lines along the wall, in millimetres from its first point, and above the floor.
+            holes: rectangles over (along, up) where no cell is made; their borders are among the lines.
+        """
+        first, second = (np.asarray(line, float) for line in lines)
+        foot, end = np.array(wall, float)
+        step = (end - foot) / np.sqrt(((end - foot) ** 2).sum())
+        s, y = (grid.ravel() for grid in np.meshgrid(first, second, indexing="ij"))
+        vertices = np.stack([foot[0] + step[0] * s, y, foot[1] + step[1] * s], 1)
+        triangles = _grid_cells(first, second, holes)[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+        used, triangles = np.unique(triangles, return_inverse=True)
+        triangles = triangles.reshape(-1, 3)
+        uv = np.stack([s, y], 1)[used][triangles]
+        self._pieces.append(self._flat(thing, look, vertices[used], triangles, uv))
+
+    def add_sheet(
+        self, thing: int, look: Look, corners: Float[np.ndarray, "t 3 2"], level: int, facing: int
+    ) -> None:
+        """Add level triangles, seen from above (`facing` +1) or below (-1), at height `level`.
+
+        `corners` is (T, 3, 2): (x, z) in millimetres of the corners, clockwise seen from above.
+        """
+        order = corners[:, ::-1] if facing > 0 else corners
+        flat = order.reshape(-1, 2)
+        vertices = np.stack([flat[:, 0], np.full(len(flat), float(level)), flat[:, 1]], 1)
+        triangles = np.arange(len(flat)).reshape(-1, 3)
+        count = len(triangles)
+        uv = _world_uv(vertices[triangles], np.full(count, 1), np.full(count, facing))
+        self._sheets.append(self._flat(thing, look, vertices, triangles, uv))
+
+    def _flat(
+        self, thing: int, look: Look, vertices: np.ndarray, triangles: np.ndarray, uv: np.ndarray
+    ) -> _Piece:
+        """A piece that belongs to no solid; `uv` in millimetres."""
+        return _Piece(
+            vertices,
+            vertices,
+            triangles,
+            uv / FINISHES[look.finish].tile_mm,
+            np.full(len(triangles), thing),
+            np.full(len(triangles), self._look(look)),
+            np.full(len(vertices), -1),
+        )
+
+    def _look(self, look: Look) -> int:
+        return self._looks.setdefault(look, len(self._looks))
+
+    def build(self, thing_room: Sequence[int]) -> HouseMesh:
+        """The mesh of everything added; `thing_room` is the index of the room that lights a thing, or -1."""
+        shadows: list[np.ndarray] = []
+        pieces = [*self._pieces, *self._sheets]
+        for shape, placed in self._placed.items():
+            pieces.append(self._instantiate(shape, placed, shadows))
+        offsets = np.cumsum([0] + [len(piece.vertices) for piece in pieces])
+        vertices = np.concatenate([piece.vertices for piece in pieces])
+        own_frame = np.concatenate([piece.own_frame for piece in pieces])
+        triangles = np.concatenate(
+            [piece.triangles + offset for piece, offset in zip(pieces, offsets[:-1], strict=True)]
+        )
+        thing = np.concatenate([piece.thing for piece in pieces])
+        look = np.concatenate([piece.look for piece in pieces])
+        vertex_thing = np.zeros(len(vertices), np.int64)
+        vertex_thing[triangles] = thing[:, None]
+        glowing = np.array([known.finish in GLOWING for known in self._looks])
+        vertex_glows = np.zeros(len(vertices), bool)
+        vertex_glows[triangles] = glowing[look][:, None]
+        low, high = _extents(own_frame, vertex_thing, len(self.things))
+        return HouseMesh(
+            vertices=vertices,
+            normals=_vertex_normals(vertices, triangles),
+            triangles=triangles.astype(np.int32),
+            triangle_object=(thing + 1).astype(np.int32),
+            triangle_look=look.astype(np.int32),
+            uv=np.concatenate([piece.uv for piece in pieces]).astype(np.float32),
+            vertex_part=np.concatenate([piece.part for piece in pieces]).astype(np.int32),
+            vertex_room=np.asarray(thing_room, np.int32)[vertex_thing],
+            vertex_glows=vertex_glows,
+            looks=tuple(self._looks),
+            part_boxes=np.concatenate(shadows) if shadows else np.zeros((0, 6)),
+            thing_low=low,
+            thing_high=high,
+            panel_triangles=sum(len(piece.triangles) for piece in self._pieces),
+        )
+
+    def _instantiate(self, shape: Shape, placed: Sequence[_Placed], shadows: list[np.ndarray]) -> _Piece:
+        """All parts of one shape at once."""
+        unit = template(shape)
+        number = len(placed)
+        parts = [item.part for item in placed]
+        thing = np.array([item.thing for item in placed])
+        size = np.array([part.size for part in parts], float)[:, None]
+        scaled = unit.vertices[None] * size
+        own = (
+            _turned(scaled, [part.turn for part in parts])
+            + np.array([part.at for part in parts], float)[:, None]
+        )
+        things = [self.things[k] for k in thing]
+        world = _turned(own, [item.turn for item in things])
+        world = world + np.array([item.at for item in things], float)[:, None]
+        uv = _part_uv(unit.vertices, unit.triangles, scaled, parts)
+        solid = np.array([item.shades and not part.thin for item, part in zip(things, parts, strict=True)])
+        index = self._part_indices(solid, world, shadows)
+        count = len(unit.vertices)
+        triangles = unit.triangles[None] + count * np.arange(number)[:, None, None]
+        look = np.array([self._look(part.look) for part in parts])
+        return _Piece(
+            world.reshape(-1, 3),
+            own.reshape(-1, 3),
+            triangles.reshape(-1, 3),
+            uv.reshape(-1, 3, 2),
+            np.repeat(thing, len(unit.triangles)),
+            np.repeat(look, len(unit.triangles)),
+            np.repeat(index, count),
+        )
+
+    def _part_indices(
+        self, solid: np.ndarray, world: np.ndarray, shadows: list[np.ndarray]
+    ) -> Int[np.ndarray, "p"]:
+        """Running numbers of the parts that shade, whose boxes are appended; -1 for the others."""
+        index = np.where(solid, self._count + np.cumsum(solid) - 1, -1)
+        boxes = np.concatenate([world.min(1), world.max(1)], 1)[solid]
+        shadows.append(boxes)
+        self._count += len(boxes)
+        return index
+
+
+def _grid_cells(
+    first: Float[np.ndarray, "a"], second: Float[np.ndarray, "b"], holes: Sequence[Rect]
+) -> Int[np.ndarray, "q 4"]:
+    """Corners of the cells of a grid that are in no hole; point (i, j) has number i * len(second) + j."""
+    rows, columns = np.mgrid[0 : len(first) - 1, 0 : len(second) - 1]
+    keep = np.ones(rows.shape, bool)
+    for hole in holes:
+        inside_first = (first[:-1] >= hole.x0) & (first[1:] <= hole.x1)
+        inside_second = (second[:-1] >= hole.z0) & (second[1:] <= hole.z1)
+        keep &= ~(inside_first[:, None] & inside_second[None])
+    corner = (rows * len(second) + columns)[keep]
+    across, along = corner + len(second), corner + 1
+    return np.stack([corner, across, across + 1, along], 1)
+
+
+def _turned(points: Float[np.ndarray, "p v 3"], turns: Sequence[Turn]) -> Float[np.ndarray, "p v 3"]:
+    """Points rotated about +y, one turn per row."""
+    cosine = np.array([turn.cosine / turn.whole for turn in turns])[:, None]
+    sine = np.array([turn.sine / turn.whole for turn in turns])[:, None]
+    x, y, z = points[..., 0], points[..., 1], points[..., 2]
+    return np.stack([cosine * x + sine * z, y, cosine * z - sine * x], -1)
+
+
+def _world_uv(
+    corners: Float[np.ndarray, "... t 3 3"], axis: Int[np.ndarray, "... t"], sign: Int[np.ndarray, "... t"]
+) -> Float[np.ndarray, "... t 3 2"]:
+    """Box mapping: (u, v) in the unit of `corners`, u to the right and v up as seen from outside."""
+    x, y, z = corners[..., 0], corners[..., 1], corners[..., 2]
+    axis, sign = axis[..., None], sign[..., None]
+    u = np.where(axis == 0, -sign * z, np.where(axis == 2, sign * x, x))
+    v = np.where(axis == 1, -sign * z, y)
+    return np.stack([u, v], -1)
+
+
+def _part_uv(
+    unit: np.ndarray, triangles: np.ndarray, scaled: Float[np.ndarray, "p v 3"], parts: Sequence[Part]
+) -> Float[np.ndarray, "p t 3 2"]:
+    """Texture coordinates: repeats by size, or once over each face for parts that fit."""
+    corners = scaled[:, triangles]
+    normal = np.cross(corners[..., 1, :] - corners[..., 0, :], corners[..., 2, :] - corners[..., 0, :])
+    axis = np.argmax(np.abs(normal), -1)
+    sign = np.sign(np.take_along_axis(normal, axis[..., None], -1)[..., 0]).astype(np.int64)
+    finishes = [FINISHES[part.look.finish] for part in parts]
+    tile = np.array([finish.tile_mm for finish in finishes], float)[:, None, None, None]
+    shift = np.array([[k * 37 % 101 / 101, k * 61 % 103 / 103] for k in range(len(parts))])
+    uv = _world_uv(corners, axis, sign) / tile + shift[:, None, None]
+    uv = np.where(_grain_is_upright(parts, axis)[..., None, None], uv[..., ::-1], uv)
+    fit = np.array([part.fit for part in parts])
+    if fit.any():
+        unit_corners = np.broadcast_to(unit[triangles], corners.shape)
+        fitted = _world_uv(unit_corners, axis, sign)
+        fitted = (
+            fitted + np.stack([np.full(axis.shape, 0.5), np.where(axis == 1, 0.5, 0.0)], -1)[..., None, :]
+        )
+        uv = np.where(fit[:, None, None, None], fitted, uv)
+    return uv
+
+
+def _grain_is_upright(parts: Sequence[Part], axis: Int[np.ndarray, "p t"]) -> Bool[np.ndarray, "p t"]:
+    """Where a part's longest side lies along v, so that its grain must be swapped to follow it."""
+    longest = np.array(
+        [int(np.argmax(part.size)) if FINISHES[part.look.finish].grain else -1 for part in parts]
+    )[:, None]
+    return np.where(axis == 1, longest == 2, longest == 1)
+
+
+def _vertex_normals(
+    vertices: Float[np.ndarray, "v 3"], triangles: Int[np.ndarray, "t 3"]
+) -> Float[np.ndarray, "v 3"]:
+    """Unit normals, averaged over the triangles at a vertex by area."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    face = np.cross(b - a, c - a)
+    corners = triangles.T.ravel()
+    total = np.stack(
+        [np.bincount(corners, np.tile(face[:, k], 3), minlength=len(vertices)) for k in range(3)], 1
+    )
+    length = np.sqrt((total * total).sum(1))
+    return total / np.where(length > 0, length, 1.0)[:, None]
+
+
+def _extents(
+    points: Float[np.ndarray, "v 3"], group: Int[np.ndarray, "v"], groups: int
+) -> tuple[Float[np.ndarray, "n 3"], Float[np.ndarray, "n 3"]]:
+    """Lowest and highest corner of the points of each group."""
+    low, high = np.full((groups, 3), np.inf), np.full((groups, 3), -np.inf)
+    np.minimum.at(low, group, points)
+    np.maximum.at(high, group, points)
+    return low, high

@@ -1,0 +1,272 @@
+"""Tours through the pipeline of evaluation: any workers, batches and interruptions give the same rows."""
+
+import json
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+import pytest
+from navarena.agents.random import RandomAgent
+
+from graph_world import write_sources
+from navarena.agents import Agent, Boundary
+from navarena.cli.main import main
+from navarena.core.errors import InputError
+from navarena.evaluation import EvaluationSettings, evaluate, execute_actions, open_benchmark, replay_run
+from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.journal import journal_path, read_rows
+from navarena.evaluation.order_check import check_order
+from navarena.evaluation.results import summarize_tours
+from navarena.metrics.tours import TourScoring, mean_over_tours, tour_ndtw
+from navarena.tasks import GraphBatch
+
+
+def graph_settings(folder, out="run", **others):
+    if not (folder / "connectivity").exists():
+        write_sources(folder, tours=True)
+    return EvaluationSettings(
+        "ir2r-v1",
+        dataset=str(folder / "R2R_val_seen.json.gz"),
+        scenes=str(folder / "connectivity"),
+        tours=str(folder / "tours.json"),
+        out=folder / out,
+        **others,
+    )
+
+
+def rows_of(settings):
+    return list(evaluate(settings).rows)
+
+
+def test_workers_batches_and_order_do_not_matter(tmp_path):
+    one = rows_of(graph_settings(tmp_path, "one"))
+    assert len(one) == 7 and {row.tour.position for row in one} == {0, 1, 2, 3}
+    for number, others in enumerate(
+        ({"workers": 2}, {"batch_size": 1}, {"batch_size": 3}, {"shuffle": True})
+    ):
+        assert rows_of(graph_settings(tmp_path, f"other-{number}", **others)) == one
+        summaries = [(tmp_path / name / "summary.json").read_bytes() for name in ("one", f"other-{number}")]
+        assert summaries[0] == summaries[1]
+    settings = graph_settings(tmp_path)
+    assert check_order(open_benchmark(settings), settings.rules) == 7
+
+
+@pytest.mark.parametrize("agent", ["random", "explorer", "path"])
+@pytest.mark.parametrize("forget", [None, "episode", "never"])
+def test_replay_verifies_every_row(tmp_path, agent, forget):
+    settings = graph_settings(tmp_path, agent=agent, forget=forget)
+    evaluation = evaluate(settings)
+    assert ("forget" in evaluation.summary.identity) == (forget is not None)
+    replay = replay_run(settings.out)
+    assert replay.episodes == 7 and replay.differences == ()
+
+
+@pytest.mark.parametrize("field", ["oracle_goal", "oracle_start", "dtw", "dtw_code", "length", "position"])
+def test_an_edited_record_of_a_tour_is_found(tmp_path, field):
+    settings = graph_settings(tmp_path)
+    evaluate(settings)
+    path = journal_path(settings.out, 0)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    edited = next(line for line in lines if line["tour"]["position"] == (3 if field == "position" else 1))
+    edited["tour"][field] = (edited["tour"][field] or 0) + 1
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = [one for one in replay_run(settings.out).differences if one.episode_id == edited["episode_id"]]
+    assert any(field in one.name for one in found), found
+
+
+def test_t_ndtw_is_that_of_the_definition(tmp_path):
+    """From the journal's sums, and from the tables of distances of whole tours, in every reading."""
+    settings = graph_settings(tmp_path, agent="random")
+    evaluation = evaluate(settings)
+    benchmark = open_benchmark(settings)
+    by_id = {one.episode_id: one for one in benchmark.episodes}
+    pairs = [(row, by_id[row.episode_id]) for row in evaluation.rows]
+    tracks = {row.episode_id: outcome.trajectory for row, _, outcome in execute_actions(benchmark, pairs)}
+    tours = [list(own) for _, own in groupby(benchmark.episodes, lambda one: one.tour_id)]
+    costs = [[tracks[one.episode_id].tour_costs for one in tour] for tour in tours]
+    sizes = [len(tour) for tour in tours]
+    for reading in ("code", "paper"):
+        for weighting in ("episodes", "changes"):
+            try:
+                values = [tour_ndtw(own, reading) for own in costs]
+            except InputError:
+                values = None
+            found = summarize_tours(evaluation.rows, TourScoring(reading, weighting)).metrics["t_ndtw"].mean
+            if values is None:
+                assert found is None
+            else:
+                assert found == pytest.approx(mean_over_tours(values, sizes, weighting), abs=1e-12)
+
+
+def test_a_run_that_was_cut_off_goes_on_to_the_same_rows(tmp_path, monkeypatch):
+    whole = rows_of(graph_settings(tmp_path, "whole", batch_size=1))
+    settings = graph_settings(tmp_path, batch_size=1)
+    original = RandomAgent.reset
+    begun = []
+
+    def cut(agent, starts):
+        original(agent, starts)
+        begun.extend(starts)
+        if len(begun) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(RandomAgent, "reset", cut)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(settings)
+    assert len(read_rows(settings.out)) == 2
+    monkeypatch.undo()
+    again = evaluate(settings)
+    assert again.resumed == 2 and list(again.rows) == whole
+
+
+class Faulty(Agent):
+    """Stops at once; breaks where it is told to, by "crash" or "illegal", in an episode or on the way to it."""
+
+    sensors = ("phase", "tour_position")
+    fault, phase, position = "crash", 0, 1
+
+    def __init__(self):
+        self.heard = []
+
+    def reset(self, starts):
+        self.heard += [(start.episode_id, start.boundary) for start in starts]
+
+    def act(self, observations, active):
+        here = (
+            active & (observations["phase"] == self.phase) & (observations["tour_position"] == self.position)
+        )
+        if here.any() and self.fault == "crash":
+            raise ValueError("broken")
+        return np.where(here, 99, 0)
+
+
+class OneAgent:
+    """A setup that makes batches as another does, and agents of its own."""
+
+    def __init__(self, inner, make):
+        self.inner, self.make, self.made = inner, make, []
+
+    def make_batch(self, slots, sensors, threads):
+        return self.inner.make_batch(slots, sensors, threads)
+
+    def make_agent(self):
+        self.made.append(self.make())
+        return self.made[-1]
+
+
+def benchmark_of(settings, make) -> Benchmark:
+    """What `settings` name, with the agents that `make` makes."""
+    found = open_benchmark(settings)
+    return replace(found, setup=OneAgent(found.setup, make))
+
+
+@pytest.mark.parametrize("phase", [0, 1, 2])
+@pytest.mark.parametrize("fault", ["crash", "illegal"])
+@pytest.mark.parametrize("batch_size", [1, 4])
+def test_agents_that_break_within_a_tour_or_while_the_oracle_leads(tmp_path, fault, phase, batch_size):
+    kind = type("Kind", (Faulty,), {"fault": fault, "phase": phase, "position": 0 if phase == 1 else 1})
+    settings = graph_settings(tmp_path, batch_size=batch_size)
+    benchmark = benchmark_of(settings, kind)
+    rows = evaluate(settings, benchmark).rows
+    assert len(rows) == 7
+    broken = {row.episode_id for row in rows if row.failed}
+    if fault == "illegal":
+        assert broken == ({"2_0", "1_1"} if phase == 0 else set()), "an oracle takes no orders"
+    else:
+        assert broken <= {row.episode_id for row in rows if row.tour.position == 1} and broken
+    assert {row.status for row in rows if row.failed} <= {"crashed", "illegal_action"}
+    assert replay_run(settings.out, benchmark).differences == ()
+
+
+@pytest.mark.parametrize(
+    ("forget", "first", "within"),
+    [
+        (None, Boundary.SCENE, Boundary.EPISODE),
+        ("episode", Boundary.SCENE, Boundary.SCENE),
+        ("subtask", Boundary.SCENE, Boundary.SCENE),
+    ],
+)
+def test_what_agents_are_told_at_boundaries(tmp_path, forget, first, within):
+    settings = graph_settings(tmp_path, forget=forget)
+    benchmark = benchmark_of(settings, type("Quiet", (Faulty,), {"position": 99}))
+    rows = evaluate(settings, benchmark).rows
+    heard = dict(benchmark.setup.made[0].heard)
+    assert len(heard) == 7
+    for row in rows:
+        assert heard[row.episode_id] == (within if row.tour.position else first)
+
+
+def test_never_forgetting_lasts_over_the_tours_of_a_scene(tmp_path):
+    settings = graph_settings(tmp_path, forget="never")
+    benchmark = benchmark_of(settings, type("Quiet", (Faulty,), {"position": 99}))
+    evaluate(settings, benchmark)
+    assert [boundary for _, boundary in benchmark.setup.made[0].heard] == [Boundary.SCENE] + [
+        Boundary.EPISODE
+    ] * 6
+
+
+def test_the_batch_of_a_graph_benchmark_has_the_scans_of_its_episodes(tmp_path):
+    benchmark = open_benchmark(graph_settings(tmp_path))
+    batch = benchmark.setup.make_batch(1, ("viewpoint",), None)
+    assert isinstance(batch, GraphBatch) and list(batch.atlas.scans) == ["scan1"]
+    assert benchmark.tour_scoring == TourScoring("code", "episodes") and benchmark.tour_ends == {"4_0", "2_1"}
+
+
+def test_corruptions_are_a_tuple():
+    with pytest.raises(InputError, match="expected a tuple of corruptions"):
+        EvaluationSettings("pointnav-v1", corrupt="speckle_noise:3")
+
+
+def call(capsys, *words):
+    code = main([*map(str, words), "--json"])
+    captured = capsys.readouterr()
+    return code, json.loads(captured.out) if captured.out else captured.err
+
+
+def test_every_command_reads_a_run_of_tours(tmp_path, capsys):
+    runs = []
+    for agent in ("random", "path"):
+        settings = graph_settings(tmp_path, agent, agent=agent)
+        flags = [
+            f"--{name}={getattr(settings, name)}" for name in ("dataset", "scenes", "tours", "agent", "out")
+        ]
+        code, document = call(
+            capsys, "evaluate", "ir2r-v1", *flags, "--check-order", "--metrics", "collisions"
+        )
+        assert code == 0 and document["tours"]["tours"] == 2 and "collisions" in document["metrics"]
+        runs.append(settings.out)
+    for words in (
+        ("replay", runs[0]),
+        ("compare", *runs),
+        ("report", runs[0]),
+        ("analyse", "tours", *runs),
+        ("analyse", "tour-positions", *runs),
+        ("failures", runs[0]),
+    ):
+        code, document = call(capsys, *words)
+        assert code == 0, (words, document)
+    text = (runs[0] / "report.html").read_text()
+    assert "t-nDTW" in text
+
+
+@pytest.fixture(scope="module")
+def mini(tmp_path_factory):
+    """A run of five episodes in a generated house."""
+    settings = EvaluationSettings(
+        "ir2r-ce-v1", "random", episodes=5, episode_steps=12, out=tmp_path_factory.mktemp("mini") / "run"
+    )
+    return settings, evaluate(settings)
+
+
+def test_tours_in_houses_by_two_workers_and_single_slots(mini, tmp_path):
+    settings, expected = mini
+    assert len(expected.rows) == 5 and [row.tour.tour_id for row in expected.rows].count("0") >= 2
+    for number, others in enumerate(({"workers": 2}, {"batch_size": 1})):
+        assert evaluate(replace(settings, out=tmp_path / str(number), **others)).rows == expected.rows
+
+
+def test_tours_in_houses_are_replayed(mini):
+    settings, expected = mini
+    assert any(row.tour.oracle_start for row in expected.rows)
+    replay = replay_run(settings.out)
+    assert replay.differences == () and replay.episodes == 5
