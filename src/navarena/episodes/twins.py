@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
-from navarena.episodes.sequence import EpisodeSequence
+from navarena.episodes.sequence import EpisodeSequence, SceneRows, scene_rows
 from navarena.scenes.apartments.splits import TWIN_NAME, twin_of
 from navarena.scenes.packs import content_hash
 
@@ -30,6 +30,10 @@ class TwinEpisodes(EpisodeSequence):
 
     def __iter__(self) -> Iterator[Episode]:
         return map(_moved, self._episodes)
+
+    def scene_rows(self) -> dict[str, SceneRows]:
+        """Scene id -> rows of its episodes, as in the apartments."""
+        return {twin_of(scene): rows for scene, rows in scene_rows(self._episodes).items()}
 
 
 def to_twins(dataset: EpisodeDataset) -> EpisodeDataset:
