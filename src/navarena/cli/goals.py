@@ -12,7 +12,7 @@ import tyro
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.episodes.catalog import split_scenes
-from navarena.episodes.goat import MODALITIES, Offer, find_scene_goals, names_of_split
+from navarena.episodes.goat import MODALITIES, GoalPool, find_scene_goals, names_of_split
 from navarena.episodes.goat.counts import GoalCounts, count_goals
 from navarena.episodes.goat.recipe import GOAT_V1
 from navarena.scenes.catalog import is_file_path
@@ -46,8 +46,8 @@ class GoalsMake:
         with console.progress(len(scenes), "scenes") as progress:
             for _ in _make_all(scenes, self.workers):
                 progress.advance(1)
-        offers = (Offer(open_world(scene, STRETCH), names_of_split(self.source)) for scene in scenes)
-        found = count_goals(offers)
+        pools = (GoalPool(open_world(scene, STRETCH), names_of_split(self.source)) for scene in scenes)
+        found = count_goals(pools)
         _print_counts(console, self.source, {ALL_NAMES if len(scenes) == 1 else self.source: found})
         dropped: list[dict[str, Any]] = []
         if len(scenes) == 1:
@@ -88,7 +88,7 @@ class GoalsStats:
                 for _ in _make_all(scenes, self.workers):
                     progress.advance(1)
             names = names_of_split(GOAT_V1.splits[split].part_of or split)
-            counts[split] = count_goals(Offer(open_world(scene, STRETCH), names) for scene in scenes)
+            counts[split] = count_goals(GoalPool(open_world(scene, STRETCH), names) for scene in scenes)
         _print_counts(console, "goals", counts)
         console.result({"splits": {split: _to_values(found) for split, found in counts.items()}})
         return 0
@@ -117,7 +117,7 @@ class GoalsPreview:
         if self.out.suffix.lower() != ".png":
             raise InputError(f"expected --out to end in .png, got {self.out}")
         names = names_of_split("" if self.split is None else _split_of(self.split))
-        sheet = draw_goal_sheet(Offer(open_world(self.scene, STRETCH), names), self.most)
+        sheet = draw_goal_sheet(GoalPool(open_world(self.scene, STRETCH), names), self.most)
         write_png(sheet.image, self.out)
         height, width = sheet.image.shape[:2]
         console.text(f"{self.out}: {len(sheet.goals)} goals of {self.scene}, {width} x {height}")

@@ -12,7 +12,7 @@ from navarena.episodes.catalog import load_episodes
 from navarena.episodes.dataset import save_episodes
 from navarena.episodes.episode import Episode, LifelongGoal
 from navarena.episodes.goals import as_subtasks
-from navarena.episodes.goat import Writer, Written, make_writer, write_description
+from navarena.episodes.goat import GeneratedDescription, Writer, make_writer, write_description
 from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.world import WorldCache
 
@@ -43,7 +43,7 @@ class GoalsReword:
         writer = make_writer(self.writer)
         captioner = None if self.captioner is None else make_writer(self.captioner)
         dataset = load_episodes(self.protocol, dataset=self.file)
-        worlds, answers, found = WorldCache(STRETCH), list[Written](), []
+        worlds, answers, found = WorldCache(STRETCH), list[GeneratedDescription](), []
         with console.progress(len(dataset), "episodes") as progress:
             for episode in dataset.episodes:
                 found.append(_reword(episode, worlds, writer, captioner, answers))
@@ -68,7 +68,7 @@ def _reword(
     worlds: WorldCache,
     writer: Writer,
     captioner: Writer | None,
-    answers: list[Written],
+    answers: list[GeneratedDescription],
 ) -> Episode:
     """An episode with new descriptions; what came of each is added to `answers`."""
     subtasks = list(as_subtasks(episode.goal))

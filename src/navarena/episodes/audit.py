@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
-from navarena.episodes.goat.unclear import find_unclear_descriptions
+from navarena.episodes.goat.ambiguity import find_ambiguous_descriptions
 from navarena.episodes.instance_audit import find_unknown_objects, find_wrong_instances
 from navarena.episodes.stages import GoalPoints
 from navarena.episodes.view_points import ViewPointSettings
@@ -124,15 +124,15 @@ def _audit_scene(
         for message in find_wrong_instances(world, category, instances, view_points):
             yield Finding("", episodes[0].scene_id, "instances", message)
     listed = [
-        thing
+        obj
         for one in episodes
         if isinstance(one.goal, LifelongGoal)
         for subtask in one.goal.subtasks
-        for thing in subtask.instances
+        for obj in subtask.instances
     ]
     for message in find_unknown_objects(world, listed):
         yield Finding("", episodes[0].scene_id, "instances", message)
-    for message in find_unclear_descriptions(world, episodes):
+    for message in find_ambiguous_descriptions(world, episodes):
         yield Finding("", episodes[0].scene_id, "description", message)
 
 

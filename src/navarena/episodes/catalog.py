@@ -83,8 +83,8 @@ SET_SIZES = {"robothor-like-v1": APARTMENTS, "robothor-like-v1-twin": APARTMENTS
 """Data set -> sizes other than SPLITS."""
 
 DRAWING_OPTIONS: Mapping[str, Callable[[EpisodeRecipe, int], EpisodeRecipe]] = {
-    "objects": lambda recipe, count: recipe.ask_for(count),
-    "path_actions": lambda recipe, count: recipe.limit_plans(count),
+    "objects": lambda recipe, count: recipe.with_goal_count(count),
+    "path_actions": lambda recipe, count: recipe.with_max_actions(count),
 }
 """The options of protocols that move the episodes."""
 

@@ -45,7 +45,7 @@ def find_wrong_instances(
 
 def find_unknown_objects(world: World, instances: Iterable[ObjectInstance]) -> Iterator[str]:
     """Listed objects that the scene does not have; those with view points of their own need not be there."""
-    known = {str(thing.object_id) for thing in world.scene.objects}
+    known = {str(obj.object_id) for obj in world.scene.objects}
     unknown = {one.object_id: one for one in instances if not one.view_points and one.object_id not in known}
     for one in unknown.values():
         yield f"{one.category} {one.object_id} is none of the scene's objects; leave its episodes out"

@@ -99,11 +99,11 @@ class MultiOnRecipe(EpisodeRecipe):
         if not 1 <= self.goals <= len(self.classes):
             raise InputError(f"expected 1 to {len(self.classes)} goals of distinct classes, got {self.goals}")
 
-    def limit_plans(self, actions: int) -> "MultiOnRecipe":
+    def with_max_actions(self, actions: int) -> "MultiOnRecipe":
         """See EpisodeRecipe."""
         return replace(self, max_steps=require_actions(actions))
 
-    def ask_for(self, objects: int) -> "MultiOnRecipe":
+    def with_goal_count(self, objects: int) -> "MultiOnRecipe":
         """See EpisodeRecipe; 0 for the protocol's own number. Raises InputError for more than classes."""
         if objects in (0, self.goals):
             return self

@@ -112,7 +112,7 @@ class ObjectNavRecipe(EpisodeRecipe):
             self.categories, self.embodiment, min_island_radius=self.min_island_radius, tilts=self.tilts
         )
 
-    def limit_plans(self, actions: int) -> "ObjectNavRecipe":
+    def with_max_actions(self, actions: int) -> "ObjectNavRecipe":
         """See EpisodeRecipe."""
         return replace(self, max_steps=require_actions(actions))
 
@@ -192,7 +192,7 @@ class ObjectNavRecipe(EpisodeRecipe):
         for _ in range(MAX_ROUNDS):
             starts, fits = sample_places(navmesh, generator, DRAWN_TOGETHER)
             yaws = sample_yaws(generator, DRAWN_TOGETHER)
-            luck = generator.random(DRAWN_TOGETHER)
+            uniform_draw = generator.random(DRAWN_TOGETHER)
             large = navmesh.island_radius(starts) >= self.min_island_radius
             distances = ground.distance(category, starts)
             in_range = fits & large & (distances >= self.min_distance) & (distances <= self.max_distance)
@@ -201,7 +201,7 @@ class ObjectNavRecipe(EpisodeRecipe):
                 level = abs(starts[row, 1] - arrival[1]) <= self.max_rise
                 target = arrival if self.ratio_to == "view_point" else ground.center(closest)
                 ratio = distances[row] / max(float(np.linalg.norm(target - starts[row])), 1e-9)
-                if level and (ratio >= self.min_ratio or luck[row] < 20 * (ratio - 0.98) ** 2):
+                if level and (ratio >= self.min_ratio or uniform_draw[row] < 20 * (ratio - 0.98) ** 2):
                     distance = round_distance(float(distances[row]))
                     place = round_places(arrival[None])[0]
                     yield Candidate(starts[row], float(yaws[row]), distance, place, closest)
@@ -264,9 +264,9 @@ class _Ground:
 
 def object_center(scene: Scene, object_id: int) -> Float[np.ndarray, "3"]:
     """(3,) metres, world frame: the centre of an object's box; raises InputError for an unknown id."""
-    for thing in scene.objects:
-        if thing.object_id == object_id:
-            return np.array(thing.center, float)
+    for obj in scene.objects:
+        if obj.object_id == object_id:
+            return np.array(obj.center, float)
     raise InputError(f"expected an object of {scene.scene_id!r}, got the id {object_id}")
 
 

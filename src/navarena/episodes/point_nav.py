@@ -101,10 +101,10 @@ class PointNavRecipe(EpisodeRecipe):
             starts, start_fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
             goals, goal_fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
             yaws = sample_yaws(generator, DRAWN_TOGETHER)
-            luck = generator.random(DRAWN_TOGETHER)
+            uniform_draw = generator.random(DRAWN_TOGETHER)
             distances = world.navmesh.geodesic_distance(starts, goals)
             fit = start_fits & goal_fits & self._fits(world, starts, goals)
-            for row in np.flatnonzero(fit & self._is_far(starts, goals, distances, luck)):
+            for row in np.flatnonzero(fit & self._is_far(starts, goals, distances, uniform_draw)):
                 distance = round_distance(float(distances[row]))
                 yield Candidate(starts[row], float(yaws[row]), goals[row], distance)
         raise SceneError(
@@ -128,13 +128,13 @@ class PointNavRecipe(EpisodeRecipe):
         starts: Float[np.ndarray, "k 3"],
         goals: Float[np.ndarray, "k 3"],
         distances: Float[np.ndarray, "k"],
-        luck: Float[np.ndarray, "k"],
+        uniform_draw: Float[np.ndarray, "k"],
     ) -> Bool[np.ndarray, "k"]:
-        """(K,) whether the way is long enough, and not too straight for this one's `luck` in [0, 1)."""
+        """(K,) whether the path is long enough, and not too straight for its `uniform_draw` in [0, 1)."""
         in_range = (distances >= self.min_distance) & (distances <= self.max_distance)
         euclidean = np.linalg.norm(goals - starts, axis=1)
         ratio = np.where(in_range, distances, 0.0) / np.maximum(euclidean, 1e-9)
-        return in_range & ((ratio >= self.min_ratio) | (luck < 20 * (ratio - 0.98) ** 2))
+        return in_range & ((ratio >= self.min_ratio) | (uniform_draw < 20 * (ratio - 0.98) ** 2))
 
 
 def _are_solved(planner: ActionPlanner, world: World, tried: Mapping[int, Candidate]) -> list[bool]:

@@ -85,7 +85,7 @@ class EpisodeRecipe(ABC):
         Raises SceneError when the scene has no place for such episodes.
         """
 
-    def limit_plans(self, actions: int) -> "EpisodeRecipe":
+    def with_max_actions(self, actions: int) -> "EpisodeRecipe":
         """The recipe whose episodes the planner solves in at most so many `actions`, the last one included.
 
         Raises InputError for fewer than 1, and where the protocol leaves no such choice.
@@ -95,7 +95,7 @@ class EpisodeRecipe(ABC):
             f"{self.protocol_id!r}; leave the option out"
         )
 
-    def ask_for(self, objects: int) -> "EpisodeRecipe":
+    def with_goal_count(self, objects: int) -> "EpisodeRecipe":
         """The recipe whose episodes ask for so many objects; raises InputError where that is no choice."""
         raise InputError(
             f"expected a protocol of several objects for episodes with {objects}, got "

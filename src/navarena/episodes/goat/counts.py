@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from navarena.episodes.goat.offer import MODALITIES, Offer
+from navarena.episodes.goat.goal_pool import MODALITIES, GoalPool
 from navarena.episodes.goat.scene_goals import count_dropped
 
 UNTOLD = "description: no words tell it apart"
@@ -38,28 +38,28 @@ class GoalCounts:
         """Names that at least one goal has."""
         return len(set().union(*self.names_by_modality.values()))
 
-    def add(self, offer: Offer) -> None:
+    def add(self, pool: GoalPool) -> None:
         """Count the goals of one more scene."""
         self.scenes += 1
         for modality in MODALITIES:
-            choices = offer.choices(modality)
+            choices = pool.choices(modality)
             self.objects[modality] += len({choice.object_id for choice in choices})
             self.names_by_modality[modality] |= {choice.name for choice in choices}
             self.without[modality] += not choices
-        shown = {choice.object_id for choice in offer.choices("image")}
-        self.images += sum(len(offer.goals.images(number)) for number in shown)
-        seen = sorted({choice.object_id for choice in offer.choices("object")})
-        self.view_points += len(offer.views.rows_of_objects(seen))
-        for reason, count in count_dropped(offer.goals.dropped).items():
+        shown = {choice.object_id for choice in pool.choices("image")}
+        self.images += sum(len(pool.goals.images(number)) for number in shown)
+        seen = sorted({choice.object_id for choice in pool.choices("object")})
+        self.view_points += len(pool.views.rows_of_objects(seen))
+        for reason, count in count_dropped(pool.goals.dropped).items():
             self.dropped[reason] = self.dropped.get(reason, 0) + count
-        untold = offer.untold()
+        untold = pool.untold()
         if untold:
             self.dropped[UNTOLD] = self.dropped.get(UNTOLD, 0) + untold
 
 
-def count_goals(offers: Iterable[Offer]) -> GoalCounts:
+def count_goals(pools: Iterable[GoalPool]) -> GoalCounts:
     """The counts over some scenes."""
     counts = GoalCounts()
-    for offer in offers:
-        counts.add(offer)
+    for pool in pools:
+        counts.add(pool)
     return counts

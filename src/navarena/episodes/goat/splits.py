@@ -4,8 +4,8 @@
 |-------------------|----------------------------|--------------------|-----------------|
 | train             | of training                | the first 145 of train | 5,000 in each |
 | val_seen          | some of training           | the first 36 of val    | 10 in each    |
-| val_seen_synonyms | other names of seen things | the same               | 10 in each    |
-| val_unseen        | of things no train house has | the same             | 10 in each    |
+| val_seen_synonyms | other names of seen objects | the same               | 10 in each    |
+| val_unseen        | of objects no train house has | the same             | 10 in each    |
 
 `<split>_lite` are the first two episodes of each of the 36 houses, `<split>_mini` those of the first four.
 `val`, `lite` and `mini` are those of val_seen.

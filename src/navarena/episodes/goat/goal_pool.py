@@ -9,7 +9,7 @@ from jaxtyping import Float
 from navarena.core.errors import SceneError
 from navarena.episodes.goals import GoalImage, Modality, ObjectInstance, Subtask
 from navarena.episodes.goat.descriptions import Describer
-from navarena.episodes.goat.names import things_called
+from navarena.episodes.goat.names import objects_named
 from navarena.episodes.goat.scene_goals import SceneGoals, find_scene_goals
 from navarena.episodes.goat.wording import word_description
 from navarena.episodes.view_points import SceneViewPoints
@@ -41,7 +41,7 @@ class Choice:
     object_id: int
 
 
-class Offer:
+class GoalPool:
     """The goals of one scene under some names, and the ways to them.
 
     Args:
@@ -55,13 +55,13 @@ class Offer:
         self.world = world
         self.goals: SceneGoals = find_scene_goals(world)
         self.describer = Describer(world.scene, self.goals)
-        self._things = {thing.object_id: thing for thing in world.scene.objects}
+        self._objects = {obj.object_id: obj for obj in world.scene.objects}
         offered = set(self.goals.objects.tolist())
         self._called = {
             name: ids
             for name in names
             if (
-                ids := [one.object_id for one in things_called(world.scene, name) if one.object_id in offered]
+                ids := [one.object_id for one in objects_named(world.scene, name) if one.object_id in offered]
             )
         }
         self._floor = {number: self._height(number) for number in sorted(offered)}
@@ -156,8 +156,8 @@ class Offer:
         return True
 
     def _instance(self, number: int, name: str) -> ObjectInstance:
-        thing: SceneObject = self._things[number]
-        return ObjectInstance(str(number), name, thing.center, name=f"{thing.category}_{number}")
+        obj: SceneObject = self._objects[number]
+        return ObjectInstance(str(number), name, obj.center, name=f"{obj.category}_{number}")
 
     def _height(self, number: int) -> float:
         """Metres of the floor from which an object is seen."""
