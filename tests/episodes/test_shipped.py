@@ -23,11 +23,11 @@ from navarena.episodes.catalog import (
     split_sizes,
 )
 from navarena.episodes.compact import read_list
+from navarena.episodes.dataset import choose_stratified
 from navarena.episodes.multi_on import MultiOnRecipe
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.object_nav_robothor import APARTMENTS
 from navarena.episodes.point_nav import PointNavRecipe
-from navarena.episodes.strata import choose_stratified
 
 SPLITS = ("mini", "lite", "val", "test")
 MOST_BYTES = 2_000_000

@@ -13,7 +13,7 @@ from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.episodes.catalog import split_scenes
 from navarena.episodes.goat import MODALITIES, GoalPool, find_scene_goals, names_of_split
-from navarena.episodes.goat.counts import GoalCounts, count_goals
+from navarena.episodes.goat.goal_pool import GoalCounts, count_goals
 from navarena.episodes.goat.recipe import GOAT_V1
 from navarena.scenes.catalog import is_file_path
 from navarena.simulation.body_catalog import STRETCH

@@ -10,7 +10,13 @@ from navarena.core.protocol_ids import base_protocol, split_protocol
 from navarena.core.registry import Registry
 from navarena.core.suggest import require_name, unknown_name
 from navarena.episodes.compact import SUFFIX, read_list
-from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_file, require_unique_ids
+from navarena.episodes.dataset import (
+    EpisodeDataset,
+    choose_stratified,
+    is_own_file,
+    load_episode_file,
+    require_unique_ids,
+)
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.episode_file import open_episode_file
 from navarena.episodes.exchange.json_files import read_json_bytes
@@ -19,7 +25,6 @@ from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import EpisodeRecipe, SplitSize, Stream
 from navarena.episodes.route_sets import load_routes
 from navarena.episodes.routes import ROUTE_SET, RouteRecipe
-from navarena.episodes.strata import choose_stratified
 from navarena.episodes.twins import to_twins
 from navarena.scenes.apartments.splits import SET_NAME, TWIN_NAME
 from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
@@ -42,7 +47,7 @@ RECIPES = Registry(
         "objectnav-hm3d2022-v1": "navarena.episodes.object_nav:OBJECTNAV_HM3D2022_V1",
         "objectnav-robothor2020-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2020_V1",
         "objectnav-robothor2021-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2021_V1",
-        "objectnav-stretch2023-v1": "navarena.episodes.object_nav_stretch:OBJECTNAV_STRETCH2023_V1",
+        "objectnav-stretch2023-v1": "navarena.episodes.object_nav:OBJECTNAV_STRETCH2023_V1",
         "ovon-v1": "navarena.episodes.goat.recipe:OVON_V1",
         "pointnav-habitat2020-v1": "navarena.episodes.point_nav:POINTNAV_HABITAT2020_V1",
         "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",

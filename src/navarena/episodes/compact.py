@@ -20,7 +20,7 @@ from navarena.core.seeding import scene_name
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import Goal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal, Position
-from navarena.episodes.places import PER_METRE, PER_RADIAN
+from navarena.episodes.sampling import PER_METRE, PER_RADIAN
 
 FORMAT = "navarena-list-v1"
 SUFFIX = ".list.xz"

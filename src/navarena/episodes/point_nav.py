@@ -8,11 +8,16 @@ from jaxtyping import Bool, Float
 
 from navarena.core.errors import SceneError
 from navarena.core.seeding import make_generator, scene_name
-from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode, PointGoal
-from navarena.episodes.places import as_tuple, round_distance, sample_places, sample_yaws
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream
-from navarena.episodes.solvable import choose_solvable
+from navarena.episodes.sampling import (
+    as_tuple,
+    choose_solvable,
+    label_difficulty,
+    round_distance,
+    sample_places,
+    sample_yaws,
+)
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_POINTNAV, LOCOBOT_ROBUSTNAV
 from navarena.simulation.planning import ActionPlanner, Query

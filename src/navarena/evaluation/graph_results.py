@@ -21,7 +21,7 @@ from navarena.scenes.graphs.panorama import VIEW_ELEVATIONS, VIEW_HEADINGS
 from navarena.tasks.vln_graph_batch import Walk
 
 KIND = "results file"
-MOST_LISTED = 3
+MAX_LISTED = 3
 
 
 class _Answer(msgspec.Struct):
@@ -88,10 +88,10 @@ def load_results(
     wanted = list(expected)
     missing = [name for name in wanted if name not in by_id]
     if missing:
-        more = ", ..." if len(missing) > MOST_LISTED else ""
+        more = ", ..." if len(missing) > MAX_LISTED else ""
         raise FileError(
             f"{KIND} {path}: expected answers to {len(wanted)} instructions, got none to {len(missing)} of "
-            f"them ({', '.join(missing[:MOST_LISTED])}{more}); nothing was scored"
+            f"them ({', '.join(missing[:MAX_LISTED])}{more}); nothing was scored"
         )
     walks = {name: _check(path, by_id[name], episodes[name], atlas) for name in wanted}
     return Answers(walks, len(by_id) - len(wanted))

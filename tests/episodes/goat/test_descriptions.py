@@ -27,7 +27,7 @@ from navarena.episodes.goat.appearance import is_alike, name_with, say
 from navarena.episodes.goat.descriptions import may_be_called
 from navarena.episodes.goat.names import names_for
 from navarena.episodes.goat.relations import KINDS, Layout, Strictness
-from navarena.episodes.goat.wording import MOST_WORDS, count_words
+from navarena.episodes.goat.wording import MAX_WORDS, count_words
 from navarena.episodes.language import Landmark
 from navarena.scenes.houses.vocabulary import GOAT
 from navarena.scenes.scene import SceneObject
@@ -154,7 +154,7 @@ def test_descriptions_of_a_house_fit_one_thing_each(house):
             told += 1
             assert describer.matches(found, np.array(sight.eye)) == [number]
             text = word_description(found, make_generator("test", number, name))
-            assert count_words(text) <= MOST_WORDS and name in text and text.endswith(".")
+            assert count_words(text) <= MAX_WORDS and name in text and text.endswith(".")
     assert told > 9 * untold
 
 

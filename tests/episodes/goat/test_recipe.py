@@ -13,7 +13,7 @@ from navarena.episodes.goat import GoalPool, names_of_split, objects_named
 from navarena.episodes.goat.descriptions import Describer
 from navarena.episodes.goat.names import is_called
 from navarena.episodes.goat.recipe import GOAT_V1
-from navarena.episodes.goat.splits import GOAT_EPISODE_SPLITS, VAL_SPLITS
+from navarena.episodes.goat.settings import GOAT_EPISODE_SPLITS, VAL_SPLITS
 from navarena.episodes.listed_objects import with_objects
 from navarena.episodes.recipe import Stream
 from navarena.episodes.statistics import compute_statistics

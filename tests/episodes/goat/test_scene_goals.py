@@ -24,7 +24,7 @@ from navarena.episodes.goat.scene_goals import (
     find_scene_goals,
     goal_objects,
 )
-from navarena.episodes.goat.settings import GOAT_VIEW_POINTS, LEAST_COVERAGE, find_goal_view_points
+from navarena.episodes.goat.settings import GOAT_VIEW_POINTS, MIN_COVERAGE, find_goal_view_points
 from navarena.episodes.goat.surfaces import build_object_mesh, object_triangles, surface_area
 from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.rendering.engine import VisibilityRenderer
@@ -43,7 +43,7 @@ def house() -> World:
 def test_published_thresholds():
     """Spec ivln_goat 4.5: a line through (0, 0.02) and (25, 0.6) m2, 5 % and 70 %."""
     assert least_frame_coverage(np.array([0.0, 25.0])) == pytest.approx([0.02, 0.6])
-    assert (LEAST_COVERAGE, LEAST_OBJECT_COVERAGE) == (0.05, 0.7)
+    assert (MIN_COVERAGE, LEAST_OBJECT_COVERAGE) == (0.05, 0.7)
     assert RADII == (0.5, 1.0, 1.5, 2.0)
     assert GOAT_VIEW_POINTS.embodiment.height == STRETCH.height
     assert GOAT_VIEW_POINTS.tilts == (-math.radians(30), 0.0, math.radians(30))

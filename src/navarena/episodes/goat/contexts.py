@@ -14,19 +14,19 @@ from navarena.simulation.rendering.engine import VisibilityRenderer
 from navarena.simulation.rendering.views import Frames, Views
 from navarena.simulation.world import World
 
-LEAST_COVERAGE = 0.10
+MIN_COVERAGE = 0.10
 """Share of the image that a described object must exceed."""
 
-LEAST_RADIUS = 1.0
+MIN_RADIUS = 1.0
 """Metres, horizontally, from which on an object is looked at."""
 
-LEAST_SHARE = 0.005
+MIN_SHARE = 0.005
 """Share of the image that an object around it must exceed."""
 
 FARTHEST = 4.5
 """Metres, mean over its pixels, that it may be away: the code of the authors; the paper says at least."""
 
-LEAST_KINDS = 2
+MIN_KINDS = 2
 """Categories of objects around an object, without which it is not described."""
 
 NO_LANDMARKS = STRUCTURE - {"window", "curtain", "blinds"}
@@ -73,7 +73,7 @@ def find_contexts(
             for number in _near_objects(images[k], depths[k])
             if number in kinds and number != chosen.owner[k]
         ]
-        enough = len({kinds[number] for number in near}) >= LEAST_KINDS
+        enough = len({kinds[number] for number in near}) >= MIN_KINDS
         around.append(near if enough else [])
     first = np.concatenate([[0], np.cumsum([len(near) for near in around])]).astype(np.int64)
     eyes = chosen.feet + [0.0, EYE_HEIGHT, 0.0]
@@ -82,8 +82,8 @@ def find_contexts(
 
 def _best_row(views: CandidateViews, shares: Float32[np.ndarray, "s"], number: int) -> int | None:
     """The candidate view that shows an object largest, among those far enough; None where it is too small."""
-    rows = np.flatnonzero((views.owner == number) & (views.radii >= LEAST_RADIUS))
-    rows = rows[shares[rows] > LEAST_COVERAGE]
+    rows = np.flatnonzero((views.owner == number) & (views.radii >= MIN_RADIUS))
+    rows = rows[shares[rows] > MIN_COVERAGE]
     return int(rows[np.argmax(shares[rows])]) if len(rows) else None
 
 
@@ -91,7 +91,7 @@ def _near_objects(image: Int32[np.ndarray, "h w"], depth: Float32[np.ndarray, "h
     """Ids of what an image shows large and near enough, the largest first."""
     numbers, places, counts = np.unique(image, return_inverse=True, return_counts=True)
     away = np.bincount(places.reshape(-1), weights=depth.reshape(-1)) / counts
-    near = (counts > LEAST_SHARE * image.size) & (away <= FARTHEST)
+    near = (counts > MIN_SHARE * image.size) & (away <= FARTHEST)
     order = np.argsort(-counts[near], kind="stable")
     return [int(number) for number in numbers[near][order]]
 

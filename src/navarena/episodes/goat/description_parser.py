@@ -24,7 +24,7 @@ TURNS = ("behind", "against", "opposite", "across from", "inside", "in", "at", "
 NOWHERE = frozenset(("wall", "floor", "ceiling"))
 """Landmarks that tell no place apart."""
 
-MOST_READINGS = 64
+MAX_READINGS = 64
 """Ways to understand the landmarks of one relation; with more it tells nothing."""
 
 _STARTS: dict[str, RelationKind] = MORE_STARTS | {
@@ -118,7 +118,7 @@ def _read_relations(kind: RelationKind, mentions: list[Mention]) -> Iterator[Des
     groups = [landmarks[:2]] if kind == "between" else [[one] for one in landmarks]
     for group in groups:
         readings = tuple(product(*group))
-        if len(group) == (2 if kind == "between" else 1) and len(readings) <= MOST_READINGS:
+        if len(group) == (2 if kind == "between" else 1) and len(readings) <= MAX_READINGS:
             yield DescribedRelation(kind, readings)
 
 

@@ -15,10 +15,10 @@ from navarena.episodes.goat.settings import EYE_HEIGHT
 from navarena.episodes.language.landmarks import STRUCTURE, Landmark, is_salient, name_landmark
 from navarena.scenes.scene import Scene, SceneObject
 
-MOST_RELATIONS = 10
+MAX_RELATIONS = 10
 """Relations of an object among which those that are told are chosen."""
 
-MOST_PAIRED = 6
+MAX_PAIRED = 6
 """Objects around an object, largest in the image first, of which two may lie on both sides of it."""
 
 TELLINGS = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (0, 1), (0, 2), (0, 3))
@@ -113,7 +113,7 @@ class Describer:
             if self.may_have(other, colors) and room in ("", self.room_of(other))
         }
         known = {other.object_id: other for other in rivals}
-        relations = list(self._relations(obj, sight))[:MOST_RELATIONS]
+        relations = list(self._relations(obj, sight))[:MAX_RELATIONS]
         excluded_by_attribute = {
             one: {number for number in left if not self.may_have(known[number], (one,))} for one in others
         }
@@ -142,7 +142,7 @@ class Describer:
             if kind == "in front of":  # windows and curtains have no front
                 sets = [(one,) for one in around if one.category not in STRUCTURE]
             if kind == "between":
-                sets = list(combinations([one for one in around if is_salient(one)][:MOST_PAIRED], 2))
+                sets = list(combinations([one for one in around if is_salient(one)][:MAX_PAIRED], 2))
             for others in sets:
                 if taken & {one.object_id for one in others}:
                     continue

@@ -19,7 +19,7 @@ from navarena.episodes.goat.descriptions import Description, Relation
 from navarena.episodes.goat.goal_images import take_goal_images
 from navarena.episodes.goat.rewording import find_describer
 from navarena.episodes.goat.scene_goals import find_scene_goals
-from navarena.episodes.goat.wording import MOST_WORDS, PHRASES, count_words
+from navarena.episodes.goat.wording import MAX_WORDS, PHRASES, count_words
 from navarena.episodes.goat.writers import Writer
 from navarena.episodes.language import Landmark
 from navarena.simulation.world import World
@@ -46,7 +46,7 @@ BEGINNING = re.compile(
     re.IGNORECASE,
 )
 
-NOT_NAMED, TOO_LONG, NOT_UNIQUE = "does not name it", f"has over {MOST_WORDS} words", "fits other things, too"
+NOT_NAMED, TOO_LONG, NOT_UNIQUE = "does not name it", f"has over {MAX_WORDS} words", "fits other things, too"
 VIEW_PX, IMAGE_HFOV = 512, math.radians(90)
 """Of the image that is captioned (spec 4.5, "common")."""
 
@@ -88,7 +88,7 @@ def write_description(
     answer = writer.answer(ask_for_words(known, caption))
     text = strip_beginning(answer)
     refused = ""
-    if count_words(text) > MOST_WORDS:
+    if count_words(text) > MAX_WORDS:
         refused = TOO_LONG
     elif not _says(text, known.name):
         refused = NOT_NAMED
@@ -124,7 +124,7 @@ def ask_for_words(known: Description, caption: str) -> str:
         caption=caption or "none",
         room=known.room or "unknown",
         relations="\n".join(lines) or "- none",
-        words=MOST_WORDS,
+        words=MAX_WORDS,
     )
 
 

@@ -12,7 +12,7 @@ from navarena.episodes.goals import GoalImage
 from navarena.episodes.goat.candidate_views import CandidateViews
 from navarena.episodes.goat.settings import VIEW_PX
 from navarena.episodes.goat.surfaces import build_object_mesh, object_triangles, surface_area
-from navarena.episodes.places import as_tuple
+from navarena.episodes.sampling import as_tuple
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.engine import VisibilityRenderer

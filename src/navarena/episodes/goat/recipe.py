@@ -8,16 +8,20 @@ from jaxtyping import Float
 
 from navarena.core.errors import SceneError
 from navarena.core.seeding import make_generator, scene_name
-from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import LifelongGoal, Modality, Subtask
 from navarena.episodes.goat.goal_pool import MODALITIES, Choice, GoalPool
 from navarena.episodes.goat.names import names_of_split
-from navarena.episodes.goat.settings import GOAT_VIEW_POINTS
-from navarena.episodes.goat.splits import GOAT_EPISODE_SPLITS, VAL_SPLITS
-from navarena.episodes.places import as_tuple, round_distance, sample_places, sample_yaws
+from navarena.episodes.goat.settings import GOAT_EPISODE_SPLITS, GOAT_VIEW_POINTS, VAL_SPLITS
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, SplitSize, Stream
-from navarena.episodes.solvable import choose_solvable
+from navarena.episodes.sampling import (
+    as_tuple,
+    choose_solvable,
+    label_difficulty,
+    round_distance,
+    sample_places,
+    sample_yaws,
+)
 from navarena.episodes.view_points import ViewPointSettings
 from navarena.scenes.houses.vocabulary import GOAT
 from navarena.simulation.body import Embodiment

@@ -60,10 +60,10 @@ MARGINS = {
     Strictness.LOOSE: Margins(0.12, 0.15, 0.0, 1.2, 1.8, 2.0, 1.2, 0.4),
 }
 
-LEAST_STEP = 0.15
+MIN_STEP = 0.15
 """Metres from the foot of an object up to the lowest board that something can be on."""
 
-LEAST_SIDEWAYS = 0.25
+MIN_SIDEWAYS = 0.25
 """Metres sideways from which on an object is left or right of another."""
 
 
@@ -129,7 +129,7 @@ def is_on(obj: SceneObject, base: SceneObject, limit: Margins) -> bool:
     """Whether `obj` stands or lies on `base`, or on one of its boards."""
     foot, low = _foot(obj), _foot(base)
     high = low + 2 * base.half_size[1]
-    level = low + LEAST_STEP <= foot <= high + limit.rest
+    level = low + MIN_STEP <= foot <= high + limit.rest
     smaller = obj.half_size[0] * obj.half_size[2] <= base.half_size[0] * base.half_size[2]
     return level and smaller and _beyond(obj, base) <= limit.overhang
 
@@ -155,7 +155,7 @@ def is_between(obj: SceneObject, one: SceneObject, other: SceneObject, limit: Ma
     start, end = _plan(one), _plan(other)
     along = end - start
     length = float(np.hypot(*along))
-    if length < 2 * LEAST_SIDEWAYS:
+    if length < 2 * MIN_SIDEWAYS:
         return False
     offset = _plan(obj) - start
     share = float(offset @ along) / length**2
@@ -173,7 +173,7 @@ def is_beside(
     ahead = ahead / np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9)
     sideways = side * (offset[1] * ahead[:, 0] - offset[0] * ahead[:, 1])
     depth = np.abs(ahead @ offset)
-    return (sideways >= LEAST_SIDEWAYS) & (depth <= limit.aslant * sideways)
+    return (sideways >= MIN_SIDEWAYS) & (depth <= limit.aslant * sideways)
 
 
 def _same_height(one: SceneObject, other: SceneObject) -> bool:

@@ -15,7 +15,7 @@ from navarena.episodes.goals import GoalImage
 from navarena.episodes.goat.candidate_views import find_candidate_views, measure_candidate_views
 from navarena.episodes.goat.contexts import find_contexts
 from navarena.episodes.goat.image_cameras import ImageCameras, find_image_cameras
-from navarena.episodes.goat.settings import GOAL_CATEGORIES, LEAST_COVERAGE, find_goal_view_points
+from navarena.episodes.goat.settings import GOAL_CATEGORIES, MIN_COVERAGE, find_goal_view_points
 from navarena.episodes.view_points import SceneViewPoints, hash_labelled_scene
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.scenes.scene import SceneObject
@@ -115,7 +115,7 @@ def compute_scene_goals(world: World, views: SceneViewPoints) -> dict[str, np.nd
     visible = [obj for obj in world.scene.objects if obj.object_id in seen]
     candidates = find_candidate_views(world, visible)
     shares = measure_candidate_views(world, candidates)
-    objects = np.unique(candidates.owner[shares > LEAST_COVERAGE])
+    objects = np.unique(candidates.owner[shares > MIN_COVERAGE])
     goals = [obj for obj in visible if obj.object_id in set(objects.tolist())]
     cameras = find_image_cameras(world, goals, candidates.take(np.isin(candidates.owner, objects)))
     contexts = find_contexts(world, candidates, shares, objects)

@@ -10,7 +10,7 @@ from navarena.episodes.goat.descriptions import Description, Relation
 from navarena.episodes.goat.relations import RelationKind
 from navarena.episodes.language.landmarks import Landmark
 
-MOST_WORDS = 55
+MAX_WORDS = 55
 """Longer descriptions are none (spec ivln_goat 4.1)."""
 
 PHRASES: dict[RelationKind, tuple[str, ...]] = {
@@ -44,7 +44,7 @@ JOINTS = (" and ", ", ")
 def word_description(description: Description, generator: np.random.Generator) -> str:
     """One wording, such as "white sofa in the study, next to the desk."; equal generators give equal words.
 
-    Raises InputError for a description of more than MOST_WORDS words.
+    Raises InputError for a description of more than MAX_WORDS words.
     """
     obj = name_with(description.name, description.attributes)
     phrases = [_phrase(relation, generator) for relation in description.relations]
@@ -55,9 +55,9 @@ def word_description(description: Description, generator: np.random.Generator) -
     if not where and not description.room:
         forms = ("{obj}.",)
     text = _draw(forms, generator).format(obj=obj, room=description.room, where=where)
-    if count_words(text) > MOST_WORDS:
+    if count_words(text) > MAX_WORDS:
         raise InputError(
-            f"expected a description of at most {MOST_WORDS} words, got {text!r}; tell fewer facts"
+            f"expected a description of at most {MAX_WORDS} words, got {text!r}; tell fewer facts"
         )
     return text
 
