@@ -93,7 +93,7 @@ def test_shared_lists_are_those_of_the_protocol_they_share(protocol):
     assert (recipe.embodiment, recipe.default_dataset) == (base.embodiment, base.default_dataset)
     mini = load_episodes(protocol, "mini")
     assert mini.protocol_id == protocol
-    assert mini.episodes == recipe.adopt(load_episodes(recipe.shares, "mini").episodes)
+    assert mini.episodes == recipe.translate(load_episodes(recipe.shares, "mini").episodes)
 
 
 def share_of(scenes, shares, turn=TURN):

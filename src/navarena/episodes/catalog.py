@@ -148,7 +148,7 @@ def load_episodes(
     shipped = shipped_path(recipe, split, name)
     if is_own and shipped.is_file():
         found = read_list(shipped)
-        return replace(found, protocol_id=protocol_id, episodes=recipe.adopt(found.episodes))
+        return replace(found, protocol_id=protocol_id, episodes=recipe.translate(found.episodes))
     return make_split(recipe, split, name)
 
 
@@ -161,7 +161,7 @@ def split_sizes(dataset: str, recipe: EpisodeRecipe | None = None) -> Mapping[st
 
 def shipped_path(recipe: EpisodeRecipe, split: str, dataset: str) -> Path:
     """Where a list is, if it comes with navarena."""
-    return SHIPPED_FOLDER / dataset / recipe.draws / f"{split}{SUFFIX}"
+    return SHIPPED_FOLDER / dataset / recipe.stream_protocol / f"{split}{SUFFIX}"
 
 
 def split_scenes(split: str, dataset: str, recipe: EpisodeRecipe | None = None) -> list[str]:

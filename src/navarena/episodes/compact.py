@@ -1,4 +1,4 @@
-"""Lists in few bytes: columns of whole numbers, compressed.
+"""Compact episode lists: compressed columns of whole numbers.
 
 A file is an xz stream. Its first line is a JSON header (`_Header`), the rest are its columns in order, each
 of N unsigned 32-bit numbers, stored byte by byte: all lowest bytes first, then the next, and so on. What

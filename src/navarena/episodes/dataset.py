@@ -1,4 +1,4 @@
-"""Lists of episodes: in memory, on disk, and by the hash that names them."""
+"""Datasets of episodes: their hash, their files, and stratified samples of them."""
 
 import gzip
 import hashlib

@@ -117,7 +117,7 @@ class MultiOnRecipe(EpisodeRecipe):
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
         """Solvable episodes; raises SceneError when the floor is too small for the rules."""
         scene = scene_name(world.scene_id)
-        stem = (self.draws, stream.dataset, stream.split, stream.seed, scene)
+        stem = (self.stream_protocol, stream.dataset, stream.split, stream.seed, scene)
         candidates = [
             self._candidates(world, make_generator(*stem, index, "pose"))
             for index in range(first, first + count)
@@ -152,7 +152,7 @@ class MultiOnRecipe(EpisodeRecipe):
             difficulty=label_difficulty(distance, (easy * self.goals, medium * self.goals)),
         )
 
-    def adopt(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+    def translate(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
         """The same places, with objects of these classes."""
         return tuple(
             replace(

@@ -138,7 +138,7 @@ class ObjectNavRecipe(EpisodeRecipe):
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
         """Solvable episodes; raises SceneError for a scene without labels, goals or room."""
         scene = scene_name(world.scene_id)
-        stem = (self.draws, stream.dataset, stream.split, stream.seed, scene)
+        stem = (self.stream_protocol, stream.dataset, stream.split, stream.seed, scene)
         ground = _Ground(world, find_view_points(world, self.view_points))
         rows = range(first, first + count)
         chosen = self._choose_categories(ground, rows, stem)

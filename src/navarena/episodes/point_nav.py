@@ -1,4 +1,4 @@
-"""Episodes of PointNav: a random start and a random goal that is worth the way."""
+"""Episodes of PointNav: a random start and a random goal at a sufficient path length."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class PointNavRecipe(EpisodeRecipe):
 
     Start and goal are uniform over the navigable floor, on one island of a radius of at least
     `min_island_radius` and on one floor; the geodesic distance lies in [min_distance,
-    max_distance]. Nearly straight ways are thinned out: with geodesic / Euclidean distance r <
+    max_distance]. Nearly straight paths are thinned out: with geodesic / Euclidean distance r <
     `min_ratio`, a candidate is kept with probability 20 (r - 0.98)^2. The yaw is uniform. A
     candidate that the planner cannot solve is dropped and counted.
 
@@ -79,7 +79,7 @@ class PointNavRecipe(EpisodeRecipe):
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
         """Solvable episodes; raises SceneError when the floor is too small for the rules."""
         scene = scene_name(world.scene_id)
-        stem = (self.draws, stream.dataset, stream.split, stream.seed, scene)
+        stem = (self.stream_protocol, stream.dataset, stream.split, stream.seed, scene)
         candidates = [
             self._candidates(world, make_generator(*stem, index, "pose"))
             for index in range(first, first + count)

@@ -1,4 +1,4 @@
-"""How the episodes of a protocol are made."""
+"""Interface of episode recipes, which make the episodes of a protocol, and sizes of splits."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ class EpisodeRecipe(ABC):
     Attributes:
         protocol_id: whose rules they are.
         embodiment: the body that must fit and arrive.
-        shares: protocol whose episodes these are, goals translated by `adopt`; empty for episodes of
+        shares: protocol whose episodes these are, goals translated by `translate`; empty for episodes of
             one's own. Both must have the same body and rules.
         default_dataset: whose scenes the protocol's own lists are in.
     """
@@ -118,11 +118,11 @@ class EpisodeRecipe(ABC):
         return ()
 
     @property
-    def draws(self) -> str:
+    def stream_protocol(self) -> str:
         """The protocol that names the random draws."""
         return self.shares or self.protocol_id
 
-    def adopt(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+    def translate(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
         """Episodes of the protocol that this one `shares`, as its own."""
         return tuple(episodes)
 

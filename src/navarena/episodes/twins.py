@@ -13,7 +13,7 @@ HASH_DIGITS = 16
 
 
 class TwinEpisodes(EpisodeSequence):
-    """Episodes with the twin in the place of each apartment; ids, poses, goals and ways stay.
+    """Episodes with the twin in the place of each apartment; ids, poses, goals and paths stay.
 
     Args:
         episodes: in apartments.

@@ -1,4 +1,4 @@
-"""Typed records of episode files that lose nothing: numbers as written, unknown fields kept.
+"""Typed, lossless records of episode files: numbers as written, unknown fields kept.
 
 A record is a msgspec Struct with the fields that its format documents. `int | float` keeps 0 and 0.0
 apart; a field that is absent is UNSET, which is not null. Fields that the format does not

@@ -112,7 +112,7 @@ class GoatRecipe(EpisodeRecipe):
         Raises SceneError for another scene without labels, goals or room.
         """
         scene = scene_name(world.scene_id)
-        stem = (self.draws, stream.dataset, stream.split, stream.seed, scene)
+        stem = (self.stream_protocol, stream.dataset, stream.split, stream.seed, scene)
         pool = GoalPool(world, names_of_split(stream.split))
         if stream.split in VAL_SPLITS and not any(pool.choices(modality) for modality in self.modalities):
             return SceneBatch((), 0)
