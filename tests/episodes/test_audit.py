@@ -7,11 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from navarena.episodes import instance_audit
 from navarena.episodes.audit import CHECKS, Tolerance, audit_episodes, measure_distances
 from navarena.episodes.goals import GoalImage, ImageGoal, MultiGoal, ObjectGoal, ObjectInstance, ViewPoint
-from navarena.episodes.instance_audit import box_distance
-from navarena.episodes.view_points import ViewPointSettings
+from navarena.episodes.view_points import ViewPointSettings, box_distance
 from navarena.evaluation.expert_audit import find_expert_failures
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body_catalog import LOCOBOT
@@ -150,16 +148,15 @@ def test_objects_that_are_seen_from_nowhere_need_not_be_listed(monkeypatch):
     rule = ViewPointSettings(("bed",), LOCOBOT)
     for seen, count in (([3], 0), ([3, 4], 1)):
         views = SimpleNamespace(objects=np.array(seen))
-        monkeypatch.setattr(instance_audit, "find_view_points", lambda *_, views=views: views)
+        monkeypatch.setattr("navarena.episodes.audit.find_view_points", lambda *_, views=views: views)
         report = audit_episodes([episode], lambda _: world, view_points=rule)
         assert sum(one.check == "instances" for one in report.findings) == count
 
 
 def test_distance_to_a_turned_box():
     turned = SceneObject(1, "bed", (1.0, 0.0, 1.0), (2.0, 1.0, 0.5), yaw=np.pi / 2)
-    assert box_distance(turned, np.array([1.0, 0.0, 2.9])) == pytest.approx(0.0)
-    assert box_distance(turned, np.array([2.0, 0.0, 1.0])) == pytest.approx(0.5)
-    assert box_distance(turned, np.array([1.0, 3.0, 1.0])) == pytest.approx(2.0)
+    points = np.array([[1.0, 0.0, 2.9], [2.0, 0.0, 1.0], [1.0, 3.0, 1.0]])
+    assert box_distance(turned, points) == pytest.approx([0.0, 0.5, 2.0])
 
 
 def test_tolerance_is_absolute_or_relative():

@@ -148,9 +148,11 @@ def test_straight_ways_are_thinned_out(drawn):
         np.random.default_rng(0).random(100_000),
     )
     assert straight.mean() == pytest.approx(0.008, rel=0.15)
-    luck = np.array([0.0, 0.09, 0.11, 0.999])
+    draws = np.array([0.0, 0.09, 0.11, 0.999])
     for ratio, kept in ((1.0501, [1, 1, 1, 1]), (1.05, [1, 1, 1, 1]), (1.0499, [1, 1, 0, 0])):
-        far = RULES._is_far(np.zeros((4, 3)), np.tile([2.0, 0.0, 0.0], (4, 1)), np.full(4, 2.0 * ratio), luck)
+        far = RULES._is_far(
+            np.zeros((4, 3)), np.tile([2.0, 0.0, 0.0], (4, 1)), np.full(4, 2.0 * ratio), draws
+        )
         assert far.tolist() == [bool(k) for k in kept]
     for distance, kept in ((0.99, False), (1.0, True), (9.0, True), (9.01, False), (math.inf, False)):
         goals = np.array([[0.5, 0.0, 0.0]])

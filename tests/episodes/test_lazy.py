@@ -1,6 +1,5 @@
 """Episodes that are made when they are read: kept lists, and streams for training."""
 
-from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
@@ -8,34 +7,13 @@ import pytest
 from navarena.core.errors import InputError
 from navarena.episodes import lazy
 from navarena.episodes.catalog import load_episodes, make_episodes
-from navarena.episodes.episode import Episode
-from navarena.episodes.goals import PointGoal
 from navarena.episodes.lazy import SceneEpisodes
-from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.recipe import Stream
 from navarena.evaluation import EvaluationSettings
 from navarena.evaluation.benchmark import open_benchmark
-from navarena.simulation.body_catalog import LOCOBOT
 from worlds import ROOMS, draw_world
 
-
-@dataclass(frozen=True)
-class Counting(EpisodeRecipe):
-    """Episodes whose goal is their own number; remembers what it was asked for."""
-
-    protocol_id: str = "counting-v1"
-    embodiment: object = LOCOBOT
-    asked: list = field(default_factory=list, hash=False, compare=False, repr=False)
-
-    def make(self, world, count, stream, first=0):
-        self.asked.append((world, first, count))
-        rows = range(first, first + count)
-        return SceneBatch(
-            tuple(
-                Episode(f"{world}-{row}", world, (0.0, 0.0, 0.0), 0.0, PointGoal((float(row), 0.0, 0.0)), 1.0)
-                for row in rows
-            ),
-            0,
-        )
+from .counting import Counting
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_shapes_stand_where_the_cylinders_do():
     world = draw_world(ROOMS, scene_id="rooms")
     plain, shapes = get_recipe("multion-3on-v1"), get_recipe("multion-shapes-3on-v1")
     made = shapes.make(world, 5, STREAM).episodes
-    assert made == shapes.adopt(plain.make(world, 5, STREAM).episodes)
+    assert made == shapes.translate(plain.make(world, 5, STREAM).episodes)
     for one, other in zip(made, plain.make(world, 5, STREAM).episodes):
         assert one.goal.places == other.goal.places and one.start_position == other.start_position
         for shape, cylinder in zip(one.goal.objects, other.goal.objects):

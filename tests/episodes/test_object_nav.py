@@ -35,8 +35,8 @@ def make_world(category="bed", hidden=False):
     rows[5] = ".....#...."
     scene = draw_scene(rows, scene_id="furnished")
     size, height = (0.2, 0.2, 0.2) if hidden else (0.5, 1.0, 0.5), 1.0
-    thing = SceneObject(3 if hidden else 2, category, (5.5, height, 5.5), size)
-    return World.of(replace(scene, objects=(scene.objects[0], thing)), draw_navmesh(rows))
+    obj = SceneObject(3 if hidden else 2, category, (5.5, height, 5.5), size)
+    return World.of(replace(scene, objects=(scene.objects[0], obj)), draw_navmesh(rows))
 
 
 @pytest.mark.parametrize(
@@ -53,20 +53,20 @@ def make_world(category="bed", hidden=False):
 )
 def test_distance_to_an_oriented_box(yaw, point, distance):
     """Half sizes 2, 1 and 0.5 m."""
-    thing = SceneObject(1, "bed", (10.0, 5.0, -3.0), (2.0, 1.0, 0.5), yaw)
-    assert box_distance(thing, np.array([thing.center]) + np.array([point]))[0] == pytest.approx(distance)
+    obj = SceneObject(1, "bed", (10.0, 5.0, -3.0), (2.0, 1.0, 0.5), yaw)
+    assert box_distance(obj, np.array([obj.center]) + np.array([point]))[0] == pytest.approx(distance)
 
 
 def test_view_points_of_a_box():
     world = make_world()
     found = find_view_points(world, SETTINGS)
     assert found.objects.tolist() == [2] and found.categories == ("bed",)
-    thing = world.scene.objects[1]
+    obj = world.scene.objects[1]
     level = found.positions + [0.0, 1.0, 0.0]
-    assert (box_distance(thing, level) <= 1 + 1e-9).all() and (box_distance(thing, level) > 0).all()
+    assert (box_distance(obj, level) <= 1 + 1e-9).all() and (box_distance(obj, level) > 0).all()
     assert (found.coverage > 0).all() and (np.diff(found.coverage) <= 0).all() and found.coverage[0] <= 3
     ahead = np.stack([-np.sin(found.yaws), np.zeros(len(found.yaws)), -np.cos(found.yaws)], 1)
-    towards = np.array(thing.center) - level
+    towards = np.array(obj.center) - level
     assert (ahead * towards).sum(1) == pytest.approx(np.linalg.norm(towards, axis=1))
     offsets = (found.positions[:, [0, 2]] - (5.5 - 1.5)) / (LOCOBOT.radius / 2)
     assert np.abs(offsets - offsets.round()).max() < 1e-6
@@ -75,16 +75,16 @@ def test_view_points_of_a_box():
 
 
 def test_view_points_lie_in_the_zone_of_the_consensus():
-    """Within 1 m of the box, and in sight; a body that stops up to 0.1 m beside one may not be."""
+    """Within 1 m of the box, and in candidate view; a body that stops up to 0.1 m beside one may not be."""
     world = make_world()
-    found, thing = find_view_points(world, SETTINGS), world.scene.objects[1]
-    far = found.positions[np.argmax(box_distance(thing, found.positions + [0.0, 1.0, 0.0]))]
-    outwards = (far - thing.center) * [1, 0, 1] / np.linalg.norm((far - thing.center) * [1, 0, 1])
+    found, obj = find_view_points(world, SETTINGS), world.scene.objects[1]
+    far = found.positions[np.argmax(box_distance(obj, found.positions + [0.0, 1.0, 0.0]))]
+    outwards = (far - obj.center) * [1, 0, 1] / np.linalg.norm((far - obj.center) * [1, 0, 1])
     for row in range(0, len(found.positions), 97):
         pose = (found.positions[row], float(found.yaws[row]), 0.0)
-        seen = sight_objects(world, LOCOBOT, pose, (thing,), 1.0 + 1e-9)
+        seen = sight_objects(world, LOCOBOT, pose, (obj,), 1.0 + 1e-9)
         assert seen.distances[0] <= 1.0 + 1e-9 and seen.framed[0] > 0 and seen.seen[0] > 0
-    beside = sight_objects(world, LOCOBOT, (far + 0.099 * outwards, 0.0, 0.0), (thing,), 1.0)
+    beside = sight_objects(world, LOCOBOT, (far + 0.099 * outwards, 0.0, 0.0), (obj,), 1.0)
     assert 1.0 < beside.distances[0] < 1.1 and beside.framed[0] == 0
 
 
@@ -130,9 +130,9 @@ def test_the_rules_in_a_house(house):
         assert 1 <= distance <= 30 and distance == pytest.approx(episode.geodesic_distance, abs=HALF_MM)
         way = house.navmesh.geodesic_distance(start, np.array([goal.arrival]))[0]
         assert way == pytest.approx(distance, abs=4 * HALF_MM)
-        thing = next(one for one in house.scene.objects if one.object_id == int(goal.closest))
-        assert word_for(thing, recipe.categories) == goal.category
-        assert box_distance(thing, np.array([goal.arrival]) * [1, 0, 1] + [0, thing.center[1], 0])[0] <= 1.05
+        obj = next(one for one in house.scene.objects if one.object_id == int(goal.closest))
+        assert word_for(obj, recipe.categories) == goal.category
+        assert box_distance(obj, np.array([goal.arrival]) * [1, 0, 1] + [0, obj.center[1], 0])[0] <= 1.05
         counts[goal.category] = counts.get(goal.category, 0) + 1
     assert set(counts) <= set(recipe.categories) and max(counts.values()) - min(counts.values()) <= 1
     assert recipe.make(house, 3, STREAM).episodes == batch.episodes[:3]

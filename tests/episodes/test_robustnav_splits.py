@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from navarena.episodes import load_episodes, make_episodes
-from navarena.episodes.difficulty import LABELS, label_difficulty
 from navarena.episodes.robustnav import scene_limits
+from navarena.episodes.sampling import LABELS, label_difficulty
 
 OBJECTS = "robustnav-objectnav-v1"
 

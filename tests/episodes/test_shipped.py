@@ -23,11 +23,11 @@ from navarena.episodes.catalog import (
     split_sizes,
 )
 from navarena.episodes.compact import read_list
+from navarena.episodes.dataset import choose_stratified
 from navarena.episodes.multi_on import MultiOnRecipe
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.object_nav_robothor import APARTMENTS
 from navarena.episodes.point_nav import PointNavRecipe
-from navarena.episodes.strata import choose_stratified
 
 SPLITS = ("mini", "lite", "val", "test")
 MOST_BYTES = 2_000_000
@@ -93,7 +93,7 @@ def test_shared_lists_are_those_of_the_protocol_they_share(protocol):
     assert (recipe.embodiment, recipe.default_dataset) == (base.embodiment, base.default_dataset)
     mini = load_episodes(protocol, "mini")
     assert mini.protocol_id == protocol
-    assert mini.episodes == recipe.adopt(load_episodes(recipe.shares, "mini").episodes)
+    assert mini.episodes == recipe.translate(load_episodes(recipe.shares, "mini").episodes)
 
 
 def share_of(scenes, shares, turn=TURN):

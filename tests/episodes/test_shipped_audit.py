@@ -16,7 +16,7 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_task
 
 LISTS = {path.name for path in SHIPPED_FOLDER.glob("*/*")}
-SHIPPED = [name for name in RECIPES.names() if get_recipe(name).draws in LISTS]
+SHIPPED = [name for name in RECIPES.names() if get_recipe(name).stream_protocol in LISTS]
 POINTS = [name for name in SHIPPED if not isinstance(get_recipe(name), ObjectNavRecipe)]
 OBJECTS = [name for name in SHIPPED if name not in POINTS]
 QUICK_SCENES = 2

@@ -10,7 +10,7 @@ from navarena.core.seeding import make_generator
 from navarena.corruptions.noise import spread_noise
 from navarena.corruptions.normals import draw_normals
 from navarena.episodes.episode import LifelongGoal
-from navarena.episodes.goat import Offer, find_synonyms, names_of_split
+from navarena.episodes.goat import GoalPool, find_synonyms, names_of_split
 from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.world import WorldCache, open_world
 from navarena.tasks.batch import NavigationBatch
@@ -32,13 +32,13 @@ def world():
 @pytest.fixture(scope="module")
 def episodes(world):
     """Two episodes: names with synonyms, words and images of the same objects, each way twice."""
-    offer = Offer(world, names_of_split("val_seen"))
-    named = next(one for one in offer.choices("object") if find_synonyms(one.name))
-    chosen = [named, offer.choices("description")[0], offer.choices("image")[0]]
-    start = tuple(offer.places(named)[0].tolist())
+    pool = GoalPool(world, names_of_split("val_seen"))
+    named = next(one for one in pool.choices("object") if find_synonyms(one.name))
+    chosen = [named, pool.choices("description")[0], pool.choices("image")[0]]
+    start = tuple(pool.places(named)[0].tolist())
     found = []
     for k in range(2):
-        subtasks = [offer.subtask(one, make_generator("goal", 0)) for one in (*chosen, *chosen)]
+        subtasks = [pool.subtask(one, make_generator("goal", 0)) for one in (*chosen, *chosen)]
         goal = LifelongGoal(tuple(subtasks))
         found.append(replace(AHEAD, episode_id=str(k), scene_id=HOUSE, start_position=start, goal=goal))
     return found

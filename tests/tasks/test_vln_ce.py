@@ -1,39 +1,33 @@
 """Instructions and tours of them in a flat that was drawn by hand."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from navarena.episodes.route_tours import EpisodeTour
-from navarena.evaluation.house_scores import geodesic_costs
-from navarena.tasks.phase import Phase
-from navarena.tasks.tour_batch import TourBatch
-from navarena.tasks.tour_env import TourEnv
-from navarena.tasks.tour_vector_env import TourVectorEnv
-from navarena.tasks.vln_ce_tours import IR2RCE, OracleOptions
 
-from flat import draw_flat
-from navarena.agents.expert import ExpertAgent
-from navarena.agents.loading import load_agent
-from navarena.agents.simple import RandomAgent
-from navarena.core.errors import ActionError, InputError
-from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
-from navarena.episodes.exchange.r2r_ce import FollowedGoal
-from navarena.evaluation import HouseTours, refer_records, run_tours, score_records
+from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.episode_loop import EpisodeLoop
+from navarena.evaluation.identity import Identity
+from navarena.evaluation.memory_groups import make_groups
+from navarena.evaluation.results import summarize_tours
+from navarena.evaluation.settings import EpisodeRules
 from navarena.evaluation.tour_coverage import measure_coverage, see_along
 from navarena.metrics.catalog import compute_metrics
-from navarena.metrics.tours import tour_ndtw
+from navarena.metrics.tours import TourScoring
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.navmesh.queries.goal_fields import geodesic_table
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import get_task, get_tour_task
+from navarena.tasks.catalog import get_task
 from navarena.tasks.env import NavigationEnv
-from navarena.tasks.teacher import Teacher
+from navarena.tasks.task import OracleRules, Phase
+from navarena.tasks.teacher import BodyTeacher
 from navarena.tasks.vector_env import NavigationVectorEnv
-from navarena.tasks.vln_ce import R2RCE
+from navarena.tasks.vln_ce import IR2RCE, R2RCE
+from tour_runs import TourRun
 
 SMALL = replace(VLN_CE, cameras=(Camera(width_px=16, height_px=16, channels=("rgb", "depth")),))
 
@@ -48,7 +42,10 @@ def follow(name, path, yaw=-np.pi / 2, text="Go on.", tokens=()):
 
 
 BED, SOFA, KITCHEN = follow("a_0", TO_BED), follow("b_0", TO_SOFA, 0.5), follow("c_0", TO_KITCHEN, 2.0)
-TOUR = EpisodeTour("0", (BED, SOFA, KITCHEN))
+TOUR = tuple(replace(one, tour_id="0") for one in (BED, SOFA, KITCHEN))
+
+
+SECOND = tuple(replace(one, tour_id="1") for one in (follow("d_0", TO_SOFA), follow("e_0", TO_BED)))
 
 
 class SmallR2RCE(R2RCE):
@@ -135,120 +132,144 @@ def test_the_expert_follows_to_half_a_metre(worlds):
     assert np.linalg.norm(np.diff(track.reference, axis=0), axis=1).max() <= 0.25 + 1e-9
 
 
+@dataclass
+class Setup:
+    """Batches of `task` in `worlds`; what each episode left behind lies in `tracks`."""
+
+    task: IR2RCE
+    make: Callable
+    worlds: WorldCache
+    tracks: dict
+
+    def make_batch(self, slots, sensors, threads):
+        batch = NavigationBatch(self.task, slots, sensors=sensors, worlds=self.worlds)
+        self.batch, record = batch, batch.trajectory
+
+        def keep(slot):
+            self.tracks[batch.episode(slot).episode_id] = record(slot)
+            return record(slot)
+
+        batch.trajectory = keep
+        return batch
+
+    def make_agent(self):
+        return self.make(self.task)
+
+
 def run(agent, tours, slots=2, task=None, worlds=None):
+    """(rows, trajectories) of `tours`, by episode id in their order."""
     rules = task or SmallIR2RCE()
-    return rules, run_tours(agent(rules), HouseTours(rules, tours, worlds), slots)
+    episodes = [one for tour in tours for one in tour]
+    rows = {}
+
+    class Rows:
+        def append(self, row):
+            rows[row.episode_id] = row
+
+    setup = Setup(rules, agent, worlds, {})
+    identity = Identity("ir2r-ce-v1", "flat", "val", "0123456789abcdef")
+    benchmark = Benchmark(identity, tuple(episodes), rules.actions, rules.metrics, setup)
+    loop = EpisodeLoop(benchmark, slots, EpisodeRules(), Rows(), lambda row: None)
+    loop.run(iter(make_groups(episodes, set(), "tour")))
+    names = [one.episode_id for one in episodes]
+    return {name: rows[name] for name in names}, {name: setup.tracks[name] for name in names}
 
 
 def test_phases_follow_one_another(worlds):
-    task = SmallIR2RCE()
-    batch = TourBatch(task, 1, sensors=("phase", "tour_position", "instruction"), worlds=worlds)
-    batch.start([0], [TOUR])
-    seen = [(int(batch.observations["phase"][0]), int(batch.observations["tour_position"][0]))]
-    hidden, began = set(), 0
-    while batch.running.any():
-        step = batch.step(np.array([0]))  # stop at once, whatever the phase
-        began += int(step.began[0])
-        now = (int(batch.observations["phase"][0]), int(batch.observations["tour_position"][0]))
-        if now != seen[-1]:
-            seen.append(now)
-        hidden |= {(now[0] == Phase.AGENT, batch.observations["instruction"][0])}
+    sensors = ("phase", "tour_position", "instruction")
+    tour = TourRun(NavigationBatch(SmallIR2RCE(), 1, sensors=sensors, worlds=worlds), [TOUR])
+
+    def look():
+        observed = tour.batch.observations
+        return int(observed["phase"][0]), int(observed["tour_position"][0]), observed["instruction"][0]
+
+    seen, hidden, began = [look()[:2]], set(), 0
+    while tour.running.any():
+        tour.step([0])  # stop at once, whatever the phase
+        began += int(tour.began[0])
+        *now, text = look()
+        if tuple(now) != seen[-1]:
+            seen.append(tuple(now))
+        hidden.add((now[0] == Phase.AGENT, text))
     assert seen == [(0, 0), (1, 0), (2, 1), (0, 1), (1, 1), (2, 2), (0, 2)]
     assert hidden == {(True, "Go on."), (False, "")} and began == 2
 
 
 def test_the_oracle_leads_near_goal_and_start(worlds):
-    task = SmallIR2RCE()
-    batch = TourBatch(task, 1, sensors=(), worlds=worlds)
-    batch.start([0], [TOUR])
-    bodies = batch.batch.simulator.bodies
+    tour = TourRun(NavigationBatch(SmallIR2RCE(), 1, sensors=(), worlds=worlds), [TOUR])
+    bodies, state = tour.batch.simulator.bodies, tour.batch.state
     ends = {}
-    while batch.running.any():
-        before = (int(batch.phase[0]), int(batch.position[0]))
-        place, yaw = bodies.positions[0].copy(), float(bodies.yaws[0])
-        batch.step(np.array([0]))
-        if int(batch.phase[0]) != before[0]:
-            ends[before] = (bodies.positions[0].copy(), float(bodies.yaws[0]), place, yaw)
+    while tour.running.any():
+        before = (int(state.phase[0]), int(state.tour_position[0]))
+        tour.step([0])
+        if int(state.phase[0]) != before[0]:
+            ends[before] = (bodies.positions[0].copy(), float(bodies.yaws[0]))
     for position, (ended, following) in enumerate([(BED, SOFA), (SOFA, KITCHEN)]):
         assert np.hypot(*(ends[1, position][0] - ended.goal.path[-1])[[0, 2]]) < 0.25
-        at, yaw, *_ = ends[2, position + 1]
+        at, yaw = ends[2, position + 1]
         assert np.hypot(*(at - following.start_position)[[0, 2]]) < 0.25
         turn = (yaw - following.start_yaw + np.pi) % (2 * np.pi) - np.pi
         assert abs(turn) <= np.radians(7.5) + 1e-9
+    assert all(sum(steps) > 0 for (_, name), steps in tour.oracle.items() if name != "a_0")
 
 
 def test_agent_steps_alone_are_recorded(worlds):
-    _, records = run(RandomAgent, [TOUR], worlds=worlds)
-    assert list(records) == ["a_0", "b_0", "c_0"]
-    for record in records.values():
-        assert 1 <= len(record.trajectory.actions) <= 500
+    _, tracks = run(RandomAgent, [TOUR], worlds=worlds)
+    assert list(tracks) == ["a_0", "b_0", "c_0"]
+    assert all(1 <= len(track.actions) <= 500 for track in tracks.values())
 
 
 def test_results_do_not_depend_on_the_slots(worlds):
-    tours = [TOUR, EpisodeTour("1", (follow("d_0", TO_SOFA), follow("e_0", TO_BED)))]
-    _, one = run(RandomAgent, tours, slots=1, worlds=worlds)
-    _, both = run(RandomAgent, tours, slots=2, worlds=worlds)
-    assert list(one) == list(both)
-    for name in one:
-        assert np.array_equal(one[name].trajectory.positions, both[name].trajectory.positions)
+    one, two = (run(RandomAgent, [TOUR, SECOND], slots=slots, worlds=worlds) for slots in (1, 2))
+    assert one[0] == two[0]
+    for name in one[1]:
+        assert np.array_equal(one[1][name].positions, two[1][name].positions)
 
 
 def test_the_expert_is_perfect_over_tours(worlds):
-    task, records = run(ExpertAgent, [TOUR], worlds=worlds)
-    scores = score_records(task, [TOUR], records, "paper")
-    assert scores.means["success"] == 1.0 and scores.tours.t_sr == 1.0
-    assert scores.tours.t_ndtw > 0.85
+    rows, _ = run(ExpertAgent, [TOUR], worlds=worlds)
+    tours = summarize_tours(list(rows.values()), TourScoring("paper", "changes")).metrics
+    assert all(row.metric("success") == 1.0 for row in rows.values()) and tours["t_sr"].mean == 1.0
+    assert tours["t_ndtw"].mean > 0.85
 
 
 def test_one_who_stops_at_once_is_scored_by_hand(worlds):
-    class Stopper(RandomAgent):
-        def act(self, observations, active):
-            return np.zeros(len(active), np.int64)
-
-    task = SmallIR2RCE(OracleOptions(precise_start=True))
-    _, records = run(Stopper, [TOUR], task=task, worlds=worlds)
-    scores = score_records(task, [TOUR], records, "paper")
+    rows, tracks = run(StopAgent, [TOUR], task=SmallIR2RCE(OracleRules(precise_start=True)), worlds=worlds)
+    tours = summarize_tours(list(rows.values()), TourScoring("paper", "changes")).metrics
     total, points = 0.0, 0
-    for record in records.values():
-        track = record.trajectory
+    for track in tracks.values():
         assert len(track.actions) == 1
         total += np.linalg.norm(track.reference - track.positions[0], axis=1).sum()
         points += len(track.reference)
-    assert scores.tours.t_ndtw == pytest.approx(np.exp(-total / (3.0 * points)))
+    assert tours["t_ndtw"].mean == pytest.approx(np.exp(-total / (3.0 * points)))
 
 
 def test_precise_starts(worlds):
-    task = SmallIR2RCE(OracleOptions(precise_start=True))
-    _, records = run(ExpertAgent, [TOUR], task=task, worlds=worlds)
-    assert np.array_equal(records["b_0"].trajectory.positions[0], SOFA.start_position)
+    _, exact = run(ExpertAgent, [TOUR], task=SmallIR2RCE(OracleRules(precise_start=True)), worlds=worlds)
+    assert np.array_equal(exact["b_0"].positions[0], SOFA.start_position)
     _, loose = run(ExpertAgent, [TOUR], worlds=worlds)
-    assert not np.array_equal(loose["b_0"].trajectory.positions[0], SOFA.start_position)
+    assert not np.array_equal(loose["b_0"].positions[0], SOFA.start_position)
 
 
 def test_what_is_refused(worlds):
-    batch = TourBatch(SmallIR2RCE(), 1, sensors=(), worlds=worlds)
-    with pytest.raises(ActionError, match="running tour"):
+    batch = NavigationBatch(SmallIR2RCE(), 1, sensors=(), worlds=worlds)
+    with pytest.raises(ActionError, match="running episode"):
         batch.step(np.array([0]))
-    with pytest.raises(InputError, match="one tour"):
+    with pytest.raises(InputError, match="one episode for each"):
         batch.start([0], [])
-    with pytest.raises(InputError, match="'a_0' twice"):
-        run_tours(RandomAgent(batch.task), HouseTours(batch.task, [TOUR, TOUR], worlds))
-    with pytest.raises(InputError, match="score of every episode"):
-        score_records(batch.task, [TOUR], {})
     with pytest.raises(InputError, match="oracle_radius"):
-        IR2RCE(OracleOptions(oracle_radius=0.0))
+        IR2RCE(OracleRules(oracle_radius=0.0))
 
 
 def test_ids():
     assert get_task("r2r-ce-v1").protocol_id == "r2r-ce-v1"
-    with pytest.raises(InputError, match="tours evaluate ir2r-ce-v1"):
-        get_task("ir2r-ce-v1")
-    assert get_tour_task("ir2r-ce-v1+oracle_radius=0.5").protocol_id == "ir2r-ce-v1+custom+oracle_radius=0.5"
+    assert get_task("ir2r-ce-v1").oracle == OracleRules()
+    assert get_task("ir2r-ce-v1+oracle_radius=0.5").protocol_id == "ir2r-ce-v1+custom+oracle_radius=0.5"
 
 
 def test_coverage_grows_to_the_whole(worlds):
     again = follow("f_0", TO_BED)
-    coverage = measure_coverage([EpisodeTour("0", (BED, SOFA, again))], worlds)
+    coverage = measure_coverage([(BED, SOFA, again)], worlds)
     assert coverage.next_path[0] == coverage.whole_tour[0] == 0.0
     assert coverage.whole_tour[1] <= coverage.whole_tour[2] == 1.0
     assert coverage.next_path[2] >= coverage.next_path[1] > 0
@@ -262,36 +283,25 @@ def test_a_body_sees_what_lies_before_it(worlds):
 
 
 def test_peeking_shows_the_next_start_once(worlds):
-    task = SmallIR2RCE(OracleOptions(peeks_at_start=True))
-    batch = TourBatch(task, 1, sensors=("position",), worlds=worlds)
-    plain = TourBatch(SmallIR2RCE(), 1, sensors=("position",), worlds=worlds)
-    for one in (batch, plain):
-        one.start([0], [TOUR])
-    seen: dict[int, list[np.ndarray]] = {0: [], 1: []}
-    for number, one in enumerate((batch, plain)):
-        while one.running.any():
-            one.step(np.array([0]))
-            seen[number].append(one.observations["position"][0].copy())
-    differ = [k for k, (a, b) in enumerate(zip(seen[0], seen[1])) if not np.allclose(a, b)]
+    seen = []
+    for rules in (OracleRules(peeks_at_start=True), OracleRules()):
+        batch = NavigationBatch(SmallIR2RCE(rules), 1, sensors=("position",), worlds=worlds)
+        tour = TourRun(batch, [TOUR])
+        seen.append([])
+        while tour.running.any():
+            tour.step([0])
+            seen[-1].append(batch.observations["position"][0].copy())
+    differ = [k for k, (a, b) in enumerate(zip(*seen)) if not np.allclose(a, b)]
     assert len(seen[0]) == len(seen[1]) and len(differ) == 2
     assert np.allclose(seen[0][differ[0]], SOFA.start_position, atol=1e-6)
     assert np.allclose(seen[0][differ[1]], KITCHEN.start_position, atol=1e-6)
-
-
-def test_other_references(worlds):
-    task, records = run(ExpertAgent, [TOUR], worlds=worlds)
-    own = {name: record.trajectory.positions for name, record in records.items()}
-    scores = score_records(task, [TOUR], refer_records(records, own), "paper")
-    assert scores.means["ndtw"] == 1.0 and scores.tours.t_ndtw == 1.0
-    with pytest.raises(InputError, match="reference path of every episode"):
-        refer_records(records, {})
 
 
 def test_a_teacher_leads_from_anywhere(worlds):
     task = SmallR2RCE()
     batch = NavigationBatch(task, 2, sensors=(), worlds=worlds)
     batch.start([0, 1], [BED, SOFA])
-    teacher = Teacher(batch)
+    teacher = BodyTeacher(batch)
     generator = np.random.default_rng(0)
     for _ in range(30):  # somewhere off the way
         batch.step(generator.integers(1, 4, 2))
@@ -316,27 +326,12 @@ def test_distances_along_the_floor_are_those_of_single_searches(worlds):
         assert table[:, column] == pytest.approx(navmesh.geodesic_distance(points, ends))
 
 
-def test_alignment_along_the_floor_is_never_better_than_straight(worlds):
-    """From the start of each episode to its goal the floor leads around walls."""
-    task = SmallIR2RCE()
-    records = run_tours(load_agent("stop", task), HouseTours(task, [TOUR], worlds))
-    navmesh = worlds.get("flat").navmesh
-    geodesics = {name: geodesic_costs(record, navmesh) for name, record in records.items()}
-    for name, record in records.items():
-        assert (geodesics[name] >= record.trajectory.costs - 0.01).all()
-    straight = score_records(task, [TOUR], records).tours
-    along = score_records(task, [TOUR], records, geodesics=geodesics).tours
-    assert (straight.distance, along.distance) == ("euclidean", "geodesic")
-    assert along.t_ndtw < straight.t_ndtw
-    aligned = [geodesics[one.episode_id] for one in TOUR.episodes]
-    assert along.t_ndtw == pytest.approx(tour_ndtw(aligned)) and along.t_sr == straight.t_sr
-
-
 def test_tours_with_the_interface_of_gymnasium(worlds):
-    env = TourEnv([TOUR], SmallIR2RCE(), worlds=worlds)
+    env = NavigationEnv(SmallIR2RCE(), episodes=TOUR, worlds=worlds)
     check_env(env, skip_render_check=True)
     seen, info = env.reset(seed=1)
-    assert info == {"episode_id": "a_0", "tour_id": "0", "scene_id": "flat", "phase": "agent"}
+    expected = {"episode_id": "a_0", "scene_id": "flat", "began": False, "tour_id": "0", "phase": "agent"}
+    assert info == expected
     ended, over = [], False
     while not over:
         seen, _, terminated, truncated, info = env.step(0)
@@ -348,15 +343,14 @@ def test_tours_with_the_interface_of_gymnasium(worlds):
     assert ended == ["a_0", "b_0", "c_0"] and terminated
     with pytest.raises(ActionError):
         env.step(0)
-    with pytest.raises(InputError, match="at least one tour"):
-        TourEnv([])
+    assert env.reset(options={"tour": SECOND})[1]["tour_id"] == "1"
 
 
 def test_tours_side_by_side_are_those_of_single_environments(worlds):
-    """Slot i does what a TourEnv with seed + i does, and begins another tour after the last STOP."""
-    tours = [TOUR, EpisodeTour("1", (follow("d_0", TO_SOFA), follow("e_0", TO_BED)))]
-    together = TourVectorEnv(2, tours, SmallIR2RCE(), worlds=worlds)
-    alone = [TourEnv(tours, SmallIR2RCE(), worlds=worlds) for _ in range(2)]
+    """Slot i does what an environment with seed + i does, and begins another tour after the last STOP."""
+    episodes = (*TOUR, *SECOND)
+    together = NavigationVectorEnv(2, SmallIR2RCE(), episodes=episodes, worlds=worlds)
+    alone = [NavigationEnv(SmallIR2RCE(), episodes=episodes, worlds=worlds) for _ in range(2)]
     seen, infos = together.reset(seed=5)
     single = [env.reset(seed=5 + k) for k, env in enumerate(alone)]
     assert infos["tour_id"].tolist() == [info["tour_id"] for _, info in single]

@@ -1,4 +1,4 @@
-"""`navarena goals make`, `stats`, `preview` and `reword`: the goals of GOAT-Bench that scenes offer."""
+"""`navarena goals make`, `stats`, `preview` and `reword`: the goals of GOAT-Bench that scenes pool."""
 
 import multiprocessing
 from collections import Counter
@@ -18,15 +18,15 @@ from navarena.episodes.episode import Episode, LifelongGoal
 from navarena.episodes.goals import as_subtasks
 from navarena.episodes.goat import (
     MODALITIES,
-    Offer,
+    GeneratedDescription,
+    GoalPool,
     Writer,
-    Written,
     find_scene_goals,
     make_writer,
     names_of_split,
     write_description,
 )
-from navarena.episodes.goat.counts import GoalCounts, count_goals
+from navarena.episodes.goat.goal_pool import GoalCounts, count_goals
 from navarena.episodes.goat.recipe import GOAT_V1
 from navarena.scenes.catalog import is_file_path
 from navarena.simulation.body_catalog import STRETCH
@@ -60,8 +60,8 @@ class GoalsMake:
         with console.progress(len(scenes), "scenes") as progress:
             for _ in _make_all(scenes, self.workers):
                 progress.advance(1)
-        offers = (Offer(open_world(scene, STRETCH), names_of_split(self.source)) for scene in scenes)
-        found = count_goals(offers)
+        pools = (GoalPool(open_world(scene, STRETCH), names_of_split(self.source)) for scene in scenes)
+        found = count_goals(pools)
         _print_counts(console, self.source, {ALL_NAMES if len(scenes) == 1 else self.source: found})
         dropped: list[dict[str, Any]] = []
         if len(scenes) == 1:
@@ -102,7 +102,7 @@ class GoalsStats:
                 for _ in _make_all(scenes, self.workers):
                     progress.advance(1)
             names = names_of_split(GOAT_V1.splits[split].part_of or split)
-            counts[split] = count_goals(Offer(open_world(scene, STRETCH), names) for scene in scenes)
+            counts[split] = count_goals(GoalPool(open_world(scene, STRETCH), names) for scene in scenes)
         _print_counts(console, "goals", counts)
         console.result({"splits": {split: _to_values(found) for split, found in counts.items()}})
         return 0
@@ -131,7 +131,7 @@ class GoalsPreview:
         if self.out.suffix.lower() != ".png":
             raise InputError(f"expected --out to end in .png, got {self.out}")
         names = names_of_split("" if self.split is None else _split_of(self.split))
-        sheet = draw_goal_sheet(Offer(open_world(self.scene, STRETCH), names), self.limit)
+        sheet = draw_goal_sheet(GoalPool(open_world(self.scene, STRETCH), names), self.limit)
         write_png(sheet.image, self.out)
         height, width = sheet.image.shape[:2]
         console.text(f"{self.out}: {len(sheet.goals)} goals of {self.scene}, {width} x {height}")
@@ -244,7 +244,7 @@ class GoalsReword:
         writer = make_writer(self.writer)
         captioner = None if self.captioner is None else make_writer(self.captioner)
         dataset = load_episodes(self.protocol, dataset=self.file)
-        worlds, answers, found = WorldCache(STRETCH), list[Written](), []
+        worlds, answers, found = WorldCache(STRETCH), list[GeneratedDescription](), []
         with console.progress(len(dataset), "episodes") as progress:
             for episode in dataset.episodes:
                 found.append(_reword(episode, worlds, writer, captioner, answers))
@@ -269,7 +269,7 @@ def _reword(
     worlds: WorldCache,
     writer: Writer,
     captioner: Writer | None,
-    answers: list[Written],
+    answers: list[GeneratedDescription],
 ) -> Episode:
     """An episode with new descriptions; the result of each is added to `answers`."""
     subtasks = list(as_subtasks(episode.goal))

@@ -8,11 +8,12 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_words import word_for
 from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
-from navarena.episodes.goat.unclear import find_unclear_descriptions
-from navarena.episodes.instance_audit import find_unknown_objects, find_wrong_instances
+from navarena.episodes.goat.ambiguity import find_ambiguous_descriptions
 from navarena.episodes.stages import GoalPoints
-from navarena.episodes.view_points import ViewPointSettings
+from navarena.episodes.view_points import ViewPointSettings, box_distance, find_view_points
+from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World
 
 CHECKS = {
@@ -27,6 +28,12 @@ CHECKS = {
     "expert": "the expert succeeds",
 }
 """Name -> what must hold."""
+
+SAME_OBJECT = 0.5
+"""Metres: a listed object within this of an object's box is that object, whatever it is called."""
+
+VIEW_POINT_REACH = 1.0
+"""Metres from an object's box within which view points lie (ObjectNav 2020; Habitat's generators)."""
 
 
 @dataclass(frozen=True)
@@ -124,15 +131,15 @@ def _audit_scene(
         for message in find_wrong_instances(world, category, instances, view_points):
             yield Finding("", episodes[0].scene_id, "instances", message)
     listed = [
-        thing
+        obj
         for one in episodes
         if isinstance(one.goal, LifelongGoal)
         for subtask in one.goal.subtasks
-        for thing in subtask.instances
+        for obj in subtask.instances
     ]
     for message in find_unknown_objects(world, listed):
         yield Finding("", episodes[0].scene_id, "instances", message)
-    for message in find_unclear_descriptions(world, episodes):
+    for message in find_ambiguous_descriptions(world, episodes):
         yield Finding("", episodes[0].scene_id, "description", message)
 
 
@@ -273,5 +280,65 @@ def _finding(episode: Episode, check: str, message: str) -> Finding:
     return Finding(episode.episode_id, episode.scene_id, check, message)
 
 
-def _text(place: Sequence[float]) -> str:
-    return f"({', '.join(f'{value:.3f}' for value in place)})"
+def _text(place: Sequence[float], digits: int = 3) -> str:
+    return f"({', '.join(f'{value:.{digits}f}' for value in place)})"
+
+
+def find_wrong_instances(
+    world: World,
+    category: str,
+    instances: Sequence[ObjectInstance],
+    view_points: ViewPointSettings | None = None,
+) -> Iterator[str]:
+    """What is wrong with the list of the objects of a category; nothing where the scene has no objects.
+
+    Generators drop objects that are seen from nowhere: one that is not listed is an error where it has view
+    points by the rule `view_points`, or without a rule, where a floor is near it.
+    """
+    unseen = [one for one in instances if one.view_points and not _fits_somewhere(world, one)]
+    for one in unseen:
+        yield f"{category} {one.object_id}: the body can stand at none of its view points"
+    there = [one for one in world.scene.objects if word_for(one, (category,)) is not None]
+    if not world.scene.objects:
+        return
+    for one in instances:
+        if not any(_is_same(one, other) for other in there):
+            place = _text(one.position, 2)
+            yield f"{category} {one.object_id} at {place} is none of the scene's {len(there)}"
+    for other in there:
+        if not any(_is_same(one, other) for one in instances) and _counts(world, other, view_points):
+            yield f"{category} {other.object_id} of the scene at {_text(other.center, 2)} is not listed"
+
+
+def find_unknown_objects(world: World, instances: Iterable[ObjectInstance]) -> Iterator[str]:
+    """Listed objects that the scene does not have; those with view points of their own need not be there."""
+    known = {str(obj.object_id) for obj in world.scene.objects}
+    unknown = {one.object_id: one for one in instances if not one.view_points and one.object_id not in known}
+    for one in unknown.values():
+        yield f"{one.category} {one.object_id} is none of the scene's objects; leave its episodes out"
+
+
+def _fits_somewhere(world: World, instance: ObjectInstance) -> bool:
+    points = np.array([point.position for point in instance.view_points], float)
+    return bool(world.navmesh.is_navigable(points).any())
+
+
+def _is_same(instance: ObjectInstance, other: SceneObject) -> bool:
+    return bool(box_distance(other, np.array([instance.position], float))[0] <= SAME_OBJECT)
+
+
+def _counts(world: World, other: SceneObject, view_points: ViewPointSettings | None) -> bool:
+    """Whether an object would have to be listed."""
+    if view_points is None:
+        return _is_near_floor(world, other)
+    return other.object_id in find_view_points(world, view_points).objects
+
+
+def _is_near_floor(world: World, other: SceneObject) -> bool:
+    """Whether the navmesh comes within reach of the object's box, seen from above."""
+    foot = np.array(other.center, float) - (0.0, other.half_size[1], 0.0)
+    snapped = world.navmesh.snap_point(foot[None])[0]
+    if not np.isfinite(snapped).all():
+        return False
+    level = np.array([snapped[0], other.center[1], snapped[2]])
+    return bool(box_distance(other, level[None])[0] <= VIEW_POINT_REACH)

@@ -9,7 +9,13 @@ from navarena.core.errors import InputError, require_name, unknown_name
 from navarena.core.protocol_ids import base_protocol, split_protocol
 from navarena.core.registry import Registry
 from navarena.episodes.compact import SUFFIX, read_list
-from navarena.episodes.dataset import EpisodeDataset, is_own_file, load_episode_file, require_unique_ids
+from navarena.episodes.dataset import (
+    EpisodeDataset,
+    choose_stratified,
+    is_own_file,
+    load_episode_file,
+    require_unique_ids,
+)
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.episode_file import open_episode_file
 from navarena.episodes.exchange.json_files import read_json_bytes
@@ -19,7 +25,6 @@ from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import EpisodeRecipe, SplitSize, Stream
 from navarena.episodes.route_sets import load_routes
 from navarena.episodes.routes import ROUTE_SET, RouteRecipe, TourRecipe
-from navarena.episodes.strata import choose_stratified
 from navarena.episodes.twins import to_twins
 from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
 from navarena.scenes.mesh_reference import join_reference
@@ -43,7 +48,7 @@ RECIPES = Registry(
         "objectnav-hm3d2022-v1": "navarena.episodes.object_nav:OBJECTNAV_HM3D2022_V1",
         "objectnav-robothor2020-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2020_V1",
         "objectnav-robothor2021-v1": "navarena.episodes.object_nav_robothor:OBJECTNAV_ROBOTHOR2021_V1",
-        "objectnav-stretch2023-v1": "navarena.episodes.object_nav_stretch:OBJECTNAV_STRETCH2023_V1",
+        "objectnav-stretch2023-v1": "navarena.episodes.object_nav:OBJECTNAV_STRETCH2023_V1",
         "ovon-v1": "navarena.episodes.goat.recipe:OVON_V1",
         "pointnav-habitat2020-v1": "navarena.episodes.point_nav:POINTNAV_HABITAT2020_V1",
         "pointnav-robothor-v1": "navarena.episodes.point_nav:POINTNAV_ROBOTHOR_V1",
@@ -84,8 +89,8 @@ SET_SIZES = {"robothor-like-v1": APARTMENTS, "robothor-like-v1-twin": APARTMENTS
 """Data set -> sizes other than SPLITS."""
 
 DRAWING_OPTIONS: Mapping[str, Callable[[EpisodeRecipe, int], EpisodeRecipe]] = {
-    "objects": lambda recipe, count: recipe.ask_for(count),
-    "path_actions": lambda recipe, count: recipe.limit_plans(count),
+    "objects": lambda recipe, count: recipe.with_goal_count(count),
+    "path_actions": lambda recipe, count: recipe.with_max_actions(count),
 }
 """The options of protocols that move the episodes."""
 
@@ -160,7 +165,7 @@ def load_episodes(
     shipped = shipped_path(recipe, split, name)
     if is_own and shipped.is_file():
         found = read_list(shipped)
-        return replace(found, protocol_id=protocol_id, episodes=recipe.adopt(found.episodes))
+        return replace(found, protocol_id=protocol_id, episodes=recipe.translate(found.episodes))
     return make_split(recipe, split, name)
 
 
@@ -173,7 +178,7 @@ def split_sizes(dataset: str, recipe: EpisodeRecipe | None = None) -> Mapping[st
 
 def shipped_path(recipe: EpisodeRecipe, split: str, dataset: str) -> Path:
     """Where a list is, if it comes with navarena."""
-    return SHIPPED_FOLDER / dataset / recipe.draws / f"{split}{SUFFIX}"
+    return SHIPPED_FOLDER / dataset / recipe.stream_protocol / f"{split}{SUFFIX}"
 
 
 def split_scenes(split: str, dataset: str, recipe: EpisodeRecipe | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Lists in few bytes: columns of whole numbers, compressed.
+"""Compact episode lists: compressed columns of whole numbers.
 
 A file is an xz stream. Its first line is a JSON header (`_Header`), the rest are its columns in order, each
 of N unsigned 32-bit numbers, stored byte by byte: all lowest bytes first, then the next, and so on. What
@@ -20,7 +20,7 @@ from navarena.core.seeding import scene_name
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import Goal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal, Position
-from navarena.episodes.places import PER_METRE, PER_RADIAN
+from navarena.episodes.sampling import PER_METRE, PER_RADIAN
 
 FORMAT = "navarena-list-v1"
 SUFFIX = ".list.xz"

@@ -1,9 +1,10 @@
-"""Lists of episodes: in memory, on disk, and by the hash that names them."""
+"""Datasets of episodes: their hash, their files, and stratified samples of them."""
 
 import gzip
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +15,11 @@ import msgspec
 from navarena.core.errors import FileError, InputError
 from navarena.core.files import read_bytes, write_atomic
 from navarena.episodes.episode import LATER_FIELDS, Episode
-from navarena.episodes.goals import decode_goal
+from navarena.episodes.goals import Goal, ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, decode_goal
 
 FORMAT = "navarena-episodes-v1"
 
-MOST_LISTED = 10_000_000
+MAX_LISTED = 10_000_000
 """Episodes of a list; what is longer is a stream to train on. The largest published files hold 5 million."""
 
 
@@ -55,7 +56,7 @@ class EpisodeDataset:
     @property
     def is_stream(self) -> bool:
         """Whether there are too many to go through all of them, as in a training split."""
-        return len(self.episodes) > MOST_LISTED
+        return len(self.episodes) > MAX_LISTED
 
     def __len__(self) -> int:
         return len(self.episodes)
@@ -166,3 +167,44 @@ def require_unique_ids(dataset: EpisodeDataset) -> None:
                 f"{episode.episode_id!r} twice"
             )
         seen.add(episode.episode_id)
+
+
+def choose_stratified(episodes: Sequence[Episode], count: int) -> list[int]:
+    """Rows (`count`, rising) of a sample of `episodes` with the strata of the whole.
+
+    Every scene has its share of the sample, as even as whole numbers allow. Within that, each choice takes
+    the episode whose difficulty and category are the farthest behind their shares (that is the smallest
+    sum of taken / present over the two), the first of equals. Nothing is random.
+
+    Raises InputError unless 1 <= count <= len(episodes).
+    """
+    if not 1 <= count <= len(episodes):
+        raise InputError(f"expected a sample of 1 to {len(episodes)} episodes, got {count}")
+    strata = [(("difficulty", one.difficulty), ("category", _category(one.goal))) for one in episodes]
+    present = Counter(name for names in strata for name in names)
+    by_scene: defaultdict[str, list[int]] = defaultdict(list)
+    for row, episode in enumerate(episodes):
+        by_scene[episode.scene_id].append(row)
+    taken: Counter[Hashable] = Counter()
+    chosen: list[int] = []
+    seen = 0
+    for rows in by_scene.values():
+        seen += len(rows)
+        left = list(rows)
+        while len(chosen) < seen * count // len(episodes):
+            row = min(left, key=lambda row: sum((taken[name] + 1) / present[name] for name in strata[row]))
+            left.remove(row)
+            chosen.append(row)
+            taken.update(strata[row])
+    return sorted(chosen)
+
+
+def _category(goal: Goal) -> str:
+    """What is looked for first; empty for points."""
+    if isinstance(goal, ObjectGoal):
+        return goal.category
+    if isinstance(goal, MultiGoal):
+        return goal.objects[0].category
+    if isinstance(goal, LifelongGoal):
+        return goal.subtasks[0].category
+    return goal.instance.category if isinstance(goal, ImageGoal) else ""

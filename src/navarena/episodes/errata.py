@@ -1,4 +1,4 @@
-"""What is known to be wrong with published lists of episodes: data/errata.json.
+"""Known errors in published episode lists: data/errata.json.
 
 A list is never mended in silence: an entry names the fault, and where a fault of our own lists is mended,
 the mended list is a new version under a new name.

@@ -23,10 +23,10 @@ def _words_by_category() -> dict[str, tuple[str, ...]]:
     return {category: tuple(dict.fromkeys(words)) for category, words in found.items()}
 
 
-def word_for(thing: SceneObject, words: Sequence[str]) -> str | None:
-    """The one of `words`, the goal categories of a protocol, that names `thing`; None if none does.
+def word_for(obj: SceneObject, words: Sequence[str]) -> str | None:
+    """The one of `words`, the goal categories of a protocol, that names `obj`; None if none does.
 
     The category itself comes first, then the attribute `goal` of scans, then the vocabulary.
     """
-    candidates = (thing.category, thing.attributes.get("goal"), *_words_by_category().get(thing.category, ()))
+    candidates = (obj.category, obj.attributes.get("goal"), *_words_by_category().get(obj.category, ()))
     return next((word for word in candidates if word in words), None)

@@ -1,4 +1,4 @@
-"""What an episode asks for: a point, a kind of object, one in an image, several in order, a way in words."""
+"""Goals of episodes: a point, a category, an object in an image, several objects in order, an instruction."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -159,13 +159,13 @@ class MultiGoal(Goal):
 
 @dataclass(frozen=True)
 class InstructionGoal(Goal):
-    """The end of a way that is described in words.
+    """The end of a path that an instruction describes.
 
     Attributes:
         instruction: the text.
-        path: the described way points, metres, world frame, on the floor; the last is the goal. Only
+        path: the described waypoints, metres, world frame, on the floor; the last is the goal. Only
             the start where a file hides the rest (test splits).
-        path_id: of the way; several instructions describe each.
+        path_id: of the path; several instructions describe each.
         tokens: the text as its file encodes it; empty where it does not.
     """
 
@@ -176,12 +176,12 @@ class InstructionGoal(Goal):
 
     @property
     def places(self) -> tuple[Position, ...]:
-        """The end of the way."""
+        """The end of the path."""
         return self.path[-1:]
 
 
 Modality = Literal["object", "description", "image"]
-"""How a goal of GOAT-Bench is told: by a category, in words, or by an image."""
+"""How a goal of GOAT-Bench is specified: by a category, a description or an image."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from navarena.core.sources import source_fingerprint
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import decode_goal
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
-from navarena.episodes.sequence import EpisodeSequence
+from navarena.episodes.sequence import EpisodeSequence, SceneRows
 from navarena.scenes.catalog import scene_hash
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.simulation.world import open_world
@@ -64,6 +64,14 @@ class SceneEpisodes(EpisodeSequence):
         for turn in range(self._per_scene // self._block):
             for scene in range(len(self._scenes)):
                 yield from self.scene_batch(scene, turn).episodes
+
+    def scene_rows(self) -> dict[str, SceneRows]:
+        """Scene id -> rows of its episodes; nothing is made."""
+        stride, rows = self._block * len(self._scenes), range(self._block)
+        return {
+            scene: SceneRows(range(index * self._block, len(self), stride), rows)
+            for index, scene in enumerate(self._scenes)
+        }
 
     def scene_batch(self, index: int, turn: int = 0) -> SceneBatch:
         """Block `turn` of the episodes of the scene `index`; made when nobody has made them before."""

@@ -19,7 +19,7 @@ def list_objects(world: World, settings: ViewPointSettings) -> dict[str, tuple[O
     Raises SceneError for a scene whose triangles are not labelled with objects.
     """
     views = find_view_points(world, settings)
-    centers = {thing.object_id: thing.center for thing in world.scene.objects}
+    centers = {obj.object_id: obj.center for obj in world.scene.objects}
     found: dict[str, tuple[ObjectInstance, ...]] = {}
     for index, (number, category) in enumerate(zip(views.objects.tolist(), views.categories)):
         instance = ObjectInstance(

@@ -8,12 +8,17 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError, SceneError
 from navarena.core.seeding import make_generator, scene_name
-from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import MultiGoal, ObjectInstance
-from navarena.episodes.places import as_tuple, round_distance, sample_places, sample_yaws
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream, require_actions
-from navarena.episodes.solvable import choose_solvable
+from navarena.episodes.sampling import (
+    as_tuple,
+    choose_solvable,
+    label_difficulty,
+    round_distance,
+    sample_places,
+    sample_yaws,
+)
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import MULTION
 from navarena.simulation.planning import ActionPlanner, Query, follow_plans
@@ -99,11 +104,11 @@ class MultiOnRecipe(EpisodeRecipe):
         if not 1 <= self.goals <= len(self.classes):
             raise InputError(f"expected 1 to {len(self.classes)} goals of distinct classes, got {self.goals}")
 
-    def limit_plans(self, actions: int) -> "MultiOnRecipe":
+    def with_max_actions(self, actions: int) -> "MultiOnRecipe":
         """See EpisodeRecipe."""
         return replace(self, max_steps=require_actions(actions))
 
-    def ask_for(self, objects: int) -> "MultiOnRecipe":
+    def with_goal_count(self, objects: int) -> "MultiOnRecipe":
         """See EpisodeRecipe; 0 for the protocol's own number. Raises InputError for more than classes."""
         if objects in (0, self.goals):
             return self
@@ -112,7 +117,7 @@ class MultiOnRecipe(EpisodeRecipe):
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
         """Solvable episodes; raises SceneError when the floor is too small for the rules."""
         scene = scene_name(world.scene_id)
-        stem = (self.draws, stream.dataset, stream.split, stream.seed, scene)
+        stem = (self.stream_protocol, stream.dataset, stream.split, stream.seed, scene)
         candidates = [
             self._candidates(world, make_generator(*stem, index, "pose"))
             for index in range(first, first + count)
@@ -147,7 +152,7 @@ class MultiOnRecipe(EpisodeRecipe):
             difficulty=label_difficulty(distance, (easy * self.goals, medium * self.goals)),
         )
 
-    def adopt(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+    def translate(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
         """The same places, with objects of these classes."""
         return tuple(
             replace(

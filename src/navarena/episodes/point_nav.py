@@ -1,4 +1,4 @@
-"""Episodes of PointNav: a random start and a random goal that is worth the way."""
+"""Episodes of PointNav: a random start and a random goal at a sufficient path length."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,11 +8,16 @@ from jaxtyping import Bool, Float
 
 from navarena.core.errors import SceneError
 from navarena.core.seeding import make_generator, scene_name
-from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode, PointGoal
-from navarena.episodes.places import as_tuple, round_distance, sample_places, sample_yaws
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, Stream
-from navarena.episodes.solvable import choose_solvable
+from navarena.episodes.sampling import (
+    as_tuple,
+    choose_solvable,
+    label_difficulty,
+    round_distance,
+    sample_places,
+    sample_yaws,
+)
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import LOCOBOT, LOCOBOT_POINTNAV, LOCOBOT_ROBUSTNAV
 from navarena.simulation.planning import ActionPlanner, Query
@@ -41,7 +46,7 @@ class PointNavRecipe(EpisodeRecipe):
 
     Start and goal are uniform over the navigable floor, on one island of a radius of at least
     `min_island_radius` and on one floor; the geodesic distance lies in [min_distance,
-    max_distance]. Nearly straight ways are thinned out: with geodesic / Euclidean distance r <
+    max_distance]. Nearly straight paths are thinned out: with geodesic / Euclidean distance r <
     `min_ratio`, a candidate is kept with probability 20 (r - 0.98)^2. The yaw is uniform. A
     candidate that the planner cannot solve is dropped and counted.
 
@@ -74,7 +79,7 @@ class PointNavRecipe(EpisodeRecipe):
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
         """Solvable episodes; raises SceneError when the floor is too small for the rules."""
         scene = scene_name(world.scene_id)
-        stem = (self.draws, stream.dataset, stream.split, stream.seed, scene)
+        stem = (self.stream_protocol, stream.dataset, stream.split, stream.seed, scene)
         candidates = [
             self._candidates(world, make_generator(*stem, index, "pose"))
             for index in range(first, first + count)
@@ -101,10 +106,10 @@ class PointNavRecipe(EpisodeRecipe):
             starts, start_fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
             goals, goal_fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
             yaws = sample_yaws(generator, DRAWN_TOGETHER)
-            luck = generator.random(DRAWN_TOGETHER)
+            uniform_draw = generator.random(DRAWN_TOGETHER)
             distances = world.navmesh.geodesic_distance(starts, goals)
             fit = start_fits & goal_fits & self._fits(world, starts, goals)
-            for row in np.flatnonzero(fit & self._is_far(starts, goals, distances, luck)):
+            for row in np.flatnonzero(fit & self._is_far(starts, goals, distances, uniform_draw)):
                 distance = round_distance(float(distances[row]))
                 yield Candidate(starts[row], float(yaws[row]), goals[row], distance)
         raise SceneError(
@@ -128,13 +133,13 @@ class PointNavRecipe(EpisodeRecipe):
         starts: Float[np.ndarray, "k 3"],
         goals: Float[np.ndarray, "k 3"],
         distances: Float[np.ndarray, "k"],
-        luck: Float[np.ndarray, "k"],
+        uniform_draw: Float[np.ndarray, "k"],
     ) -> Bool[np.ndarray, "k"]:
-        """(K,) whether the way is long enough, and not too straight for this one's `luck` in [0, 1)."""
+        """(K,) whether the path is long enough, and not too straight for its `uniform_draw` in [0, 1)."""
         in_range = (distances >= self.min_distance) & (distances <= self.max_distance)
         euclidean = np.linalg.norm(goals - starts, axis=1)
         ratio = np.where(in_range, distances, 0.0) / np.maximum(euclidean, 1e-9)
-        return in_range & ((ratio >= self.min_ratio) | (luck < 20 * (ratio - 0.98) ** 2))
+        return in_range & ((ratio >= self.min_ratio) | (uniform_draw < 20 * (ratio - 0.98) ** 2))
 
 
 def _are_solved(planner: ActionPlanner, world: World, tried: Mapping[int, Candidate]) -> list[bool]:

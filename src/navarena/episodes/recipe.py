@@ -1,4 +1,4 @@
-"""How the episodes of a protocol are made."""
+"""Interface of episode recipes, which make the episodes of a protocol, and sizes of splits."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ class EpisodeRecipe(ABC):
     Attributes:
         protocol_id: whose rules they are.
         embodiment: the body that must fit and arrive.
-        shares: protocol whose episodes these are, goals translated by `adopt`; empty for episodes of
+        shares: protocol whose episodes these are, goals translated by `translate`; empty for episodes of
             one's own. Both must have the same body and rules.
         default_dataset: whose scenes the protocol's own lists are in.
     """
@@ -85,7 +85,7 @@ class EpisodeRecipe(ABC):
         Raises SceneError when the scene has no place for such episodes.
         """
 
-    def limit_plans(self, actions: int) -> "EpisodeRecipe":
+    def with_max_actions(self, actions: int) -> "EpisodeRecipe":
         """The recipe whose episodes the planner solves in at most so many `actions`, the last one included.
 
         Raises InputError for fewer than 1, and where the protocol leaves no such choice.
@@ -95,7 +95,7 @@ class EpisodeRecipe(ABC):
             f"{self.protocol_id!r}; leave the option out"
         )
 
-    def ask_for(self, objects: int) -> "EpisodeRecipe":
+    def with_goal_count(self, objects: int) -> "EpisodeRecipe":
         """The recipe whose episodes ask for so many objects; raises InputError where that is no choice."""
         raise InputError(
             f"expected a protocol of several objects for episodes with {objects}, got "
@@ -118,11 +118,11 @@ class EpisodeRecipe(ABC):
         return ()
 
     @property
-    def draws(self) -> str:
+    def stream_protocol(self) -> str:
         """The protocol that names the random draws."""
         return self.shares or self.protocol_id
 
-    def adopt(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+    def translate(self, episodes: Sequence[Episode]) -> tuple[Episode, ...]:
         """Episodes of the protocol that this one `shares`, as its own."""
         return tuple(episodes)
 

@@ -15,14 +15,14 @@ from navarena.episodes.language.grammar import word_route
 from navarena.episodes.language.reading import follow_route
 from navarena.episodes.language.route_facts import describe_route
 from navarena.episodes.language.surroundings import Surroundings
-from navarena.episodes.places import (
+from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
+from navarena.episodes.sampling import (
     as_tuple,
     round_distance,
     round_places,
     sample_places,
     sample_yaws,
 )
-from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import VLN_CE

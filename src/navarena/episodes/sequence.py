@@ -1,10 +1,24 @@
-"""Episodes that are read or made one at a time, behind the face of a tuple."""
+"""Episodes that are read or made one at a time, behind the interface of a tuple."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import overload
 
 from navarena.episodes.episode import Episode
+
+
+@dataclass(frozen=True)
+class SceneRows:
+    """Rows of one scene's episodes, in blocks of equal size that are cheap to read as a whole.
+
+    Attributes:
+        starts: what each block adds to `rows`.
+        rows: of the first block, less its start.
+    """
+
+    starts: Sequence[int]
+    rows: Sequence[int]
 
 
 class EpisodeSequence(Sequence[Episode]):
@@ -13,6 +27,10 @@ class EpisodeSequence(Sequence[Episode]):
     @abstractmethod
     def episode_at(self, row: int) -> Episode:
         """Episode `row`, from 0 to below the length."""
+
+    def scene_rows(self) -> Mapping[str, SceneRows]:
+        """Scene id -> rows of its episodes, in order of appearance; by default all episodes are read once."""
+        return list_scene_rows(episode.scene_id for episode in self)
 
     @overload
     def __getitem__(self, index: int) -> Episode: ...
@@ -24,3 +42,18 @@ class EpisodeSequence(Sequence[Episode]):
         if not -len(self) <= index < len(self):
             raise IndexError(f"expected an index below {len(self)}, got {index}")
         return self.episode_at(int(index) % len(self))
+
+
+def list_scene_rows(scene_ids: Iterable[str]) -> dict[str, SceneRows]:
+    """Scene id -> its rows, as one block, of episodes with these scenes."""
+    rows: dict[str, list[int]] = {}
+    for row, scene_id in enumerate(scene_ids):
+        rows.setdefault(scene_id, []).append(row)
+    return {scene_id: SceneRows((0,), found) for scene_id, found in rows.items()}
+
+
+def scene_rows(episodes: Sequence[Episode]) -> Mapping[str, SceneRows]:
+    """Scene id -> rows of its episodes, in order of appearance, of any sequence."""
+    if isinstance(episodes, EpisodeSequence):
+        return episodes.scene_rows()
+    return list_scene_rows(episode.scene_id for episode in episodes)

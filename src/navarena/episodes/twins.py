@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
-from navarena.episodes.sequence import EpisodeSequence
+from navarena.episodes.sequence import EpisodeSequence, SceneRows, scene_rows
 from navarena.scenes.packs import content_hash
 from navarena.scenes.twin_ids import TWIN_SET, twin_of
 
@@ -13,7 +13,7 @@ HASH_DIGITS = 16
 
 
 class TwinEpisodes(EpisodeSequence):
-    """Episodes with the twin in the place of each apartment; ids, poses, goals and ways stay.
+    """Episodes with the twin in the place of each apartment; ids, poses, goals and paths stay.
 
     Args:
         episodes: in apartments.
@@ -30,6 +30,10 @@ class TwinEpisodes(EpisodeSequence):
 
     def __iter__(self) -> Iterator[Episode]:
         return map(_moved, self._episodes)
+
+    def scene_rows(self) -> dict[str, SceneRows]:
+        """Scene id -> rows of its episodes, as in the apartments."""
+        return {twin_of(scene): rows for scene, rows in scene_rows(self._episodes).items()}
 
 
 def to_twins(dataset: EpisodeDataset) -> EpisodeDataset:

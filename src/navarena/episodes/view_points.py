@@ -158,26 +158,26 @@ def _load(world: World, settings: ViewPointSettings) -> Pack:
 
 def compute_view_points(world: World, settings: ViewPointSettings) -> dict[str, np.ndarray]:
     """Arrays `objects`, `first`, `positions` (metres), `yaws` and `coverage` of SceneViewPoints, anew."""
-    things = [thing for thing in world.scene.objects if word_for(thing, settings.categories) is not None]
-    candidates = _find_candidates(world, things, settings)
+    objects = [obj for obj in world.scene.objects if word_for(obj, settings.categories) is not None]
+    candidates = _find_candidates(world, objects, settings)
     coverage = _measure_coverage(world, candidates, settings)
     seen = np.flatnonzero(coverage > settings.least_coverage)
     order = seen[np.lexsort((seen, -coverage[seen], candidates.owner[seen]))]
-    objects, counts = np.unique(candidates.owner[order], return_counts=True)
+    numbers, counts = np.unique(candidates.owner[order], return_counts=True)
     return {
-        "objects": objects.astype(np.int32),
+        "objects": numbers.astype(np.int32),
         "first": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         "positions": candidates.positions[order],
         "yaws": candidates.yaws[order],
         "coverage": coverage[order],
-        "names": np.frombuffer("\n".join(_names(things, objects, settings.categories)).encode(), np.uint8),
+        "names": np.frombuffer("\n".join(_names(objects, numbers, settings.categories)).encode(), np.uint8),
     }
 
 
-def _names(things: Sequence[SceneObject], objects: Int[np.ndarray, "o"], words: Sequence[str]) -> list[str]:
-    """The benchmark's word for each of `objects`."""
-    names = {thing.object_id: word_for(thing, words) or "" for thing in things}
-    return [names[number] for number in objects.tolist()]
+def _names(objects: Sequence[SceneObject], numbers: Int[np.ndarray, "o"], words: Sequence[str]) -> list[str]:
+    """The benchmark's word for each of the objects with these ids."""
+    names = {obj.object_id: word_for(obj, words) or "" for obj in objects}
+    return [names[number] for number in numbers.tolist()]
 
 
 def _from_pack(pack: Pack) -> SceneViewPoints:
@@ -187,16 +187,16 @@ def _from_pack(pack: Pack) -> SceneViewPoints:
     return SceneViewPoints(categories=tuple(text.split("\n")) if text else (), hash=digest, **arrays)
 
 
-def _find_candidates(world: World, things: Sequence[SceneObject], settings: ViewPointSettings) -> _Candidates:
-    """Rules 1 and 2, and the yaw of rule 3, for all `things`."""
+def _find_candidates(
+    world: World, objects: Sequence[SceneObject], settings: ViewPointSettings
+) -> _Candidates:
+    """Rules 1 and 2, and the yaw of rule 3, for all `objects`."""
     spacing = settings.embodiment.radius / 2 if settings.spacing is None else settings.spacing
-    grids = [_grid_around(thing, settings.reach, spacing) for thing in things]
-    owner = np.repeat(
-        np.array([thing.object_id for thing in things], np.int32), [len(grid) for grid in grids]
-    )
+    grids = [_grid_around(obj, settings.reach, spacing) for obj in objects]
+    owner = np.repeat(np.array([obj.object_id for obj in objects], np.int32), [len(grid) for grid in grids])
     points = np.concatenate([np.zeros((0, 3)), *grids])
     centers = np.repeat(
-        np.array([thing.center for thing in things], float).reshape(-1, 3), [len(grid) for grid in grids], 0
+        np.array([obj.center for obj in objects], float).reshape(-1, 3), [len(grid) for grid in grids], 0
     )
     floor, feet = find_floor(world, points, settings.min_island_radius)
     towards = centers[floor] - feet
@@ -217,10 +217,10 @@ def find_floor(
     return rows[large], feet[large]
 
 
-def _grid_around(thing: SceneObject, reach: float, spacing: float) -> Float[np.ndarray, "g 3"]:
+def _grid_around(obj: SceneObject, reach: float, spacing: float) -> Float[np.ndarray, "g 3"]:
     """(G, 3) metres: the grid points at the height of the centre whose box is at most `reach` away."""
-    cosine, sine = np.cos(thing.yaw), np.sin(thing.yaw)
-    half_x, _, half_z = thing.half_size
+    cosine, sine = np.cos(obj.yaw), np.sin(obj.yaw)
+    half_x, _, half_z = obj.half_size
     extent_x = abs(cosine) * half_x + abs(sine) * half_z + reach
     extent_z = abs(sine) * half_x + abs(cosine) * half_z + reach
     east, south = np.meshgrid(
@@ -229,15 +229,15 @@ def _grid_around(thing: SceneObject, reach: float, spacing: float) -> Float[np.n
         indexing="ij",
     )
     plan = np.stack([east.reshape(-1), south.reshape(-1)], 1)
-    away = box_distance(thing, np.insert(plan, 1, 0.0, axis=1) + thing.center)
+    away = box_distance(obj, np.insert(plan, 1, 0.0, axis=1) + obj.center)
     plan = plan[away <= reach]
-    return np.insert(plan, 1, 0.0, axis=1) + thing.center
+    return np.insert(plan, 1, 0.0, axis=1) + obj.center
 
 
-def box_distance(thing: SceneObject, points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "k"]:
+def box_distance(obj: SceneObject, points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "k"]:
     """(K,) metres from `points` (K, 3), world frame, to the oriented box of an object; 0 inside."""
-    offset = np.asarray(points, float) - thing.center
-    cosine, sine = np.cos(thing.yaw), np.sin(thing.yaw)
+    offset = np.asarray(points, float) - obj.center
+    cosine, sine = np.cos(obj.yaw), np.sin(obj.yaw)
     own = np.stack(
         [
             cosine * offset[:, 0] - sine * offset[:, 2],
@@ -246,7 +246,7 @@ def box_distance(thing: SceneObject, points: Float[np.ndarray, "k 3"]) -> Float[
         ],
         1,
     )
-    outside = np.maximum(np.abs(own) - thing.half_size, 0.0)
+    outside = np.maximum(np.abs(own) - obj.half_size, 0.0)
     return np.linalg.norm(outside, axis=1)
 
 

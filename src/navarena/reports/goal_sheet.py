@@ -10,9 +10,9 @@ from PIL import Image, ImageDraw
 from navarena.core.errors import InputError, SceneError
 from navarena.core.seeding import make_generator
 from navarena.episodes.goals import Subtask
-from navarena.episodes.goat import Offer
+from navarena.episodes.goat import GoalPool
 from navarena.episodes.goat.goal_images import take_goal_images
-from navarena.episodes.goat.offer import Choice
+from navarena.episodes.goat.goal_pool import Choice
 from navarena.reports.preview.drawing import FAINT, INK, PAPER, font
 
 COLUMNS = 4
@@ -38,37 +38,37 @@ class GoalSheet:
     goals: tuple[tuple[Subtask, str], ...]
 
 
-def draw_goal_sheet(offer: Offer, limit: int = 16) -> GoalSheet:
+def draw_goal_sheet(pool: GoalPool, limit: int = 16) -> GoalSheet:
     """Up to `limit` goals by image of a scene, chosen at random by the scene's id.
 
     Raises InputError for fewer than one, SceneError for a scene without goals by image.
     """
     if limit < 1:
         raise InputError(f"expected at least one goal on the sheet, got {limit}")
-    scene_id = offer.world.scene_id
-    by_object = {choice.object_id: choice for choice in offer.choices("image")}
+    scene_id = pool.world.scene_id
+    by_object = {choice.object_id: choice for choice in pool.choices("image")}
     if not by_object:
         raise SceneError(f"expected goals by image in {scene_id!r}, got none; see `navarena goals make`")
     generator = make_generator("goal sheet", scene_id)
     numbers = generator.permutation(sorted(by_object))[:limit].tolist()
-    described = {choice.object_id: choice for choice in offer.choices("description")}
+    described = {choice.object_id: choice for choice in pool.choices("description")}
     goals = []
     for number in numbers:
         choice = described.get(number)
-        words = "" if choice is None else offer.subtask(choice, generator).description
+        words = "" if choice is None else pool.subtask(choice, generator).description
         shown = by_object[number] if choice is None else Choice("image", choice.name, number)
-        goals.append((offer.subtask(shown, generator), words))
-    return GoalSheet(_paste(offer, goals), tuple(goals))
+        goals.append((pool.subtask(shown, generator), words))
+    return GoalSheet(_paste(pool, goals), tuple(goals))
 
 
-def _paste(offer: Offer, goals: list[tuple[Subtask, str]]) -> UInt8[np.ndarray, "h w 3"]:
+def _paste(pool: GoalPool, goals: list[tuple[Subtask, str]]) -> UInt8[np.ndarray, "h w 3"]:
     rows = -(-len(goals) // COLUMNS)
     step_x, step_y = CELL_PX + GAP_PX, CELL_PX + CAPTION_PX + GAP_PX
     sheet = Image.new("RGB", (GAP_PX + COLUMNS * step_x, GAP_PX + rows * step_y), PAPER)
     draw = ImageDraw.Draw(sheet)
     goal_images = [goal.image for goal, _ in goals if goal.image is not None]
-    rgb, instance = take_goal_images(offer.world, goal_images)
-    undescribed = {one.object_id: one.reason for one in offer.goals.dropped if one.modality == "description"}
+    rgb, instance = take_goal_images(pool.world, goal_images)
+    undescribed = {one.object_id: one.reason for one in pool.goals.dropped if one.modality == "description"}
     for k, (goal, words) in enumerate(goals):
         x, y = GAP_PX + k % COLUMNS * step_x, GAP_PX + k // COLUMNS * step_y
         shown = rgb[k]

@@ -9,8 +9,7 @@ from jaxtyping import Bool, Int64
 
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
-from navarena.episodes.object_nav import HM3D_CATEGORIES
-from navarena.episodes.object_nav_stretch import OBJECTNAV_STRETCH2023_V1
+from navarena.episodes.object_nav import HM3D_CATEGORIES, OBJECTNAV_STRETCH2023_V1
 from navarena.episodes.view_points import ViewPointSettings
 from navarena.simulation.body_catalog import STRETCH_2023
 from navarena.simulation.motion import movement_table

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from navarena.episodes.exchange import EpisodeFileWarning, open_episode_file
-from navarena.episodes.exchange.habitat import raw_yaw_of, tilt_of, yaw_of
+from navarena.episodes.exchange.records import raw_yaw_of, tilt_of, yaw_of
 from navarena.episodes.goals import (
     GoalImage,
     ImageGoal,

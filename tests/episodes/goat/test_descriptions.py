@@ -1,4 +1,4 @@
-"""Descriptions tell things apart: relations on hand-drawn boxes, uniqueness by a plain reader, wording."""
+"""Descriptions tell objects apart: relations on hand-drawn boxes, uniqueness by a plain reader, wording."""
 
 import math
 
@@ -13,21 +13,21 @@ from navarena.episodes.goals import Subtask
 from navarena.episodes.goat import (
     Describer,
     Description,
-    Offer,
+    GoalPool,
     Relation,
     draw_synonym,
     find_scene_goals,
     find_synonyms,
     names_of_split,
+    objects_named,
     paraphrase,
-    things_called,
     word_description,
 )
+from navarena.episodes.goat.appearance import is_alike, name_with, say
 from navarena.episodes.goat.descriptions import may_be_called
-from navarena.episodes.goat.looks import is_alike, name_with, say
 from navarena.episodes.goat.names import names_for
 from navarena.episodes.goat.relations import KINDS, Layout, Strictness
-from navarena.episodes.goat.wording import MOST_WORDS, count_words
+from navarena.episodes.goat.wording import MAX_WORDS, count_words
 from navarena.episodes.language import Landmark
 from navarena.scenes.houses.vocabulary import GOAT
 from navarena.scenes.scene import SceneObject
@@ -43,7 +43,7 @@ def house():
 
 
 def box(number, category, x, z, size=(0.4, 0.4, 0.4), foot=0.0, yaw=0.0, **attributes):
-    """A thing whose box is `size` metres (x, y, z), standing with its foot at a height."""
+    """An object whose box is `size` metres (x, y, z), standing with its foot at a height."""
     half = tuple(side / 2 for side in size)
     return SceneObject(number, category, (x, foot + half[1], z), half, yaw, attributes=attributes)
 
@@ -61,7 +61,7 @@ EYE = np.array([[0.0, 1.3, -2.5]])
 
 
 @pytest.mark.parametrize(
-    ("kind", "thing", "others", "expected"),
+    ("kind", "obj", "others", "expected"),
     [
         ("on", LAMP, (DESK,), True),
         ("on", DESK, (LAMP,), False),
@@ -80,8 +80,8 @@ EYE = np.array([[0.0, 1.3, -2.5]])
         ("near", FAR, (DESK,), False),
     ],
 )
-def test_relations_of_drawn_boxes(kind, thing, others, expected):
-    assert Layout(THINGS).holds(kind, thing, others, EYE, Strictness.CLAIM) == expected
+def test_relations_of_drawn_boxes(kind, obj, others, expected):
+    assert Layout(THINGS).holds(kind, obj, others, EYE, Strictness.CLAIM) == expected
 
 
 def test_left_and_right_change_with_the_side_from_which_one_looks():
@@ -109,14 +109,14 @@ BOXES = st.builds(
 @given(st.lists(BOXES, min_size=3, max_size=3), st.floats(-4, 4), st.floats(-4, 4))
 def test_what_may_be_claimed_may_be_understood(boxes, x, z):
     """Every claim holds loosely, too: a description always fits what it was made for."""
-    things = tuple(
+    objects = tuple(
         box(k + 1, "box", bx, bz, size, foot, yaw) for k, (bx, bz, foot, size, yaw) in enumerate(boxes)
     )
-    layout, eyes = Layout(things), np.array([[x, 1.3, z]])
+    layout, eyes = Layout(objects), np.array([[x, 1.3, z]])
     for kind in KINDS:
-        others = things[1:] if kind == "between" else things[1:2]
-        if layout.holds(kind, things[0], others, eyes, Strictness.CLAIM):
-            assert layout.holds(kind, things[0], others, eyes, Strictness.LOOSE)
+        others = objects[1:] if kind == "between" else objects[1:2]
+        if layout.holds(kind, objects[0], others, eyes, Strictness.CLAIM):
+            assert layout.holds(kind, objects[0], others, eyes, Strictness.LOOSE)
 
 
 @pytest.mark.parametrize(
@@ -139,14 +139,14 @@ def test_what_cannot_be_said_and_what_is_taken_for_the_same():
 
 
 def test_descriptions_of_a_house_fit_one_thing_each(house):
-    """The reader goes through all things of the house, and measures loosely."""
+    """The reader goes through all objects of the house, and measures loosely."""
     goals = find_scene_goals(house)
     describer = Describer(house.scene, goals)
-    things = {thing.object_id: thing for thing in house.scene.objects}
+    objects = {obj.object_id: obj for obj in house.scene.objects}
     names = names_of_split("all")
     told = untold = 0
     for number, sight in goals.described.items():
-        for name in names_for(things[number], names):
+        for name in names_for(objects[number], names):
             found = describer.describe(number, name)
             if found is None:
                 untold += 1
@@ -154,18 +154,18 @@ def test_descriptions_of_a_house_fit_one_thing_each(house):
             told += 1
             assert describer.matches(found, np.array(sight.eye)) == [number]
             text = word_description(found, make_generator("test", number, name))
-            assert count_words(text) <= MOST_WORDS and name in text and text.endswith(".")
+            assert count_words(text) <= MAX_WORDS and name in text and text.endswith(".")
     assert told > 9 * untold
 
 
 def test_two_equal_chairs_cannot_be_told_apart(house):
     """A description without what made it unique fits its rivals, too."""
     describer = Describer(house.scene, find_scene_goals(house))
-    nightstands = [thing.object_id for thing in things_called(house.scene, "bed table")]
+    nightstands = [obj.object_id for obj in objects_named(house.scene, "bed table")]
     loose = [
-        thing.object_id
-        for thing in house.scene.objects
-        if may_be_called(thing, "nightstand") and not may_be_called(thing, "bed table")
+        obj.object_id
+        for obj in house.scene.objects
+        if may_be_called(obj, "nightstand") and not may_be_called(obj, "bed table")
     ]
     assert describer.matches(Description("nightstand", ())) == loose
     assert describer.matches(Description("bed table", ())) == nightstands
@@ -217,9 +217,9 @@ def test_known_synonyms():
 
 
 def test_paraphrases_keep_the_goal_and_change_the_words(house):
-    offer = Offer(house, names_of_split("val_seen"))
-    choice = offer.choices("description")[0]
-    subtask = offer.subtask(choice, make_generator("first"))
+    pool = GoalPool(house, names_of_split("val_seen"))
+    choice = pool.choices("description")[0]
+    subtask = pool.subtask(choice, make_generator("first"))
     text = paraphrase(house, subtask, make_generator("second"))
     assert text != subtask.description and choice.name in text
     with pytest.raises(InputError, match="told in words"):

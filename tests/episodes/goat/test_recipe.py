@@ -9,11 +9,11 @@ from navarena.core.errors import SceneError, UnknownNameError
 from navarena.episodes.audit import audit_episodes
 from navarena.episodes.catalog import get_recipe, load_episodes, split_scenes, split_sizes
 from navarena.episodes.goals import GoalImage, as_subtasks
-from navarena.episodes.goat import Offer, names_of_split, things_called
+from navarena.episodes.goat import GoalPool, names_of_split, objects_named
 from navarena.episodes.goat.descriptions import Describer
 from navarena.episodes.goat.names import is_called
 from navarena.episodes.goat.recipe import GOAT_V1
-from navarena.episodes.goat.splits import GOAT_EPISODE_SPLITS, VAL_SPLITS
+from navarena.episodes.goat.settings import GOAT_EPISODE_SPLITS, VAL_SPLITS
 from navarena.episodes.listed_objects import with_objects
 from navarena.episodes.recipe import Stream
 from navarena.episodes.statistics import compute_statistics
@@ -36,7 +36,7 @@ def episodes(world):
 
 
 def test_rules_of_episodes(world, episodes):
-    offer = Offer(world, names_of_split("val_seen"))
+    pool = GoalPool(world, names_of_split("val_seen"))
     lengths = [len(as_subtasks(one.goal)) for one in episodes]
     assert min(lengths) >= 5 and max(lengths) <= 10 and len(set(lengths)) > 2
     told = [subtask.modality for one in episodes for subtask in as_subtasks(one.goal)]
@@ -46,8 +46,8 @@ def test_rules_of_episodes(world, episodes):
         start = np.array(episode.start_position)[None]
         for number, subtask in enumerate(as_subtasks(episode.goal)):
             ids = {one.object_id for one in subtask.instances}
-            rows = offer.views.rows_of_objects([int(one) for one in ids])
-            places = offer.views.positions[rows]
+            rows = pool.views.rows_of_objects([int(one) for one in ids])
+            places = pool.views.positions[rows]
             distance = float(world.navmesh.geodesic_to_nearest(start, places)[0])
             assert np.isfinite(distance) and not ids & before
             assert number > 0 or 1.0 <= distance <= 30.0
@@ -56,13 +56,13 @@ def test_rules_of_episodes(world, episodes):
 
 
 def test_goals_are_told_as_their_modality_says(world, episodes):
-    describer = Describer(world.scene, Offer(world, ()).goals)
-    objects = {str(thing.object_id): thing for thing in world.scene.objects}
+    describer = Describer(world.scene, GoalPool(world, ()).goals)
+    objects = {str(obj.object_id): obj for obj in world.scene.objects}
     offered = set(describer._goals.objects.tolist())
     for subtask in (one for episode in episodes for one in as_subtasks(episode.goal)):
         assert all(is_called(objects[one.object_id], subtask.category) for one in subtask.instances)
         if subtask.modality == "object":
-            called = {thing.object_id for thing in things_called(world.scene, subtask.category)}
+            called = {obj.object_id for obj in objects_named(world.scene, subtask.category)}
             assert {int(one.object_id) for one in subtask.instances} == called & offered
             continue
         (instance,) = subtask.instances
@@ -111,7 +111,7 @@ def test_sizes_of_the_splits():
 
 
 def test_names_of_splits_keep_to_their_kind():
-    """Synonyms are of seen things; what unseen names mean never occurs in train houses."""
+    """Synonyms are of seen objects; what unseen names mean never occurs in train houses."""
     train = {category for name in names_of_split("train") for category in GOAT[name]}
     unseen = {category for name in names_of_split("val_unseen") for category in GOAT[name]}
     assert not unseen & train

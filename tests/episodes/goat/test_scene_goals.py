@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from navarena.core.errors import InputError, SceneError
 from navarena.episodes.goals import GoalImage
+from navarena.episodes.goat.candidate_views import RADII, find_candidate_views, measure_candidate_views
 from navarena.episodes.goat.goal_images import rotation_matrix, take_goal_images
 from navarena.episodes.goat.image_cameras import (
     AROUND,
@@ -21,10 +22,9 @@ from navarena.episodes.goat.scene_goals import (
     NO_VIEW_POINT,
     compute_scene_goals,
     find_scene_goals,
-    goal_things,
+    goal_objects,
 )
-from navarena.episodes.goat.settings import GOAT_VIEW_POINTS, LEAST_COVERAGE, find_goal_view_points
-from navarena.episodes.goat.sights import RADII, find_sights, measure_sights
+from navarena.episodes.goat.settings import GOAT_VIEW_POINTS, MIN_COVERAGE, find_goal_view_points
 from navarena.episodes.goat.surfaces import build_object_mesh, object_triangles, surface_area
 from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.rendering.engine import VisibilityRenderer
@@ -43,7 +43,7 @@ def house() -> World:
 def test_published_thresholds():
     """Spec ivln_goat 4.5: a line through (0, 0.02) and (25, 0.6) m2, 5 % and 70 %."""
     assert least_frame_coverage(np.array([0.0, 25.0])) == pytest.approx([0.02, 0.6])
-    assert (LEAST_COVERAGE, LEAST_OBJECT_COVERAGE) == (0.05, 0.7)
+    assert (MIN_COVERAGE, LEAST_OBJECT_COVERAGE) == (0.05, 0.7)
     assert RADII == (0.5, 1.0, 1.5, 2.0)
     assert GOAT_VIEW_POINTS.embodiment.height == STRETCH.height
     assert GOAT_VIEW_POINTS.tilts == (-math.radians(30), 0.0, math.radians(30))
@@ -76,12 +76,12 @@ def test_a_scene_without_labels_is_refused():
 
 
 def test_sights_stand_on_rings_and_look_at_the_object(house):
-    things = goal_things(house)[:12]
-    sights = find_sights(house, things)
-    centers = {thing.object_id: np.array(thing.center) for thing in things}
-    assert len(sights.owner) > 50
-    assert house.navmesh.is_navigable(sights.feet).all()
-    for number, foot, yaw, radius in zip(sights.owner.tolist(), sights.feet, sights.yaws, sights.radii):
+    objects = goal_objects(house)[:12]
+    views = find_candidate_views(house, objects)
+    centers = {obj.object_id: np.array(obj.center) for obj in objects}
+    assert len(views.owner) > 50
+    assert house.navmesh.is_navigable(views.feet).all()
+    for number, foot, yaw, radius in zip(views.owner.tolist(), views.feet, views.yaws, views.radii):
         towards = (centers[number] - foot)[[0, 2]]
         assert np.hypot(*towards) == pytest.approx(radius, abs=2e-3)
         off = (math.atan2(-towards[0], -towards[1]) - yaw + math.pi) % (2 * math.pi) - math.pi
@@ -90,9 +90,9 @@ def test_sights_stand_on_rings_and_look_at_the_object(house):
 
 def test_objects_are_goals_where_an_image_shows_enough_of_them(house):
     goals = find_scene_goals(house)
-    sights = find_sights(house, goal_things(house))
-    shares = measure_sights(house, sights)
-    best = {number: shares[sights.owner == number].max() for number in np.unique(sights.owner).tolist()}
+    views = find_candidate_views(house, goal_objects(house))
+    shares = measure_candidate_views(house, views)
+    best = {number: shares[views.owner == number].max() for number in np.unique(views.owner).tolist()}
     seen = set(find_goal_view_points(house).objects.tolist())
     expected = {number for number, share in best.items() if share > 0.05 and number in seen}
     assert set(goals.objects.tolist()) == expected
@@ -106,7 +106,7 @@ def test_every_missing_goal_has_one_reason(house):
         modality: {one.object_id for one in goals.dropped if one.modality == modality}
         for modality in ("object", "image", "description")
     }
-    every = {thing.object_id for thing in goal_things(house)}
+    every = {obj.object_id for obj in goal_objects(house)}
     assert by_modality["object"] == every - offered
     assert by_modality["image"] == {number for number in offered if not goals.has_image(number)}
     assert by_modality["description"] == offered - set(goals.described)

@@ -20,7 +20,7 @@ from navarena.episodes.language import (
     Surroundings,
     describe_route,
     follow_route,
-    name_thing,
+    name_landmark,
     word_route,
 )
 from navarena.episodes.language.landmarks import is_salient
@@ -67,7 +67,7 @@ def test_a_scene_without_rooms_is_refused():
     ],
 )
 def test_names_are_as_short_as_they_can_be(one, others, expected):
-    assert name_thing(one, others) == expected
+    assert name_landmark(one, others) == expected
 
 
 def test_a_landmark_needs_every_word_to_be_true():

@@ -9,13 +9,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
 
 from navarena.scenes.houses import HouseSettings, house_seed
 from navarena.scenes.houses.generator import draw_house
 from navarena.scenes.houses.house_sets import house_settings
 from navarena.scenes.houses.plan.house_plan import HousePlan
 from navarena.scenes.houses.structure.walkable_floors import house_floors
+from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 

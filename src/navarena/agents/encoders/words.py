@@ -48,7 +48,7 @@ class WordsEncoder(GoalEncoder):
 
     A text is read as an object ("couch": a sofa), its attributes, the room, and the objects near it. Each
     part has numbers of its own, so that similarity is a sum over what two texts share. A text for a known
-    object is `looks.name_with(category, looks.sayable(thing))` of episodes.goat.
+    object is `name_with(category, describable_attributes(obj))` of episodes.goat.appearance.
 
     Args:
         settings: weights of the parts.
@@ -74,7 +74,7 @@ class WordsEncoder(GoalEncoder):
     def _write(self, reading: Reading, text: str, out: np.ndarray) -> None:
         """Write the parts of one text into `out` (D,), zeros."""
         settings = self.settings
-        thing = () if reading.thing is None else (reading.thing,)
+        thing = () if reading.obj is None else (reading.obj,)
         mentioned = (thing, reading.attributes, reading.rooms, reading.around)
         weights = (settings.object, settings.attributes, settings.rooms, settings.around)
         for mentions, weight, part in zip(mentioned, weights, self._parts):

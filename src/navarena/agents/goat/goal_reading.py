@@ -43,7 +43,7 @@ def possible_categories(words: str) -> frozenset[str]:
 
     The text itself (with spaces as underscores, too) is always among them: scans use the benchmark's names.
     """
-    thing = read_text(words).thing
+    thing = read_text(words).obj
     known = () if thing is None else tuple(THINGS[place] for place, _ in thing.meant)
     return frozenset((*known, words, words.replace(" ", "_")))
 

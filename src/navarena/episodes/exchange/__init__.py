@@ -1,17 +1,18 @@
 """Episode files of other projects, read and written without loss."""
 
 from navarena.episodes.exchange.detection import ADDED_FORMATS, FORMATS
-from navarena.episodes.exchange.document import (
+from navarena.episodes.exchange.episode_file import EpisodeFile, open_episode_file
+from navarena.episodes.exchange.export import EXPORTS, make_document
+from navarena.episodes.exchange.format import (
     Document,
     EpisodeFileWarning,
+    EpisodeFormat,
     Notices,
     OpenDocument,
+    Row,
     encode_document,
     write_document,
 )
-from navarena.episodes.exchange.episode_file import EpisodeFile, open_episode_file
-from navarena.episodes.exchange.export import EXPORTS, make_document
-from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath, load_r2r, save_r2r, split_of
 from navarena.episodes.exchange.records import Item, Record
 from navarena.episodes.exchange.vocabulary import (

@@ -2,20 +2,17 @@
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from navarena.core.errors import FileError
 from navarena.core.registry import Registry
-from navarena.episodes.exchange.format import EpisodeFormat
+from navarena.episodes.exchange.format import Content, EpisodeFormat
 from navarena.episodes.exchange.goat_bench import GOAT_BENCH
 from navarena.episodes.exchange.habitat_objectnav import HABITAT_OBJECTNAV_HM3D, HABITAT_OBJECTNAV_MP3D, OVON
 from navarena.episodes.exchange.habitat_pointnav import HABITAT_POINTNAV
 from navarena.episodes.exchange.instance_imagenav import INSTANCE_IMAGENAV
-from navarena.episodes.exchange.json_files import explain_bad_json, read_json_bytes
 from navarena.episodes.exchange.multion import MULTION
 from navarena.episodes.exchange.r2r_ce import R2R_CE
 from navarena.episodes.exchange.robothor import (
@@ -52,52 +49,6 @@ _OTHERS = {
     "tour_id": "Iterative VLN",
 }
 """A field of an episode that only a format has which is read elsewhere."""
-
-
-class Content:
-    """One JSON file, taken apart as far as its episodes and goals, which stay text until they are read.
-
-    Attributes:
-        path: of the file.
-        is_list: whether it is a bare list of episodes.
-        keys: of its top level, in order; empty for a list.
-        top: the top level, each value as text.
-        episodes: each as text.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        data = read_json_bytes(path)
-        self.is_list = data.lstrip()[:1] == b"["
-        try:
-            if self.is_list:
-                self.top: dict[str, Raw] = {}
-                self.episodes = msgspec.json.decode(data, type=list[Raw])
-                return
-            self.top = msgspec.json.decode(data, type=dict[str, Raw])
-            self.episodes = msgspec.json.decode(self.top.get("episodes", b"[]"), type=list[Raw])
-        except msgspec.ValidationError as error:
-            raise FileError(
-                f"expected a list of episodes, or an object that holds one, in {path}: {error}"
-            ) from error
-        except msgspec.DecodeError as error:
-            raise explain_bad_json(path, data, error) from error
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Names at the top level, in order."""
-        return tuple(self.top)
-
-    def first_episode(self) -> dict[str, Any]:
-        """The fields of the first episode, empty without one; raises FileError when it is no object."""
-        if not self.episodes:
-            return {}
-        episode = msgspec.json.decode(self.episodes[0])
-        if not isinstance(episode, dict):
-            raise FileError(
-                f"expected episodes that are JSON objects, got {type(episode).__name__} in {self.path}"
-            )
-        return episode
 
 
 def detect_format(content: Content) -> EpisodeFormat | None:

@@ -1,19 +1,27 @@
 """Episode files of the community, opened without reading more than is asked for."""
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import accumulate, chain
 from pathlib import Path
 
 from navarena.core.errors import FileError, unknown_name
 from navarena.episodes.episode import Episode
-from navarena.episodes.exchange.detection import Content, detect_format
-from navarena.episodes.exchange.document import Notices, OpenDocument, require_format, write_document
-from navarena.episodes.exchange.format import EpisodeFormat
+from navarena.episodes.exchange.detection import detect_format
+from navarena.episodes.exchange.format import (
+    Content,
+    EpisodeFormat,
+    Notices,
+    OpenDocument,
+    require_format,
+    write_document,
+)
 from navarena.episodes.exchange.habitat import ObjectGoalRecord, scene_stem
 from navarena.episodes.exchange.json_files import read_json_bytes
 from navarena.episodes.exchange.records import Record
-from navarena.episodes.sequence import EpisodeSequence
+from navarena.episodes.sequence import EpisodeSequence, SceneRows, list_scene_rows
 
 KEPT_DOCUMENTS = 4
 """JSON files of a data set that stay in memory."""
@@ -40,13 +48,10 @@ class EpisodeFile:
         self._raw_rotations = raw_rotations
         self.path, self.format, self.parts = path, layout, tuple(parts)
         self.notices = Notices()
-        self._document = lru_cache(KEPT_DOCUMENTS)(self._open)
-
-    def document(self, part: int) -> OpenDocument:
-        """The JSON file `parts[part]`, opened."""
-        return self._document(part)
+        self.document = lru_cache(KEPT_DOCUMENTS)(self._open)
 
     def _open(self, part: int) -> OpenDocument:
+        """The JSON file `parts[part]`, opened."""
         path = self.parts[part]
         content = Content(path)
         found = detect_format(content)
@@ -57,43 +62,9 @@ class EpisodeFile:
             )
         return OpenDocument(content, self.format, self.notices, self._raw_rotations)
 
-    @cached_property
-    def scene_names(self) -> tuple[str, ...]:
-        """Names of the scenes, in order of appearance.
-
-        In a folder with one file for each scene they are the names of the files, and none is read.
-        """
-        if self._is_by_scene:
-            return tuple(_stem(part) for part in self._scene_parts)
-        return tuple(self._rows_by_scene)
-
-    def of_scene(self, name: str) -> "tuple[Episode, ...]":
-        """The episodes of one scene of `scene_names`; only its own part is read."""
-        if name not in self.scene_names:
-            raise unknown_name(f"scene of {self.path}", name, self.scene_names)
-        if self._is_by_scene:
-            part = self.parts.index(self._scene_parts[self.scene_names.index(name)])
-            document = self.document(part)
-            return tuple(document.episode(row) for row in range(len(document)))
-        document = self.document(0)
-        return tuple(document.episode(row) for row in self._rows_by_scene[name])
-
-    @property
-    def _is_by_scene(self) -> bool:
-        return len(self.parts) > 1
-
-    @cached_property
-    def _scene_parts(self) -> tuple[Path, ...]:
-        """The parts without the stub, which stands beside their folder."""
-        return tuple(part for part in self.parts if part.parent == self.parts[-1].parent)
-
-    @cached_property
-    def _rows_by_scene(self) -> dict[str, list[int]]:
-        """Rows of the only part, by the name of their scene."""
-        rows: dict[str, list[int]] = {}
-        for row, scene_id in enumerate(self.document(0).scene_ids):
-            rows.setdefault(scene_stem(scene_id), []).append(row)
-        return rows
+    def documents(self) -> Iterator[OpenDocument]:
+        """The JSON files, opened one after another."""
+        return map(self.document, range(len(self.parts)))
 
     @cached_property
     def episodes(self) -> "FileEpisodes":
@@ -102,8 +73,36 @@ class EpisodeFile:
 
     def records(self) -> Iterator[Record]:
         """The typed records of all parts, in order."""
-        for part in range(len(self.parts)):
-            yield from self.document(part).records()
+        return chain.from_iterable(document.records() for document in self.documents())
+
+    @cached_property
+    def scene_names(self) -> tuple[str, ...]:
+        """Names of the scenes, in order of appearance.
+
+        In a folder with one file for each scene they are the names of the files, and none is read.
+        """
+        return tuple(self._scene_parts or self._rows_by_scene)
+
+    def of_scene(self, name: str) -> tuple[Episode, ...]:
+        """The episodes of one scene of `scene_names`; only its own part is read."""
+        if name not in self.scene_names:
+            raise unknown_name(f"scene of {self.path}", name, self.scene_names)
+        document = self.document(self._scene_parts.get(name, 0))
+        rows = range(len(document)) if self._scene_parts else self._rows_by_scene[name].rows
+        return tuple(map(document.episode, rows))
+
+    @cached_property
+    def _rows_by_scene(self) -> dict[str, SceneRows]:
+        """Name of a scene -> its rows in the only part."""
+        return list_scene_rows(map(scene_stem, self.document(0).scene_ids))
+
+    @cached_property
+    def _scene_parts(self) -> dict[str, int]:
+        """Scene -> its part, without the stub that stands beside their folder; empty for a single file."""
+        if len(self.parts) == 1:
+            return {}
+        folder = self.parts[-1].parent
+        return {_stem(part): number for number, part in enumerate(self.parts) if part.parent == folder}
 
     def listed_objects(self) -> dict[tuple[str, str], set[str]]:
         """(scene, category) -> object ids of the goals that the files list, asked for or not.
@@ -111,8 +110,7 @@ class EpisodeFile:
         The scene is the name of its file, as in "x8F5xyUWy9e.glb". Empty for formats without goals.
         """
         found: dict[tuple[str, str], set[str]] = {}
-        for part in range(len(self.parts) if self.format.goals_key else 0):
-            document = self.document(part)
+        for document in self.documents() if self.format.goals_key else ():
             for key in document.goal_keys:
                 for goal in document.goals(key):
                     if isinstance(goal, ObjectGoalRecord):
@@ -155,29 +153,27 @@ class FileEpisodes(EpisodeSequence):
     @cached_property
     def _ends(self) -> list[int]:
         """Number of episodes up to and with each part."""
-        ends, total = [], 0
-        for part in range(len(self._file.parts)):
-            total += len(self._file.document(part))
-            ends.append(total)
-        return ends
+        return list(accumulate(map(len, self._file.documents())))
 
     def __len__(self) -> int:
         return self._ends[-1]
 
     def episode_at(self, row: int) -> Episode:
-        part = next(k for k, end in enumerate(self._ends) if row < end)
-        before = self._ends[part - 1] if part else 0
-        return self._file.document(part).episode(row - before)
+        part = bisect_right(self._ends, row)
+        return self._file.document(part).episode(row - (self._ends[part - 1] if part else 0))
 
     def __iter__(self) -> Iterator[Episode]:
-        for part in range(len(self._file.parts)):
-            document = self._file.document(part)
+        for document in self._file.documents():
             for row in range(len(document)):
                 yield document.episode(row)
 
+    def scene_rows(self) -> dict[str, SceneRows]:
+        """Scene id -> rows of its episodes; of each episode only the scene is read."""
+        return list_scene_rows(chain.from_iterable(document.scene_ids for document in self._file.documents()))
+
 
 def open_episode_file(path: Path | str, raw_rotations: bool = False) -> EpisodeFile:
-    """Open a data set of the community; nothing but its first episode is read.
+    """Open a data set of the community; only its first episode is read.
 
     Args:
         path: a JSON file, compressed or not; a stub beside a folder `content/`; or a folder that holds

@@ -8,7 +8,6 @@ from msgspec import UNSET
 
 from navarena.core.errors import InputError, unknown_name
 from navarena.episodes.episode import Episode
-from navarena.episodes.exchange.document import Document
 from navarena.episodes.exchange.export_robothor import (
     FindPath,
     write_robothor_2020,
@@ -16,6 +15,7 @@ from navarena.episodes.exchange.export_robothor import (
     write_robustnav_objectnav,
     write_robustnav_pointnav,
 )
+from navarena.episodes.exchange.format import Document
 from navarena.episodes.exchange.habitat import Info, ObjectGoalRecord, as_number, make_goal_record
 from navarena.episodes.exchange.habitat_objectnav import (
     GOALS_KEY,

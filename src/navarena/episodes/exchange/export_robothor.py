@@ -10,8 +10,7 @@ from msgspec import UNSET
 from navarena.core.errors import InputError
 from navarena.core.geometry import unity_from_world, unity_from_yaw
 from navarena.episodes.episode import Episode, require_point_goal
-from navarena.episodes.exchange.document import Document
-from navarena.episodes.exchange.format import EpisodeFormat
+from navarena.episodes.exchange.format import Document, EpisodeFormat
 from navarena.episodes.exchange.records import Record
 from navarena.episodes.exchange.robothor import (
     AGENT_CENTRE,

@@ -17,12 +17,9 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
-    Info,
     ObjectGoalRecord,
-    as_position,
-    geodesic_distance,
+    make_episode,
     make_instance,
-    scene_stem,
 )
 from navarena.episodes.exchange.habitat_objectnav import category_goals, goals_key
 from navarena.episodes.exchange.instance_imagenav import ImageParameters, make_image
@@ -65,18 +62,8 @@ class GoatRecord(HabitatEpisode, frozen=True, kw_only=True):
 
 def convert(record: GoatRecord, row: Row) -> Episode:
     """Our episode; its id is the scene and the index in the file, as the reference loader has it."""
-    info = record.info
-    return Episode(
-        episode_id=f"{scene_stem(record.scene_id)}-{row.index}",
-        scene_id=record.scene_id,
-        start_position=as_position(record.start_position),
-        start_yaw=row.yaw(record.start_rotation),
-        goal=LifelongGoal(
-            tuple(_subtask(record, task, number, row) for number, task in enumerate(record.tasks))
-        ),
-        geodesic_distance=geodesic_distance(info),
-        difficulty=present(info.difficulty, "") if isinstance(info, Info) else "",
-    )
+    subtasks = tuple(_subtask(record, task, number, row) for number, task in enumerate(record.tasks))
+    return make_episode(record, row, LifelongGoal(subtasks))
 
 
 def _subtask(record: GoatRecord, task: GoatTask, number: int, row: Row) -> Subtask:

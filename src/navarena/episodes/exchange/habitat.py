@@ -9,8 +9,19 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from navarena.episodes.exchange.records import Item, Maybe, Number, Quaternion, Record, Vector, present
-from navarena.episodes.goals import ObjectInstance, Position, ViewPoint
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.format import Row
+from navarena.episodes.exchange.records import (
+    Item,
+    Maybe,
+    Number,
+    Quaternion,
+    Record,
+    Vector,
+    present,
+    yaw_of,
+)
+from navarena.episodes.goals import Goal, ObjectInstance, Position, ViewPoint
 
 SCENE_SUFFIXES = (".glb", ".basis", ".scene_instance.json", ".ply", ".obj")
 
@@ -138,37 +149,8 @@ def scene_stem(scene_id: str) -> str:
     return name
 
 
-def yaw_of(rotation: Quaternion) -> float:
-    """Yaw in radians of a rotation of any non-zero length: where its forward axis points.
-
-    For upright rotations this is what habitat-lab's sensors take it for, which use the inverse of the
-    quaternion and so normalise it.
-    """
-    x, y, z, w = rotation
-    forward_x = -2.0 * (x * z + w * y)
-    forward_z = -(w * w - x * x - y * y + z * z)
-    return math.atan2(-forward_x, -forward_z)
-
-
-def tilt_of(rotation: Quaternion) -> float:
-    """Angle in radians between the vertical and the up axis of a rotation of any non-zero length."""
-    x, y, z, w = rotation
-    upright, all_of_it = w * w - x * x + y * y - z * z, w * w + x * x + y * y + z * z
-    return math.acos(max(-1.0, min(1.0, upright / all_of_it)))
-
-
-def raw_yaw_of(rotation: Quaternion) -> float:
-    """Yaw in radians as the pinned habitat-sim of MultiON rendered it: the quaternion is not normalised.
-
-    It did so until the first turn, which normalised it; sensors always saw `yaw_of`. For rotations of
-    unit length both agree.
-    """
-    x, y, z, w = rotation
-    return math.atan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
-
-
-def make_instance(goal: Any) -> ObjectInstance:
-    """Our object from an ObjectGoalRecord, or from a record with the same fields."""
+def make_instance(goal: Any, object_id: str | None = None) -> ObjectInstance:
+    """Our object from an ObjectGoalRecord or a record with the same fields; `object_id` replaces its own."""
     points = tuple(
         ViewPoint(
             as_position(location.agent_state.position),
@@ -178,7 +160,22 @@ def make_instance(goal: Any) -> ObjectInstance:
         for location in present(goal.view_points, ())
     )
     name = present(goal.object_name, "")
-    return ObjectInstance(str(goal.object_id), goal.object_category, as_position(goal.position), points, name)
+    number = str(goal.object_id) if object_id is None else object_id
+    return ObjectInstance(number, goal.object_category, as_position(goal.position), points, name)
+
+
+def make_episode(record: HabitatEpisode, row: Row, goal: Goal, name: str | int | None = None) -> Episode:
+    """Our episode with `goal`; its id is the scene and `name`, by default the index in the file."""
+    info = record.info if isinstance(record.info, Info) else Info()
+    return Episode(
+        episode_id=f"{scene_stem(record.scene_id)}-{row.index if name is None else name}",
+        scene_id=record.scene_id,
+        start_position=as_position(record.start_position),
+        start_yaw=row.yaw(record.start_rotation),
+        goal=goal,
+        geodesic_distance=geodesic_distance(info),
+        difficulty=present(info.difficulty, ""),
+    )
 
 
 def make_view_location(point: ViewPoint) -> ViewLocation:

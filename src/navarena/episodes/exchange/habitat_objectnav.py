@@ -21,10 +21,8 @@ from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
     Info,
     ObjectGoalRecord,
-    as_position,
-    geodesic_distance,
+    make_episode,
     make_instance,
-    scene_stem,
 )
 from navarena.episodes.exchange.records import Maybe, present
 from navarena.episodes.goals import ObjectGoal, ObjectInstance
@@ -91,21 +89,9 @@ def convert(record: ObjectNavRecord, row: Row) -> Episode:
             return tuple(make_instance(goal) for goal in inline)
         return category_goals(row, key, record.scene_id, present(record.children_object_categories, ()))
 
-    info = record.info
-    measured = info if isinstance(info, Info) else Info()
-    return Episode(
-        episode_id=f"{scene_stem(record.scene_id)}-{row.index}",
-        scene_id=record.scene_id,
-        start_position=as_position(record.start_position),
-        start_yaw=row.yaw(record.start_rotation),
-        goal=ObjectGoal(
-            record.object_category,
-            row.instances(key, make_instances),
-            str(present(measured.closest_goal_object_id, "")),
-        ),
-        geodesic_distance=geodesic_distance(info),
-        difficulty=present(measured.difficulty, ""),
-    )
+    closest = record.info.closest_goal_object_id if isinstance(record.info, Info) else ""
+    instances = row.instances(key, make_instances)
+    return make_episode(record, row, ObjectGoal(record.object_category, instances, str(present(closest, ""))))
 
 
 HABITAT_OBJECTNAV_MP3D = EpisodeFormat(

@@ -6,12 +6,10 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
-    Info,
     as_position,
-    geodesic_distance,
-    scene_stem,
+    make_episode,
 )
-from navarena.episodes.exchange.records import Item, Maybe, Number, Vector, present
+from navarena.episodes.exchange.records import Item, Maybe, Number, Vector
 from navarena.episodes.goals import PointGoal
 
 
@@ -38,16 +36,7 @@ def convert(record: PointNavRecord, row: Row) -> Episode:
     """Our episode; its id is the scene and the id of the file."""
     if len(record.goals) != 1:
         raise row.error("goals", f"expected one goal, got {len(record.goals)}; drop the episode")
-    info = record.info
-    return Episode(
-        episode_id=f"{scene_stem(record.scene_id)}-{record.episode_id}",
-        scene_id=record.scene_id,
-        start_position=as_position(record.start_position),
-        start_yaw=row.yaw(record.start_rotation),
-        goal=PointGoal(as_position(record.goals[0].position)),
-        geodesic_distance=geodesic_distance(info),
-        difficulty=present(info.difficulty, "") if isinstance(info, Info) else "",
-    )
+    return make_episode(record, row, PointGoal(as_position(record.goals[0].position)), record.episode_id)
 
 
 HABITAT_POINTNAV = EpisodeFormat(

@@ -12,10 +12,9 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
-    Info,
     ObjectGoalRecord,
     as_position,
-    geodesic_distance,
+    make_episode,
     make_instance,
     scene_stem,
 )
@@ -66,7 +65,8 @@ class ImageNavRecord(HabitatEpisode, frozen=True, kw_only=True):
 
 def convert(record: ImageNavRecord, row: Row) -> Episode:
     """Our episode; its id is the scene and the index in the file."""
-    goal = row.goals(f"{scene_stem(record.scene_id)}_{record.goal_object_id}")[0]
+    key = f"{scene_stem(record.scene_id)}_{record.goal_object_id}"
+    goal = row.goals(key)[0]
     if not isinstance(goal, ImageGoalRecord):
         raise row.error("goals", f"expected a goal with images, got {type(goal).__name__}")
     if not 0 <= record.goal_image_id < len(goal.image_goals):
@@ -74,18 +74,8 @@ def convert(record: ImageNavRecord, row: Row) -> Episode:
             "goal_image_id",
             f"expected an image below {len(goal.image_goals)}, got {record.goal_image_id}; drop the episode",
         )
-    key = f"{scene_stem(record.scene_id)}_{record.goal_object_id}"
     instance = row.instances(key, lambda: (make_instance(goal),))[0]
-    info = record.info
-    return Episode(
-        episode_id=f"{scene_stem(record.scene_id)}-{row.index}",
-        scene_id=record.scene_id,
-        start_position=as_position(record.start_position),
-        start_yaw=row.yaw(record.start_rotation),
-        goal=ImageGoal(instance, make_image(goal.image_goals[record.goal_image_id])),
-        geodesic_distance=geodesic_distance(info),
-        difficulty=present(info.difficulty, "") if isinstance(info, Info) else "",
-    )
+    return make_episode(record, row, ImageGoal(instance, make_image(goal.image_goals[record.goal_image_id])))
 
 
 def make_image(camera: ImageParameters) -> GoalImage:

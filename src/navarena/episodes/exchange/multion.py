@@ -4,6 +4,8 @@
 file or as a stub beside `content/`. `start_rotation` is not of unit length in published files.
 """
 
+from dataclasses import replace
+
 from msgspec import UNSET
 
 from navarena.episodes.episode import Episode
@@ -11,14 +13,12 @@ from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import (
     HabitatEpisode,
     ViewLocation,
-    as_position,
-    geodesic_distance,
     header_map,
-    scene_stem,
-    yaw_of,
+    make_episode,
+    make_instance,
 )
 from navarena.episodes.exchange.records import Item, Maybe, Number, Vector, present
-from navarena.episodes.goals import MultiGoal, ObjectInstance, ViewPoint
+from navarena.episodes.goals import MultiGoal
 
 
 class MultiGoalRecord(Item, frozen=True, kw_only=True):
@@ -61,36 +61,13 @@ def convert(record: MultiONRecord, row: Row) -> Episode:
         raise row.error("goals", "expected at least one goal, got none; drop the episode")
     numbers = header_map(row.header, "category_to_task_category_id")
     objects, distractors = (
-        tuple(_make_object(goal, numbers) for goal in goals)
+        tuple(
+            make_instance(goal, str(numbers.get(goal.object_category, goal.object_category)))
+            for goal in goals
+        )
         for goals in (record.goals, present(record.distractors, ()))
     )
-    return Episode(
-        episode_id=f"{scene_stem(record.scene_id)}-{row.index}",
-        scene_id=record.scene_id,
-        start_position=as_position(record.start_position),
-        start_yaw=row.yaw(record.start_rotation),
-        goal=MultiGoal(objects, distractors),
-        geodesic_distance=geodesic_distance(record.info),
-    )
-
-
-def _make_object(goal: MultiGoalRecord, numbers: dict[str, int]) -> ObjectInstance:
-    category = goal.object_category
-    points = tuple(
-        ViewPoint(
-            as_position(location.agent_state.position),
-            yaw_of(location.agent_state.rotation),
-            float(present(location.iou, 0.0)),
-        )
-        for location in present(goal.view_points, ())
-    )
-    return ObjectInstance(
-        str(numbers.get(category, category)),
-        category,
-        as_position(goal.position),
-        points,
-        present(goal.object_name, ""),
-    )
+    return replace(make_episode(record, row, MultiGoal(objects, distractors)), difficulty="")
 
 
 MULTION = EpisodeFormat(

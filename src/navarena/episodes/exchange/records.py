@@ -1,10 +1,11 @@
-"""Typed records of episode files that lose nothing: numbers as written, unknown fields kept.
+"""Typed, lossless records of episode files: numbers as written, unknown fields kept.
 
 A record is a msgspec Struct with the fields that its format documents. `int | float` keeps 0 and 0.0
 apart; a field that is absent is UNSET, which is not null. Fields that the format does not
 document are set aside under their place in the record, and put back when it is written.
 """
 
+import math
 import re
 import types
 from collections.abc import Iterator
@@ -159,3 +160,32 @@ def _unescape(name: str) -> str:
 def present(value: Any, default: Any = None) -> Any:
     """`value`, or `default` where the file has null or nothing."""
     return default if value is None or value is UNSET else value
+
+
+def yaw_of(rotation: Quaternion) -> float:
+    """Yaw in radians of a rotation of any non-zero length: where its forward axis points.
+
+    For upright rotations this is what habitat-lab's sensors take it for, which use the inverse of the
+    quaternion and so normalise it.
+    """
+    x, y, z, w = rotation
+    forward_x = -2.0 * (x * z + w * y)
+    forward_z = -(w * w - x * x - y * y + z * z)
+    return math.atan2(-forward_x, -forward_z)
+
+
+def tilt_of(rotation: Quaternion) -> float:
+    """Angle in radians between the vertical and the up axis of a rotation of any non-zero length."""
+    x, y, z, w = rotation
+    upright, all_of_it = w * w - x * x + y * y - z * z, w * w + x * x + y * y + z * z
+    return math.acos(max(-1.0, min(1.0, upright / all_of_it)))
+
+
+def raw_yaw_of(rotation: Quaternion) -> float:
+    """Yaw in radians as the pinned habitat-sim of MultiON rendered it: the quaternion is not normalised.
+
+    It did so until the first turn, which normalised it; sensors always saw `yaw_of`. For rotations of
+    unit length both agree.
+    """
+    x, y, z, w = rotation
+    return math.atan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))

@@ -1,4 +1,4 @@
-"""Facts that tell an object apart in its scene: attributes, room, and how it lies to things around it."""
+"""Facts that tell an object apart in its scene: attributes, room, and how it lies to objects around it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,19 +7,19 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
-from navarena.episodes.goat.looks import is_alike, say, sayable
+from navarena.episodes.goat.appearance import describable_attributes, is_alike, say
 from navarena.episodes.goat.names import is_called
 from navarena.episodes.goat.relations import KINDS, Layout, RelationKind, Strictness
-from navarena.episodes.goat.scene_goals import SceneGoals, Sight
+from navarena.episodes.goat.scene_goals import DescriptionView, SceneGoals
 from navarena.episodes.goat.settings import EYE_HEIGHT
-from navarena.episodes.language.landmarks import STRUCTURE, Landmark, is_salient, name_thing
+from navarena.episodes.language.landmarks import STRUCTURE, Landmark, is_salient, name_landmark
 from navarena.scenes.scene import Scene, SceneObject
 
-MOST_RELATIONS = 10
+MAX_RELATIONS = 10
 """Relations of an object among which those that are told are chosen."""
 
-MOST_PAIRED = 6
-"""Things around an object, largest in the image first, of which two may lie on both sides of it."""
+MAX_PAIRED = 6
+"""Objects around an object, largest in the image first, of which two may lie on both sides of it."""
 
 TELLINGS = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (0, 1), (0, 2), (0, 3))
 """How many relations, and how many attributes besides the colour, are tried one after another."""
@@ -27,7 +27,7 @@ TELLINGS = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (0, 
 
 @dataclass(frozen=True)
 class Relation:
-    """How a thing lies to one landmark, or between two."""
+    """How an object lies to one landmark, or between two."""
 
     kind: RelationKind
     landmarks: tuple[Landmark, ...]
@@ -41,7 +41,7 @@ class Description:
         name: what it is called.
         attributes: (name, value) of those that are said.
         room: category of the room it is in; empty where the scene has no rooms.
-        relations: how it lies to other things.
+        relations: how it lies to other objects.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Describer:
 
     def __init__(self, scene: Scene, goals: SceneGoals) -> None:
         self.scene, self._goals = scene, goals
-        self._things = {thing.object_id: thing for thing in scene.objects}
+        self._objects = {obj.object_id: obj for obj in scene.objects}
         self._rooms = {room.room_id: room.category for room in scene.rooms}
         self._layout = Layout(scene.objects)
         self._eyes: dict[int, np.ndarray] = {}
@@ -71,47 +71,49 @@ class Describer:
         return object_id in self._goals.described
 
     def describe(self, object_id: int, name: str) -> Description | None:
-        """The fewest facts that fit no other thing that may be called `name`; None where all of them do.
+        """The fewest facts that fit no other object that may be called `name`; None where all of them do.
 
         Raises KeyError for an object that is not `described` in the goals.
         """
         key = (object_id, name)
         if key not in self._found:
-            self._found[key] = self._describe(self._things[object_id], name, self._goals.described[object_id])
+            self._found[key] = self._describe(
+                self._objects[object_id], name, self._goals.described[object_id]
+            )
         return self._found[key]
 
     def matches(self, description: Description, eye: Float[np.ndarray, "3"] | None = None) -> list[int]:
-        """Ids of all things that a reader may take for what is described.
+        """Ids of all objects that a reader may take for what is described.
 
         `eye` is a further place, (3,) metres, from which left and right may be meant.
         """
         return [
-            thing.object_id
-            for thing in self.scene.objects
-            if may_be_called(thing, description.name)
-            and self.may_have(thing, description.attributes)
-            and description.room in ("", self.room_of(thing))
-            and all(self.may_lie(thing, relation, eye) for relation in description.relations)
+            obj.object_id
+            for obj in self.scene.objects
+            if may_be_called(obj, description.name)
+            and self.may_have(obj, description.attributes)
+            and description.room in ("", self.room_of(obj))
+            and all(self.may_lie(obj, relation, eye) for relation in description.relations)
         ]
 
-    def _describe(self, thing: SceneObject, name: str, sight: Sight) -> Description | None:
+    def _describe(self, obj: SceneObject, name: str, sight: DescriptionView) -> Description | None:
         rivals = [
             other
             for other in self.scene.objects
-            if other.object_id != thing.object_id and may_be_called(other, name)
+            if other.object_id != obj.object_id and may_be_called(other, name)
         ]
         eye = np.array(sight.eye)
-        attributes = sayable(thing)
+        attributes = describable_attributes(obj)
         colors = tuple(one for one in attributes if one[0] == "color")
         others = tuple(one for one in attributes if one[0] != "color")
-        room = self.room_of(thing)
+        room = self.room_of(obj)
         left = {
             other.object_id
             for other in rivals
             if self.may_have(other, colors) and room in ("", self.room_of(other))
         }
         known = {other.object_id: other for other in rivals}
-        relations = list(self._relations(thing, sight))[:MOST_RELATIONS]
+        relations = list(self._relations(obj, sight))[:MAX_RELATIONS]
         excluded_by_attribute = {
             one: {number for number in left if not self.may_have(known[number], (one,))} for one in others
         }
@@ -127,81 +129,81 @@ class Describer:
                 return Description(name, (*colors, *extra), room, told)
         return None
 
-    def _relations(self, thing: SceneObject, sight: Sight) -> Iterator[Relation]:
-        """What may be claimed of `thing` and the things around it, the most telling first; one for each."""
+    def _relations(self, obj: SceneObject, sight: DescriptionView) -> Iterator[Relation]:
+        """What may be claimed of `obj` and the objects around it, the most telling first; one for each."""
         eyes = np.array([sight.eye])
-        around = [self._things[number] for number in sight.neighbours]
-        around = [one for one in around if one.category != thing.category]
+        around = [self._objects[number] for number in sight.neighbours]
+        around = [one for one in around if one.category != obj.category]
         taken: set[int] = set()
         for kind in KINDS:
-            if kind == "on" and thing.category in STRUCTURE:
+            if kind == "on" and obj.category in STRUCTURE:
                 continue
             sets: Sequence[tuple[SceneObject, ...]] = [(one,) for one in around]
             if kind == "in front of":  # windows and curtains have no front
                 sets = [(one,) for one in around if one.category not in STRUCTURE]
             if kind == "between":
-                sets = list(combinations([one for one in around if is_salient(one)][:MOST_PAIRED], 2))
+                sets = list(combinations([one for one in around if is_salient(one)][:MAX_PAIRED], 2))
             for others in sets:
                 if taken & {one.object_id for one in others}:
                     continue
-                if self._layout.holds(kind, thing, others, eyes, Strictness.CLAIM):
+                if self._layout.holds(kind, obj, others, eyes, Strictness.CLAIM):
                     taken.update(one.object_id for one in others)
                     yield Relation(kind, tuple(self._mention(one) for one in others))
 
-    def _mention(self, thing: SceneObject) -> Landmark:
+    def _mention(self, obj: SceneObject) -> Landmark:
         """The shortest name of a landmark in its room, or its bare category."""
-        roommates = [other for other in self.scene.objects if other.room == thing.room]
-        landmark = name_thing(thing, roommates)
+        roommates = [other for other in self.scene.objects if other.room == obj.room]
+        landmark = name_landmark(obj, roommates)
         if landmark is None or any(say(name, value) is None for name, value in landmark.attributes):
-            return Landmark(thing.category)
+            return Landmark(obj.category)
         return landmark
 
-    def room_of(self, thing: SceneObject) -> str:
-        """The category of the room that `thing` is in; empty where the scene does not say."""
-        return "" if thing.room is None else self._rooms.get(thing.room, "")
+    def room_of(self, obj: SceneObject) -> str:
+        """The category of the room that `obj` is in; empty where the scene does not say."""
+        return "" if obj.room is None else self._rooms.get(obj.room, "")
 
-    def may_have(self, thing: SceneObject, attributes: Sequence[tuple[str, str]]) -> bool:
-        """Whether a reader may find `attributes` true of `thing`."""
-        return all(is_alike(name, value, thing.attributes.get(name)) for name, value in attributes)
+    def may_have(self, obj: SceneObject, attributes: Sequence[tuple[str, str]]) -> bool:
+        """Whether a reader may find `attributes` true of `obj`."""
+        return all(is_alike(name, value, obj.attributes.get(name)) for name, value in attributes)
 
     def may_lie(
-        self, thing: SceneObject, relation: Relation, eye: Float[np.ndarray, "3"] | None = None
+        self, obj: SceneObject, relation: Relation, eye: Float[np.ndarray, "3"] | None = None
     ) -> bool:
-        """Whether `thing` may be said to be so to any things that the landmarks fit.
+        """Whether `obj` may be said to be so to any objects that the landmarks fit.
 
         `eye` is a further place, (3,) metres, from which left and right may be meant.
         """
-        eyes = self._eyes_of(thing)
+        eyes = self._eyes_of(obj)
         if eye is not None:
             eyes = np.concatenate([eyes, eye[None]])
         fitting = [
             [
                 other
                 for other in self.scene.objects
-                if other.object_id != thing.object_id
+                if other.object_id != obj.object_id
                 and other.category == landmark.category
                 and self.may_have(other, landmark.attributes)
             ]
             for landmark in relation.landmarks
         ]
         return any(
-            self._layout.holds(relation.kind, thing, others, eyes, Strictness.LOOSE)
+            self._layout.holds(relation.kind, obj, others, eyes, Strictness.LOOSE)
             for others in _each(fitting)
         )
 
-    def _eyes_of(self, thing: SceneObject) -> Float[np.ndarray, "e 3"]:
-        """(E, 3) metres: from where a thing may be looked at; none without view points."""
-        number = thing.object_id
+    def _eyes_of(self, obj: SceneObject) -> Float[np.ndarray, "e 3"]:
+        """(E, 3) metres: from where an object may be looked at; none without view points."""
+        number = obj.object_id
         if number not in self._eyes:
             rows = self._goals.views.rows_of_objects([number])
             self._eyes[number] = self._goals.views.positions[rows] + [0.0, EYE_HEIGHT, 0.0]
         return self._eyes[number]
 
 
-def may_be_called(thing: SceneObject, name: str) -> bool:
-    """Whether a reader may call `thing` so: its own name, or the end of it ("table" for a coffee table)."""
-    own = thing.category.replace("_", " ")
-    return is_called(thing, name) or own == name or own.endswith(f" {name}")
+def may_be_called(obj: SceneObject, name: str) -> bool:
+    """Whether a reader may call `obj` so: its own name, or the end of it ("table" for a coffee table)."""
+    own = obj.category.replace("_", " ")
+    return is_called(obj, name) or own == name or own.endswith(f" {name}")
 
 
 def _choices(
@@ -215,7 +217,7 @@ def _choices(
 
 
 def _each(fitting: Sequence[Sequence[SceneObject]]) -> Iterator[tuple[SceneObject, ...]]:
-    """One of each list, no thing twice."""
+    """One of each list, no object twice."""
     if len(fitting) == 1:
         yield from ((one,) for one in fitting[0])
         return

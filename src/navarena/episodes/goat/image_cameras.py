@@ -9,10 +9,10 @@ from jaxtyping import Bool, Float, Float32, Int32, Int64
 
 from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goals import GoalImage
+from navarena.episodes.goat.candidate_views import CandidateViews
 from navarena.episodes.goat.settings import VIEW_PX
-from navarena.episodes.goat.sights import Sights
 from navarena.episodes.goat.surfaces import build_object_mesh, object_triangles, surface_area
-from navarena.episodes.places import as_tuple
+from navarena.episodes.sampling import as_tuple
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.engine import VisibilityRenderer
@@ -20,7 +20,7 @@ from navarena.simulation.rendering.render_mesh import RenderMesh
 from navarena.simulation.rendering.views import Frames, Views
 from navarena.simulation.world import World
 
-CAMERAS_PER_SIGHT = 5
+CAMERAS_PER_VIEW = 5
 HEIGHTS = (0.8, 1.5)
 """Metres above the floor."""
 
@@ -88,17 +88,16 @@ def least_frame_coverage(areas: Float[np.ndarray, "k"]) -> Float[np.ndarray, "k"
     return base + slope * np.asarray(areas, float)
 
 
-def find_image_cameras(world: World, things: Sequence[SceneObject], sights: Sights) -> ImageCameras:
-    """The cameras that pass all filters, of `things` at their `sights`.
+def find_image_cameras(world: World, objects: Sequence[SceneObject], views: CandidateViews) -> ImageCameras:
+    """The cameras that pass all filters, of `objects` at their `views`.
 
     Object coverage is the number of pixels that show the object over the number that would if nothing
     stood before it and the image were AROUND times as wide and high.
     """
-    shown = [thing for thing in things if thing.category not in NEVER_SHOWN]
-    drawn = _draw_cameras(world, {thing.object_id: thing for thing in shown}, sights)
+    shown = [obj for obj in objects if obj.category not in NEVER_SHOWN]
+    drawn = _draw_cameras(world, {obj.object_id: obj for obj in shown}, views)
     corners = {
-        thing.object_id: world.scene.vertices[object_triangles(world.scene, thing.object_id)]
-        for thing in shown
+        obj.object_id: world.scene.vertices[object_triangles(world.scene, obj.object_id)] for obj in shown
     }
     areas = np.array([surface_area(one) for one in corners.values()], float)
     needed = dict(zip(corners, least_frame_coverage(areas).tolist()))
@@ -126,10 +125,10 @@ def find_image_cameras(world: World, things: Sequence[SceneObject], sights: Sigh
     )
 
 
-def _draw_cameras(world: World, things: Mapping[int, SceneObject], sights: Sights) -> ImageCameras:
-    """CAMERAS_PER_SIGHT cameras at each sight of `things`, each object from a stream of its own."""
-    sights = sights.take(np.isin(sights.owner, list(things)))
-    owner = np.repeat(sights.owner, CAMERAS_PER_SIGHT)
+def _draw_cameras(world: World, objects: Mapping[int, SceneObject], views: CandidateViews) -> ImageCameras:
+    """CAMERAS_PER_VIEW cameras at each candidate view of `objects`, each object from a stream of its own."""
+    views = views.take(np.isin(views.owner, list(objects)))
+    owner = np.repeat(views.owner, CAMERAS_PER_VIEW)
     count = len(owner)
     heights, jitter, degrees = np.zeros(count), np.zeros(count), np.zeros(count)
     for number in np.unique(owner).tolist():
@@ -138,13 +137,13 @@ def _draw_cameras(world: World, things: Mapping[int, SceneObject], sights: Sight
         heights[rows] = generator.uniform(*HEIGHTS, len(rows))
         jitter[rows] = generator.uniform(-PITCH_JITTER, PITCH_JITTER, len(rows))
         degrees[rows] = generator.integers(*HFOV_DEGREES, len(rows), endpoint=True)
-    positions = np.repeat(sights.feet, CAMERAS_PER_SIGHT, 0)
+    positions = np.repeat(views.feet, CAMERAS_PER_VIEW, 0)
     positions[:, 1] += heights
-    centers = np.array([things[number].center for number in owner.tolist()], float).reshape(-1, 3)
+    centers = np.array([objects[number].center for number in owner.tolist()], float).reshape(-1, 3)
     towards = centers - positions
     pitches = np.arctan2(towards[:, 1], np.hypot(towards[:, 0], towards[:, 2])) + jitter
     nothing = np.zeros(count, np.float32)
-    yaws = np.repeat(sights.yaws, CAMERAS_PER_SIGHT)
+    yaws = np.repeat(views.yaws, CAMERAS_PER_VIEW)
     return ImageCameras(owner, positions, yaws, pitches, np.deg2rad(degrees), nothing, nothing)
 
 

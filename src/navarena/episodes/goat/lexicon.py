@@ -1,4 +1,4 @@
-"""What words mean: names of things, their attributes and rooms, as the catalogue of houses has them."""
+"""What words mean: names of objects, their attributes and rooms, as the catalogue of houses has them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from navarena.episodes.goat.looks import ALIKE, MATERIALS, PATTERNS, SHAPES
+from navarena.episodes.goat.appearance import ALIKE, MATERIALS, PATTERNS, SHAPES
 from navarena.episodes.language.landmarks import STRUCTURE
 from navarena.scenes.houses.appearance.finishes import COLORS
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
@@ -33,7 +33,7 @@ SIZES = {
 ATTRIBUTES: tuple[str, ...] = tuple(
     sorted({*COLORS, *MATERIALS.values(), *PATTERNS.values(), *SHAPES, *SIZES.values()})
 )
-"""What can be said of a thing: colours, materials, patterns, shapes and sizes, in one word or two."""
+"""What can be said of an object: colours, materials, patterns, shapes and sizes, in one word or two."""
 
 SPELLINGS = {"gray": "grey", "light gray": "light grey", "warm gray": "warm grey", "silver": "steel"}
 """Other words for colours."""
@@ -43,7 +43,7 @@ TURNS = frozenset((
     "left", "right", "to", "facing", "resting", "located", "that", "which", "higher", "behind", "by",
     "it",
 ))  # fmt: skip
-"""Words after which a description tells where a thing is, no longer what it is."""
+"""Words after which a description tells where an object is, no longer what it is."""
 
 ALIKE_WEIGHT = 0.5
 """Share at which a colour stands for one that people take it for."""
@@ -69,15 +69,15 @@ class Reading:
     """What was understood of a text.
 
     Attributes:
-        head: words that say what the thing is, one string.
-        thing: the first name among them; None where no known one is.
+        head: words that say what the object is, one string.
+        obj: the first name among them; None where no known one is.
         attributes: those that are said of it.
         rooms: that are named anywhere.
-        around: names of other things.
+        around: names of other objects.
     """
 
     head: str
-    thing: Mention | None
+    obj: Mention | None
     attributes: tuple[Mention, ...]
     rooms: tuple[Mention, ...]
     around: tuple[Mention, ...]
@@ -86,7 +86,7 @@ class Reading:
 def read_text(text: str) -> Reading:
     """What is meant by a name or a description, such as "white sofa in the study, next to the desk."."""
     head: list[str] = []
-    things: list[Mention] = []
+    objects: list[Mention] = []
     attributes: list[Mention] = []
     rooms: list[Mention] = []
     around: list[Mention] = []
@@ -100,15 +100,15 @@ def read_text(text: str) -> Reading:
         if mention.kind == "room":
             rooms.append(mention)
         elif mention.kind == "thing":
-            (around if elsewhere else things).append(mention)
+            (around if elsewhere else objects).append(mention)
         elif not elsewhere:
             attributes.append(mention)
     return Reading(
         " ".join(head),
-        things[0] if things else None,
+        objects[0] if objects else None,
         tuple(attributes),
         tuple(rooms),
-        (*things[1:], *around),
+        (*objects[1:], *around),
     )
 
 
@@ -128,7 +128,7 @@ def split_phrases(text: str) -> Iterator[tuple[str, Mention | None]]:
 
 @cache
 def _phrases() -> dict[str, Mention]:
-    """Phrase -> meaning; where one has several, a thing comes before a room, that before an attribute."""
+    """Phrase -> meaning; where one has several, an object comes before a room, that before an attribute."""
     colours = {word: [word] for word in COLORS} | {word: [own] for word, own in SPELLINGS.items()}
     found = {word: _mention("attribute", ATTRIBUTES, own, _alike(own[0])) for word, own in colours.items()}
     for word, said in {**MATERIALS, **PATTERNS, **SIZES, **{shape: shape for shape in SHAPES}}.items():

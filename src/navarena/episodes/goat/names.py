@@ -11,14 +11,14 @@ GOAL_SPLITS = tuple(GOAT_SPLITS)
 """train, val_seen, val_seen_synonyms and val_unseen."""
 
 
-def is_called(thing: SceneObject, name: str) -> bool:
-    """Whether `name` stands for `thing`: for its category, or in the attribute `goal` of scans."""
-    return thing.category in GOAT.get(name, (name,)) or name in (thing.category, thing.attributes.get("goal"))
+def is_called(obj: SceneObject, name: str) -> bool:
+    """Whether `name` stands for `obj`: for its category, or in the attribute `goal` of scans."""
+    return obj.category in GOAT.get(name, (name,)) or name in (obj.category, obj.attributes.get("goal"))
 
 
-def things_called(scene: Scene, name: str) -> list[SceneObject]:
+def objects_named(scene: Scene, name: str) -> list[SceneObject]:
     """The objects of a scene that `name` stands for, by id."""
-    return [thing for thing in scene.objects if is_called(thing, name)]
+    return [obj for obj in scene.objects if is_called(obj, name)]
 
 
 def names_of_split(split: str) -> tuple[str, ...]:
@@ -26,9 +26,9 @@ def names_of_split(split: str) -> tuple[str, ...]:
     return goat_names(split) if split in GOAT_SPLITS else tuple(GOAT)
 
 
-def names_for(thing: SceneObject, names: Sequence[str]) -> list[str]:
-    """Those of `names` that stand for `thing`."""
-    return [name for name in names if is_called(thing, name)]
+def names_for(obj: SceneObject, names: Sequence[str]) -> list[str]:
+    """Those of `names` that stand for `obj`."""
+    return [name for name in names if is_called(obj, name)]
 
 
 @cache

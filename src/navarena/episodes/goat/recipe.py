@@ -8,16 +8,20 @@ from jaxtyping import Float
 
 from navarena.core.errors import SceneError
 from navarena.core.seeding import make_generator, scene_name
-from navarena.episodes.difficulty import label_difficulty
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import LifelongGoal, Modality, Subtask
+from navarena.episodes.goat.goal_pool import MODALITIES, Choice, GoalPool
 from navarena.episodes.goat.names import names_of_split
-from navarena.episodes.goat.offer import MODALITIES, Choice, Offer
-from navarena.episodes.goat.settings import GOAT_VIEW_POINTS
-from navarena.episodes.goat.splits import GOAT_EPISODE_SPLITS, VAL_SPLITS
-from navarena.episodes.places import as_tuple, round_distance, sample_places, sample_yaws
+from navarena.episodes.goat.settings import GOAT_EPISODE_SPLITS, GOAT_VIEW_POINTS, VAL_SPLITS
 from navarena.episodes.recipe import DEFAULT_DATASET, EpisodeRecipe, SceneBatch, SplitSize, Stream
-from navarena.episodes.solvable import choose_solvable
+from navarena.episodes.sampling import (
+    as_tuple,
+    choose_solvable,
+    label_difficulty,
+    round_distance,
+    sample_places,
+    sample_yaws,
+)
 from navarena.episodes.view_points import ViewPointSettings
 from navarena.scenes.houses.vocabulary import GOAT
 from navarena.simulation.body import Embodiment
@@ -63,7 +67,7 @@ class GoatRecipe(EpisodeRecipe):
     geodesic, to the nearest view point; all can be reached. In training nearly straight first ways are
     thinned out as those of ObjectNav are. Episodes whose goals the planner cannot reach in turn within
     STEPS_PER_SUBTASK actions each are dropped and counted. Houses of a val split that have no goal told so
-    have no episodes: few things are called by names that are not seen in training.
+    have no episodes: few objects are called by names that are not seen in training.
 
     Attributes:
         protocol_id: whose episodes they are.
@@ -108,16 +112,16 @@ class GoatRecipe(EpisodeRecipe):
         Raises SceneError for another scene without labels, goals or room.
         """
         scene = scene_name(world.scene_id)
-        stem = (self.draws, stream.dataset, stream.split, stream.seed, scene)
-        offer = Offer(world, names_of_split(stream.split))
-        if stream.split in VAL_SPLITS and not any(offer.choices(modality) for modality in self.modalities):
+        stem = (self.stream_protocol, stream.dataset, stream.split, stream.seed, scene)
+        pool = GoalPool(world, names_of_split(stream.split))
+        if stream.split in VAL_SPLITS and not any(pool.choices(modality) for modality in self.modalities):
             return SceneBatch((), 0)
         thin = stream.split == TRAIN
         candidates = [
-            self._candidates(offer, make_generator(*stem, row, "pose"), thin)
+            self._candidates(pool, make_generator(*stem, row, "pose"), thin)
             for row in range(first, first + count)
         ]
-        found, dropped = choose_solvable(candidates, lambda tried: self._are_solved(offer, tried))
+        found, dropped = choose_solvable(candidates, lambda tried: self._are_solved(pool, tried))
         episodes = tuple(
             self._make_episode(world, f"{scene}-{row:04d}", candidate)
             for row, candidate in enumerate(found, first)
@@ -136,59 +140,59 @@ class GoatRecipe(EpisodeRecipe):
             difficulty=label_difficulty(distance / len(candidate.legs), DIFFICULTY),
         )
 
-    def _candidates(self, offer: Offer, generator: np.random.Generator, thin: bool) -> Iterator[Candidate]:
+    def _candidates(self, pool: GoalPool, generator: np.random.Generator, thin: bool) -> Iterator[Candidate]:
         """Candidates of one episode's stream that fulfil the rules, without end."""
         in_vain = 0
         while in_vain < MAX_STARTS:
-            drawn = self._draw(offer, generator, thin)
+            drawn = self._draw(pool, generator, thin)
             in_vain = in_vain + 1 if drawn is None else 0
             if drawn is not None:
                 yield drawn
         raise SceneError(
             f"expected goals of {self.protocol_id} ({', '.join(self.modalities)}) in "
-            f"{offer.world.scene_id!r}, the first at {self.min_distance:g} to {self.max_distance:g} m, got "
+            f"{pool.world.scene_id!r}, the first at {self.min_distance:g} to {self.max_distance:g} m, got "
             f"too few among {MAX_STARTS} starts; `navarena goals make` lists what was dropped and why"
         )
 
-    def _draw(self, offer: Offer, generator: np.random.Generator, thin: bool) -> Candidate | None:
+    def _draw(self, pool: GoalPool, generator: np.random.Generator, thin: bool) -> Candidate | None:
         """A start and goals; None where they break a rule."""
-        navmesh = offer.world.navmesh
+        navmesh = pool.world.navmesh
         starts, fits = sample_places(navmesh, generator, 1)
-        yaw, luck = float(sample_yaws(generator, 1)[0]), float(generator.random())
+        yaw, uniform_draw = float(sample_yaws(generator, 1)[0]), float(generator.random())
         count = int(generator.integers(self.least, self.most, endpoint=True))
         if not fits[0] or navmesh.island_radius(starts)[0] < self.min_island_radius:
             return None
         start = here = starts[0]
-        options = [offer.on_floor(modality, float(start[1])) for modality in self.modalities]
+        options = [pool.on_floor(modality, float(start[1])) for modality in self.modalities]
         choices: list[Choice] = []
         legs: list[float] = []
         while len(choices) < count:
-            choice = self._choose(offer, options, choices, generator)
-            distance = np.inf if choice is None else offer.distance(choice, here)
+            choice = self._choose(pool, options, choices, generator)
+            distance = np.inf if choice is None else pool.distance(choice, here)
             if choice is None or not np.isfinite(distance):
                 return None
-            arrival = offer.arrival(choice, here, distance)
+            arrival = pool.arrival(choice, here, distance)
             if not choices:
                 straight = float(np.linalg.norm(arrival - start))
-                kept = not thin or self._is_kept(distance / max(straight, 1e-9), luck)
+                kept = not thin or self._is_kept(distance / max(straight, 1e-9), uniform_draw)
                 if not (self.min_distance <= distance <= self.max_distance and kept):
                     return None
             choices.append(choice)
             legs.append(distance)
             here = arrival
-        subtasks = tuple(offer.subtask(choice, generator) for choice in choices)
+        subtasks = tuple(pool.subtask(choice, generator) for choice in choices)
         return Candidate(start, yaw, tuple(choices), subtasks, tuple(legs))
 
     def _choose(
         self,
-        offer: Offer,
+        pool: GoalPool,
         options: Sequence[Sequence[Choice]],
         before: Sequence[Choice],
         generator: np.random.Generator,
     ) -> Choice | None:
         """The next goal: modality, then name, then object, each uniform; None where there is none."""
-        last = set(offer.meant(before[-1])) if before else set()
-        rest = [[choice for choice in choices if not last & set(offer.meant(choice))] for choices in options]
+        last = set(pool.meant(before[-1])) if before else set()
+        rest = [[choice for choice in choices if not last & set(pool.meant(choice))] for choices in options]
         left = [found for found in rest if found] or [list(found) for found in options if found]
         if not left:
             return None
@@ -198,13 +202,13 @@ class GoatRecipe(EpisodeRecipe):
         called = [choice for choice in choices if choice.name == name]
         return called[int(generator.integers(len(called)))]
 
-    def _is_kept(self, ratio: float, luck: float) -> bool:
+    def _is_kept(self, ratio: float, uniform_draw: float) -> bool:
         """Whether a way so much longer than the straight line is kept (see object_nav.ObjectNavRecipe)."""
-        return ratio >= self.min_ratio or luck < 20 * (ratio - 0.98) ** 2
+        return ratio >= self.min_ratio or uniform_draw < 20 * (ratio - 0.98) ** 2
 
-    def _are_solved(self, offer: Offer, tried: Mapping[int, Candidate]) -> list[bool]:
+    def _are_solved(self, pool: GoalPool, tried: Mapping[int, Candidate]) -> list[bool]:
         """Whether the planner comes to the goals of each candidate, one after the other."""
-        mesh = offer.world.navmesh
+        mesh = pool.world.navmesh
         planner = ActionPlanner(self.embodiment, SUCCESS_DISTANCE, STEPS_PER_SUBTASK)
         candidates = list(tried.values())
         positions = np.stack([candidate.start for candidate in candidates])
@@ -214,7 +218,7 @@ class GoatRecipe(EpisodeRecipe):
             rows = [k for k, one in enumerate(candidates) if solved[k] and turn < len(one.choices)]
             if not rows:
                 break
-            goals = [offer.places(candidates[k].choices[turn]) for k in rows]
+            goals = [pool.places(candidates[k].choices[turn]) for k in rows]
             plans = planner.plan(Query([mesh] * len(rows), positions[rows], yaws[rows], goals))
             for k, plan in zip(rows, plans):
                 solved[k] = plan is not None

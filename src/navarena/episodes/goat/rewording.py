@@ -12,7 +12,7 @@ from navarena.episodes.goat.scene_goals import find_scene_goals
 from navarena.episodes.goat.wording import word_description
 from navarena.simulation.world import World
 
-MOST_TRIES = 20
+MAX_TRIES = 20
 """Wordings that are drawn until one differs from the text it shall replace."""
 
 _KEPT: WeakKeyDictionary[World, Describer] = WeakKeyDictionary()
@@ -53,7 +53,7 @@ def paraphrase(world: World, subtask: Subtask, generator: np.random.Generator) -
             f"{world.scene_id!r} that navarena made, got {subtask.description!r}; only those are reworded"
         )
     text = subtask.description
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         text = word_description(known, generator)
         if text != subtask.description:
             break

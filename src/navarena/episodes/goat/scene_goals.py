@@ -12,10 +12,10 @@ from jaxtyping import Float, Int32, Int64
 from navarena.core.sources import source_fingerprint
 from navarena.episodes.goal_words import word_for
 from navarena.episodes.goals import GoalImage
+from navarena.episodes.goat.candidate_views import find_candidate_views, measure_candidate_views
 from navarena.episodes.goat.contexts import find_contexts
 from navarena.episodes.goat.image_cameras import ImageCameras, find_image_cameras
-from navarena.episodes.goat.settings import GOAL_CATEGORIES, LEAST_COVERAGE, find_goal_view_points
-from navarena.episodes.goat.sights import find_sights, measure_sights
+from navarena.episodes.goat.settings import GOAL_CATEGORIES, MIN_COVERAGE, find_goal_view_points
 from navarena.episodes.view_points import SceneViewPoints, hash_labelled_scene
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.scenes.scene import SceneObject
@@ -30,7 +30,7 @@ LONELY = "fewer than two kinds of things around it"
 
 @dataclass(frozen=True)
 class Dropped:
-    """A goal that a scene does not offer.
+    """A goal that a scene does not pool.
 
     Attributes:
         object_id: of the scene.
@@ -46,12 +46,12 @@ class Dropped:
 
 
 @dataclass(frozen=True)
-class Sight:
+class DescriptionView:
     """Where an object is looked at when it is described.
 
     Attributes:
         eye: (x, y, z) metres, world frame.
-        neighbours: ids of the things that the image shows besides, largest first.
+        neighbours: ids of the objects that the image shows besides, largest first.
     """
 
     eye: tuple[float, float, float]
@@ -73,7 +73,7 @@ class SceneGoals:
     views: SceneViewPoints
     objects: Int32[np.ndarray, "o"]
     cameras: ImageCameras
-    described: dict[int, Sight]
+    described: dict[int, DescriptionView]
     dropped: tuple[Dropped, ...]
 
     @cached_property
@@ -112,13 +112,13 @@ def find_scene_goals(world: World) -> SceneGoals:
 def compute_scene_goals(world: World, views: SceneViewPoints) -> dict[str, np.ndarray]:
     """The arrays of SceneGoals and of its parts (shapes and units there), anew, by rendering."""
     seen = set(views.objects.tolist())
-    things = [thing for thing in world.scene.objects if thing.object_id in seen]
-    sights = find_sights(world, things)
-    shares = measure_sights(world, sights)
-    objects = np.unique(sights.owner[shares > LEAST_COVERAGE])
-    goals = [thing for thing in things if thing.object_id in set(objects.tolist())]
-    cameras = find_image_cameras(world, goals, sights.take(np.isin(sights.owner, objects)))
-    contexts = find_contexts(world, sights, shares, objects)
+    visible = [obj for obj in world.scene.objects if obj.object_id in seen]
+    candidates = find_candidate_views(world, visible)
+    shares = measure_candidate_views(world, candidates)
+    objects = np.unique(candidates.owner[shares > MIN_COVERAGE])
+    goals = [obj for obj in visible if obj.object_id in set(objects.tolist())]
+    cameras = find_image_cameras(world, goals, candidates.take(np.isin(candidates.owner, objects)))
+    contexts = find_contexts(world, candidates, shares, objects)
     arrays = {f"camera_{name}": values for name, values in vars(cameras).items()}
     return {"objects": objects.astype(np.int32), **arrays, **vars(contexts)}
 
@@ -143,13 +143,13 @@ def _sights(
     eyes: Float[np.ndarray, "d 3"],
     first: Int64[np.ndarray, "d1"],
     neighbours: Int32[np.ndarray, "n"],
-) -> dict[int, Sight]:
-    """Object id -> sight, of those with something around them."""
+) -> dict[int, DescriptionView]:
+    """Object id -> candidate view, of those with something around them."""
     found = {}
     for k, (number, (x, y, z)) in enumerate(zip(owner.tolist(), eyes.tolist())):
         around = tuple(neighbours[first[k] : first[k + 1]].tolist())
         if around:
-            found[number] = Sight((x, y, z), around)
+            found[number] = DescriptionView((x, y, z), around)
     return found
 
 
@@ -159,28 +159,28 @@ def _explain(
     objects: set[int],
     cameras: ImageCameras,
     sighted: Int32[np.ndarray, "d"],
-    described: dict[int, Sight],
+    described: dict[int, DescriptionView],
 ) -> list[Dropped]:
     """Every goal that is missing, with the reason; what is no goal by category is none at all."""
     in_view, shown, seen = set(views.objects.tolist()), set(cameras.owner.tolist()), set(sighted.tolist())
     dropped = []
-    for thing in goal_things(world):
-        number = thing.object_id
+    for obj in goal_objects(world):
+        number = obj.object_id
         if number not in objects:
             reason = TOO_SMALL if number in in_view else NO_VIEW_POINT
-            dropped.append(Dropped(number, thing.category, "object", reason))
+            dropped.append(Dropped(number, obj.category, "object", reason))
             continue
         if number not in shown:
-            dropped.append(Dropped(number, thing.category, "image", NO_IMAGE))
+            dropped.append(Dropped(number, obj.category, "image", NO_IMAGE))
         if number not in described:
             reason = LONELY if number in seen else NO_SIGHT
-            dropped.append(Dropped(number, thing.category, "description", reason))
+            dropped.append(Dropped(number, obj.category, "description", reason))
     return dropped
 
 
-def goal_things(world: World) -> list[SceneObject]:
+def goal_objects(world: World) -> list[SceneObject]:
     """The objects of a scene of a category that the benchmark may ask for."""
-    return [thing for thing in world.scene.objects if word_for(thing, GOAL_CATEGORIES) is not None]
+    return [obj for obj in world.scene.objects if word_for(obj, GOAL_CATEGORIES) is not None]
 
 
 def count_dropped(dropped: tuple[Dropped, ...]) -> dict[str, int]:

@@ -1,8 +1,10 @@
-"""What the goals of GOAT-Bench are found with: body, camera and thresholds (spec ivln_goat 4.5)."""
+"""Settings of GOAT-Bench: body, camera and thresholds of its goals (spec ivln_goat 4.5), and its splits."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
+from navarena.episodes.recipe import SplitSize
 from navarena.episodes.view_points import SceneViewPoints, ViewPointSettings, find_view_points
 from navarena.scenes.houses.vocabulary import GOAT
 from navarena.simulation.body import Camera
@@ -25,7 +27,7 @@ GOAL_BODY = replace(STRETCH, cameras=(GOAL_CAMERA,))
 GOAL_CATEGORIES = tuple(dict.fromkeys([*(category for found in GOAT.values() for category in found), *GOAT]))
 """Categories of objects that may be goals: of houses, and, for scans, the benchmark's own names."""
 
-LEAST_COVERAGE = 0.05
+MIN_COVERAGE = 0.05
 """Share of an image that an object of a category goal must exceed; likewise the sum over the three tilts of
 a view point (spec 4.5, OVON)."""
 
@@ -41,7 +43,7 @@ GOAT_VIEW_POINTS = ViewPointSettings(
     width_px=VIEW_PX,
     height_px=VIEW_PX,
     tilts=TILTS,
-    least_coverage=LEAST_COVERAGE,
+    least_coverage=MIN_COVERAGE,
     spacing=GRID_SPACING,
 )
 """View points of every goal of GOAT-Bench, whatever it is told by."""
@@ -54,3 +56,49 @@ def find_goal_view_points(world: World) -> SceneViewPoints:
     for a scene without labels.
     """
     return find_view_points(world, GOAT_VIEW_POINTS)
+
+
+TRAIN_HOUSES = 145
+VAL_HOUSES = 36
+MINI_HOUSES = 4
+TRAIN_EPISODES = 5_000
+VAL_EPISODES = 10
+LITE_EPISODES = 2
+BLOCK = 50
+
+VAL_SPLITS = ("val_seen", "val_seen_synonyms", "val_unseen")
+
+
+def _parts_of(split: str, prefix: str) -> dict[str, SplitSize]:
+    """The lite and mini lists of a split."""
+    return {
+        f"{prefix}lite": SplitSize(LITE_EPISODES, split, VAL_HOUSES, scenes_of="val"),
+        f"{prefix}mini": SplitSize(LITE_EPISODES, split, MINI_HOUSES, scenes_of="val"),
+    }
+
+
+def _make_splits() -> dict[str, SplitSize]:
+    splits = {
+        "train": SplitSize(TRAIN_EPISODES, scenes=TRAIN_HOUSES, block=BLOCK, scenes_of="train"),
+        "val": SplitSize(VAL_EPISODES, "val_seen", VAL_HOUSES, scenes_of="val"),
+        **_parts_of("val_seen", ""),
+    }
+    for split in VAL_SPLITS:
+        splits[split] = SplitSize(VAL_EPISODES, scenes=VAL_HOUSES, scenes_of="val")
+        splits |= _parts_of(split, f"{split}_")
+    return splits
+
+
+GOAT_EPISODE_SPLITS: Mapping[str, SplitSize] = _make_splits()
+"""The splits of GOAT-Bench in `houses-v1` (spec ivln_goat 4.1).
+
+| split             | names asked for               | houses                 | episodes      |
+|-------------------|-------------------------------|------------------------|---------------|
+| train             | of training                   | the first 145 of train | 5,000 in each |
+| val_seen          | some of training              | the first 36 of val    | 10 in each    |
+| val_seen_synonyms | other names of seen objects   | the same               | 10 in each    |
+| val_unseen        | of objects no train house has | the same               | 10 in each    |
+
+`<split>_lite` are the first two episodes of each of the 36 houses, `<split>_mini` those of the first four.
+`val`, `lite` and `mini` are those of val_seen.
+"""

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from navarena.core.errors import InputError
+from navarena.episodes.goat.appearance import name_with
 from navarena.episodes.goat.descriptions import Description, Relation
-from navarena.episodes.goat.looks import name_with
 from navarena.episodes.goat.relations import RelationKind
 from navarena.episodes.language.landmarks import Landmark
 
-MOST_WORDS = 55
+MAX_WORDS = 55
 """Longer descriptions are none (spec ivln_goat 4.1)."""
 
 PHRASES: dict[RelationKind, tuple[str, ...]] = {
@@ -25,18 +25,18 @@ PHRASES: dict[RelationKind, tuple[str, ...]] = {
 }
 
 FORMS = (
-    "{thing} in the {room}, {where}.",
-    "{thing} {where}, in the {room}.",
-    "{thing} that is {where} in the {room}.",
-    "{thing} located in the {room}, {where}.",
-    "{thing} in the {room}. It is {where}.",
-    "{thing} which you find {where}. It is in the {room}.",
+    "{obj} in the {room}, {where}.",
+    "{obj} {where}, in the {room}.",
+    "{obj} that is {where} in the {room}.",
+    "{obj} located in the {room}, {where}.",
+    "{obj} in the {room}. It is {where}.",
+    "{obj} which you find {where}. It is in the {room}.",
 )
 
-BARE_FORMS = ("{thing} in the {room}.", "{thing} located in the {room}.", "{thing} that is in the {room}.")
+BARE_FORMS = ("{obj} in the {room}.", "{obj} located in the {room}.", "{obj} that is in the {room}.")
 """Without relations."""
 
-ROOMLESS_FORMS = ("{thing} {where}.", "{thing} that is {where}.", "{thing}. It is {where}.")
+ROOMLESS_FORMS = ("{obj} {where}.", "{obj} that is {where}.", "{obj}. It is {where}.")
 
 JOINTS = (" and ", ", ")
 
@@ -44,20 +44,20 @@ JOINTS = (" and ", ", ")
 def word_description(description: Description, generator: np.random.Generator) -> str:
     """One wording, such as "white sofa in the study, next to the desk."; equal generators give equal words.
 
-    Raises InputError for a description of more than MOST_WORDS words.
+    Raises InputError for a description of more than MAX_WORDS words.
     """
-    thing = name_with(description.name, description.attributes)
+    obj = name_with(description.name, description.attributes)
     phrases = [_phrase(relation, generator) for relation in description.relations]
     if len(phrases) > 1 and generator.random() < 0.5:
         phrases.reverse()
     where = _join(phrases, generator)
     forms: Sequence[str] = FORMS if where and description.room else ROOMLESS_FORMS if where else BARE_FORMS
     if not where and not description.room:
-        forms = ("{thing}.",)
-    text = _draw(forms, generator).format(thing=thing, room=description.room, where=where)
-    if count_words(text) > MOST_WORDS:
+        forms = ("{obj}.",)
+    text = _draw(forms, generator).format(obj=obj, room=description.room, where=where)
+    if count_words(text) > MAX_WORDS:
         raise InputError(
-            f"expected a description of at most {MOST_WORDS} words, got {text!r}; tell fewer facts"
+            f"expected a description of at most {MAX_WORDS} words, got {text!r}; tell fewer facts"
         )
     return text
 

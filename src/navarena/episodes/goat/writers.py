@@ -18,7 +18,7 @@ from navarena.core.errors import FileError, InputError, require_extra
 TIMEOUT_S = 120.0
 """Seconds to wait for an answer."""
 
-MOST_TOKENS = 160
+MAX_TOKENS = 160
 """Of an answer; a description has at most 55 words."""
 
 LOCAL = "transformers:"
@@ -58,7 +58,7 @@ class HttpWriter(Writer):
             "model": self._model,
             "messages": [message],
             "temperature": 0,
-            "max_tokens": MOST_TOKENS,
+            "max_tokens": MAX_TOKENS,
         }
         request = urllib.request.Request(
             self._address, json.dumps(body).encode(), {"Content-Type": "application/json"}
@@ -110,7 +110,7 @@ class LocalWriter(Writer):
             if task not in self._pipelines:
                 self._pipelines[task] = self._transformers.pipeline(task, model=str(self._folder))
             found = self._pipelines[task](
-                **inputs, max_new_tokens=MOST_TOKENS, do_sample=False, return_full_text=False
+                **inputs, max_new_tokens=MAX_TOKENS, do_sample=False, return_full_text=False
             )
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise FileError(

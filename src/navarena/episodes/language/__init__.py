@@ -1,7 +1,7 @@
 """Routes through houses in words: facts along a path, a grammar, and a reader of the facts."""
 
 from navarena.episodes.language.grammar import word_route
-from navarena.episodes.language.landmarks import Landmark, name_thing
+from navarena.episodes.language.landmarks import Landmark, name_landmark
 from navarena.episodes.language.reading import follow_route
 from navarena.episodes.language.route import Climb, Enter, Pass, Route, RouteStep, Stop
 from navarena.episodes.language.route_facts import describe_route
@@ -21,6 +21,6 @@ __all__ = [
     "Vocabulary",
     "describe_route",
     "follow_route",
-    "name_thing",
+    "name_landmark",
     "word_route",
 ]

@@ -37,22 +37,22 @@ CLIMBS = {
 }
 
 PASSES = (
-    "walk past the {thing} on your {side}",
-    "pass the {thing} on the {side}",
-    "go past the {thing} that is on your {side}",
-    "keep the {thing} on your {side}",
+    "walk past the {obj} on your {side}",
+    "pass the {obj} on the {side}",
+    "go past the {obj} that is on your {side}",
+    "keep the {obj} on your {side}",
 )
 
 STOPS_AHEAD = (
-    "stop in front of the {thing}",
-    "walk up to the {thing} and stop there",
-    "wait in front of the {thing}",
+    "stop in front of the {obj}",
+    "walk up to the {obj} and stop there",
+    "wait in front of the {obj}",
 )
 STOPS_BESIDE = (
-    "stop next to the {thing}",
-    "stop beside the {thing}",
-    "wait near the {thing}",
-    "stop by the {thing}",
+    "stop next to the {obj}",
+    "stop beside the {obj}",
+    "wait near the {obj}",
+    "stop by the {obj}",
 )
 
 NAMES_START = 0.7
@@ -78,10 +78,10 @@ def word_route(route: Route, generator: np.random.Generator) -> str:
 def _clause(step: RouteStep, room: str, is_first: bool, generator: np.random.Generator) -> str:
     """A step in words, without a capital; `room` is where the reader is."""
     if isinstance(step, Pass):
-        return _draw(PASSES, generator).format(thing=step.landmark.words, side=step.side)
+        return _draw(PASSES, generator).format(obj=step.landmark.words, side=step.side)
     if isinstance(step, Stop):
         forms = STOPS_AHEAD if step.ahead else STOPS_BESIDE
-        return _draw(forms, generator).format(thing=step.landmark.words)
+        return _draw(forms, generator).format(obj=step.landmark.words)
     parts = [_draw(TURNS[step.turn], generator).lower()]
     if is_first and room != STAIRS and generator.random() < NAMES_START:
         parts.append(_draw(LEAVES, generator).format(left=room))

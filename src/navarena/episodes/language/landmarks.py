@@ -1,4 +1,4 @@
-"""Things that a route can name, and the fewest words that tell one from the others of its room."""
+"""Objects that a route can name, and the fewest words that tell one from the others of its room."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ STRUCTURE = frozenset(
 """Categories that no route names: they are everywhere, or named in other ways."""
 
 LEAST_WIDTH = 0.2
-"""Metres, half the longer side on the floor, from which on a thing catches the eye in passing."""
+"""Metres, half the longer side on the floor, from which on an object catches the eye in passing."""
 
 LEAST_HEIGHT = 0.3
 """Metres of height from which on it does."""
@@ -25,7 +25,7 @@ MOST_ATTRIBUTES = 2
 
 @dataclass(frozen=True)
 class Landmark:
-    """A thing as it is named.
+    """An object as it is named.
 
     Attributes:
         category: such as "armchair".
@@ -36,10 +36,10 @@ class Landmark:
     category: str
     attributes: tuple[tuple[str, str], ...] = ()
 
-    def fits(self, thing: SceneObject) -> bool:
-        """Whether the words are true of `thing`."""
-        return thing.category == self.category and all(
-            thing.attributes.get(name) == value for name, value in self.attributes
+    def fits(self, obj: SceneObject) -> bool:
+        """Whether the words are true of `obj`."""
+        return obj.category == self.category and all(
+            obj.attributes.get(name) == value for name, value in self.attributes
         )
 
     @property
@@ -52,30 +52,28 @@ class Landmark:
         return " ".join([*adjectives, noun]) + shape
 
 
-def is_salient(thing: SceneObject) -> bool:
-    """Whether a person would notice `thing` in passing: no structure, and large enough."""
-    half_x, half_y, half_z = thing.half_size
+def is_salient(obj: SceneObject) -> bool:
+    """Whether a person would notice `obj` in passing: no structure, and large enough."""
+    half_x, half_y, half_z = obj.half_size
     large = max(half_x, half_z) >= LEAST_WIDTH and 2 * half_y >= LEAST_HEIGHT
-    return large and thing.category not in STRUCTURE
+    return large and obj.category not in STRUCTURE
 
 
-def name_thing(thing: SceneObject, others: Sequence[SceneObject]) -> Landmark | None:
-    """The shortest name of `thing` that is true of none of `others`.
+def name_landmark(obj: SceneObject, others: Sequence[SceneObject]) -> Landmark | None:
+    """The shortest name of `obj` that is true of none of `others`.
 
     None when MOST_ATTRIBUTES attributes cannot tell it apart.
     """
-    rivals = [other for other in others if other.object_id != thing.object_id]
-    for attributes in _choices(thing):
-        landmark = Landmark(thing.category, attributes)
+    rivals = [other for other in others if other.object_id != obj.object_id]
+    for attributes in _choices(obj):
+        landmark = Landmark(obj.category, attributes)
         if not any(landmark.fits(rival) for rival in rivals):
             return landmark
     return None
 
 
-def _choices(thing: SceneObject) -> Iterator[tuple[tuple[str, str], ...]]:
-    """Sets of attributes of `thing`, fewest first, the most usual first."""
-    known = [
-        (name, thing.attributes[name]) for name in TELLING if thing.attributes.get(name, "plain") != "plain"
-    ]
+def _choices(obj: SceneObject) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Sets of attributes of `obj`, fewest first, the most usual first."""
+    known = [(name, obj.attributes[name]) for name in TELLING if obj.attributes.get(name, "plain") != "plain"]
     for count in range(MOST_ATTRIBUTES + 1):
         yield from combinations(known, count)

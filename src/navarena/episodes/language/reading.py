@@ -24,7 +24,7 @@ def follow_route(
 
     The reader knows the house, where it stands and which way it looks, and nothing of the path. In each
     room it takes the doorway into a room of the named category whose direction fits the turn, and stops
-    at the place on the ground nearest to the thing that is named last.
+    at the place on the ground nearest to the object that is named last.
 
     Args:
         surroundings: of the house.
@@ -84,11 +84,11 @@ def _is_meant(surroundings: Surroundings, portal: Portal, room: int, step: Enter
 
 
 def _arrive(surroundings: Surroundings, room: int, step: Stop) -> Float[np.ndarray, "3"] | None:
-    """The place nearest to the thing that is named; None where the room has none or several."""
-    things = [thing for thing in surroundings.things(room) if step.landmark.fits(thing)]
-    if len(things) != 1:
+    """The place nearest to the object that is named; None where the room has none or several."""
+    objects = [obj for obj in surroundings.objects(room) if step.landmark.fits(obj)]
+    if len(objects) != 1:
         return None
-    x, _, z = things[0].center
+    x, _, z = objects[0].center
     near = surroundings.navmesh.snap_point(np.array([[x, surroundings.rooms[room].floor_height, z]]))[0]
     return near if np.isfinite(near).all() else None
 

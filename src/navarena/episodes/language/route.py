@@ -36,7 +36,7 @@ class Climb:
 
 @dataclass(frozen=True)
 class Pass:
-    """Walk past a thing that is then on that side."""
+    """Walk past an object that is then on that side."""
 
     landmark: Landmark
     side: Side
@@ -44,10 +44,10 @@ class Pass:
 
 @dataclass(frozen=True)
 class Stop:
-    """The end, by a thing.
+    """The end, by an object.
 
     Attributes:
-        landmark: the thing.
+        landmark: the object.
         ahead: whether one then looks at it.
     """
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int64
 
 from navarena.core.geometry import resample_path, wrap_angle
-from navarena.episodes.language.landmarks import Landmark, is_salient, name_thing
+from navarena.episodes.language.landmarks import Landmark, is_salient, name_landmark
 from navarena.episodes.language.route import Climb, Enter, Pass, Route, RouteStep, Side, Stop, Turn
 from navarena.episodes.language.surroundings import Surroundings
 from navarena.scenes.scene import SceneObject
@@ -26,22 +26,22 @@ SHORTEST_VISIT = 0.5
 """Metres: rooms that the path only brushes are not named."""
 
 PASSED_WITHIN = 1.8
-"""Metres from the path to the centre of a thing that it passes."""
+"""Metres from the path to the centre of an object that it passes."""
 
 LONG_LEG = 4.0
 """Metres in one room from which on something that is passed is named."""
 
 STOP_WITHIN = 1.2
-"""Metres from the end to the box of the thing that is named there."""
+"""Metres from the end to the box of the object that is named there."""
 
 AHEAD = math.radians(45)
-"""Radians around the last direction within which that thing counts as ahead."""
+"""Radians around the last direction within which that object counts as ahead."""
 
 
 def describe_route(
     surroundings: Surroundings, path: Float[np.ndarray, "k 3"], yaw: float, generator: np.random.Generator
 ) -> Route | None:
-    """The facts along `path`; which things are named is drawn.
+    """The facts along `path`; which objects are named is drawn.
 
     Args:
         surroundings: of the house.
@@ -115,8 +115,8 @@ def _passed(
     if len(points) * SPACING < LONG_LEG:
         return None
     choices: list[Pass] = []
-    for thing, landmark in _named(surroundings, room):
-        offsets = np.array(thing.center)[[0, 2]] - points[:, [0, 2]]
+    for obj, landmark in _named(surroundings, room):
+        offsets = np.array(obj.center)[[0, 2]] - points[:, [0, 2]]
         nearest = int(np.hypot(offsets[:, 0], offsets[:, 1]).argmin())
         inner = LOOK_BACK / SPACING < nearest < len(points) - LOOK_BACK / SPACING
         if not inner or np.hypot(*offsets[nearest]) > PASSED_WITHIN:
@@ -131,31 +131,31 @@ def _passed(
 def _end(
     surroundings: Surroundings, room: int, points: Float[np.ndarray, "n 3"], generator: np.random.Generator
 ) -> Stop | None:
-    """One of the two things nearest to the end."""
+    """One of the two objects nearest to the end."""
     near = []
-    for thing, landmark in _named(surroundings, room):
-        distance = box_distance(thing, points[-1])
+    for obj, landmark in _named(surroundings, room):
+        distance = box_distance(obj, points[-1])
         if distance <= STOP_WITHIN:
-            near.append((distance, thing, landmark))
+            near.append((distance, obj, landmark))
     if not near:
         return None
     near.sort(key=lambda one: (one[0], one[1].object_id))
-    _, thing, landmark = near[int(generator.integers(min(2, len(near))))]
-    bearing = _yaw_of(np.array(thing.center)[[0, 2]] - points[-1, [0, 2]]) - direction(
+    _, obj, landmark = near[int(generator.integers(min(2, len(near))))]
+    bearing = _yaw_of(np.array(obj.center)[[0, 2]] - points[-1, [0, 2]]) - direction(
         points, len(points) - 1, -1
     )
     return Stop(landmark, abs(float(wrap_angle(bearing))) < AHEAD)
 
 
 def _named(surroundings: Surroundings, room: int) -> list[tuple[SceneObject, Landmark]]:
-    """The things of a room that stand out, and what tells each from the rest."""
-    things = surroundings.things(room)
+    """The objects of a room that stand out, and what tells each from the rest."""
+    objects = surroundings.objects(room)
     named = []
-    for thing in things:
-        if is_salient(thing):
-            landmark = name_thing(thing, things)
+    for obj in objects:
+        if is_salient(obj):
+            landmark = name_landmark(obj, objects)
             if landmark is not None:
-                named.append((thing, landmark))
+                named.append((obj, landmark))
     return named
 
 
@@ -178,12 +178,12 @@ def direction(points: Float[np.ndarray, "n 3"], at: int, way: int) -> float:
     return _yaw_of(points[last, [0, 2]] - points[first, [0, 2]])
 
 
-def box_distance(thing: SceneObject, point: Float[np.ndarray, "3"]) -> float:
-    """Metres in plan from a point (x, y, z) to the oriented box of a thing; 0 within it."""
-    x, z = point[0] - thing.center[0], point[2] - thing.center[2]
-    cosine, sine = math.cos(thing.yaw), math.sin(thing.yaw)
+def box_distance(obj: SceneObject, point: Float[np.ndarray, "3"]) -> float:
+    """Metres in plan from a point (x, y, z) to the oriented box of an object; 0 within it."""
+    x, z = point[0] - obj.center[0], point[2] - obj.center[2]
+    cosine, sine = math.cos(obj.yaw), math.sin(obj.yaw)
     across, along = abs(cosine * x - sine * z), abs(sine * x + cosine * z)
-    return math.hypot(max(across - thing.half_size[0], 0.0), max(along - thing.half_size[2], 0.0))
+    return math.hypot(max(across - obj.half_size[0], 0.0), max(along - obj.half_size[2], 0.0))
 
 
 def _yaw_of(offset: Sequence[float] | Float[np.ndarray, "2"]) -> float:

@@ -1,4 +1,4 @@
-"""What a person sees of a house: its rooms, the ways between them, and the things in each."""
+"""What a person sees of a house: its rooms, the ways between them, and the objects in each."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -44,7 +44,7 @@ class Portal:
 
 
 class Surroundings:
-    """Rooms, portals and things of a world.
+    """Rooms, portals and objects of a world.
 
     Attributes:
         rooms: of the scene.
@@ -65,15 +65,15 @@ class Surroundings:
         self._polygons = [np.array(room.polygon, float) for room in self.rooms]
         self._floors = np.array([room.floor_height for room in self.rooms])
         index = {room.room_id: k for k, room in enumerate(self.rooms)}
-        self._things: list[list[SceneObject]] = [[] for _ in self.rooms]
-        for thing in world.scene.objects:
-            if thing.room in index:
-                self._things[index[thing.room]].append(thing)
+        self._objects: list[list[SceneObject]] = [[] for _ in self.rooms]
+        for obj in world.scene.objects:
+            if obj.room in index:
+                self._objects[index[obj.room]].append(obj)
         self.portals = (*self._find_doorways(), *self._find_flights())
 
-    def things(self, room: int) -> list[SceneObject]:
+    def objects(self, room: int) -> list[SceneObject]:
         """The objects of the room with this index."""
-        return self._things[room]
+        return self._objects[room]
 
     def exits(self, room: int) -> list[Portal]:
         """The portals of the room with this index."""

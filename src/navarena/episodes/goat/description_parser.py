@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
+from navarena.episodes.goat.appearance import MATERIALS, PATTERNS, SHAPES
 from navarena.episodes.goat.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, split_phrases
-from navarena.episodes.goat.looks import MATERIALS, PATTERNS, SHAPES
 from navarena.episodes.goat.relations import RelationKind
 from navarena.episodes.goat.wording import PHRASES
 from navarena.episodes.language import Landmark
@@ -19,12 +19,12 @@ MORE_STARTS: dict[str, RelationKind] = {"adjacent to": "near", "beneath": "below
 """Beginnings of phrases that our own wording does not use."""
 
 TURNS = ("behind", "against", "opposite", "across from", "inside", "in", "at", "by", "with")
-"""Words after which something else is told: neither how the thing looks nor a relation that is known here."""
+"""Words that begin another clause: neither an attribute of the object nor a relation that is known here."""
 
 NOWHERE = frozenset(("wall", "floor", "ceiling"))
 """Landmarks that tell no place apart."""
 
-MOST_READINGS = 64
+MAX_READINGS = 64
 """Ways to understand the landmarks of one relation; with more it tells nothing."""
 
 _STARTS: dict[str, RelationKind] = MORE_STARTS | {
@@ -36,8 +36,8 @@ _TURN = re.compile(
 
 
 @dataclass(frozen=True)
-class ToldRelation:
-    """How a thing lies to others.
+class DescribedRelation:
+    """How an object lies to others.
 
     Attributes:
         kind: of the relation.
@@ -49,34 +49,34 @@ class ToldRelation:
 
 
 @dataclass(frozen=True)
-class ToldFacts:
+class DescribedFacts:
     """What was understood of a description.
 
     Attributes:
-        name: what the thing is called; empty where no known name is told.
+        name: what the object is called; empty where no known name is told.
         attributes: for each adjective the attributes that it may mean.
         room: category of the room; empty where none is told.
-        relations: to things around it.
+        relations: to objects around it.
     """
 
     name: str
     attributes: tuple[tuple[Attribute, ...], ...] = ()
     room: str = ""
-    relations: tuple[ToldRelation, ...] = ()
+    relations: tuple[DescribedRelation, ...] = ()
 
 
-def read_facts(text: str) -> ToldFacts:
+def parse_description(text: str) -> DescribedFacts:
     """The facts of a text such as "white couch in the study, left of the desk and near a lamp."."""
     head, *others = _clauses(text)
     name, attributes = _read_head(head[1])
-    room, relations = "", list[ToldRelation]()
+    room, relations = "", list[DescribedRelation]()
     for start, words in others:
         mentions = [mention for _, mention in split_phrases(words) if mention is not None]
         if start in _STARTS:
             relations += _read_relations(_STARTS[start], mentions)
         elif start in ("in", "inside") and mentions and mentions[0].kind == "room":
             room = room or ROOMS[mentions[0].meant[0][0]]
-    return ToldFacts(name, attributes, room, tuple(relations))
+    return DescribedFacts(name, attributes, room, tuple(relations))
 
 
 def _clauses(text: str) -> list[tuple[str, str]]:
@@ -91,7 +91,7 @@ def _clauses(text: str) -> list[tuple[str, str]]:
 
 
 def _read_head(words: str) -> tuple[str, tuple[tuple[Attribute, ...], ...]]:
-    """The first name of a thing, and what the adjectives before it may mean."""
+    """The first name of an object, and what the adjectives before it may mean."""
     attributes = []
     for phrase, mention in split_phrases(words):
         if mention is not None and mention.kind == "attribute":
@@ -101,8 +101,8 @@ def _read_head(words: str) -> tuple[str, tuple[tuple[Attribute, ...], ...]]:
     return "", tuple(attributes)
 
 
-def _read_relations(kind: RelationKind, mentions: list[Mention]) -> Iterator[ToldRelation]:
-    """One relation for each thing that is named, or for both of them together where it lies between two."""
+def _read_relations(kind: RelationKind, mentions: list[Mention]) -> Iterator[DescribedRelation]:
+    """One relation for each object that is named, or for both of them together where it lies between two."""
     landmarks: list[tuple[Landmark, ...]] = []
     attributes: list[tuple[Attribute, ...]] = []
     for mention in mentions:
@@ -118,8 +118,8 @@ def _read_relations(kind: RelationKind, mentions: list[Mention]) -> Iterator[Tol
     groups = [landmarks[:2]] if kind == "between" else [[one] for one in landmarks]
     for group in groups:
         readings = tuple(product(*group))
-        if len(group) == (2 if kind == "between" else 1) and len(readings) <= MOST_READINGS:
-            yield ToldRelation(kind, readings)
+        if len(group) == (2 if kind == "between" else 1) and len(readings) <= MAX_READINGS:
+            yield DescribedRelation(kind, readings)
 
 
 def _attributes_meant(mention: Mention) -> tuple[Attribute, ...]:

@@ -9,17 +9,17 @@ import numpy as np
 
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectInstance, as_subtasks
+from navarena.episodes.goat.description_parser import DescribedFacts, parse_description
 from navarena.episodes.goat.descriptions import Describer, Relation, may_be_called
+from navarena.episodes.goat.generated_descriptions import find_stated_facts, strip_beginning
 from navarena.episodes.goat.names import is_called
 from navarena.episodes.goat.rewording import find_describer
-from navarena.episodes.goat.told_facts import ToldFacts, read_facts
-from navarena.episodes.goat.written import facts_told, strip_beginning
 from navarena.episodes.view_points import box_distance
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World
 
 NEAR = 0.5
-"""Metres from the box of a thing within which what a file lists is that thing, whatever its id."""
+"""Metres from the box of an object within which what a file lists is that object, whatever its id."""
 
 
 @dataclass
@@ -31,12 +31,12 @@ class _Asked:
     users: list[str] = field(default_factory=list)
 
 
-def find_unclear_descriptions(world: World, episodes: Iterable[Episode]) -> Iterator[str]:
+def find_ambiguous_descriptions(world: World, episodes: Iterable[Episode]) -> Iterator[str]:
     """What is wrong with the words of the goals of one scene, a line for each.
 
-    The same words for two objects; and words whose facts, as far as they are understood, fit other things
+    The same words for two objects; and words whose facts, as far as they are understood, fit other objects
     as well as the one that is meant. Words that do not seem to fit the one that is meant (because they are
-    not understood, or the scene does not say of what colour things are) are passed over.
+    not understood, or the scene does not say of what colour objects are) are passed over.
     """
     asked = _list_goals(episodes)
     by_words: dict[str, list[str]] = defaultdict(list)
@@ -50,8 +50,8 @@ def find_unclear_descriptions(world: World, episodes: Iterable[Episode]) -> Iter
         return
     describer = find_describer(world)
     for (words, number), one in asked.items():
-        thing = _find_thing(describer, one.instance, one.name)
-        rivals = [] if thing is None else find_rivals(describer, words, thing, one.name)
+        obj = _find_object(describer, one.instance, one.name)
+        rivals = [] if obj is None else find_rivals(describer, words, obj, one.name)
         if rivals:
             yield (
                 f"{words!r}, said of object {number}, fits {', '.join(map(str, rivals))}, too; tell more of "
@@ -59,50 +59,50 @@ def find_unclear_descriptions(world: World, episodes: Iterable[Episode]) -> Iter
             )
 
 
-def find_rivals(describer: Describer, words: str, thing: SceneObject, name: str) -> list[int]:
-    """Ids of other things that all understood facts of a description fit; none where they do not fit its own.
+def find_rivals(describer: Describer, words: str, obj: SceneObject, name: str) -> list[int]:
+    """Ids of other objects that fit all understood facts; none where the described object does not.
 
     Args:
         describer: of the scene.
         words: the description.
-        thing: that is meant.
+        obj: that is meant.
         name: what the benchmark calls it.
     """
-    if _is_known_to_fit_one(describer, words, thing, name):
+    if _is_known_to_fit_one(describer, words, obj, name):
         return []
-    facts = read_facts(words)
+    facts = parse_description(words)
     fitting = [one.object_id for one in describer.scene.objects if _fits(describer, one, facts, name)]
-    return [one for one in fitting if one != thing.object_id] if thing.object_id in fitting else []
+    return [one for one in fitting if one != obj.object_id] if obj.object_id in fitting else []
 
 
-def _find_thing(describer: Describer, instance: ObjectInstance, name: str) -> SceneObject | None:
-    """The thing of the scene that a file lists: by its number, else by name and place; None for neither."""
-    things = describer.scene.objects
-    for thing in things:
-        if str(thing.object_id) == instance.object_id:
-            return thing
+def _find_object(describer: Describer, instance: ObjectInstance, name: str) -> SceneObject | None:
+    """The object of the scene that a file lists: by its number, else by name and place; None for neither."""
+    objects = describer.scene.objects
+    for obj in objects:
+        if str(obj.object_id) == instance.object_id:
+            return obj
     place = np.array([instance.position], float)
-    called = [one for one in things if is_called(one, name) or is_called(one, instance.category)]
+    called = [one for one in objects if is_called(one, name) or is_called(one, instance.category)]
     apart = [float(box_distance(one, place)[0]) for one in called]
     return called[int(np.argmin(apart))] if apart and min(apart) <= NEAR else None
 
 
-def _is_known_to_fit_one(describer: Describer, words: str, thing: SceneObject, category: str) -> bool:
-    """Whether the words tell enough of the facts by which navarena itself tells the thing apart."""
-    number = thing.object_id
+def _is_known_to_fit_one(describer: Describer, words: str, obj: SceneObject, category: str) -> bool:
+    """Whether the words tell enough of the facts by which navarena itself tells the object apart."""
+    number = obj.object_id
     known = describer.describe(number, category) if describer.can_describe(number) else None
-    return known is not None and describer.matches(facts_told(words, known)) == [number]
+    return known is not None and describer.matches(find_stated_facts(words, known)) == [number]
 
 
-def _fits(describer: Describer, thing: SceneObject, facts: ToldFacts, category: str) -> bool:
-    """Whether a reader may take `thing` for what is described."""
-    named = may_be_called(thing, facts.name) if facts.name else False
+def _fits(describer: Describer, obj: SceneObject, facts: DescribedFacts, category: str) -> bool:
+    """Whether a reader may take `obj` for what is described."""
+    named = may_be_called(obj, facts.name) if facts.name else False
     return (
-        (named or is_called(thing, category))
-        and all(any(describer.may_have(thing, (one,)) for one in meant) for meant in facts.attributes)
-        and facts.room in ("", describer.room_of(thing))
+        (named or is_called(obj, category))
+        and all(any(describer.may_have(obj, (one,)) for one in meant) for meant in facts.attributes)
+        and facts.room in ("", describer.room_of(obj))
         and all(
-            any(describer.may_lie(thing, Relation(told.kind, marks)) for marks in told.readings)
+            any(describer.may_lie(obj, Relation(told.kind, marks)) for marks in told.readings)
             for told in facts.relations
         )
     )

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navarena.core.errors import InputError
+from navarena.episodes.dataset import choose_stratified
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectGoal
-from navarena.episodes.strata import choose_stratified
 
 
 def episode(row, scene, difficulty, category):

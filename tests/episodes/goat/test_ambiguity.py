@@ -1,4 +1,4 @@
-"""Descriptions that fit two things: words read by hand, drawn files, and a house's own words."""
+"""Descriptions that fit two objects: words read by hand, drawn files, and a house's own words."""
 
 from dataclasses import replace
 
@@ -8,10 +8,10 @@ from navarena.core.seeding import make_generator
 from navarena.episodes.audit import audit_episodes
 from navarena.episodes.episode import Episode, LifelongGoal, ObjectInstance
 from navarena.episodes.goals import Subtask
-from navarena.episodes.goat import Offer, find_describer, names_of_split
+from navarena.episodes.goat import GoalPool, find_describer, names_of_split
+from navarena.episodes.goat.ambiguity import find_ambiguous_descriptions, find_rivals
+from navarena.episodes.goat.description_parser import parse_description
 from navarena.episodes.goat.settings import GOAT_VIEW_POINTS
-from navarena.episodes.goat.told_facts import read_facts
-from navarena.episodes.goat.unclear import find_rivals, find_unclear_descriptions
 from navarena.episodes.listed_objects import with_objects
 from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.world import open_world
@@ -54,7 +54,7 @@ def ask(number, *tasks, category="couch", scene_id=HOUSE):
     ],
 )
 def test_facts_are_read_from_words(text, name, attributes, room, relations):
-    facts = read_facts(text)
+    facts = parse_description(text)
     assert (facts.name, facts.room) == (name, room)
     assert [one[0][1] for one in facts.attributes] == attributes
     first = [(told.kind, [mark.category for mark in told.readings[0]]) for told in facts.relations]
@@ -62,17 +62,17 @@ def test_facts_are_read_from_words(text, name, attributes, room, relations):
 
 
 def test_adjectives_of_landmarks_belong_to_them():
-    (told,) = read_facts("chair near the white desk").relations
+    (told,) = parse_description("chair near the white desk").relations
     assert [mark.attributes for (mark,) in told.readings] == [(("color", "white"),)]
 
 
 def test_own_words_of_a_house_are_clear(house):
-    offer, describer = Offer(house, names_of_split("val_seen")), find_describer(house)
+    pool, describer = GoalPool(house, names_of_split("val_seen")), find_describer(house)
     generator = make_generator("unclear")
-    things = {one.object_id: one for one in house.scene.objects}
-    for choice in offer.choices("description")[::4]:
-        words = offer.subtask(choice, generator).description
-        assert find_rivals(describer, words, things[choice.object_id], choice.name) == []
+    objects = {one.object_id: one for one in house.scene.objects}
+    for choice in pool.choices("description")[::4]:
+        words = pool.subtask(choice, generator).description
+        assert find_rivals(describer, words, objects[choice.object_id], choice.name) == []
 
 
 def test_bare_names_fit_all_of_their_things(house):
@@ -93,9 +93,9 @@ def test_the_same_words_for_two_objects_are_found(house):
         ask(1, (pictures[1], "Instruction: Find the fluffy whatsit, on the bathtub."), category="picture"),
         ask(2, (pictures[0], words), category="picture"),
     ]
-    (message,) = find_unclear_descriptions(house, episodes)
+    (message,) = find_ambiguous_descriptions(house, episodes)
     assert words in message and f"{pictures[0]}, {pictures[1]}" in message
-    assert list(find_unclear_descriptions(house, episodes[::2])) == [], "one object, asked for twice"
+    assert list(find_ambiguous_descriptions(house, episodes[::2])) == [], "one object, asked for twice"
 
 
 def test_objects_of_scans_are_known_by_their_places(house):
@@ -104,10 +104,10 @@ def test_objects_of_scans_are_known_by_their_places(house):
     listed = ObjectInstance("picture_81", "picture", first.center)
     task = Subtask("description", "picture", (listed,), "picture")
     episode = replace(ask(0), goal=LifelongGoal((task,)))
-    (message,) = find_unclear_descriptions(house, [episode])
+    (message,) = find_ambiguous_descriptions(house, [episode])
     assert "object picture_81, fits" in message and str(second.object_id) in message
     lost = replace(task, instances=(replace(listed, position=(99.0, 0.0, 99.0)),))
-    assert list(find_unclear_descriptions(house, [replace(episode, goal=LifelongGoal((lost,)))])) == []
+    assert list(find_ambiguous_descriptions(house, [replace(episode, goal=LifelongGoal((lost,)))])) == []
 
 
 def test_the_audit_names_them(house):

@@ -1,7 +1,7 @@
-"""What can be asked for in a scene by the names of a split, from each of its floors."""
+"""Pools of goals: what can be asked for in a scene under the names of a split, and counts over scenes."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
@@ -9,8 +9,8 @@ from jaxtyping import Float
 from navarena.core.errors import SceneError
 from navarena.episodes.goals import GoalImage, Modality, ObjectInstance, Subtask
 from navarena.episodes.goat.descriptions import Describer
-from navarena.episodes.goat.names import things_called
-from navarena.episodes.goat.scene_goals import SceneGoals, find_scene_goals
+from navarena.episodes.goat.names import objects_named
+from navarena.episodes.goat.scene_goals import SceneGoals, count_dropped, find_scene_goals
 from navarena.episodes.goat.wording import word_description
 from navarena.episodes.view_points import SceneViewPoints
 from navarena.scenes.scene import SceneObject
@@ -41,7 +41,7 @@ class Choice:
     object_id: int
 
 
-class Offer:
+class GoalPool:
     """The goals of one scene under some names, and the ways to them.
 
     Args:
@@ -55,13 +55,13 @@ class Offer:
         self.world = world
         self.goals: SceneGoals = find_scene_goals(world)
         self.describer = Describer(world.scene, self.goals)
-        self._things = {thing.object_id: thing for thing in world.scene.objects}
+        self._objects = {obj.object_id: obj for obj in world.scene.objects}
         offered = set(self.goals.objects.tolist())
         self._called = {
             name: ids
             for name in names
             if (
-                ids := [one.object_id for one in things_called(world.scene, name) if one.object_id in offered]
+                ids := [one.object_id for one in objects_named(world.scene, name) if one.object_id in offered]
             )
         }
         self._floor = {number: self._height(number) for number in sorted(offered)}
@@ -156,8 +156,8 @@ class Offer:
         return True
 
     def _instance(self, number: int, name: str) -> ObjectInstance:
-        thing: SceneObject = self._things[number]
-        return ObjectInstance(str(number), name, thing.center, name=f"{thing.category}_{number}")
+        obj: SceneObject = self._objects[number]
+        return ObjectInstance(str(number), name, obj.center, name=f"{obj.category}_{number}")
 
     def _height(self, number: int) -> float:
         """Metres of the floor from which an object is seen."""
@@ -165,3 +165,62 @@ class Offer:
 
     def _is_near(self, number: int, height: float) -> bool:
         return abs(self._floor[number] - height) <= SAME_FLOOR
+
+
+UNTOLD = "description: no words tell it apart"
+
+
+@dataclass
+class GoalCounts:
+    """Counts over scenes, under the names of one split.
+
+    Attributes:
+        scenes: looked at.
+        objects: modality -> goals, each object once in its scene.
+        names_by_modality: modality -> names of at least one goal.
+        images: cameras of all goals.
+        view_points: of all goals by category.
+        without: modality -> scenes that have no such goal.
+        dropped: modality and reason -> goals that are missing, whatever their names.
+    """
+
+    scenes: int = 0
+    objects: dict[str, int] = field(default_factory=lambda: dict.fromkeys(MODALITIES, 0))
+    names_by_modality: dict[str, set[str]] = field(
+        default_factory=lambda: {modality: set() for modality in MODALITIES}
+    )
+    images: int = 0
+    view_points: int = 0
+    without: dict[str, int] = field(default_factory=lambda: dict.fromkeys(MODALITIES, 0))
+    dropped: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def names(self) -> int:
+        """Names that at least one goal has."""
+        return len(set().union(*self.names_by_modality.values()))
+
+    def add(self, pool: GoalPool) -> None:
+        """Count the goals of one more scene."""
+        self.scenes += 1
+        for modality in MODALITIES:
+            choices = pool.choices(modality)
+            self.objects[modality] += len({choice.object_id for choice in choices})
+            self.names_by_modality[modality] |= {choice.name for choice in choices}
+            self.without[modality] += not choices
+        shown = {choice.object_id for choice in pool.choices("image")}
+        self.images += sum(len(pool.goals.images(number)) for number in shown)
+        seen = sorted({choice.object_id for choice in pool.choices("object")})
+        self.view_points += len(pool.views.rows_of_objects(seen))
+        for reason, count in count_dropped(pool.goals.dropped).items():
+            self.dropped[reason] = self.dropped.get(reason, 0) + count
+        untold = pool.untold()
+        if untold:
+            self.dropped[UNTOLD] = self.dropped.get(UNTOLD, 0) + untold
+
+
+def count_goals(pools: Iterable[GoalPool]) -> GoalCounts:
+    """The counts over some scenes."""
+    counts = GoalCounts()
+    for pool in pools:
+        counts.add(pool)
+    return counts

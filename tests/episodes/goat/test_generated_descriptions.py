@@ -10,18 +10,18 @@ import pytest
 from navarena.core.errors import FileError, InputError
 from navarena.core.seeding import make_generator
 from navarena.episodes.goals import Subtask
-from navarena.episodes.goat import Description, Offer, Relation, names_of_split
-from navarena.episodes.goat.writers import HttpWriter, make_writer
-from navarena.episodes.goat.written import (
+from navarena.episodes.goat import Description, GoalPool, Relation, names_of_split
+from navarena.episodes.goat.generated_descriptions import (
     NOT_NAMED,
     NOT_UNIQUE,
     TOO_LONG,
     ask_for_words,
-    facts_told,
+    find_stated_facts,
     strip_beginning,
     take_portrait,
     write_description,
 )
+from navarena.episodes.goat.writers import HttpWriter, make_writer
 from navarena.episodes.language import Landmark
 from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.world import open_world
@@ -70,13 +70,13 @@ def world():
 
 @pytest.fixture(scope="module")
 def subtask(world):
-    """Of a thing whose name fits others, too, so that words must tell it apart."""
-    offer = Offer(world, names_of_split(""))
-    for choice in offer.choices("description"):
+    """Of an object whose name fits others, too, so that words must tell it apart."""
+    pool = GoalPool(world, names_of_split(""))
+    for choice in pool.choices("description"):
         bare = Description(choice.name, ())
-        known = offer.describer.describe(choice.object_id, choice.name)
-        if len(offer.describer.matches(bare)) > 1 and known.relations:
-            return offer.subtask(choice, make_generator("written"))
+        known = pool.describer.describe(choice.object_id, choice.name)
+        if len(pool.describer.matches(bare)) > 1 and known.relations:
+            return pool.subtask(choice, make_generator("written"))
     raise AssertionError("expected such a thing")
 
 
@@ -123,10 +123,10 @@ def test_beginnings_are_taken_off(answer, expected):
 
 def test_only_facts_that_are_told_count():
     text = "white couch to the left of the TV stand in the living room, with a plant"
-    told = facts_told(text, KNOWN)
+    told = find_stated_facts(text, KNOWN)
     assert told.attributes == (("color", "white"),) and told.room == "living room"
     assert [one.kind for one in told.relations] == ["left of"], "nothing says how it lies to the plant"
-    assert facts_told("couch", KNOWN) == Description("couch", ())
+    assert find_stated_facts("couch", KNOWN) == Description("couch", ())
 
 
 def test_the_question_holds_all_facts():

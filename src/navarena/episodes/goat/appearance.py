@@ -1,4 +1,4 @@
-"""Attributes of things in words: adjectives before the noun, phrases after it."""
+"""Attributes of objects in words: adjectives before the noun, phrases after it."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -95,19 +95,19 @@ def say(name: str, value: str) -> tuple[Place, str] | None:
     return None
 
 
-def sayable(thing: SceneObject) -> tuple[tuple[str, str], ...]:
-    """(name, value) of the attributes of `thing` that can be said, the most usual first."""
+def describable_attributes(obj: SceneObject) -> tuple[tuple[str, str], ...]:
+    """(name, value) of the attributes of `obj` that can be said, the most usual first."""
     found = tuple(
-        (name, thing.attributes[name])
+        (name, obj.attributes[name])
         for name in ("color", "pattern", "shape", "material", "size")
-        if name in thing.attributes and say(name, thing.attributes[name]) is not None
+        if name in obj.attributes and say(name, obj.attributes[name]) is not None
     )
-    color = thing.attributes.get("color")
+    color = obj.attributes.get("color")
     return tuple(one for one in found if one[0] != "material" or color not in WOODS | METALS)
 
 
 def is_alike(name: str, said: str, value: str | None) -> bool:
-    """Whether a reader who is told `said` may think of a thing whose attribute is `value`."""
+    """Whether a reader who is told `said` may think of an object whose attribute is `value`."""
     if said == value:
         return True
     return name == "color" and any({said, value} <= colors for colors in ALIKE)

@@ -29,7 +29,7 @@ MIN_ISLAND_RADIUS = GOAT_VIEW_POINTS.min_island_radius
 
 
 @dataclass(frozen=True)
-class Sights:
+class CandidateViews:
     """S poses from which objects are looked at, those of one object after those of another.
 
     Attributes:
@@ -44,41 +44,41 @@ class Sights:
     yaws: Float[np.ndarray, "s"]
     radii: Float[np.ndarray, "s"]
 
-    def take(self, rows: np.ndarray) -> "Sights":
+    def take(self, rows: np.ndarray) -> "CandidateViews":
         """Those of `rows`, indices or a mask."""
-        return Sights(self.owner[rows], self.feet[rows], self.yaws[rows], self.radii[rows])
+        return CandidateViews(self.owner[rows], self.feet[rows], self.yaws[rows], self.radii[rows])
 
 
-def find_sights(world: World, things: Sequence[SceneObject]) -> Sights:
-    """Poses around `things` where a body can stand; each object draws from a stream of its own."""
+def find_candidate_views(world: World, objects: Sequence[SceneObject]) -> CandidateViews:
+    """Poses around `objects` where a body can stand; each object draws from a stream of its own."""
     angles = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS)
     ring = np.stack([np.sin(angles), np.zeros(DIRECTIONS), np.cos(angles)], 1)
     offsets = np.concatenate([radius * ring for radius in RADII])
-    centers = np.array([thing.center for thing in things], float).reshape(-1, 3)
+    centers = np.array([obj.center for obj in objects], float).reshape(-1, 3)
     each = len(offsets)
     points = (centers[:, None] + offsets).reshape(-1, 3)
     jitter = [
-        make_generator("goat-sights", scene_name(world.scene_id), thing.object_id).uniform(
+        make_generator("goat-sights", scene_name(world.scene_id), obj.object_id).uniform(
             -YAW_JITTER, YAW_JITTER, each
         )
-        for thing in things
+        for obj in objects
     ]
     rows, feet = find_floor(world, points, MIN_ISLAND_RADIUS)
     exact = np.hypot(*(feet - points[rows])[:, [0, 2]].T) <= SNAP
     rows, feet = rows[exact], feet[exact]
     towards = np.repeat(centers, each, 0)[rows] - feet
     yaws = np.arctan2(-towards[:, 0], -towards[:, 2]) + np.concatenate([np.zeros(0), *jitter])[rows]
-    owner = np.repeat(np.array([thing.object_id for thing in things], np.int32), each)
-    radii = np.tile(np.repeat(np.array(RADII), DIRECTIONS), len(things))
-    return Sights(owner[rows], feet, yaws, radii[rows])
+    owner = np.repeat(np.array([obj.object_id for obj in objects], np.int32), each)
+    radii = np.tile(np.repeat(np.array(RADII), DIRECTIONS), len(objects))
+    return CandidateViews(owner[rows], feet, yaws, radii[rows])
 
 
-def measure_sights(world: World, sights: Sights) -> Float32[np.ndarray, "s"]:
-    """(S,) share of the level image of GOAL_CAMERA that shows each sight's own object."""
-    count = len(sights.owner)
+def measure_candidate_views(world: World, views: CandidateViews) -> Float32[np.ndarray, "s"]:
+    """(S,) share of the level image of GOAL_CAMERA that shows each candidate view's own object."""
+    count = len(views.owner)
     shares = np.zeros(count, np.float32)
-    poses = (sights.feet, sights.yaws, np.zeros(count))
+    poses = (views.feet, views.yaws, np.zeros(count))
     for first, last, images in render_instances(world, GOAL_CAMERA, *poses):
-        shown = images == sights.owner[first:last, None, None]
+        shown = images == views.owner[first:last, None, None]
         shares[first:last] = shown.mean((1, 2))
     return shares

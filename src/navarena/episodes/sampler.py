@@ -1,0 +1,204 @@
+"""Episode samplers: which episode an environment begins next."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from navarena.core.errors import InputError
+from navarena.core.seeding import make_generator
+from navarena.episodes.episode import Episode
+from navarena.episodes.sequence import scene_rows
+
+SamplerState = dict[str, list[int]]
+"""State of a sampler: named lists of plain integers, which JSON can hold."""
+
+MAX_SCENE_EPISODES = 50
+"""Episodes before a scene changes: one block of the train split, which is made as a whole."""
+
+MAX_SCENE_STEPS = 10_000
+"""Steps before a scene changes: `max_scene_repeat_steps` of Habitat's episode iterator (habitat-lab v0.3,
+config/default_structured_configs.py)."""
+
+
+class EpisodeSampler(ABC):
+    """Chooses episodes from a sequence.
+
+    One sampler may serve several environments, each with a random generator of its own. A sampler does not
+    hold these generators: whoever resumes a run restores their states, too.
+
+    Args:
+        episodes: to choose from; at least one.
+    """
+
+    def __init__(self, episodes: Sequence[Episode]) -> None:
+        if not len(episodes):
+            raise InputError("expected at least one episode, got an empty list")
+        self.episodes = episodes
+
+    @abstractmethod
+    def next(self, generator: np.random.Generator) -> Episode:
+        """The next episode; what is random about it comes from `generator`, of the environment that asks."""
+
+    def restart(self, seed: int) -> None:  # noqa: B027 - a hook: uniform draws need none
+        """Begin anew; equal seeds give equal sequences of episodes."""
+
+    def finish(self, episode: Episode, steps: int) -> None:  # noqa: B027 - likewise
+        """Take note that an episode has ended, or was given up, after so many steps."""
+
+    def upcoming(self) -> str | None:
+        """Id of the scene that comes next, to be opened in advance; None where nobody can know."""
+        return None
+
+    def state(self) -> SamplerState:
+        """What `restore` needs in order to continue from here."""
+        return {}
+
+    def restore(self, state: Mapping[str, Sequence[int]]) -> None:
+        """Continue from a state of a sampler with the same episodes and settings.
+
+        Raises InputError for a state of another sampler.
+        """
+        if state:
+            raise InputError(
+                f"expected the empty state of {type(self).__name__}, got {', '.join(sorted(state))}; "
+                "choose the sampler of the run that is resumed"
+            )
+
+
+class UniformSampler(EpisodeSampler):
+    """Draws each episode with equal probability, independently of the ones before."""
+
+    def next(self, generator: np.random.Generator) -> Episode:
+        return self.episodes[int(generator.integers(len(self.episodes)))]
+
+
+@dataclass
+class _Visit:
+    """One visit to a scene.
+
+    Attributes:
+        number: counts all visits of the run from 0; it determines scene and first episode.
+        episodes: begun so far.
+        steps: of those that have ended.
+    """
+
+    number: int
+    episodes: int = 0
+    steps: int = 0
+
+
+class SceneSampler(EpisodeSampler):
+    """Draws the episodes from a few resident scenes and replaces a scene after some episodes or steps.
+
+    The scenes follow a random order in which each comes once before any comes again. A visit to a scene
+    takes consecutive episodes from a random one on (of a training split within one block, so that one
+    block is made for each visit). An episode that runs when its scene is replaced goes on to its end:
+    besides the resident scenes, only the scenes of such episodes are needed.
+
+    Args:
+        episodes: to choose from.
+        resident: scenes to draw from at any time, at most.
+        max_episodes: begun in a scene before it is replaced.
+        max_steps: taken in a scene, in episodes that have ended, before it is replaced.
+        seed: see `restart`.
+    """
+
+    def __init__(
+        self,
+        episodes: Sequence[Episode],
+        resident: int = 4,
+        max_episodes: int = MAX_SCENE_EPISODES,
+        max_steps: int = MAX_SCENE_STEPS,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(episodes)
+        if min(resident, max_episodes, max_steps) < 1:
+            raise InputError(
+                "expected at least one resident scene, one episode and one step before a scene is replaced, "
+                f"got resident={resident}, max_episodes={max_episodes}, max_steps={max_steps}"
+            )
+        self._rows = scene_rows(episodes)
+        self._scenes = tuple(self._rows)
+        self._resident = min(resident, len(self._scenes))
+        self._max_episodes, self._max_steps = max_episodes, max_steps
+        self._order = lru_cache(2)(self._draw_order)
+        self.restart(seed)
+
+    @property
+    def scenes(self) -> tuple[str, ...]:
+        """Ids of the resident scenes."""
+        return tuple(self._scene(visit.number) for visit in self._visits)
+
+    def next(self, generator: np.random.Generator) -> Episode:
+        chosen = int(generator.integers(self._resident))
+        if self._is_over(self._visits[chosen]):
+            self._visits[chosen] = self._begin_visit()
+        visit = self._visits[chosen]
+        row = self._row(visit)
+        visit.episodes += 1
+        return self.episodes[row]
+
+    def restart(self, seed: int) -> None:
+        self._seed, self._begun = seed, 0
+        self._order.cache_clear()
+        self._visits = [self._begin_visit() for _ in range(self._resident)]
+
+    def finish(self, episode: Episode, steps: int) -> None:
+        for visit in self._visits:
+            if self._scene(visit.number) == episode.scene_id:
+                visit.steps += steps
+                return
+
+    def upcoming(self) -> str:
+        """Id of the scene that comes when the next resident scene is replaced."""
+        return self._scene(self._begun)
+
+    def state(self) -> SamplerState:
+        return {
+            "seed": [self._seed],
+            "begun": [self._begun],
+            "visits": [visit.number for visit in self._visits],
+            "episodes": [visit.episodes for visit in self._visits],
+            "steps": [visit.steps for visit in self._visits],
+        }
+
+    def restore(self, state: Mapping[str, Sequence[int]]) -> None:
+        expected = {name: len(numbers) for name, numbers in self.state().items()}
+        got = {name: len(numbers) for name, numbers in state.items()}
+        if got != expected:
+            raise InputError(
+                f"expected a state with as many integers as {expected}, of {self._resident} resident "
+                f"scenes, got {got}; choose the sampler of the run that is resumed"
+            )
+        self.restart(int(state["seed"][0]))
+        self._begun = int(state["begun"][0])
+        visits = zip(state["visits"], state["episodes"], state["steps"])
+        self._visits = [_Visit(int(number), int(begun), int(steps)) for number, begun, steps in visits]
+
+    def _is_over(self, visit: _Visit) -> bool:
+        return visit.episodes >= self._max_episodes or visit.steps >= self._max_steps
+
+    def _begin_visit(self) -> _Visit:
+        self._begun += 1
+        return _Visit(self._begun - 1)
+
+    def _scene(self, number: int) -> str:
+        """Scene of visit `number`."""
+        turn, place = divmod(number, len(self._scenes))
+        return self._scenes[int(self._order(turn)[place])]
+
+    def _draw_order(self, turn: int) -> np.ndarray:
+        """Order of all scenes in turn `turn`."""
+        return make_generator("scene-sampler", self._seed, "order", turn).permutation(len(self._scenes))
+
+    def _row(self, visit: _Visit) -> int:
+        """Row of the next episode: a block is read from a random row on and round, then the next block."""
+        scene = self._rows[self._scene(visit.number)]
+        generator = make_generator("scene-sampler", self._seed, "visit", visit.number)
+        first_block, first_row = generator.integers((len(scene.starts), len(scene.rows))).tolist()
+        blocks, row = divmod(visit.episodes, len(scene.rows))
+        start = scene.starts[(first_block + blocks) % len(scene.starts)]
+        return start + scene.rows[(first_row + row) % len(scene.rows)]
