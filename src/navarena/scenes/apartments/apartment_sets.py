@@ -25,7 +25,7 @@ from navarena.scenes.twin_ids import APARTMENT_SET, TWIN_SET
 TWIN_CORRUPTIONS = ("camera_calibration:2", "gaussian_noise:1", "pyrobot")
 """What a robot suffers in every twin, as corruptions: there is one robot, so it is the same in all.
 
-Its camera sees 2 degrees less than it is said to, its pictures are noisy, and it moves as a real LoCoBot
+Its camera sees 2 degrees less than it is said to, its images are noisy, and it moves as a real LoCoBot
 was measured to.
 """
 

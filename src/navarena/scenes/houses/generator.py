@@ -25,7 +25,7 @@ from navarena.scenes.houses.plan.stairs import stairs_room
 from navarena.scenes.houses.plan_file.reader import read_plan
 from navarena.scenes.houses.random_draws import Draws
 from navarena.scenes.houses.settings import HouseSettings
-from navarena.scenes.houses.solids.mesh_builder import HouseMesh, Thing
+from navarena.scenes.houses.solids.mesh_builder import HouseMesh, HouseObject
 from navarena.scenes.houses.structure.rooms import RoomLooks
 from navarena.scenes.houses.structure.storey_mesh import join_storeys, light_storey, raised
 from navarena.scenes.houses.structure.walkable_floors import house_floors
@@ -103,7 +103,7 @@ def compile_house(house: HousePlan, draws: Draws, light_spacing_mm: int, scene_i
     objects: list[SceneObject] = []
     rooms: list[Room] = []
     for level, (storey, built) in enumerate(zip(house.storeys, storeys, strict=True)):
-        objects += _scene_objects(built.things, built.mesh, storey, level, (len(objects), len(rooms)))
+        objects += _scene_objects(built.objects, built.mesh, storey, level, (len(objects), len(rooms)))
         rooms += _scene_rooms(storey, level, looks[level], len(rooms))
     return Scene(
         scene_id=scene_id,
@@ -150,30 +150,30 @@ def _materials(looks: tuple[Look, ...]) -> tuple[tuple[Material, ...], tuple[np.
 
 
 def _scene_objects(
-    things: tuple[Thing, ...], mesh: HouseMesh, storey: Storey, level: int, before: tuple[int, int]
+    built: tuple[HouseObject, ...], mesh: HouseMesh, storey: Storey, level: int, before: tuple[int, int]
 ) -> list[SceneObject]:
-    """Boxes in the frame of each thing, moved to the world; `before` objects and rooms have numbers."""
+    """Boxes in the frame of each object, moved to the world; `before` objects and rooms have numbers."""
     objects = []
-    for index, grounded in enumerate(things):
-        thing = raised(grounded, storey.base)
-        middle = (mesh.thing_low[index] + mesh.thing_high[index]) / 2
-        half = (mesh.thing_high[index] - mesh.thing_low[index]) / 2000
-        cosine, sine = thing.turn.cosine / thing.turn.whole, thing.turn.sine / thing.turn.whole
+    for index, grounded in enumerate(built):
+        one = raised(grounded, storey.base)
+        middle = (mesh.object_low[index] + mesh.object_high[index]) / 2
+        half = (mesh.object_high[index] - mesh.object_low[index]) / 2000
+        cosine, sine = one.turn.cosine / one.turn.whole, one.turn.sine / one.turn.whole
         center = (
-            (thing.at[0] + cosine * middle[0] + sine * middle[2]) / 1000,
-            (thing.at[1] + middle[1]) / 1000,
-            (thing.at[2] + cosine * middle[2] - sine * middle[0]) / 1000,
+            (one.at[0] + cosine * middle[0] + sine * middle[2]) / 1000,
+            (one.at[1] + middle[1]) / 1000,
+            (one.at[2] + cosine * middle[2] - sine * middle[0]) / 1000,
         )
         objects.append(
             SceneObject(
                 object_id=before[0] + index + 1,
-                category=thing.category,
+                category=one.category,
                 center=tuple(float(value) for value in center),  # type: ignore[arg-type]
                 half_size=tuple(float(value) for value in half),  # type: ignore[arg-type]
                 yaw=atan2(sine, cosine),
-                room=None if thing.room is None else before[1] + thing.room + 1,
+                room=None if one.room is None else before[1] + one.room + 1,
                 level=level,
-                attributes=thing.attributes,
+                attributes=one.attributes,
             )
         )
     return objects

@@ -26,7 +26,7 @@ class HouseSettings:
         rooms: number of rooms, corridor included, 1 to 12, of a house with one storey; None draws it.
         storeys: 1 to 3; None draws it (1 when `rooms` is given).
         area_m2: smallest and largest floor of all storeys together, where `rooms` is None.
-        clutter_percent: how many of the small things a furnished home could hold are there,
+        clutter_percent: how many of the small objects a furnished home could hold are there,
             0 to 100; above 60 some lie on the floor. None draws one of CLUTTER_LEVELS, see CLUTTER_WEIGHTS.
         narrowest_percent: no room is narrower than this share of what its kind wants
             (RoomKind.least_width_mm), 0 to 95: houses with such a room are drawn again.

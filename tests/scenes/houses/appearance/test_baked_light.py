@@ -7,7 +7,7 @@ from house_samples import sample_scene
 from navarena.scenes.houses.appearance.baked_light import plan_grid, sample_directions, smooth_diagonals
 from navarena.scenes.houses.appearance.baked_light_kernels import entry_distance, nearest_hit
 from navarena.scenes.houses.appearance.finishes import Look
-from navarena.scenes.houses.solids.mesh_builder import MeshBuilder, Thing
+from navarena.scenes.houses.solids.mesh_builder import HouseObject, MeshBuilder
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_plan_grid_misses_no_box(seed):
 
 def test_a_dark_corner_does_not_become_a_streak():
     builder = MeshBuilder()
-    thing = builder.add_thing(Thing("floor", 0, {}))
+    thing = builder.add_object(HouseObject("floor", 0, {}))
     builder.add_panel(thing, Look("paint", "white"), 1, 0, 1, ([0, 10], [0, 10]))
     mesh = builder.build([0])
     light = np.ones(4, np.float32)

@@ -171,7 +171,7 @@ def without_doors(count):
             "'den' to be nowhere narrower",
         ),
         (without_doors(2), SceneError, "door or passage to every room, got none to 'den'"),
-        (without_doors(1), SceneError, "a way from 'hall' to every room, got none to 'den'|got none to"),
+        (without_doors(1), SceneError, "a path from 'hall' to every room, got none to 'den'|got none to"),
         (
             with_opening("doors", between=["hall", "shed"], at=[1, 1]),
             UnknownNameError,

@@ -9,7 +9,7 @@ from navarena.scenes.houses.appearance.finishes import COLORS, FINISHES, STYLES,
 from navarena.scenes.houses.furniture.names import SOLIDS
 from navarena.scenes.houses.plan.floor_plan import Rect
 from navarena.scenes.houses.solids import shapes
-from navarena.scenes.houses.solids.mesh_builder import MeshBuilder, Thing, subdivide
+from navarena.scenes.houses.solids.mesh_builder import HouseObject, MeshBuilder, subdivide
 from navarena.scenes.houses.solids.models import QUARTERS, SLIGHT_TURNS, STRAIGHT, Assembly, Part, Turn
 
 ALL_SHAPES = {
@@ -92,7 +92,7 @@ def test_subdivision(arguments, lines):
 @pytest.mark.parametrize("facing", [-1, 1])
 def test_panels_face_the_side_asked_for_and_leave_holes_open(axis, facing):
     builder = MeshBuilder()
-    thing = builder.add_thing(Thing("wall", 0, {}))
+    thing = builder.add_object(HouseObject("wall", 0, {}))
     builder.add_panel(
         thing, Look("paint", "white"), axis, 7, facing, ([0, 10, 20], [0, 10, 20]), [Rect(0, 0, 10, 10)]
     )
@@ -109,11 +109,11 @@ def test_parts_are_placed_turned_and_measured():
     made = Assembly()
     made.box(Look("wood", "oak"), (400, 200, 100), (50, 10, 0))
     builder = MeshBuilder()
-    thing = Thing("box", 0, {}, (1000, 0, 2000), QUARTERS[1])
-    builder.add_thing(thing, made.model(Look("wood", "oak")))
+    thing = HouseObject("box", 0, {}, (1000, 0, 2000), QUARTERS[1])
+    builder.add_object(thing, made.model(Look("wood", "oak")))
     mesh = builder.build([0])
-    np.testing.assert_allclose(mesh.thing_low[0], (-150, 10, -50))
-    np.testing.assert_allclose(mesh.thing_high[0], (250, 210, 50))
+    np.testing.assert_allclose(mesh.object_low[0], (-150, 10, -50))
+    np.testing.assert_allclose(mesh.object_high[0], (250, 210, 50))
     # a quarter to the left turns +x into -z
     np.testing.assert_allclose(mesh.vertices.min(0), (950, 10, 1750))
     np.testing.assert_allclose(mesh.vertices.max(0), (1050, 210, 2150))
@@ -125,7 +125,7 @@ def test_grain_follows_the_longest_side():
     made = Assembly()
     made.box(Look("wood", "oak"), (50, 900, 50), (0, 5, 0))
     builder = MeshBuilder()
-    builder.add_thing(Thing("post", 0, {}), made.model(Look("wood", "oak")))
+    builder.add_object(HouseObject("post", 0, {}), made.model(Look("wood", "oak")))
     mesh = builder.build([0])
     spread = np.ptp(mesh.uv, axis=1).max(0)
     assert spread[0] == pytest.approx(1.0, abs=1e-5)
@@ -136,7 +136,7 @@ def test_fitted_textures_cover_each_side_once_and_are_not_mirrored():
     made = Assembly()
     made.add(shapes.BOX, Look("art hills", "white"), (400, 300, 10), (0, 5, 0), STRAIGHT, fit=True)
     builder = MeshBuilder()
-    builder.add_thing(Thing("picture", 0, {}), made.model(Look("art hills", "white")))
+    builder.add_object(HouseObject("picture", 0, {}), made.model(Look("art hills", "white")))
     mesh = builder.build([0])
     corners = mesh.vertices[mesh.triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -18,7 +18,7 @@ from navarena.scenes.houses.structure.wall_boxes import wall_boxes
 
 CELL_MM = 400
 REACH_MM = 1300
-"""Things farther away do not darken."""
+"""Objects farther away do not darken."""
 
 LIFT_MM = 15.0
 MARGIN_MM = 35.0

@@ -60,7 +60,7 @@ def nearest_hit(boxes, starts, items, x0, z0, cell, own, ox, oy, oz, dx, dy, dz,
 
 @kernel
 def occlusion(boxes, starts, items, x0, z0, cell, own, ceiling, p, n, directions, weights, reach):
-    """Share of the hemisphere about `n` that is blocked near `p`, nearer things counting more; 0 to 1."""
+    """Share of the hemisphere about `n` that is blocked near `p`, nearer objects counting more; 0 to 1."""
     blocked, total = 0.0, 0.0
     for d in range(len(directions)):
         dx, dy, dz = directions[d, 0], directions[d, 1], directions[d, 2]

@@ -182,7 +182,7 @@ class Style:
         fronts: looks of kitchen and built-in fronts.
         tops: looks of worktops.
         textiles: main colours of upholstery, curtains and bedding.
-        accents: colours of small things.
+        accents: colours of small objects.
         metals: colours of metal parts.
     """
 

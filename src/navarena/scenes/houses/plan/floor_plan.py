@@ -28,7 +28,7 @@ NORTH, EAST, SOUTH, WEST = 0, 1, 2, 3
 SIDES = (NORTH, EAST, SOUTH, WEST)
 
 INWARD_TURNS = (2, 1, 0, 3)
-"""Per side: quarter turns (to the left from -z) of a thing whose back is at that side."""
+"""Per side: quarter turns (to the left from -z) of an object whose back is at that side."""
 
 
 @dataclass(frozen=True)

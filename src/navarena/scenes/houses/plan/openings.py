@@ -235,7 +235,7 @@ def _spanning_doors(
 
 
 def _comfort_doors(draws: Draws, rooms: Sequence[PlannedRoom], spare: Sequence[Contact]) -> list[Contact]:
-    """Some of the spare contacts: second ways around, and bathrooms of bedrooms."""
+    """Some of the spare contacts: second paths, and bathrooms of bedrooms."""
     extra = []
     for contact in spare:
         cost = _door_cost(rooms, contact)
@@ -318,9 +318,9 @@ def _bars_a_door(rooms: Sequence[PlannedRoom], door: Opening, others: Sequence[O
         side = other.side if other.room == door.leaf_room else (other.side + 2) % 4
         if other.kind == "window" or door.leaf_room not in (other.room, other.other):
             continue
-        way = rooms[door.leaf_room].floor.band(side, other.start, other.end, 0, DOOR_WALK_MM)
+        path = rooms[door.leaf_room].floor.band(side, other.start, other.end, 0, DOOR_WALK_MM)
         other_leaf = leaf_rect(rooms, other) if other.leaf_room == door.leaf_room else None
-        if way.overlaps(leaf) or (other_leaf is not None and other_leaf.overlaps(leaf)):
+        if path.overlaps(leaf) or (other_leaf is not None and other_leaf.overlaps(leaf)):
             return True
     return False
 

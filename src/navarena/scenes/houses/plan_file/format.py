@@ -163,9 +163,9 @@ def too_near(where: str, kind: str) -> SceneError:
 
 def require_joined(names: Sequence[str], openings: Sequence[Opening | WallOpening]) -> None:
     """Raise SceneError unless every room has a door and can be reached from the first one."""
-    ways = [opening for opening in openings if opening.kind != "window"]
+    passages = [opening for opening in openings if opening.kind != "window"]
     for k, name in enumerate(names):
-        if not any(k in (opening.room, opening.other) for opening in ways):
+        if not any(k in (opening.room, opening.other) for opening in passages):
             raise SceneError(f"expected a door or passage to every room, got none to {name!r}")
     reached = {0}
     joins = [{o.room, o.other} for o in openings if o.other is not None]
@@ -175,4 +175,4 @@ def require_joined(names: Sequence[str], openings: Sequence[Opening | WallOpenin
                 reached |= {room for room in pair if room is not None}
     for k, name in enumerate(names):
         if k not in reached:
-            raise SceneError(f"expected a way from {names[0]!r} to every room, got none to {name!r}")
+            raise SceneError(f"expected a path from {names[0]!r} to every room, got none to {name!r}")

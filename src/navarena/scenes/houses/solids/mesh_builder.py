@@ -21,10 +21,10 @@ GLOWING = frozenset({"garden", "street", "glow", "fire"})
 
 
 @dataclass(frozen=True)
-class Thing:
+class HouseObject:
     """An object of the house: what it is and where its frame stands (millimetres).
 
-    Things that do not shade (pictures, frames) leave the baked light of what is behind them alone.
+    Objects that do not shade (pictures, frames) leave the baked light of what is behind them alone.
     """
 
     category: str
@@ -43,7 +43,7 @@ class HouseMesh:
         vertices: (V, 3) float64.
         normals: (V, 3) float64 unit vectors.
         triangles: (T, 3) int32.
-        triangle_object: (T,) int32, index of the thing plus 1.
+        triangle_object: (T,) int32, index of the object plus 1.
         triangle_look: (T,) int32, index into `looks`.
         uv: (T, 3, 2) float32, in repeats of the tile.
         vertex_part: (V,) int32, index of the solid a vertex belongs to; -1 for panels.
@@ -51,7 +51,7 @@ class HouseMesh:
         vertex_glows: (V,) bool, fully lit.
         looks: distinct looks.
         part_boxes: (P, 6) float64, lowest and highest corner of each solid that throws shadow.
-        thing_low, thing_high: (N, 3) float64, extent of each thing in its own frame.
+        object_low, object_high: (N, 3) float64, extent of each object in its own frame.
         panel_triangles: so many rows at the beginning are the cells of panels, two rows (a, b, c),
             (a, c, d) for the cell a, b, c, d.
     """
@@ -67,15 +67,15 @@ class HouseMesh:
     vertex_glows: Bool[np.ndarray, "v"]
     looks: tuple[Look, ...]
     part_boxes: Float[np.ndarray, "p 6"]
-    thing_low: Float[np.ndarray, "n 3"]
-    thing_high: Float[np.ndarray, "n 3"]
+    object_low: Float[np.ndarray, "n 3"]
+    object_high: Float[np.ndarray, "n 3"]
     panel_triangles: int
 
 
 @dataclass(frozen=True)
 class _Placed:
     part: Part
-    thing: int
+    owner: int
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class _Piece:
     own_frame: np.ndarray
     triangles: np.ndarray
     uv: np.ndarray
-    thing: np.ndarray
+    owner: np.ndarray
     look: np.ndarray
     part: np.ndarray
 
@@ -102,32 +102,32 @@ def subdivide(start: int, end: int, spacing: int, marks: Sequence[int] = ()) -> 
 
 
 class MeshBuilder:
-    """Collects the things of a house and turns them into one mesh."""
+    """Collects the objects of a house and turns them into one mesh."""
 
     def __init__(self) -> None:
-        self.things: list[Thing] = []
+        self.objects: list[HouseObject] = []
         self._placed: dict[Shape, list[_Placed]] = {}
         self._count = 0
         self._looks: dict[Look, int] = {}
         self._pieces: list[_Piece] = []
         self._sheets: list[_Piece] = []
 
-    def add_thing(self, thing: Thing, model: Model | None = None) -> int:
-        """Register a thing (with its model, if it has one); returns its index."""
-        self.things.append(thing)
-        index = len(self.things) - 1
+    def add_object(self, added: HouseObject, model: Model | None = None) -> int:
+        """Register an object (with its model, if it has one); returns its index."""
+        self.objects.append(added)
+        index = len(self.objects) - 1
         if model is not None:
             self.add_parts(index, model.parts)
         return index
 
-    def add_parts(self, thing: int, parts: Sequence[Part]) -> None:
-        """Add solids to a thing, in its frame."""
+    def add_parts(self, owner: int, parts: Sequence[Part]) -> None:
+        """Add solids to an object, in its frame."""
         for part in parts:
-            self._placed.setdefault(part.shape, []).append(_Placed(part, thing))
+            self._placed.setdefault(part.shape, []).append(_Placed(part, owner))
 
     def add_panel(
         self,
-        thing: int,
+        owner: int,
         look: Look,
         axis: int,
         level: int,
@@ -138,7 +138,7 @@ class MeshBuilder:
         """Add a flat grid across `axis` (0 x, 1 y, 2 z) at coordinate `level`.
 
         Args:
-            thing: index of a thing whose frame is the world.
+            owner: index of an object whose frame is the world.
             look: finish and colour.
             axis: normal of the plane.
             level: coordinate of the plane.
@@ -161,11 +161,11 @@ class MeshBuilder:
         triangles, vertices = triangles.reshape(-1, 3), vertices[used]
         count = len(triangles)
         uv = _world_uv(vertices[triangles], np.full(count, axis), np.full(count, facing))
-        self._pieces.append(self._flat(thing, look, vertices, triangles, uv))
+        self._pieces.append(self._flat(owner, look, vertices, triangles, uv))
 
     def add_wall(
         self,
-        thing: int,
+        owner: int,
         look: Look,
         wall: tuple[tuple[int, int], tuple[int, int]],
         lines: tuple[Sequence[int], Sequence[int]],
@@ -174,7 +174,7 @@ class MeshBuilder:
         """Add an upright grid of any direction, seen with the wall's first point to the left.
 
         Args:
-            thing: index of a thing whose frame is the world.
+            owner: index of an object whose frame is the world.
             look: finish and colour.
             wall: two points (x, z) of its foot.
             lines: grid lines along the wall, in millimetres from its first point, and above the floor.
@@ -189,10 +189,10 @@ class MeshBuilder:
         used, triangles = np.unique(triangles, return_inverse=True)
         triangles = triangles.reshape(-1, 3)
         uv = np.stack([s, y], 1)[used][triangles]
-        self._pieces.append(self._flat(thing, look, vertices[used], triangles, uv))
+        self._pieces.append(self._flat(owner, look, vertices[used], triangles, uv))
 
     def add_sheet(
-        self, thing: int, look: Look, corners: Float[np.ndarray, "t 3 2"], level: int, facing: int
+        self, owner: int, look: Look, corners: Float[np.ndarray, "t 3 2"], level: int, facing: int
     ) -> None:
         """Add level triangles, seen from above (`facing` +1) or below (-1), at height `level`.
 
@@ -204,10 +204,10 @@ class MeshBuilder:
         triangles = np.arange(len(flat)).reshape(-1, 3)
         count = len(triangles)
         uv = _world_uv(vertices[triangles], np.full(count, 1), np.full(count, facing))
-        self._sheets.append(self._flat(thing, look, vertices, triangles, uv))
+        self._sheets.append(self._flat(owner, look, vertices, triangles, uv))
 
     def _flat(
-        self, thing: int, look: Look, vertices: np.ndarray, triangles: np.ndarray, uv: np.ndarray
+        self, owner: int, look: Look, vertices: np.ndarray, triangles: np.ndarray, uv: np.ndarray
     ) -> _Piece:
         """A piece that belongs to no solid; `uv` in millimetres."""
         return _Piece(
@@ -215,7 +215,7 @@ class MeshBuilder:
             vertices,
             triangles,
             uv / FINISHES[look.finish].tile_mm,
-            np.full(len(triangles), thing),
+            np.full(len(triangles), owner),
             np.full(len(triangles), self._look(look)),
             np.full(len(vertices), -1),
         )
@@ -223,8 +223,8 @@ class MeshBuilder:
     def _look(self, look: Look) -> int:
         return self._looks.setdefault(look, len(self._looks))
 
-    def build(self, thing_room: Sequence[int]) -> HouseMesh:
-        """The mesh of everything added; `thing_room` is the index of the room that lights a thing, or -1."""
+    def build(self, object_room: Sequence[int]) -> HouseMesh:
+        """The mesh of everything added; `object_room` is the room that lights each object, or -1."""
         shadows: list[np.ndarray] = []
         pieces = [*self._pieces, *self._sheets]
         for shape, placed in self._placed.items():
@@ -235,28 +235,28 @@ class MeshBuilder:
         triangles = np.concatenate(
             [piece.triangles + offset for piece, offset in zip(pieces, offsets[:-1], strict=True)]
         )
-        thing = np.concatenate([piece.thing for piece in pieces])
+        owner = np.concatenate([piece.owner for piece in pieces])
         look = np.concatenate([piece.look for piece in pieces])
-        vertex_thing = np.zeros(len(vertices), np.int64)
-        vertex_thing[triangles] = thing[:, None]
+        vertex_object = np.zeros(len(vertices), np.int64)
+        vertex_object[triangles] = owner[:, None]
         glowing = np.array([known.finish in GLOWING for known in self._looks])
         vertex_glows = np.zeros(len(vertices), bool)
         vertex_glows[triangles] = glowing[look][:, None]
-        low, high = _extents(own_frame, vertex_thing, len(self.things))
+        low, high = _extents(own_frame, vertex_object, len(self.objects))
         return HouseMesh(
             vertices=vertices,
             normals=_vertex_normals(vertices, triangles),
             triangles=triangles.astype(np.int32),
-            triangle_object=(thing + 1).astype(np.int32),
+            triangle_object=(owner + 1).astype(np.int32),
             triangle_look=look.astype(np.int32),
             uv=np.concatenate([piece.uv for piece in pieces]).astype(np.float32),
             vertex_part=np.concatenate([piece.part for piece in pieces]).astype(np.int32),
-            vertex_room=np.asarray(thing_room, np.int32)[vertex_thing],
+            vertex_room=np.asarray(object_room, np.int32)[vertex_object],
             vertex_glows=vertex_glows,
             looks=tuple(self._looks),
             part_boxes=np.concatenate(shadows) if shadows else np.zeros((0, 6)),
-            thing_low=low,
-            thing_high=high,
+            object_low=low,
+            object_high=high,
             panel_triangles=sum(len(piece.triangles) for piece in self._pieces),
         )
 
@@ -265,18 +265,18 @@ class MeshBuilder:
         unit = template(shape)
         number = len(placed)
         parts = [item.part for item in placed]
-        thing = np.array([item.thing for item in placed])
+        owner = np.array([item.owner for item in placed])
         size = np.array([part.size for part in parts], float)[:, None]
         scaled = unit.vertices[None] * size
         own = (
             _turned(scaled, [part.turn for part in parts])
             + np.array([part.at for part in parts], float)[:, None]
         )
-        things = [self.things[k] for k in thing]
-        world = _turned(own, [item.turn for item in things])
-        world = world + np.array([item.at for item in things], float)[:, None]
+        owners = [self.objects[k] for k in owner]
+        world = _turned(own, [item.turn for item in owners])
+        world = world + np.array([item.at for item in owners], float)[:, None]
         uv = _part_uv(unit.vertices, unit.triangles, scaled, parts)
-        solid = np.array([item.shades and not part.thin for item, part in zip(things, parts, strict=True)])
+        solid = np.array([item.shades and not part.thin for item, part in zip(owners, parts, strict=True)])
         index = self._part_indices(solid, world, shadows)
         count = len(unit.vertices)
         triangles = unit.triangles[None] + count * np.arange(number)[:, None, None]
@@ -286,7 +286,7 @@ class MeshBuilder:
             own.reshape(-1, 3),
             triangles.reshape(-1, 3),
             uv.reshape(-1, 3, 2),
-            np.repeat(thing, len(unit.triangles)),
+            np.repeat(owner, len(unit.triangles)),
             np.repeat(look, len(unit.triangles)),
             np.repeat(index, count),
         )

@@ -1,7 +1,7 @@
-"""Things as collections of scaled solids: parts, models, and the assembly that makes them.
+"""Objects as collections of scaled solids: parts, models, and the assembly that makes them.
 
 A model's own frame: millimetres, x to the right, y up from what it stands on, and its front
-towards -z, so that a thing at yaw 0 faces the way a body at yaw 0 looks.
+towards -z, so that an object at yaw 0 faces the way a body at yaw 0 looks.
 """
 
 from collections.abc import Mapping
@@ -97,7 +97,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Surface:
-    """A place on a model where small things stand: centre (x, y, z), width, depth, headroom."""
+    """A place on a model where small objects stand: centre (x, y, z), width, depth, headroom."""
 
     at: Point
     width: int
@@ -107,11 +107,11 @@ class Surface:
 
 @dataclass(frozen=True)
 class Model:
-    """A finished thing in its own frame.
+    """A finished object in its own frame.
 
     Attributes:
         parts: at least one.
-        surfaces: where it carries things.
+        surfaces: where it carries objects.
         attributes: what a person would say of it.
     """
 
@@ -186,7 +186,7 @@ class Assembly:
                 self.add(shape, look, (thickness, height, thickness), (sx * x, low, sz * z))
 
     def surface(self, at: Point, width: int, depth: int, headroom: int = 600) -> None:
-        """Declare a place where small things can stand."""
+        """Declare a place where small objects can stand."""
         self._surfaces.append(Surface(at, width, depth, headroom))
 
     def model(self, look: Look, shape: str = "", **attributes: str) -> Model:

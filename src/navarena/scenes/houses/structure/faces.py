@@ -65,7 +65,7 @@ class Face:
 
     @property
     def turn(self) -> Turn:
-        """The turn of a thing whose back is at the face.
+        """The turn of an object whose back is at the face.
 
         Exact along the axes; else rounded to 2^-20 of its cosine and sine.
         """
@@ -113,24 +113,24 @@ class Face:
     def add_grid(
         self,
         builder: MeshBuilder,
-        thing: int,
+        owner: int,
         look: Look,
         lines: tuple[Sequence[int], Sequence[int]],
         holes: Sequence[Rect],
     ) -> None:
         """Add the face as a grid of lines along it and above the floor, without the cells in `holes`."""
         if not self.is_panel:
-            builder.add_wall(thing, look, self.edge, lines, holes)
+            builder.add_wall(owner, look, self.edge, lines, holes)
             return
         (x, z), (_, dz) = self.edge[0], direction(self.edge)
         if dz == 0:
             wide = [x + line for line in lines[0]]
             over = [Rect(x + hole.x0, hole.z0, x + hole.x1, hole.z1) for hole in holes]
-            builder.add_panel(thing, look, 2, z, self.inward, (wide, lines[1]), over)
+            builder.add_panel(owner, look, 2, z, self.inward, (wide, lines[1]), over)
         else:
             wide = [z + line for line in lines[0]]
             over = [Rect(hole.z0, z + hole.x0, hole.z1, z + hole.x1) for hole in holes]
-            builder.add_panel(thing, look, 0, x, -self.inward, (lines[1], wide), over)
+            builder.add_panel(owner, look, 0, x, -self.inward, (lines[1], wide), over)
 
 
 def opening_face(plan: FloorPlan, opening: WallOpening) -> Face:

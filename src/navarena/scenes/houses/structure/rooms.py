@@ -19,7 +19,7 @@ from navarena.scenes.houses.plan.floor_plan import (
 from navarena.scenes.houses.plan.polygons import Triangle, inset, triangles_of
 from navarena.scenes.houses.plan.wall_rects import wall_rects
 from navarena.scenes.houses.plan.walls import inner_strips, outer_strips, wall_openings
-from navarena.scenes.houses.solids.mesh_builder import MeshBuilder, Thing, subdivide
+from navarena.scenes.houses.solids.mesh_builder import HouseObject, MeshBuilder, subdivide
 from navarena.scenes.houses.solids.models import Part
 from navarena.scenes.houses.structure.faces import (
     Face,
@@ -72,11 +72,11 @@ def _build_room(
     looks: RoomLooks,
     spacing: int,
 ) -> int:
-    """Floor, ceiling and walls of a room; returns the floor's thing."""
+    """Floor, ceiling and walls of a room; returns the floor's object."""
     room = plan.rooms[index]
-    floor = builder.add_thing(Thing("floor", index, attributes_of(looks.floor)))
+    floor = builder.add_object(HouseObject("floor", index, attributes_of(looks.floor)))
     _add_level(builder, plan, index, (floor, looks.floor, 0, 1), plan.opens_down, spacing)
-    ceiling = builder.add_thing(Thing("ceiling", index, attributes_of(looks.ceiling)))
+    ceiling = builder.add_object(HouseObject("ceiling", index, attributes_of(looks.ceiling)))
     _add_level(builder, plan, index, (ceiling, looks.ceiling, plan.ceiling, -1), plan.opens_up, spacing)
     low, top, high = -OVERLAP_MM, plan.ceiling, plan.ceiling + OVERLAP_MM
     has_well = plan.ground(index) != room.floor
@@ -84,7 +84,7 @@ def _build_room(
         low, top = 0 if plan.opens_down else low, plan.rise if plan.opens_up else top
         high = plan.rise if plan.opens_up else high
     for face in room_faces(plan, room):
-        wall = builder.add_thing(Thing("wall", index, attributes_of(looks.wall)))
+        wall = builder.add_object(HouseObject("wall", index, attributes_of(looks.wall)))
         found = face.openings(openings, index, INNER_HALF_MM)
         _add_wall(builder, (wall, looks.wall), face, found, (low, top, high), spacing)
         if not has_well:
@@ -100,18 +100,18 @@ def _add_level(
     opens: bool,
     spacing: int,
 ) -> None:
-    """A floor or ceiling: `surface` is (thing, look, height, side it is seen from).
+    """A floor or ceiling: `surface` is (object, look, height, side it is seen from).
 
     It leaves out the well if it `opens`.
     """
-    (thing, look, height, facing), room = surface, plan.rooms[index]
+    (owner, look, height, facing), room = surface, plan.rooms[index]
     if plan.is_slanted:
         sheet = cut_triangles(triangles_of(inset(room.corners, INNER_HALF_MM - OVERLAP_MM)), spacing)
-        builder.add_sheet(thing, look, sheet, height, facing)
+        builder.add_sheet(owner, look, sheet, height, facing)
         return
     holes = [notch.grown(-OVERLAP_MM) for notch in room.floor_notches]
     lines = _panel_lines(plan.ground(index) if opens else room.floor, room.floor, spacing, holes)
-    builder.add_panel(thing, look, 1, height, facing, lines, holes)
+    builder.add_panel(owner, look, 1, height, facing, lines, holes)
 
 
 def _panel_lines(rect: Rect, floor: Rect, spacing: int, holes: Sequence[Rect]) -> tuple[list[int], list[int]]:
@@ -135,7 +135,7 @@ def _add_wall(
 ) -> None:
     """The face of a wall with its holes.
 
-    `surface` is (thing, look); `heights` are (where it begins, up to where its grid is even, where it ends).
+    `surface` is (object, look); `heights` are (where it begins, up to where its grid is even, where it ends).
     """
     margin, (low, top, high) = HOLE_MARGIN_MM, heights
     holes = [
@@ -171,7 +171,9 @@ def _build_opening(
     category = "window" if opening.kind == "window" else "door"
     x, z = face.point((opening.start + opening.end) // 2, INNER_HALF_MM)
     room = opening.leaf_room if opening.leaf else opening.room
-    builder.add_thing(Thing(category, room, model.attributes, (x, 0, z), face.turn, shades=False), model)
+    builder.add_object(
+        HouseObject(category, room, model.attributes, (x, 0, z), face.turn, shades=False), model
+    )
     if opening.low == 0:
         forward = (opening.start - HOLE_MARGIN_MM, opening.end + HOLE_MARGIN_MM)
         depth = (INNER_HALF_MM - thickness - 6, INNER_HALF_MM + 6)
@@ -182,23 +184,23 @@ def _build_opening(
 def _build_outside(builder: MeshBuilder, plan: FloorPlan, openings: Sequence[WallOpening]) -> None:
     """The outer faces of the storey; of the top one also the cut through its walls at ceiling height."""
     look, cut = Look("plaster", "sand"), Look("plaster", "charcoal")
-    thing = builder.add_thing(Thing("wall", None, attributes_of(look)))
+    owner = builder.add_object(HouseObject("wall", None, attributes_of(look)))
     top = plan.ceiling + OVERLAP_MM
     eaves = max(top, plan.rise)
     for face in outside_faces(plan):
         found = face.openings(openings, None, OUTER_MM, from_end=True)
-        _add_wall(builder, (thing, look), face, found, (0, eaves, eaves), OUTSIDE_SPACING_MM)
+        _add_wall(builder, (owner, look), face, found, (0, eaves, eaves), OUTSIDE_SPACING_MM)
     if plan.is_slanted:
         strips = [strip for room in plan.rooms for strip in inner_strips(room)] + outer_strips(plan.rooms)
         corners = np.array([triangle for strip in strips for triangle in triangles_of(strip)], float)
-        builder.add_sheet(thing, cut, corners, top, 1)
+        builder.add_sheet(owner, cut, corners, top, 1)
     elif not plan.rise:
         for rect in wall_rects(plan.rooms):
-            builder.add_panel(thing, cut, 1, top, 1, ((rect.x0, rect.x1), (rect.z0, rect.z1)))
+            builder.add_panel(owner, cut, 1, top, 1, ((rect.x0, rect.x1), (rect.z0, rect.z1)))
 
 
 def attributes_of(look: Look) -> Mapping[str, str]:
-    """Colour and material of a surface, as its thing has them."""
+    """Colour and material of a surface, as its object has them."""
     return {"color": look.color, "material": look.material}
 
 

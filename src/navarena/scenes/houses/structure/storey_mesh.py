@@ -10,16 +10,16 @@ from navarena.scenes.houses.appearance.baked_light import bake_light, smooth_dia
 from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.catalog import is_flat
 from navarena.scenes.houses.plan.house_plan import HousePlan
-from navarena.scenes.houses.solids.mesh_builder import HouseMesh, MeshBuilder, Thing
+from navarena.scenes.houses.solids.mesh_builder import HouseMesh, HouseObject, MeshBuilder
 from navarena.scenes.houses.structure.rooms import RoomLooks, build_structure
 
 
 @dataclass(frozen=True)
 class LitStorey:
-    """The triangles of one storey above its own floor, and the things they belong to."""
+    """The triangles of one storey above its own floor, and the objects they belong to."""
 
     mesh: HouseMesh
-    things: tuple[Thing, ...]
+    objects: tuple[HouseObject, ...]
     triangles: Int32[np.ndarray, "t 3"]
     uv: Float32[np.ndarray, "t 3 2"]
     light: Float32[np.ndarray, "v"]
@@ -50,33 +50,33 @@ def light_storey(
     build_structure(builder, storey.plan, looks, spacing)
     for placed in storey.placements:
         shades = not is_flat(placed.family, placed.model)
-        thing = Thing(placed.category, placed.room, placed.model.attributes, placed.at, placed.turn, shades)
-        builder.add_thing(thing, placed.model)
+        model, pose = placed.model, (placed.at, placed.turn)
+        builder.add_object(HouseObject(placed.category, placed.room, model.attributes, *pose, shades), model)
     if level < len(house.stairs):
         stairs = house.stairs[level]
         model = stairs.model(tread, looks[stairs.room].wall)
         # Steps would darken each other: what they lie on is a ramp to the light.
-        builder.add_thing(Thing("stairs", stairs.room, model.attributes, shades=False), model)
-    mesh = builder.build([-1 if thing.room is None else thing.room for thing in builder.things])
+        builder.add_object(HouseObject("stairs", stairs.room, model.attributes, shades=False), model)
+    mesh = builder.build([-1 if one.room is None else one.room for one in builder.objects])
     light = bake_light(mesh, storey.plan, storey.placements)
     triangles, uv = smooth_diagonals(mesh, light)
-    return LitStorey(mesh, tuple(builder.things), triangles, uv, light)
+    return LitStorey(mesh, tuple(builder.objects), triangles, uv, light)
 
 
 def join_storeys(storeys: Sequence[LitStorey], bases: Sequence[int]) -> LitHouse:
     """The storeys on top of each other, floors at `bases` (millimetres); objects are numbered on."""
     looks: dict[Look, int] = {}
     vertices, triangles, owners, shown = [], [], [], []
-    vertex_count = thing_count = 0
+    vertex_count = object_count = 0
     for storey, base in zip(storeys, bases, strict=True):
         mesh = storey.mesh
         vertices.append(mesh.vertices + np.array([0.0, base, 0.0]))
         triangles.append(storey.triangles + np.int32(vertex_count))
-        owners.append(mesh.triangle_object + np.int32(thing_count))
+        owners.append(mesh.triangle_object + np.int32(object_count))
         number = np.array([looks.setdefault(look, len(looks)) for look in mesh.looks], np.int32)
         shown.append(number[mesh.triangle_look])
         vertex_count += len(mesh.vertices)
-        thing_count += len(storey.things)
+        object_count += len(storey.objects)
     return LitHouse(
         vertices=np.concatenate(vertices),
         triangles=np.concatenate(triangles),
@@ -88,6 +88,6 @@ def join_storeys(storeys: Sequence[LitStorey], bases: Sequence[int]) -> LitHouse
     )
 
 
-def raised(thing: Thing, base: int) -> Thing:
-    """The thing with its frame `base` millimetres higher."""
-    return replace(thing, at=(thing.at[0], thing.at[1] + base, thing.at[2]))
+def raised(grounded: HouseObject, base: int) -> HouseObject:
+    """The object with its frame `base` millimetres higher."""
+    return replace(grounded, at=(grounded.at[0], grounded.at[1] + base, grounded.at[2]))
