@@ -8,7 +8,7 @@ import numpy as np
 class TourRun:
     """A batch with one tour in each slot; where an episode ends, the next of its tour follows.
 
-    `tracks` holds what was done: (slot, episode id) -> trajectory; `oracle` the steps of the oracle before it.
+    `tracks`: (slot, episode id) -> trajectory; `oracle`: likewise the steps of the oracle before it.
     """
 
     def __init__(self, batch, tours):

@@ -6,10 +6,10 @@ from itertools import groupby
 
 import numpy as np
 import pytest
-from navarena.agents.random import RandomAgent
 
 from graph_world import write_sources
 from navarena.agents import Agent, Boundary
+from navarena.agents.simple import RandomAgent
 from navarena.cli.main import main
 from navarena.core.errors import InputError
 from navarena.evaluation import EvaluationSettings, evaluate, execute_actions, open_benchmark, replay_run
@@ -120,7 +120,7 @@ def test_a_run_that_was_cut_off_goes_on_to_the_same_rows(tmp_path, monkeypatch):
 
 
 class Faulty(Agent):
-    """Stops at once; breaks where it is told to, by "crash" or "illegal", in an episode or on the way to it."""
+    """Stops at once; breaks where it is told to, by "crash" or "illegal", in it or before it."""
 
     sensors = ("phase", "tour_position")
     fault, phase, position = "crash", 0, 1

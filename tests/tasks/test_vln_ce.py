@@ -7,6 +7,13 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from flat import draw_flat
+from navarena.agents.expert import ExpertAgent
+from navarena.agents.loading import load_agent
+from navarena.agents.simple import RandomAgent, StopAgent
+from navarena.core.errors import ActionError, InputError
+from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
+from navarena.episodes.exchange.r2r_ce import FollowedGoal
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.identity import Identity
