@@ -51,11 +51,12 @@ class _Watcher:
         self.seen: dict[str, list[list[bool]]] = {}
 
     def __call__(self, batch: object, rows: Mapping[int, Row]) -> None:
-        if not isinstance(batch, NavigationBatch):
-            raise InputError(f"expected a batch with images, got {type(batch).__name__}")
         images = None
         for slot, row in rows.items():
             notes = self.seen.setdefault(row.episode_id, [])
+            if not isinstance(batch, NavigationBatch):  # on navigation graphs no image shows the goal
+                notes.append([])
+                continue
             goals = batch.task.goal_ids(batch.state, slot)
             if not any(goals):
                 notes.append([])
@@ -82,6 +83,8 @@ def classify_run(
     """
     record = read_record(folder)
     rows = read_rows(folder)
+    if "success" not in record.metrics:
+        raise InputError(f"expected a run that was scored, got {record.identity}, whose goals are hidden")
     benchmark = benchmark or open_recorded_benchmark(record)
     require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
     by_id = {episode.episode_id: episode for episode in benchmark.episodes}
@@ -127,6 +130,6 @@ def load_evaluation(folder: Path, benchmark: Benchmark | None = None) -> Evaluat
     record, rows = read_record(folder), read_rows(folder)
     benchmark = benchmark or open_recorded_benchmark(record)
     require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
-    summary = summarize(rows, record.identity, record.agent, record.metrics)
+    summary = summarize(rows, record.identity, record.agent, record.metrics, benchmark.tour_scoring)
     times = sum_times(read_times(folder))
     return Evaluation(folder, benchmark, record, tuple(rows), summary, len(rows), (), times)

@@ -269,18 +269,17 @@ def _group_pairs(pairs: Sequence[tuple[Row, Episode]]) -> list[list[tuple[Row, E
         key=lambda pair: (pair[0].scene_id, require_tour(pair[0]).tour_id, require_tour(pair[0]).position),
     )
     for pair in tours:
-        tour, last = require_tour(pair[0]), groups[-1][-1][0] if groups else None
-        follows = (
-            last is not None
-            and last.scene_id == pair[0].scene_id
-            and require_tour(last).tour_id == tour.tour_id
-            and require_tour(last).position + 1 == tour.position
-        )
-        if follows:
+        if groups and _follows(pair[0], groups[-1][-1][0]):
             groups[-1].append(pair)
         else:
             groups.append([pair])
     return [*([pair] for pair in pairs if pair[0].tour is None), *groups]
+
+
+def _follows(row: Row, last: Row) -> bool:
+    """Whether an episode comes next to `last` in a tour."""
+    now, before = require_tour(row), require_tour(last)
+    return (last.scene_id, before.tour_id, before.position + 1) == (row.scene_id, now.tour_id, now.position)
 
 
 def _start_of(row: Row, episode: Episode) -> Episode:

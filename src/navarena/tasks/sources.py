@@ -9,6 +9,7 @@ from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.catalog import load_episodes
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.r2r import split_of
 from navarena.episodes.exchange.r2r_ce import follow_places, load_tour_places
 from navarena.episodes.graph_episodes import open_graph_split
 from navarena.episodes.tours import build_tours, load_tours, pick_split
@@ -71,7 +72,7 @@ def load_task_episodes(
 
     Args:
         task: whose rules hold.
-        split: of the data set; on graphs of the R2R file, where None and "" stand for the one in its name.
+        split: of the data set; of an R2R file it is the one in its name, whatever stands here.
         dataset: name of a data set or an episode file; on graphs an R2R file. None for the task's own.
         sources: files beside it.
 
@@ -125,8 +126,7 @@ def _load_graph_episodes(
         )
     path = Path(dataset)
     vocabulary = None if sources.vocabulary is None else Path(sources.vocabulary)
-    name = None if f"_{split}" not in path.name and split in ("mini", "train", "val", "") else split
-    data = open_graph_split(path, Path(sources.scenes), name, vocabulary)
+    data = open_graph_split(path, Path(sources.scenes), split_of(path) or split, vocabulary)
     protocol_id = base_protocol(task.protocol_id)
     if task.tour_scoring is None:
         if sources.tours is not None:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from navarena.scenes.houses.solids import shapes
 from navarena.scenes.houses.appearance.finishes import FABRIC_PATTERNS, PICTURES, RUGS, Look
+from navarena.scenes.houses.solids import shapes
 from navarena.scenes.houses.solids.models import QUARTERS, SLIGHT_TURNS, STRAIGHT, Assembly, Turn
 from navarena.scenes.houses.solids.shapes import SECTIONS, Shape, lathe, leaning, straight, tapered
 

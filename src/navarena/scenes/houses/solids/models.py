@@ -6,7 +6,7 @@ towards -z, so that an object at yaw 0 faces the way a body at yaw 0 looks.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from navarena.scenes.houses.appearance.finishes import FINISHES, Look
 from navarena.scenes.houses.plan.floor_plan import Rect
@@ -58,6 +58,11 @@ SLIGHT_TURNS = tuple(
     for sign in (1, -1)
 )
 """Exact turns (Pythagorean triples) of 9 to 23 degrees either way."""
+
+
+@cache
+def _without_bottom(shape: Shape) -> Shape:
+    return replace(shape, bottom=False)
 
 
 def _rounded(value: int, whole: int) -> int:
@@ -165,7 +170,7 @@ class Assembly:
     ) -> None:
         """Add a solid; one that stands on y = 0 gets no bottom face."""
         if at[1] == 0 and shape.bottom and not shape.lying and not self._hangs:
-            shape = replace(shape, bottom=False)
+            shape = _without_bottom(shape)
         self._parts.append(Part(shape, look, size, at, turn, fit, thin))
 
     def box(self, look: Look, size: Point, at: Point, fit: bool = False, thin: bool = False) -> None:
