@@ -18,6 +18,7 @@ from navarena.episodes.graph_episodes import (
     GraphGoal,
     GraphSplit,
     list_episodes,
+    make_graph_episode,
     open_atlas,
     open_graph_split,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "load_episodes",
     "load_tours",
     "make_episodes",
+    "make_graph_episode",
     "make_tours",
     "open_atlas",
     "open_graph_split",

@@ -1,6 +1,6 @@
 """Episodes on navigation graphs: an instruction, a start and a path of viewpoints, single or in tours."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -46,14 +46,40 @@ def require_graph_goal(episode: Episode) -> GraphGoal:
     return episode.goal
 
 
+def make_graph_episode(
+    episode_id: str,
+    graph: NavGraph,
+    viewpoints: Sequence[str],
+    instruction: str,
+    heading: float = 0.0,
+    tokens: tuple[int, ...] = (),
+    path_id: str = "",
+) -> Episode:
+    """An episode that follows a path on a navigation graph.
+
+    Args:
+        episode_id: unique in its data set.
+        graph: of the scan, whose id is the scene's.
+        viewpoints: ids along the path; only the start where the goal is hidden (test splits).
+        instruction: the text.
+        heading: radians at the start, clockwise from -z.
+        tokens: the text as numbers of words; empty where there are none.
+        path_id: of the path, which several instructions may describe.
+
+    Raises UnknownNameError for a viewpoint that is not in the graph.
+    """
+    rows = graph.indices(viewpoints)
+    points = tuple((float(x), float(y), float(z)) for x, y, z in graph.positions[rows])
+    goal = GraphGoal(instruction, points, path_id, tokens, viewpoints=tuple(viewpoints))
+    distance = float(graph.distances[rows[0], rows[-1]]) if goal.is_known else None
+    return Episode(episode_id, graph.scan, points[0], -heading, goal, distance)
+
+
 def make_episode(path: R2RPath, index: int, graph: NavGraph) -> Episode:
     """The episode of the instruction `index` of a path in `graph`."""
-    rows = graph.indices(path.path)
-    points = tuple((float(x), float(y), float(z)) for x, y, z in graph.positions[rows])
     tokens = path.encodings[index] if path.encodings else ()
-    goal = GraphGoal(path.instructions[index], points, str(path.path_id), tokens, viewpoints=path.path)
-    distance = float(graph.distances[rows[0], rows[-1]]) if goal.is_known else None
-    return Episode(path.instruction_id(index), path.scan, points[0], -path.heading, goal, distance)
+    name, text = path.instruction_id(index), path.instructions[index]
+    return make_graph_episode(name, graph, path.path, text, path.heading, tokens, str(path.path_id))
 
 
 def list_episodes(file: R2RFile, connectivity: Connectivity, limit: int | None = None) -> dict[str, Episode]:

@@ -84,7 +84,7 @@ def plan_calibration(
     if twice is not None:
         raise InputError(
             f"expected calibration episodes that are not evaluated, got {twice.episode_id!r} of "
-            f"{given.name}; choose another file for --calibration"
+            f"{given.name}; choose another file for --calibration-episodes"
         )
     return Calibration(steps, own)
 

@@ -27,7 +27,7 @@ from navarena.evaluation.record import IMPORTED, RunRecord, describe_hardware, d
 from navarena.evaluation.results import SUMMARY_NAME, encode_summary, require_complete, summarize
 from navarena.evaluation.rows import TourPlace, describe_legal, find_legal, make_row
 from navarena.evaluation.settings import EvaluationSettings
-from navarena.evaluation.tour_scores import require_tour
+from navarena.evaluation.tour_scores import follows_in_tour, place_in_tour
 from navarena.metrics.tours import TourScoring
 from navarena.metrics.trajectory import Trajectory
 from navarena.tasks.task import Actions
@@ -265,21 +265,14 @@ def _group_pairs(pairs: Sequence[tuple[Row, Episode]]) -> list[list[tuple[Row, E
     """`pairs` in runs of consecutive episodes of a tour, the others one by one."""
     groups: list[list[tuple[Row, Episode]]] = []
     tours = sorted(
-        (pair for pair in pairs if pair[0].tour is not None),
-        key=lambda pair: (pair[0].scene_id, require_tour(pair[0]).tour_id, require_tour(pair[0]).position),
+        (pair for pair in pairs if pair[0].tour is not None), key=lambda pair: place_in_tour(pair[0])
     )
     for pair in tours:
-        if groups and _follows(pair[0], groups[-1][-1][0]):
+        if groups and follows_in_tour(pair[0], groups[-1][-1][0]):
             groups[-1].append(pair)
         else:
             groups.append([pair])
     return [*([pair] for pair in pairs if pair[0].tour is None), *groups]
-
-
-def _follows(row: Row, last: Row) -> bool:
-    """Whether an episode comes next to `last` in a tour."""
-    now, before = require_tour(row), require_tour(last)
-    return (last.scene_id, before.tour_id, before.position + 1) == (row.scene_id, now.tour_id, now.position)
 
 
 def _start_of(row: Row, episode: Episode) -> Episode:

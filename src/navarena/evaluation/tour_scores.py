@@ -61,6 +61,18 @@ def require_tour(row: Row) -> TourRecord:
     return row.tour
 
 
+def place_in_tour(row: Row) -> tuple[str, str, int]:
+    """Scene id, tour id and position of an episode; raises InputError for one outside tours."""
+    tour = require_tour(row)
+    return row.scene_id, tour.tour_id, tour.position
+
+
+def follows_in_tour(row: Row, last: Row) -> bool:
+    """Whether an episode comes next to `last` in a tour."""
+    scene, tour, position = place_in_tour(last)
+    return (scene, tour, position + 1) == place_in_tour(row)
+
+
 def score_tours(rows: Sequence[Row], reading: Reading = "code") -> list[TourScore]:
     """The numbers of each tour; raises InputError for rows outside tours."""
     return [_score_tour(own, reading) for own in group_tours(rows)]

@@ -1,6 +1,8 @@
 """Vision-and-language navigation in continuous houses: single instructions, and tours of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Int64
@@ -15,6 +17,7 @@ from navarena.metrics.followed_path import InstructionTrajectory
 from navarena.metrics.tours import TourScoring
 from navarena.metrics.trajectory import Trajectory
 from navarena.simulation.body_catalog import VLN_CE
+from navarena.simulation.navmesh.queries.goal_fields import geodesic_table
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
@@ -104,6 +107,7 @@ class R2RCE(PointGoalTask):
     success_distance = 3.0
     expert_distance = 0.5
     default_dataset = "r2r-houses-v1"
+    aligns_along_floor = False
 
     def make_state(self, slots: int) -> InstructionState:
         """Texts and described paths, beside what every task remembers."""
@@ -131,6 +135,7 @@ class R2RCE(PointGoalTask):
             path = np.array(goal.path, float)
             state.set_goal(slot, simulator.navmesh(slot), path[-1:])
             if isinstance(state, InstructionState):
+                state.navmeshes[slot] = simulator.navmesh(slot)
                 state.references[slot] = (
                     np.array(goal.followed)
                     if isinstance(goal, FollowedGoal)
@@ -144,7 +149,12 @@ class R2RCE(PointGoalTask):
         """The record with the path that was described."""
         if not isinstance(state, InstructionState):
             return trajectory
-        return InstructionTrajectory(**vars(trajectory), reference=state.references[slot])
+        record = InstructionTrajectory(**vars(trajectory), reference=state.references[slot])
+        navmesh = state.navmeshes[slot]
+        if not self.aligns_along_floor or navmesh is None:
+            return record
+        ends = navmesh.snap_point(record.walked), navmesh.snap_point(record.reference)
+        return replace(record, floor_costs=geodesic_table(navmesh, *ends))
 
     def show_instruction(self, state: TaskState, slot: int, episode: Episode | None) -> None:
         """Show the instruction of `episode` in `slot`; tokens of its file, else of our own vocabulary."""
@@ -159,7 +169,19 @@ class R2RCE(PointGoalTask):
         state.show_instruction(slot, text, tokens if len(tokens) else route_vocabulary().encode(text))
 
 
-DEFAULT_RULES = OracleRules()
+@dataclass(frozen=True)
+class TourOptions(OracleRules):
+    """Readings of `ir2r-ce-v1`; the defaults are the protocol.
+
+    Attributes:
+        tour_distance: between points of t-nDTW: straight (continuous reference code), or along the floor
+            (paper).
+    """
+
+    tour_distance: Literal["euclidean", "geodesic"] = "euclidean"
+
+
+DEFAULT_OPTIONS = TourOptions()
 
 
 class IR2RCE(R2RCE):
@@ -201,7 +223,7 @@ class IR2RCE(R2RCE):
 
     ## Options
 
-    Fields of `OracleRules`, in the id: `ir2r-ce-v1+oracle_radius=0.5`.
+    Fields of `TourOptions`, in the id: `ir2r-ce-v1+oracle_radius=0.5`.
 
     ## Versions
 
@@ -210,11 +232,11 @@ class IR2RCE(R2RCE):
 
     protocol_id = "ir2r-ce-v1"
     sensors = (*R2RCE.sensors, "phase", "tour_position")
-    options_type = OracleRules
+    options_type = TourOptions
     tour_scoring = TourScoring("code", "changes")
 
-    def __init__(self, options: OracleRules = DEFAULT_RULES) -> None:
+    def __init__(self, options: TourOptions = DEFAULT_OPTIONS) -> None:
         if not options.oracle_radius > 0:
             raise InputError(f"expected a positive oracle_radius, got {options.oracle_radius:g}")
-        self.oracle = options
+        self.oracle, self.aligns_along_floor = options, options.tour_distance == "geodesic"
         self.protocol_id = join_protocol(type(self).protocol_id, find_departures(options))

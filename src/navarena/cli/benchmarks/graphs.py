@@ -1,13 +1,14 @@
 """Benchmark of navigation graphs: geodesics, tours, steps, t-nDTW, on drawn graphs."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from navarena.cli.benchmarks.measurement import Measurement, median_seconds
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode
-from navarena.episodes.graph_episodes import GraphGoal
+from navarena.episodes.graph_episodes import make_graph_episode
 from navarena.episodes.tour_order import order_paths
 from navarena.metrics.tours import tour_ndtw
 from navarena.scenes.graphs.atlas import GraphAtlas
@@ -97,13 +98,9 @@ def _draw_tour(graph: NavGraph, number: int) -> list[Episode]:
     ends = make_generator("bench", "tour", number).permutation(len(graph))[: 2 * TOUR].reshape(TOUR, 2)
     episodes = []
     for k, (a, b) in enumerate(ends):
-        rows = graph.shortest_path(int(a), int(b))
-        points = tuple((float(x), float(y), float(z)) for x, y, z in graph.positions[rows])
-        viewpoints = tuple(graph.viewpoints[row] for row in rows)
-        goal = GraphGoal("Walk there.", points, f"{number}", viewpoints=viewpoints)
-        name = f"{number}_{k}"
-        distance = float(graph.distances[rows[0], rows[-1]])
-        episodes.append(Episode(name, graph.scan, points[0], 0.0, goal, distance, tour_id=str(number)))
+        path = [graph.viewpoints[row] for row in graph.shortest_path(int(a), int(b))]
+        episode = make_graph_episode(f"{number}_{k}", graph, path, "Walk there.")
+        episodes.append(replace(episode, tour_id=str(number)))
     return episodes
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.episodes.language.vocabulary import MAX_TOKENS
+from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.sensors.goal_sensor import GoalSensor
@@ -26,11 +27,13 @@ class InstructionState(TaskState):
         instruction: (N,) texts of the current episodes; empty while it is hidden.
         tokens: (N, MAX_TOKENS) int32, their encodings, padded with 0.
         references: for each slot (M, 3) float64 metres: the described path, as metrics compare with it.
+        navmeshes: for each slot that of its scene; None before.
     """
 
     def __init__(self, slots: int) -> None:
         super().__init__(slots)
         self.references = [np.zeros((1, 3))] * slots
+        self.navmeshes: list[NavMesh | None] = [None] * slots
         self.instruction = np.zeros(slots, TEXT)
         self.tokens = np.zeros((slots, MAX_TOKENS), np.int32)
 

@@ -1,0 +1,115 @@
+"""IVLN's tables from rows that are written by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from msgspec.structs import replace as replace_fields
+
+from navarena.core.errors import InputError
+from navarena.evaluation import Row, TourRecord
+from navarena.evaluation.analyses import tabulate_coverage
+from navarena.evaluation.analyses.tours import analyse_tour_positions, analyse_tours
+from navarena.evaluation.compare import Contestant
+from navarena.evaluation.record import RunRecord
+from navarena.evaluation.tour_coverage import Coverage
+
+METRICS = ("success", "spl", "ndtw")
+
+
+def make_rows(hits, ndtw):
+    """Two tours, of 3 and 1 episodes, whose nDTW are given; an episode's SPL is half its success."""
+    rows = []
+    for tour, own, value in (("t0", hits[:3], ndtw[0]), ("t1", hits[3:], ndtw[1])):
+        cost = -math.log(value) * 3.0 * len(own)  # of the whole tour, all of it in its first episode
+        for place, hit in enumerate(own):
+            share = cost if place == 0 else 0.0
+            record = TourRecord(
+                tour_id=tour,
+                position=place,
+                start=[0.0, 0.0, 0.0, 0.0],
+                length=1.0,
+                reference_length=1.0,
+                reference_points=1,
+                dtw=share,
+                dtw_code=share,
+            )
+            rows.append(
+                Row(
+                    identity="ir2r-ce-v1@h/val#0",
+                    episode_id=f"{tour}_{place}",
+                    scene_id=f"scan-{tour}",
+                    status="ok",
+                    steps=1,
+                    start_distance=1.0,
+                    actions=[0],
+                    metrics={"success": float(hit), "spl": hit / 2, "ndtw": 0.5},
+                    tour=record,
+                )
+            )
+    return tuple(rows)
+
+
+def contestant(label, *runs):
+    record = RunRecord(
+        identity="ir2r-ce-v1@h/val#0",
+        settings={"protocol": "ir2r-ce-v1", "agent": label},
+        privileged=False,
+        episodes=4,
+        actions=("stop",),
+        metrics=METRICS,
+        seeds={"agent": 0},
+        versions={},
+        hardware={"system": "s", "machine": "m"},
+        execution={},
+        command=(),
+        started="",
+    )
+    return Contestant(label, (), (record,) * len(runs), runs)
+
+
+def test_means_and_standard_errors():
+    """Three seeds whose t-nDTW is that of the tour of three, as one episode changes nothing."""
+    runs = [
+        make_rows(hits, (0.2 + 0.1 * k, 1.0))
+        for k, hits in enumerate(([1, 0, 0, 1], [1, 1, 0, 1], [1, 1, 1, 1]))
+    ]
+    table = analyse_tours([contestant("mine", *runs), contestant("cma", runs[0])])
+    rows = {(row[0], row[1]): row[2:] for row in table.rows}
+    seeds, tours, episodes, mean, error = rows["mine", "t-nDTW"]
+    assert (seeds, tours, episodes) == (3, 2, 4) and mean == pytest.approx(0.3)
+    assert error == pytest.approx(0.1 / np.sqrt(3))
+    # t-SR weighs tours by their episodes: (3 s + 1) / 4
+    assert rows["mine", "t-SR"][3] == pytest.approx(0.75)
+    assert rows["mine", "t-SR"][4] == pytest.approx(0.25 / np.sqrt(3))
+    assert rows["mine", "success"][3] == pytest.approx(0.75) and rows["mine", "ndtw"][4] == 0
+    assert rows["cma", "t-nDTW"] == (1, 2, 4, pytest.approx(0.2), None)
+    # by episodes: (3 * 0.2 + 1) / 4
+    assert rows["cma", "t-nDTW (code, by episodes)"][3] == pytest.approx(0.4)
+
+
+def test_positions():
+    table = analyse_tour_positions([contestant("cma", make_rows([1, 0, 1, 0], (0.5, 0.5)))])
+    assert [row[1:3] for row in table.rows] == [("1", 2), ("2", 1), ("3", 1)]
+    assert [row[3].mean for row in table.rows] == [0.5, 0.0, 1.0]
+    assert [row[4].mean for row in table.rows] == [0.25, 0.0, 0.5]
+    assert table.curves[0].label == "cma: success" and table.curves[0].x == (1, 2, 3)
+
+
+def test_runs_without_tours_are_refused():
+
+    single = tuple(replace_fields(row, tour=None) for row in make_rows([1, 0, 1, 0], (0.5, 0.5)))
+    without = contestant("cma", single)
+    for analyse in (analyse_tours, analyse_tour_positions):
+        with pytest.raises(InputError, match="expected episodes of tours"):
+            analyse([without])
+
+
+def test_coverage():
+    coverage = Coverage(np.array([0.0, 0.5]), np.array([0.0, 0.25]), np.array([3, 2]))
+    table = tabulate_coverage(coverage, "val")
+    assert table.rows == ((0, 3, 0.0, 0.0), (1, 2, 0.5, 0.25))
+    assert [(curve.label, curve.y[1].mean, curve.y[1].n) for curve in table.curves] == [
+        ("the next path", 0.5, 2),
+        ("the whole tour", 0.25, 2),
+    ]
