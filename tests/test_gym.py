@@ -8,6 +8,7 @@ from gymnasium.utils.env_checker import check_env
 
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.gym import IDS, gymnasium_id
+from navarena.tasks import Sources
 
 
 def test_ids() -> None:
@@ -44,8 +45,9 @@ def test_tours_in_houses() -> None:
 
 
 def test_tours_need_both_files_or_none(tmp_path: Path) -> None:
-    for files in ({"tours": tmp_path / "tours.json"}, {"dataset": tmp_path / "val.json.gz"}):
-        with pytest.raises(InputError, match="together"):
+    tours = Sources(tours=str(tmp_path / "tours.json"))
+    for files in ({"sources": tours}, {"dataset": str(tmp_path / "val.json.gz")}):
+        with pytest.raises(InputError, match="expected (an episode file|a tour file|--tours)"):
             gymnasium.make("navarena.gym:navarena/IR2RCE-v1", **files)
     with pytest.raises(UnknownNameError, match="val_seen"):
         gymnasium.make("navarena.gym:navarena/IR2RCE-v1", split="valseen")

@@ -162,9 +162,18 @@ def test_full_disk(
     assert "No space left" in line and not list(tmp_path.glob("*preview*"))
 
 
-@pytest.mark.parametrize("flag", ["--features", "--vocabulary", "--r2r", "--connectivity", "--tours"])
-def test_flags_of_graphs_are_refused_in_houses(flag, tmp_path, capsys):
-    run = ("tours", "evaluate", "ir2r-ce-v1", "--agent", "stop", "--out", str(tmp_path / "r.json"))
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("--features", "expected no features for ir2r-ce-v1"),
+        ("--vocabulary", "expected no vocabulary for ir2r-ce-v1"),
+        ("--r2r", "--dataset"),
+        ("--connectivity", "--scenes"),
+        ("--tours", "expected an episode file"),
+    ],
+)
+def test_files_of_graphs_are_refused_in_houses(flag, message, tmp_path, capsys):
+    run = ("evaluate", "ir2r-ce-v1", "--agent", "stop", "--out", str(tmp_path / "run"))
     assert main([*run, flag, str(tmp_path / "x")]) == 2
-    assert f"expected no {flag} for ir2r-ce-v1" in capsys.readouterr().err
-    assert not (tmp_path / "r.json").exists()
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()

@@ -150,15 +150,17 @@ def test_tours(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = folder / "tours.json"
     check("tours make", printed(capsys, "tours", "make", *sources, "--out", out, "--iterations", "1"))
     check("tours stats", printed(capsys, "tours", "stats", out, *sources))
-    run, rules = folder / "results.json", (*sources, "--tours", out)
-    arguments = ("ir2r-v1", "--agent", "random", *rules, "--out", run)
-    check("tours evaluate", printed(capsys, "tours", "evaluate", *arguments))
-    check("tours score", printed(capsys, "tours", "score", run, *rules))
+    run, results = folder / "tours", folder / "results.json"
+    files = ("--dataset", r2r, "--scenes", graphs, "--tours", out)
+    ran = printed(capsys, "evaluate", "ir2r-v1", "--agent", "random", *files, "--out", run)
+    assert {leaf for leaf in paths(ran) if matches("tours.metrics.*.mean", leaf)}
+    check("replay", printed(capsys, "replay", run))
+    check("export", printed(capsys, "export", run, "r2r", "--out", results))
+    check("tours draw", printed(capsys, "tours", "draw", run, "--out", folder / "drawings"))
+    check("tours score", printed(capsys, "tours", "score", results, *sources, "--tours", out))
     check("tours houses", printed(capsys, "tours", "houses", "mini", "--out", folder / "houses"))
-    check("tours coverage", printed(capsys, "tours", "coverage", "mini", "--most", "2", "--keep", folder))
+    check("tours coverage", printed(capsys, "tours", "coverage", "mini", "--limit", "2", "--keep", folder))
     assert (folder / "analyses" / "coverage.json").exists()
-    agent = ("--agent", "random", "--split", "mini", "--out", folder / "house_tours.json")
-    check("tours evaluate", printed(capsys, "tours", "evaluate", "ir2r-ce-v1", *agent))
 
 
 def test_goals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,6 @@ from navarena.cli.main import main
 KEYS = {
     "protocols": {"name", "description", "target", "dataset", "max_steps", "actions", "sensors", "metrics"},
     "agents": {"name", "description", "target"},
-    "graph-agents": {"name", "description", "target"},
     "sensors": {"name", "description", "target", "of"},
     "scenes": {"name", "description", "target", "splits", "example"},
     "metrics": {"name", "description", "target", "unit", "better"},
@@ -20,8 +19,7 @@ KEYS = {
 }
 EXPECTED = {
     "protocols": {"pointnav-v1", "r2r-v1", "ir2r-v1"},
-    "graph-agents": {"random", "stop", "forward", "expert", "path", "explorer"},
-    "agents": {"random", "forward", "expert"},
+    "agents": {"random", "forward", "expert", "path", "explorer"},
     "sensors": {"rgb", "depth", "semantic", "instance", "gps", "compass", "heading", "position", "collided",
                 "pointgoal_with_gps_compass"},
     "scenes": {"houses-v0"},

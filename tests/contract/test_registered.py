@@ -1,11 +1,15 @@
 """What holds for everything registered: each task, sensor and agent, whoever wrote it.
 
-Tasks run in drawn worlds with small cameras; the rules of a protocol do not depend on either.
+Tasks run in drawn worlds with small cameras, or on a small graph; the rules of a protocol do not depend on
+either.
 """
 
 import copy
+import functools
 import pickle
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -25,12 +29,17 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import TASKS, get_task
 from navarena.tasks.env import NavigationEnv
+from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.sensors.catalog import GOAL_SENSORS
 from navarena.tasks.vector_env import NavigationVectorEnv
+from graph_world import write_sources
 from tasks.small import EPISODES, episodes_for
 from worlds import HALL, ROOMS, draw_world
 
 STEPS = 60
+
+GRAPH_FILES = tempfile.TemporaryDirectory()
+"""Of the protocols on graphs; goes when the tests end."""
 
 ENDINGS = {"stop", "found", "subtask_stop"}
 
@@ -39,6 +48,8 @@ FOR_SOME = {
     "frontier-adaptive": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-odometry": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-rgb": ("multion", "expected MultiON with cylinders"),
+    "explorer": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),
+    "path": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),
     "modular-cow": ("goat", "expected goat-v1 or one of its skills"),
     "modular-goat-gt": ("goat", "expected goat-v1 or one of its skills"),
 }
@@ -48,8 +59,10 @@ WORLDS = [draw_world(HALL, scene_id="hall"), draw_world(ROOMS, scene_id="rooms")
 
 
 def small_task(protocol_id):
-    """The task with cameras of a quarter of a thousand pixels."""
+    """The task; with cameras of a quarter of a thousand pixels."""
     task = get_task(protocol_id)
+    if isinstance(task, GraphTask):
+        return task
     cameras = tuple(replace(camera, width_px=20, height_px=12) for camera in task.embodiment.cameras)
     task.embodiment = replace(task.embodiment, cameras=cameras)
     return task
@@ -62,9 +75,25 @@ def make_cache(task):
     return cache
 
 
-def make_env(protocol_id, sensors=None):
+@functools.cache
+def graph_sources(tours):
+    folder = Path(GRAPH_FILES.name, f"tours-{tours}")
+    folder.mkdir()
+    return write_sources(folder, tours)
+
+
+def runs_on(task):
+    """What environments of `task` draw from."""
+    if isinstance(task, GraphTask):
+        dataset, sources = graph_sources(task.protocol_id == "ir2r-v1")
+        return {"dataset": dataset, "sources": sources}
+    return {"episodes": episodes_for(task), "worlds": make_cache(task)}
+
+
+def make_env(protocol_id, sensors=None, max_steps=None):
     task = small_task(protocol_id)
-    return NavigationEnv(task, episodes=episodes_for(task), sensors=sensors, worlds=make_cache(task))
+    task.max_steps = max_steps or task.max_steps
+    return NavigationEnv(task, sensors=sensors, **runs_on(task))
 
 
 @pytest.fixture(params=TASKS.names())
@@ -151,16 +180,18 @@ def test_observations_share_no_memory(protocol_id):
 
 def test_no_sensor_of_a_protocol_is_dead(protocol_id):
     env = make_env(protocol_id)
+    of_tours = () if "tour_id" in env.reset()[1] else ("phase", "tour_position")
     seen = [observations for seed in range(6) for observations, *_ in rollout(env, seed)]
-    for name in seen[0]:
+    for name in {*seen[0]} - {*of_tours}:
         assert any(not np.array_equal(seen[0][name], later[name]) for later in seen[1:]), name
 
 
 def test_a_batch_equals_single_environments_bit_for_bit(protocol_id):
     count = 3
     task = small_task(protocol_id)
-    envs = NavigationVectorEnv(count, task, episodes=episodes_for(task), worlds=make_cache(task))
-    singles = [make_env(protocol_id) for _ in range(count)]
+    task.max_steps = max(task.max_steps, 2 * STEPS)
+    envs = NavigationVectorEnv(count, task, **runs_on(task))
+    singles = [make_env(protocol_id, max_steps=task.max_steps) for _ in range(count)]
     seen, _ = envs.reset(seed=9)
     own = [env.reset(seed=9 + k)[0] for k, env in enumerate(singles)]
     generator = np.random.default_rng(1)
@@ -180,10 +211,7 @@ def test_a_batch_equals_single_environments_bit_for_bit(protocol_id):
 
 def test_closing_twice(protocol_id):
     task = small_task(protocol_id)
-    for env in (
-        make_env(protocol_id),
-        NavigationVectorEnv(2, task, episodes=episodes_for(task), worlds=make_cache(task)),
-    ):
+    for env in (make_env(protocol_id), NavigationVectorEnv(2, task, **runs_on(task))):
         env.reset(seed=0)
         env.close()
         env.close()
@@ -192,8 +220,9 @@ def test_closing_twice(protocol_id):
 def test_settings_can_be_pickled(protocol_id):
     task = get_task(protocol_id)
     again = pickle.loads(pickle.dumps(task))
-    assert (again.protocol_id, again.embodiment) == (task.protocol_id, task.embodiment)
-    for thing in (get_recipe(protocol_id), *BODIES.values(), EPISODES):
+    assert vars(again) == vars(task) and again.protocol_id == protocol_id
+    recipe = () if isinstance(task, GraphTask) else (get_recipe(protocol_id), task.embodiment)
+    for thing in (*recipe, *BODIES.values(), EPISODES):
         assert pickle.loads(pickle.dumps(thing)) == thing
 
 
@@ -201,11 +230,14 @@ def test_a_protocol_names_what_exists(protocol_id):
     task = get_task(protocol_id)
     assert task.protocol_id == protocol_id
     assert set(task.metrics) <= set(METRICS.names())
-    assert set(task.sensors) <= {*SENSORS.names(), *GOAL_SENSORS.names()}
     assert task.max_steps > 0 and task.actions
-    assert get_recipe(protocol_id).default_dataset == task.default_dataset
+    headings = ["Versions"]
+    if not isinstance(task, GraphTask):
+        assert set(task.sensors) <= {*SENSORS.names(), *GOAL_SENSORS.names()}
+        assert get_recipe(protocol_id).default_dataset == task.default_dataset
+        headings += ["Body", "Actions", "Observations", "Reward", "Start", "End"]
     card = "".join(kind.__doc__ or "" for kind in type(task).__mro__)
-    for heading in ("Body", "Actions", "Observations", "Reward", "Start", "End", "Versions"):
+    for heading in headings:
         assert f"## {heading}" in card, f"the card of {protocol_id} lacks {heading}"
     space = make_env(protocol_id).observation_space
     assert isinstance(space, gymnasium.spaces.Dict) and set(space) == set(task.sensors)

@@ -6,7 +6,7 @@ from navarena.agents.agent import Start
 from navarena.agents.loading import load_agent
 from navarena.cli.main import main
 from navarena.core.errors import InputError, SceneError
-from navarena.episodes import solvable
+from navarena.episodes import sampling
 from navarena.episodes.catalog import get_recipe, load_episodes
 from navarena.episodes.multi_on import make_recipe
 from navarena.episodes.recipe import Stream
@@ -102,7 +102,7 @@ def test_files_are_what_they_are(tmp_path, capsys):
 
 
 def test_no_episode_is_short_enough(monkeypatch):
-    monkeypatch.setattr(solvable, "MAX_DROPPED", 3)
+    monkeypatch.setattr(sampling, "MAX_DROPPED", 3)
     world = draw_world(ROOMS, scene_id="rooms")
     with pytest.raises(SceneError, match="got 3 candidates in a row that it cannot; allow more actions"):
         get_recipe("multion-1on-v1+path_actions=1").make(world, 1, STREAM)

@@ -49,18 +49,18 @@ def mesh(dungeon_folder):
 
 
 def settings(mesh, folder, agent="evaluation.test_calibration:Learner", **others):
-    fixed = {"corrupt": "motion_bias_constant", "dataset": mesh, "episodes": 4, "calibrate": 20 * SLOTS}
+    fixed = {"corrupt": ("motion_bias_constant",), "dataset": mesh, "episodes": 4, "calibration_steps": 20 * SLOTS}
     return EvaluationSettings("pointnav-v1", agent=agent, out=folder, **(fixed | others))
 
 
 def test_agents_adapt_under_the_corruptions_of_the_run(mesh, tmp_path):
     adapted = evaluate(settings(mesh, tmp_path / "adapted"))
-    plain = evaluate(settings(mesh, tmp_path / "plain", calibrate=None))
+    plain = evaluate(settings(mesh, tmp_path / "plain", calibration_steps=None))
     assert {row.steps for row in plain.rows} == {13}, "12 walks of 0.25 m, and stop"
     length = {round(row.metrics["path_length"] / 12, 3) for row in plain.rows}.pop()
     assert length != 0.25, "the scene's own walks are longer or shorter"
     assert {row.steps - 1 for row in adapted.rows} == {int(3.001 / length)}, "as many as three metres take"
-    assert "+calibrate=320+corrupt=motion_bias_constant@" in adapted.summary.identity
+    assert "+calibration_steps=320+corrupt=motion_bias_constant@" in adapted.summary.identity
     again = evaluate(settings(mesh, tmp_path / "again", batch_size=1))
     assert again.rows == adapted.rows, "whatever the batch"
 
@@ -68,8 +68,8 @@ def test_agents_adapt_under_the_corruptions_of_the_run(mesh, tmp_path):
 def test_corruptions_are_the_same_wherever_a_mesh_lies(mesh, tmp_path):
     """What a scene draws hangs on the name of its file, not on the folder that it was copied to."""
     moved = Path(shutil.copytree(Path(mesh).parent, tmp_path / "moved")) / Path(mesh).name
-    here = evaluate(settings(mesh, tmp_path / "here", "random", calibrate=None))
-    there = evaluate(settings(str(moved), tmp_path / "there", "random", calibrate=None))
+    here = evaluate(settings(mesh, tmp_path / "here", "random", calibration_steps=None))
+    there = evaluate(settings(str(moved), tmp_path / "there", "random", calibration_steps=None))
     assert [row.metrics for row in there.rows] == [row.metrics for row in here.rows]
 
 
@@ -86,8 +86,8 @@ def test_agents_that_cannot_adapt_are_refused(mesh, tmp_path):
     with pytest.raises(InputError, match="expected an agent that adapts, got ForwardAgent"):
         evaluate(settings(mesh, tmp_path / "run", agent="forward"))
     assert not (tmp_path / "run" / "run.json").exists()
-    with pytest.raises(InputError, match="expected calibrate of at least 1"):
-        settings(mesh, tmp_path, calibrate=0)
+    with pytest.raises(InputError, match="expected calibration_steps of at least 1"):
+        settings(mesh, tmp_path, calibration_steps=0)
 
 
 def test_given_episodes_are_adapted_in(mesh, tmp_path):
@@ -95,24 +95,24 @@ def test_given_episodes_are_adapted_in(mesh, tmp_path):
     own = make_episodes("pointnav-v1", [mesh], 3, name="own", split="own")
     file = tmp_path / "own.json"
     save_episodes(own, file)
-    benchmark = open_benchmark(settings(mesh, tmp_path, calibration=str(file)))
+    benchmark = open_benchmark(settings(mesh, tmp_path, calibration_episodes=str(file)))
     starts = [one.start_position for one in benchmark.setup.calibration.episodes]
     assert starts == [one.start_position for one in own.episodes]
-    assert f"+calibrate=320+calibration={own.hash}+" in str(benchmark.identity)
-    both = settings(mesh, tmp_path, calibration=str(file), dataset=str(file), episodes=2)
+    assert f"+calibration_steps=320+calibration_episodes={own.hash}+" in str(benchmark.identity)
+    both = settings(mesh, tmp_path, calibration_episodes=str(file), dataset=str(file), episodes=2)
     with pytest.raises(InputError, match="expected calibration episodes that are not evaluated"):
         open_benchmark(both)
-    elsewhere = settings(mesh, tmp_path, calibration=str(file), dataset=None, episodes=2)
+    elsewhere = settings(mesh, tmp_path, calibration_episodes=str(file), dataset=None, episodes=2)
     with pytest.raises(InputError, match="expected calibration episodes in scenes of the evaluation"):
         open_benchmark(elsewhere)
-    with pytest.raises(InputError, match="add --calibrate N"):
-        settings(mesh, tmp_path, calibration=str(file), calibrate=None)
+    with pytest.raises(InputError, match="add --calibration-steps N"):
+        settings(mesh, tmp_path, calibration_episodes=str(file), calibration_steps=None)
 
 
 def test_a_split_is_adapted_in(tmp_path):
     """By its name: test has other episodes in other houses, mini the very ones that are evaluated."""
-    evaluated = {"dataset": "houses-v1", "split": "val", "episodes": 2, "corrupt": None}
+    evaluated = {"dataset": "houses-v1", "split": "val", "episodes": 2, "corrupt": ()}
     with pytest.raises(InputError, match="expected calibration episodes in scenes of the evaluation"):
-        open_benchmark(settings(None, tmp_path, calibration="test", **evaluated))
+        open_benchmark(settings(None, tmp_path, calibration_episodes="test", **evaluated))
     with pytest.raises(InputError, match="expected calibration episodes that are not evaluated"):
-        open_benchmark(settings(None, tmp_path, calibration="mini", **evaluated))
+        open_benchmark(settings(None, tmp_path, calibration_episodes="mini", **evaluated))

@@ -19,6 +19,7 @@ EVALUATE_KEYS = {
     "confidence",
     "metrics",
     "resumed",
+    "tours",
     "seconds",
     "notices",
     "out",

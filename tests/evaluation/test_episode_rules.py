@@ -180,7 +180,7 @@ def test_an_agent_that_is_gone_is_no_failure_of_episodes(tmp_path):
     [
         ({"episode_seconds": 0.0}, "positive episode_seconds"),
         ({"episode_steps": 0}, "episode_steps of at least 1"),
-        ({"forget": "always"}, "subtask, episode or never, got 'always'"),
+        ({"forget": "always"}, "one of subtask, episode, tour, never, got 'always'"),
     ],
 )
 def test_bad_settings(settings, message):

@@ -13,6 +13,7 @@ from navarena.episodes.graph_episodes import open_graph_split, require_graph_goa
 from navarena.episodes.tours import build_tours, load_tours
 from navarena.evaluation import load_results, score_answers
 from navarena.evaluation.analyses import run_analysis
+from navarena.evaluation.analyses.catalog import read_labelled
 from navarena.evaluation.results import summarize_tours
 from navarena.metrics.tours import TourScoring
 from navarena.tasks import get_task
@@ -88,9 +89,9 @@ def test_the_path_agent_is_perfect_in_files_too(folder, capsys):
     for name in ("t_ndtw", "t_sr", "t_spl"):
         assert scored["tours"][name] == ran["tours"]["metrics"][name]["mean"]
     assert len(json.loads(details.read_text())["episodes"]) == 12
-    over_seeds = run_analysis("tours", [str(run)])
+    over_seeds = run_analysis("tours", read_labelled([str(run)]))
     assert over_seeds.rows[0][1:6] == ("t-nDTW", 1, 3, 12, 1.0)
-    by_position = run_analysis("tour-positions", [str(run)])
+    by_position = run_analysis("tour-positions", read_labelled([str(run)]))
     assert by_position.rows[0][1] == "1"
     assert sum(row[2] for row in by_position.rows) == 12 and by_position.rows[0][3].mean == 1.0
     drawn = folder / "drawn"

@@ -23,12 +23,12 @@ from navarena.evaluation.robustness import (
 STOPS = ("stopped", "near_steps", "min_distance", "oracle_success")
 
 
-def run(folder: Path, behaves: str, corrupt: str | None = None, **settings) -> Path:
+def run(folder: Path, behaves: str, corrupt: str = "", **settings) -> Path:
     """A run of "Walker" under `corrupt`, which makes it behave as the agent `behaves`."""
     benchmark = make_benchmark(behaves)
     declared = Declaration(trained_with=("color_jitter", "speckle_noise"))
     benchmark = replace(benchmark, metrics=(*METRICS, *STOPS), declaration=declared)
-    evaluate(make_settings(folder, "Walker", corrupt=corrupt, **settings), benchmark)
+    evaluate(make_settings(folder, "Walker", corrupt=tuple(corrupt.split(",")) if corrupt else (), **settings), benchmark)
     return folder
 
 
@@ -121,7 +121,7 @@ def test_what_cannot_be_compared_is_refused(root: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="unknown metric of these runs 'sple'"):
         read_robustness([root / "a" / "clean"], ["sple"])
     short = replace(make_benchmark("Walker", 8), metrics=(*METRICS, *STOPS))
-    evaluate(make_settings(tmp_path / "short", "Walker", corrupt="lighting:2"), short)
+    evaluate(make_settings(tmp_path / "short", "Walker", corrupt=("lighting:2",)), short)
     with pytest.raises(InputError, match="expected the episodes of .*clean in .*short, got others"):
         read_robustness([root / "a" / "clean", tmp_path / "short"])
     journal = next((tmp_path / "short").glob("journal-*.jsonl"))

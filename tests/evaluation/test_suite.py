@@ -31,9 +31,9 @@ def test_rows_lie_side_by_side(mesh, tmp_path):
     runs = plan_suite(settings(mesh, out=tmp_path), "small")
     assert [run.corruptions for run in runs] == list(ROWS)
     assert [run.settings.corrupt for run in runs] == [
-        None,
-        "motion_drift",
-        "localisation_noise:5,motor_failure",
+        (),
+        ("motion_drift",),
+        ("localisation_noise:5", "motor_failure"),
     ]
     names = ["clean", "motion_drift", "localisation_noise-5+motor_failure"]
     assert [run.folder for run in runs] == [tmp_path / name for name in names]
@@ -46,7 +46,7 @@ def test_what_cannot_run_is_refused_before_anything_starts(mesh, tmp_path, monke
     with pytest.raises(UnknownNameError, match="Did you mean 'severity-5'"):
         plan_suite(settings(mesh), "severity5")
     with pytest.raises(InputError, match="either a suite or corruptions of one run"):
-        plan_suite(settings(mesh, corrupt="motion_drift"), "small")
+        plan_suite(settings(mesh, corrupt=("motion_drift",)), "small")
     monkeypatch.setitem(SUITES, "small", Suite("odd", (CLEAN, ("odometry_noise",))))
     with pytest.raises(InputError, match="a sensor of odometry"):
         plan_suite(settings(mesh, out=tmp_path), "small")

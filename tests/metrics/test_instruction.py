@@ -30,7 +30,7 @@ def score(walked, reference, **options):
 
 def test_a_perfect_walk():
     result = score((0, 4, 8), (0, 4, 8))
-    assert (result.length, result.steps, result.navigation_error) == (8.0, 2, 0.0)
+    assert (result.length, result.path_steps, result.navigation_error) == (8.0, 2, 0.0)
     assert (result.success, result.oracle_success, result.spl) == (1, 1, 1)
     assert (result.ndtw, result.sdtw, result.cls) == (1, 1, 1)
 
@@ -47,7 +47,7 @@ def test_an_early_stop():
 def test_an_overshoot_counts_for_the_oracle_only():
     result = score((0, 4, 8, 12), (0, 4, 8))
     assert (result.navigation_error, result.oracle_error) == (4.0, 0.0)
-    assert (result.success, result.oracle_success, result.steps) == (0, 1, 3)
+    assert (result.success, result.oracle_success, result.path_steps) == (0, 1, 3)
 
 
 def test_three_metres_are_too_far():
@@ -79,7 +79,7 @@ def test_both_readings_of_spl():
 
 def test_nothing_to_walk():
     result = score((5,), (5,))
-    assert (result.steps, result.length, result.cls, result.ndtw, result.spl) == (0, 0, 1, 1, 1)
+    assert (result.path_steps, result.length, result.cls, result.ndtw, result.spl) == (0, 0, 1, 1, 1)
     assert coverage_length_score(np.zeros((1, 1)), 1.0, 0.0) == 0
 
 

@@ -38,7 +38,11 @@ def test_a_seed_fixes_the_episodes_and_none_varies_them():
 
 def test_an_episode_can_be_chosen():
     env = make_env(sensors=())
-    assert env.reset(options={"episode": AHEAD})[1] == {"episode_id": "ahead", "scene_id": "hall"}
+    assert env.reset(options={"episode": AHEAD})[1] == {
+        "episode_id": "ahead",
+        "scene_id": "hall",
+        "began": False,
+    }
 
 
 def test_the_last_info_holds_the_metrics():

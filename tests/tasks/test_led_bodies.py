@@ -39,7 +39,7 @@ def start_route(*corruptions):
 
 def lead(batch, *actions):
     for action in actions:
-        batch.lead(np.array([action]), np.ones(1, bool))
+        batch.step_unrecorded(np.array([action]), np.ones(1, bool))
 
 
 def test_images_of_led_bodies_have_draws_of_their_own():

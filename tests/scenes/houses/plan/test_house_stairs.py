@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from navarena.core.errors import InputError, SceneError
 from navarena.scenes.houses import HouseSettings, build_house
 from navarena.scenes.houses.appearance.finishes import Look
+from navarena.scenes.houses.plan import empty_house
 from navarena.scenes.houses.plan.empty_house import draw_empty_house
 from navarena.scenes.houses.plan.floor_plan import (
     EAST,
@@ -20,7 +21,6 @@ from navarena.scenes.houses.plan.floor_plan import (
     SOUTH,
     WEST,
     Rect,
-    empty_house,
     landing,
 )
 from navarena.scenes.houses.plan.house_plan import HousePlan
