@@ -11,6 +11,10 @@ from pathlib import Path
 
 import jaxtyping
 import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -15,6 +15,7 @@ import gymnasium
 import numpy as np
 import pytest
 
+from graph_world import write_sources
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.catalog import AGENTS
 from navarena.agents.loading import load_agent
@@ -32,7 +33,6 @@ from navarena.tasks.env import NavigationEnv
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.sensors.catalog import GOAL_SENSORS
 from navarena.tasks.vector_env import NavigationVectorEnv
-from graph_world import write_sources
 from tasks.small import EPISODES, episodes_for
 from worlds import HALL, ROOMS, draw_world
 

@@ -49,7 +49,12 @@ def mesh(dungeon_folder):
 
 
 def settings(mesh, folder, agent="evaluation.test_calibration:Learner", **others):
-    fixed = {"corrupt": ("motion_bias_constant",), "dataset": mesh, "episodes": 4, "calibration_steps": 20 * SLOTS}
+    fixed = {
+        "corrupt": ("motion_bias_constant",),
+        "dataset": mesh,
+        "episodes": 4,
+        "calibration_steps": 20 * SLOTS,
+    }
     return EvaluationSettings("pointnav-v1", agent=agent, out=folder, **(fixed | others))
 
 
@@ -98,7 +103,7 @@ def test_given_episodes_are_adapted_in(mesh, tmp_path):
     benchmark = open_benchmark(settings(mesh, tmp_path, calibration_episodes=str(file)))
     starts = [one.start_position for one in benchmark.setup.calibration.episodes]
     assert starts == [one.start_position for one in own.episodes]
-    assert f"+calibration_steps=320+calibration_episodes={own.hash}+" in str(benchmark.identity)
+    assert f"+calibration_episodes={own.hash}+calibration_steps=320+" in str(benchmark.identity)
     both = settings(mesh, tmp_path, calibration_episodes=str(file), dataset=str(file), episodes=2)
     with pytest.raises(InputError, match="expected calibration episodes that are not evaluated"):
         open_benchmark(both)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from navarena.agents import SingleAgent, wrap
-from navarena.core.errors import FileError, InputError
+from navarena.core.errors import FileError
 from navarena.evaluation import Benchmark, EvaluationSettings, Identity, evaluate
 from navarena.evaluation.failures import classify_run, load_evaluation, read_failures
 from navarena.reports import render_report

@@ -28,7 +28,10 @@ def run(folder: Path, behaves: str, corrupt: str = "", **settings) -> Path:
     benchmark = make_benchmark(behaves)
     declared = Declaration(trained_with=("color_jitter", "speckle_noise"))
     benchmark = replace(benchmark, metrics=(*METRICS, *STOPS), declaration=declared)
-    evaluate(make_settings(folder, "Walker", corrupt=tuple(corrupt.split(",")) if corrupt else (), **settings), benchmark)
+    evaluate(
+        make_settings(folder, "Walker", corrupt=tuple(corrupt.split(",")) if corrupt else (), **settings),
+        benchmark,
+    )
     return folder
 
 

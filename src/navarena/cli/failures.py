@@ -30,7 +30,7 @@ class Failures:
 
     def run(self, console: Console) -> int:
         """Classify and print; the exit code is 0."""
-        failed = sum(row.metrics["success"] != 1.0 for row in read_rows(self.folder))
+        failed = sum(row.metrics.get("success", 1.0) != 1.0 for row in read_rows(self.folder))
         with console.progress(failed, "replaying failures") as progress:
             found = classify_run(self.folder, on_episode=progress.advance)
         record = found.record

@@ -21,7 +21,7 @@ from navarena.evaluation.journal import Row
 from navarena.evaluation.memory_groups import MemoryGroup, make_groups
 from navarena.evaluation.rows import find_tour_place, finite_or_none, record_tour
 from navarena.metrics.catalog import compute_metrics
-from navarena.metrics.followed_path import GraphTrajectory
+from navarena.metrics.followed_path import GraphTrajectory, UnscoredGraphTrajectory
 from navarena.metrics.instruction import SplReference
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.graphs.atlas import GraphAtlas
@@ -70,7 +70,7 @@ class Answers:
 
 def describe_answer(atlas: GraphAtlas, episode_id: str, trajectory: Trajectory) -> dict[str, Any]:
     """One member of a results file; raises InputError for a record that is none of a navigation graph."""
-    if not isinstance(trajectory, GraphTrajectory):
+    if not isinstance(trajectory, GraphTrajectory | UnscoredGraphTrajectory):
         raise InputError(f"expected an episode on a navigation graph, got {episode_id!r} without nodes")
     count = len(trajectory.nodes) - int(trajectory.stopped)  # STOP adds no place
     return {

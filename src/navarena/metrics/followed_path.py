@@ -68,6 +68,19 @@ class InstructionTrajectory(Trajectory):
 
 
 @dataclass(frozen=True)
+class UnscoredGraphTrajectory(Trajectory):
+    """The record of an episode on a navigation graph whose goal a file hides (test splits).
+
+    Attributes:
+        nodes: (K + 1,) int64 node numbers.
+        views: (K + 1,) int64, 0 to 35, along which the body looked.
+    """
+
+    nodes: Int[np.ndarray, "k1"]
+    views: Int[np.ndarray, "k1"]
+
+
+@dataclass(frozen=True)
 class GraphTrajectory(InstructionTrajectory):
     """The record of an episode that follows an instruction on a navigation graph.
 

@@ -6,7 +6,7 @@ from jaxtyping import Int
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
 from navarena.episodes.graph_episodes import require_graph_goal
-from navarena.metrics.followed_path import GraphTrajectory
+from navarena.metrics.followed_path import GraphTrajectory, UnscoredGraphTrajectory
 from navarena.metrics.instruction import SplReference, score_path
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.graphs.atlas import GraphAtlas
@@ -79,7 +79,7 @@ def record_nodes(
         "success_distance": task.success_distance,
     }
     if not is_known:
-        return Trajectory(**record)
+        return UnscoredGraphTrajectory(**record, nodes=nodes, views=views)
     walked = drop_repeats(nodes)
     costs = atlas.distance(walked[:, None], reference)
     length = path_length(atlas, reference)
