@@ -32,7 +32,8 @@ from navarena.simulation.rendering.views import ExtraObjects, Frames, Views
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.world import make_navmesh, open_world
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import TASKS, get_body_task
+from navarena.tasks.catalog import TASKS, get_body_task, get_task
+from navarena.tasks.task import Task
 
 PROCESSES = 2
 SMALL = Camera(width_px=64, height_px=48)
@@ -87,6 +88,8 @@ def warm_paths() -> None:
 def warm_protocols() -> None:
     """What is left: every protocol with the sensors of bodies and its own, and an evaluation."""
     for protocol in TASKS.names():
+        if not isinstance(get_task(protocol), Task):
+            continue  # on graphs there is no body whose kernels are compiled
         task = get_body_task(protocol)
         episode = load_episodes(task, "mini").episodes[0]
         batch = NavigationBatch(task, 1, sensors=tuple(dict.fromkeys((*SENSORS.names(), *task.sensors))))
