@@ -30,10 +30,10 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from navarena.tasks.env import NavigationEnv
-from navarena.tasks.task import OracleRules, Phase
+from navarena.tasks.task import Phase
 from navarena.tasks.teacher import BodyTeacher
 from navarena.tasks.vector_env import NavigationVectorEnv
-from navarena.tasks.vln_ce import IR2RCE, R2RCE
+from navarena.tasks.vln_ce import IR2RCE, R2RCE, TourOptions
 from tour_runs import TourRun
 
 SMALL = replace(VLN_CE, cameras=(Camera(width_px=16, height_px=16, channels=("rgb", "depth")),))
@@ -241,7 +241,7 @@ def test_the_expert_is_perfect_over_tours(worlds):
 
 
 def test_one_who_stops_at_once_is_scored_by_hand(worlds):
-    rows, tracks = run(StopAgent, [TOUR], task=SmallIR2RCE(OracleRules(precise_start=True)), worlds=worlds)
+    rows, tracks = run(StopAgent, [TOUR], task=SmallIR2RCE(TourOptions(precise_start=True)), worlds=worlds)
     tours = summarize_tours(list(rows.values()), TourScoring("paper", "changes")).metrics
     total, points = 0.0, 0
     for track in tracks.values():
@@ -252,7 +252,7 @@ def test_one_who_stops_at_once_is_scored_by_hand(worlds):
 
 
 def test_precise_starts(worlds):
-    _, exact = run(ExpertAgent, [TOUR], task=SmallIR2RCE(OracleRules(precise_start=True)), worlds=worlds)
+    _, exact = run(ExpertAgent, [TOUR], task=SmallIR2RCE(TourOptions(precise_start=True)), worlds=worlds)
     assert np.array_equal(exact["b_0"].positions[0], SOFA.start_position)
     _, loose = run(ExpertAgent, [TOUR], worlds=worlds)
     assert not np.array_equal(loose["b_0"].positions[0], SOFA.start_position)
@@ -265,12 +265,12 @@ def test_what_is_refused(worlds):
     with pytest.raises(InputError, match="one episode for each"):
         batch.start([0], [])
     with pytest.raises(InputError, match="oracle_radius"):
-        IR2RCE(OracleRules(oracle_radius=0.0))
+        IR2RCE(TourOptions(oracle_radius=0.0))
 
 
 def test_ids():
     assert get_task("r2r-ce-v1").protocol_id == "r2r-ce-v1"
-    assert get_task("ir2r-ce-v1").oracle == OracleRules()
+    assert get_task("ir2r-ce-v1").oracle == TourOptions()
     assert get_task("ir2r-ce-v1+oracle_radius=0.5").protocol_id == "ir2r-ce-v1+custom+oracle_radius=0.5"
 
 
@@ -291,7 +291,7 @@ def test_a_body_sees_what_lies_before_it(worlds):
 
 def test_peeking_shows_the_next_start_once(worlds):
     seen = []
-    for rules in (OracleRules(peeks_at_start=True), OracleRules()):
+    for rules in (TourOptions(peeks_at_start=True), TourOptions()):
         batch = NavigationBatch(SmallIR2RCE(rules), 1, sensors=("position",), worlds=worlds)
         tour = TourRun(batch, [TOUR])
         seen.append([])
