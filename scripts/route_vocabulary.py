@@ -19,7 +19,7 @@ def main() -> None:
     """Make every instruction of the split and count the words."""
     split = find_route_split("train")
     stream = Stream(ROUTE_SET, "train")
-    episodes = SceneEpisodes(R2R_CE_V1, split.scenes, split.ways * R2R_CE_V1.wordings, stream)
+    episodes = SceneEpisodes(R2R_CE_V1, split.scenes, split.paths * R2R_CE_V1.wordings, stream)
     episodes.make_all(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
     vocabulary = module.Vocabulary.of(episode.goal.instruction for episode in episodes)
     OUT.write_text("\n".join(vocabulary.words) + "\n", encoding="utf-8")

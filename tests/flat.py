@@ -40,19 +40,21 @@ ROOMS = (
 )
 
 
-def thing(object_id, category, x, z, room, **attributes):
+def obj(object_id, category, x, z, room, **attributes):
     return SceneObject(object_id, category, (x, 0.5, z), (0.4, 0.5, 0.4), room=room, attributes=attributes)
 
 
-THINGS = (
-    thing(11, "refrigerator", 0.5, 0.5, 1, color="white"),
-    thing(12, "sofa", 8.7, 0.5, 2, color="red", material="leather", size="large"),
-    thing(13, "sofa", 8.7, 3.5, 2, color="blue", material="leather", size="large"),
-    thing(14, "bed", 8.5, 7.7, 3, color="red"),
+OBJECTS = (
+    obj(11, "refrigerator", 0.5, 0.5, 1, color="white"),
+    obj(12, "sofa", 8.7, 0.5, 2, color="red", material="leather", size="large"),
+    obj(13, "sofa", 8.7, 3.5, 2, color="blue", material="leather", size="large"),
+    obj(14, "bed", 8.5, 7.7, 3, color="red"),
     SceneObject(15, "mug", (5.0, 1.0, 5.0), (0.04, 0.05, 0.04), room=3),
 )
 
 
 def draw_flat() -> World:
     scene = draw_scene(DRAWN, CELL, "flat")
-    return World.of(replace(scene, rooms=ROOMS, objects=(*scene.objects, *THINGS)), draw_navmesh(DRAWN, CELL))
+    return World.of(
+        replace(scene, rooms=ROOMS, objects=(*scene.objects, *OBJECTS)), draw_navmesh(DRAWN, CELL)
+    )

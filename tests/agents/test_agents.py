@@ -30,12 +30,12 @@ class Counter(SingleAgent):
         return self.steps
 
 
-class Told(SingleAgent):
+class Recording(SingleAgent):
     def __init__(self, task, seed):
-        self.told = (task, seed)
+        self.made_with = (task, seed)
 
     def reset(self):
-        assert self.told == (TASK, 11)
+        assert self.made_with == (TASK, 11)
 
     def act(self, observations):
         return 0
@@ -99,9 +99,9 @@ def test_forward_agent():
 
 def test_loading():
     assert isinstance(load_agent("agents.test_agents:Batched", TASK), Batched)
-    told = load_agent("agents.test_agents:Told", TASK, 11)
-    told.reset(starts(0))
-    assert told.act({}, np.ones(1, bool)).tolist() == [0]
+    agent = load_agent("agents.test_agents:Recording", TASK, 11)
+    agent.reset(starts(0))
+    assert agent.act({}, np.ones(1, bool)).tolist() == [0]
     assert load_agent("agents.test_agents:Counter", TASK).sensors == ("gps",)
 
 

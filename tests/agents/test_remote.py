@@ -41,7 +41,7 @@ class Follower:
 
 
 class Whole:
-    """Acts for the whole batch, and is told the starts."""
+    """Acts for the whole batch, and observes the starts."""
 
     sensors = ("gps",)
     privileged_inputs = ("a tip",)
@@ -115,7 +115,7 @@ def test_every_session_has_an_agent_of_its_own(serving):
     address = serving(Follower)
     first, second = (RemoteAgent(Connection(address), TASK) for _ in range(2))
     first.reset([Start(0, "a", "hall", Boundary.SCENE)])
-    with pytest.raises(RemoteError, match="KeyError"):  # the second was never told of an episode
+    with pytest.raises(RemoteError, match="KeyError"):  # the second was never given an episode
         second.act({"pointgoal_with_gps_compass": np.zeros((1, 2), np.float32)}, np.ones(1, bool))
 
 

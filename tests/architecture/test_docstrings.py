@@ -135,4 +135,4 @@ def test_public_signatures_are_typed() -> None:
 def test_rules_recognise_shapes_and_units() -> None:
     assert SHAPE.search("points: (N, 3) float32, metres") and SHAPE.search("(..., 3) unit vectors")
     assert not SHAPE.search("the points, in metres")
-    assert UNIT.search("metres") and not UNIT.search("the points of the thing")
+    assert UNIT.search("metres") and not UNIT.search("the points of the object")

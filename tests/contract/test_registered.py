@@ -222,8 +222,8 @@ def test_settings_can_be_pickled(protocol_id):
     again = pickle.loads(pickle.dumps(task))
     assert vars(again) == vars(task) and again.protocol_id == protocol_id
     recipe = () if isinstance(task, GraphTask) else (get_recipe(protocol_id), task.embodiment)
-    for thing in (*recipe, *BODIES.values(), EPISODES):
-        assert pickle.loads(pickle.dumps(thing)) == thing
+    for obj in (*recipe, *BODIES.values(), EPISODES):
+        assert pickle.loads(pickle.dumps(obj)) == obj
 
 
 def test_a_protocol_names_what_exists(protocol_id):

@@ -49,8 +49,8 @@ def test_equal_generators_give_equal_images_and_the_input_stays() -> None:
 
 
 def test_each_declares_how_the_goals_are_told_that_it_corrupts() -> None:
-    told = {"goal_image_noise": "image", "goal_synonyms": "object", "goal_paraphrase": "description"}
-    for name, modality in told.items():
+    modalities = {"goal_image_noise": "image", "goal_synonyms": "object", "goal_paraphrase": "description"}
+    for name, modality in modalities.items():
         corruption = find_corruption(name)
         assert isinstance(corruption, GoalCorruption)
         assert corruption.modality == modality

@@ -39,15 +39,15 @@ def test_make_is_repeatable(made, dungeon, tmp_path):
 
 def test_info_describes_the_file(made, capsys):
     assert main(["episodes", "info", str(made), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert set(told) == {
+    output = json.loads(capsys.readouterr().out)
+    assert set(output) == {
         *("file", "protocol", "dataset", "split", "seed", "hash", "dropped", "scenes", "episodes"),
         *("geodesic", "euclidean", "ratio", "categories", "objects", "difficulties", "hidden"),
         *("unreachable", "format", "files", "unknown_fields", "notices", "errata"),
     }
-    assert (told["episodes"], told["scenes"], told["protocol"]) == (12, 1, "pointnav-v1")
-    assert 1 <= told["geodesic"]["least"] <= told["geodesic"]["most"] <= 30
-    assert told["ratio"]["least"] >= 1 - 1e-9
+    assert (output["episodes"], output["scenes"], output["protocol"]) == (12, 1, "pointnav-v1")
+    assert 1 <= output["geodesic"]["least"] <= output["geodesic"]["most"] <= 30
+    assert output["ratio"]["least"] >= 1 - 1e-9
     assert main(["episodes", "info", str(made)]) == 0
     assert "12 episodes in 1 scenes" in capsys.readouterr().out
 

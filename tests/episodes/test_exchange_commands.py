@@ -41,9 +41,13 @@ def printed(capsys, *arguments, code=0):
 
 def test_info_and_stats(tmp_path, capsys):
     file = store(tmp_path / "val.json.gz", {**HM3D, "license": "MIT"})
-    told = printed(capsys, "episodes", "info", file)
-    assert (told["format"], told["episodes"], told["objects"]) == ("habitat-objectnav-hm3d", 2, {"bed": 2})
-    assert list(told["unknown_fields"]) == ["(top level) license"]
+    output = printed(capsys, "episodes", "info", file)
+    assert (output["format"], output["episodes"], output["objects"]) == (
+        "habitat-objectnav-hm3d",
+        2,
+        {"bed": 2},
+    )
+    assert list(output["unknown_fields"]) == ["(top level) license"]
     numbers = printed(capsys, "episodes", "stats", file)
     assert numbers["categories"] == {"bed": 2} and numbers["path_length"] == pytest.approx(2 * 5.40846)
     assert main(["episodes", "info", str(file)]) == 0
@@ -56,8 +60,8 @@ def test_info_and_stats(tmp_path, capsys):
 
 def test_files_that_hide_their_distances(tmp_path, capsys):
     file = store(tmp_path / "test.json", ROBOTHOR_TEST)
-    told = printed(capsys, "episodes", "info", file)
-    assert told["hidden"] == 1 and told["geodesic"] is None
+    output = printed(capsys, "episodes", "info", file)
+    assert output["hidden"] == 1 and output["geodesic"] is None
     assert main(["episodes", "stats", str(file)]) == 0
 
 
@@ -76,9 +80,9 @@ def test_splits_have_statistics(capsys, tmp_path):
 
 
 def test_an_audit_passes_and_fails(pointnav_file, dungeon, tmp_path, capsys):
-    told = printed(capsys, "episodes", "audit", pointnav_file, "--scenes", dungeon)
-    assert told["expert"] and told["episodes"] == 8 and not told["findings"]
-    assert told["protocol"] == "pointnav-v1" and told["body"] == "locobot"
+    output = printed(capsys, "episodes", "audit", pointnav_file, "--scenes", dungeon)
+    assert output["expert"] and output["episodes"] == 8 and not output["findings"]
+    assert output["protocol"] == "pointnav-v1" and output["body"] == "locobot"
     bad = [
         replace(one, geodesic_distance=99.0)
         for one in load_episodes("pointnav-v1", "", pointnav_file).episodes[:2]
@@ -86,8 +90,8 @@ def test_an_audit_passes_and_fails(pointnav_file, dungeon, tmp_path, capsys):
     path = tmp_path / "bad.json"
     write_document(make_document("habitat-pointnav", bad), path)
     arguments = ("episodes", "audit", path, "--scenes", dungeon, "--body", "locobot")
-    told = printed(capsys, *arguments, code=1)
-    assert told["checks"]["distance"] == 2 and len(told["bad_episodes"]) == 2 and not told["expert"]
+    output = printed(capsys, *arguments, code=1)
+    assert output["checks"]["distance"] == 2 and len(output["bad_episodes"]) == 2 and not output["expert"]
     assert main([*map(str, arguments)]) == 1
     out = capsys.readouterr().out
     assert "2 of 2 episodes are bad" in out and "99.000" in out
@@ -99,27 +103,30 @@ def test_objects_of_our_own_lists_are_counted_in_their_scenes(tmp_path, capsys):
     asked = ("objectnav-hm3d2022-v1", "--scene", scene, "--per-scene", "1")
     assert main(["episodes", "make", *asked, "--out", str(file)]) == 0
     capsys.readouterr()
-    told = printed(capsys, "episodes", "stats", file)
+    output = printed(capsys, "episodes", "stats", file)
     recipe = get_recipe("objectnav-hm3d2022-v1")
     views = find_view_points(open_world(scene, recipe.embodiment), recipe.view_points)
-    assert told["instances_by_category"] == dict(sorted(Counter(views.categories).items()))
-    assert told["instances_by_scene"] == {scene: len(views.objects)} and sum(told["categories"].values()) == 1
+    assert output["instances_by_category"] == dict(sorted(Counter(views.categories).items()))
+    assert (
+        output["instances_by_scene"] == {scene: len(views.objects)}
+        and sum(output["categories"].values()) == 1
+    )
 
 
 def test_the_embedded_episodes_pass_the_audit(capsys):
-    told = printed(capsys, "episodes", "audit", "houses-v1/mini")
-    assert told["expert"] and told["episodes"] == 40 and not told["findings"]
+    output = printed(capsys, "episodes", "audit", "houses-v1/mini")
+    assert output["expert"] and output["episodes"] == 40 and not output["findings"]
 
 
 def test_an_evaluation_runs_on_a_file_of_habitat(pointnav_file, dungeon, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "meshes").mkdir()
     (tmp_path / "meshes" / "dungeon.obj").symlink_to(dungeon)
-    told = printed(
+    output = printed(
         capsys, "evaluate", "pointnav-v1", "--dataset", pointnav_file, "--agent", "expert", "--out", "run"
     )
-    assert told["identity"].startswith("pointnav-v1@habitat-pointnav/val#")
-    assert told["metrics"]["success"]["mean"] == 1 and told["episodes"] == 8
+    assert output["identity"].startswith("pointnav-v1@habitat-pointnav/val#")
+    assert output["metrics"]["success"]["mean"] == 1 and output["episodes"] == 8
 
 
 def test_an_evaluation_runs_on_a_folder_of_files(pointnav_file, dungeon, tmp_path, capsys, monkeypatch):
@@ -130,8 +137,8 @@ def test_an_evaluation_runs_on_a_folder_of_files(pointnav_file, dungeon, tmp_pat
     folder.mkdir(parents=True)
     (folder / "dungeon.json.gz").write_bytes(pointnav_file.read_bytes())
     arguments = ("--dataset", "all/content", "--agent", "forward", "--episodes", 2, "--out", "run")
-    told = printed(capsys, "evaluate", "pointnav-v1", *arguments)
-    assert told["identity"].startswith("pointnav-v1@habitat-pointnav/custom-all-first-2#")
+    output = printed(capsys, "evaluate", "pointnav-v1", *arguments)
+    assert output["identity"].startswith("pointnav-v1@habitat-pointnav/custom-all-first-2#")
 
 
 def test_an_evaluation_names_what_does_not_fit(tmp_path, pointnav_file, capsys):
@@ -149,8 +156,8 @@ def test_made_episodes_in_a_layout_of_the_community(dungeon, tmp_path, capsys):
     made = ("episodes", "make", "pointnav-v1", "--scene", dungeon, "--per-scene", 3, "--out", file)
     assert main([*map(str, made), "--layout", "habitat-pointnav"]) == 0
     capsys.readouterr()
-    told = printed(capsys, "episodes", "audit", file)
-    assert told["episodes"] == 3 and not told["findings"]
+    output = printed(capsys, "episodes", "audit", file)
+    assert output["episodes"] == 3 and not output["findings"]
 
 
 @pytest.mark.parametrize(
@@ -171,8 +178,8 @@ def test_objects_are_written_with_their_numbers_and_pass_the_audit(
     assert number.items() <= content["category_to_task_category_id"].items()
     for goals in content.get("goals_by_category", {}).values():
         assert goals and all(goal["view_points"] for goal in goals)
-    told = printed(capsys, "episodes", "audit", file)
-    assert told["episodes"] == 2 and told["expert"] and not told["findings"]
+    output = printed(capsys, "episodes", "audit", file)
+    assert output["episodes"] == 2 and output["expert"] and not output["findings"]
 
 
 def test_one_object_of_robothor_is_written_with_the_way_to_it(tmp_path, capsys):
@@ -186,8 +193,8 @@ def test_one_object_of_robothor_is_written_with_the_way_to_it(tmp_path, capsys):
         length = np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
         assert length == pytest.approx(row["shortest_path_length"], abs=0.02)
         assert row["target_position"] and row["scene"] == scene
-    told = printed(capsys, "episodes", "audit", file, "--protocol", "objectnav-robothor2020-v1")
-    assert told["episodes"] == 2 and told["expert"] and not told["findings"]
+    output = printed(capsys, "episodes", "audit", file, "--protocol", "objectnav-robothor2020-v1")
+    assert output["episodes"] == 2 and output["expert"] and not output["findings"]
 
 
 def test_repeated_ids_are_refused(pointnav_file, tmp_path):

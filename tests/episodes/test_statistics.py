@@ -7,6 +7,7 @@ import pytest
 
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_points import GoalPoints, euclidean_distance
 from navarena.episodes.goals import (
     GoalImage,
     ImageGoal,
@@ -16,7 +17,6 @@ from navarena.episodes.goals import (
     PointGoal,
     ViewPoint,
 )
-from navarena.episodes.stages import GoalPoints, euclidean_distance
 from navarena.episodes.statistics import Histogram, Spread, compute_statistics
 
 START = (0.0, 0.0, 0.0)
@@ -93,16 +93,16 @@ def test_hidden_goals_have_no_distance():
 def test_bare_objects_are_where_the_path_of_the_file_ends():
     """RoboTHOR 2020 gives an object and a path that ends where it is seen from; distances are to there."""
     points = GoalPoints()
-    (stage,) = points.stages(ObjectGoal("bed", (BARE,), arrival=(7.0, 0.0, 1.0)))
-    assert stage.tolist() == [[7, 0, 1]]
-    (seen,) = points.stages(ObjectGoal("bed", (NEAR, BARE), arrival=(7.0, 0.0, 1.0)))
+    (places,) = points.point_sets(ObjectGoal("bed", (BARE,), arrival=(7.0, 0.0, 1.0)))
+    assert places.tolist() == [[7, 0, 1]]
+    (seen,) = points.point_sets(ObjectGoal("bed", (NEAR, BARE), arrival=(7.0, 0.0, 1.0)))
     assert len(seen) == 3
 
 
 def test_points_of_shared_objects_are_made_once():
     points = GoalPoints()
     shared = (NEAR, BARE)
-    first, second = (points.stages(ObjectGoal("bed", shared))[0] for _ in range(2))
+    first, second = (points.point_sets(ObjectGoal("bed", shared))[0] for _ in range(2))
     assert first is second and first.tolist() == [[3, 0, 4], [8, 0, 0], [0, 0, 2]]
 
 

@@ -99,11 +99,11 @@ class Absent(Walker):
 class TellTale(Walker):
     """Writes down what ended."""
 
-    told = []
+    starts_seen = []
 
     def reset(self, starts):
         super().reset(starts)
-        self.told.extend((start.episode_id, start.boundary) for start in starts)
+        self.starts_seen.extend((start.episode_id, start.boundary) for start in starts)
 
     def choose(self, slot, offset):
         return 1
@@ -236,15 +236,15 @@ def test_a_resumed_scene_is_remembered_again(tmp_path):
 def test_a_breakdown_ends_the_memory_of_its_own_scene_only(tmp_path, batch_size):
     evaluation = run(tmp_path, "ForgetfulLearner", forget="never", batch_size=batch_size)
     assert [row.status for row in evaluation.rows] == ["ok", "ok", "crashed", "ok"] * 10
-    # the fresh agent of the fourth episode is told that all has ended
+    # the fresh agent of the fourth episode learns that all has ended
     assert steps_by_episode(evaluation) == [1, 2, 0, 1] * 10
 
 
 def test_boundaries_of_subtasks(tmp_path):
     for forget, boundary in (("subtask", Boundary.EPISODE), ("episode", Boundary.SUBTASK)):
-        TellTale.told.clear()
+        TellTale.starts_seen.clear()
         run(tmp_path / forget, "TellTale", count=1, subtasks=True, forget=forget, episode_steps=8)
-        assert TellTale.told == [("e000", Boundary.SCENE), ("e000", boundary), ("e000", boundary)]
+        assert TellTale.starts_seen == [("e000", Boundary.SCENE), ("e000", boundary), ("e000", boundary)]
 
 
 def test_chains_and_shares():

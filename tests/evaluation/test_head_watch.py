@@ -1,4 +1,4 @@
-"""A cluster whose head has died is told in one line; needs no Ray."""
+"""A cluster whose head has died is reported in one line; needs no Ray."""
 
 import socket
 

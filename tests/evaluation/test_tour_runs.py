@@ -120,7 +120,7 @@ def test_a_run_that_was_cut_off_goes_on_to_the_same_rows(tmp_path, monkeypatch):
 
 
 class Faulty(Agent):
-    """Stops at once; breaks where it is told to, by "crash" or "illegal", in it or before it."""
+    """Stops at once; breaks at a chosen place, by "crash" or "illegal", in it or before it."""
 
     sensors = ("phase", "tour_position")
     fault, phase, position = "crash", 0, 1

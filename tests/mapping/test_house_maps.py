@@ -32,7 +32,7 @@ def surface(world):
     u, v = generator.random((2, len(owner)))
     u, v = np.where(u + v > 1, 1 - u, u), np.where(u + v > 1, 1 - v, v)
     points = corners[owner, 0] + u[:, None] * first[owner] + v[:, None] * second[owner]
-    ids = {thing.object_id: scene.categories.index(thing.category) + 1 for thing in scene.objects}
+    ids = {obj.object_id: scene.categories.index(obj.category) + 1 for obj in scene.objects}
     values = np.array([ids.get(number, 0) for number in scene.triangle_object.tolist()])
     return points, values[owner]
 

@@ -1,4 +1,4 @@
-"""Things in hand-made scenes: where they are put, what belongs together, what makes room."""
+"""Objects in hand-made scenes: where they are put, what belongs together, what makes room."""
 
 import math
 
@@ -44,11 +44,11 @@ def test_a_thing_lies_where_its_pixels_are():
     """Four pixels around the optical axis at 2 m, 90 degrees wide: 0.1 m a pixel."""
     memory = InstanceMemory(1, SMALL)
     assert memory.observe(0, look([MIDDLE])) == [0]
-    (thing,) = memory.instances(0)
-    assert np.allclose(thing.middle, [0.0, 1.0, -2.0]) and np.allclose(thing.size, [0.3, 0.3, 0.0])
-    assert (thing.category, thing.pixels, len(thing.views)) == ("chair", 16, 1)
-    to_camera = [0.0, 1.0, 0.0] - thing.points
-    assert np.allclose(thing.sides, to_camera / np.linalg.norm(to_camera, axis=1, keepdims=True))
+    (obj,) = memory.instances(0)
+    assert np.allclose(obj.middle, [0.0, 1.0, -2.0]) and np.allclose(obj.size, [0.3, 0.3, 0.0])
+    assert (obj.category, obj.pixels, len(obj.views)) == ("chair", 16, 1)
+    to_camera = [0.0, 1.0, 0.0] - obj.points
+    assert np.allclose(obj.sides, to_camera / np.linalg.norm(to_camera, axis=1, keepdims=True))
     memory.observe(0, look([MIDDLE], pose(x=5.0, yaw=math.pi / 2)))
     assert np.allclose(memory.instances(0)[1].middle, [3.0, 1.0, 0.0]), "to the left of yaw 0 is -x"
 
@@ -68,27 +68,27 @@ def test_two_halves_become_one_when_the_middle_is_seen():
     halves = [((18, 22), (8, 13)), ((18, 22), (27, 32))]
     assert memory.observe(0, look(halves)) == [0, 1]
     assert memory.observe(0, look([((18, 22), (8, 32))])) == [0]
-    (thing,) = memory.instances(0)
-    assert np.allclose(thing.size[0], 2.3, atol=0.15) and memory.find(0, 1) is None
-    assert thing.pixels == 2 * 20 + 96
+    (obj,) = memory.instances(0)
+    assert np.allclose(obj.size[0], 2.3, atol=0.15) and memory.find(0, 1) is None
+    assert obj.pixels == 2 * 20 + 96
 
 
 def test_tracked_segments_never_merge_and_are_known_again_elsewhere():
     memory = InstanceMemory(1, SMALL)
     assert memory.observe(0, look([MIDDLE], tracked=True)) == [0]
     moved = look([((0, 2), (0, 2)), MIDDLE], tracked=True)
-    assert memory.observe(0, moved) == [0, 1], "number 1 is still the first thing, 2 a new one where it was"
+    assert memory.observe(0, moved) == [0, 1], "number 1 is still the first object, 2 a new one where it was"
     assert len(memory.instances(0)) == 2
 
 
 def test_what_is_too_far_is_kept_as_a_direction_until_it_is_near():
     memory = InstanceMemory(1, SMALL)
     memory.observe(0, look([MIDDLE], metres=5.0, tracked=True))
-    (thing,) = memory.instances(0)
-    assert not len(thing.points) and not thing.views
-    assert np.allclose(thing.beyond, [0.0, 1.0, -5.0])
+    (obj,) = memory.instances(0)
+    assert not len(obj.points) and not obj.views
+    assert np.allclose(obj.beyond, [0.0, 1.0, -5.0])
     memory.observe(0, look([MIDDLE], tracked=True))
-    assert thing.beyond is None and np.allclose(thing.middle, [0.0, 1.0, -2.0])
+    assert obj.beyond is None and np.allclose(obj.middle, [0.0, 1.0, -2.0])
     assert memory.observe(0, look([LEFT], metres=5.0)) == [], "untracked it could not be found again"
 
 
@@ -96,15 +96,15 @@ def test_one_view_from_each_side_and_the_better_one_stays():
     memory = InstanceMemory(1, SMALL)
     memory.observe(0, look([MIDDLE], color=10))
     memory.observe(0, look([MIDDLE], color=20))
-    (thing,) = memory.instances(0)
-    assert [view.crop.max() for view in thing.views] == [10] and thing.version == 1
+    (obj,) = memory.instances(0)
+    assert [view.crop.max() for view in obj.views] == [10] and obj.version == 1
     large = ((14, 26), (14, 26))
     memory.observe(0, look([large], color=30))
-    assert [(view.crop.max(), view.quality, view.moment) for view in thing.views] == [(30, 144.0, 3)]
+    assert [(view.crop.max(), view.quality, view.moment) for view in obj.views] == [(30, 144.0, 3)]
     memory.observe(0, look([MIDDLE], pose(z=-4.0, yaw=math.pi), color=40))
-    assert sorted(view.crop.max() for view in thing.views) == [30, 40]
-    assert len({view.sector for view in thing.views}) == 2 and thing.quality == 144.0
-    assert sorted(view.color.tolist() for view in thing.views) == [[30.0] * 3, [40.0] * 3]
+    assert sorted(view.crop.max() for view in obj.views) == [30, 40]
+    assert len({view.sector for view in obj.views}) == 2 and obj.quality == 144.0
+    assert sorted(view.color.tolist() for view in obj.views) == [[30.0] * 3, [40.0] * 3]
 
 
 def test_memories_are_bounded_and_the_worst_seen_makes_room():
@@ -128,16 +128,16 @@ def test_agents_and_resets_do_not_touch_one_another():
 def test_features_find_the_most_similar():
     memory = InstanceMemory(1, InstanceSettings(stride=1, min_pixels=2, features=2))
     memory.observe(0, look([LEFT, MIDDLE]))
-    things = memory.instances(0)
-    assert memory.similarities(things, np.array([1, 0], np.float32)).tolist() == [-1.0, -1.0]
+    objects = memory.instances(0)
+    assert memory.similarities(objects, np.array([1, 0], np.float32)).tolist() == [-1.0, -1.0]
     views = memory.missing_features(0)
     memory.set_features(views, np.array([[1, 0], [0.6, 0.8]], np.float32))
     assert memory.missing_features(0) == []
-    assert np.allclose(memory.similarities(things, np.array([0, 1], np.float32)), [0.0, 0.8])
+    assert np.allclose(memory.similarities(objects, np.array([0, 1], np.float32)), [0.0, 0.8])
     with pytest.raises(InputError, match="finite features of shape \\(2, 2\\)"):
         memory.set_features(views, np.full((2, 2), np.nan, np.float32))
     with pytest.raises(InputError, match="feature of shape \\(2,\\)"):
-        memory.similarities(things, np.zeros(3, np.float32))
+        memory.similarities(objects, np.zeros(3, np.float32))
 
 
 def test_a_matcher_judges_every_view_and_the_best_counts():
@@ -145,12 +145,12 @@ def test_a_matcher_judges_every_view_and_the_best_counts():
     memory.observe(0, look([LEFT], color=10))
     memory.observe(0, look([MIDDLE], color=20))
     memory.observe(0, look([MIDDLE], pose(z=-4.0, yaw=math.pi), color=90))
-    things = memory.instances(0)
+    objects = memory.instances(0)
     brightness = lambda crops: np.array([crop.mean() / 100 for crop in crops], np.float32)  # noqa: E731
-    assert np.allclose(memory.match(things, brightness), [0.1, 0.9])
+    assert np.allclose(memory.match(objects, brightness), [0.1, 0.9])
     assert memory.match([], brightness).shape == (0,)
     with pytest.raises(InputError, match="expected 3 scores"):
-        memory.match(things, lambda crops: np.zeros(1, np.float32))
+        memory.match(objects, lambda crops: np.zeros(1, np.float32))
 
 
 def test_segments_that_say_nothing_are_overlooked():

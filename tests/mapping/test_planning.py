@@ -206,16 +206,16 @@ def test_frontiers_by_hand():
 
 
 def test_stands_are_near_and_in_plain_view():
-    """A thing in the corner of the inner room, to which no door leads from above."""
+    """An object in the corner of the inner room, to which no door leads from above."""
     scores, grid = draw(ROOM)
     terrain = build_terrain(scores, grid, SLIM)
     reach = flood_terrain(terrain, at(terrain, 1, 1))
-    thing = np.array([[0.35, 0.5, 0.35]])
-    assert find_viewing_cell(terrain, reach, thing, np.zeros(1), 0.25, 0.0) == at(terrain, 5, 3)
-    assert find_viewing_cell(terrain, reach, thing, np.zeros(1), 0.05, 0.0) == at(terrain, 3, 3)
-    assert find_viewing_cell(terrain, reach, thing, np.full(1, 0.28), 0.31, 0.0) == at(terrain, 3, 6)
+    obj = np.array([[0.35, 0.5, 0.35]])
+    assert find_viewing_cell(terrain, reach, obj, np.zeros(1), 0.25, 0.0) == at(terrain, 5, 3)
+    assert find_viewing_cell(terrain, reach, obj, np.zeros(1), 0.05, 0.0) == at(terrain, 3, 3)
+    assert find_viewing_cell(terrain, reach, obj, np.full(1, 0.28), 0.31, 0.0) == at(terrain, 3, 6)
     assert find_viewing_cell(terrain, reach, np.zeros((0, 3)), np.zeros(0), 0.3, 0.0) is None
-    assert find_viewing_cell(terrain, reach, thing + 5.0, np.zeros(1), 0.3, 0.0) is None
+    assert find_viewing_cell(terrain, reach, obj + 5.0, np.zeros(1), 0.3, 0.0) is None
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,10 @@ def see_room(x, z, yaw):
     return np.repeat(np.minimum(to_x, to_z)[None], CAMERA.height_px, 0)[None].astype(np.float32)
 
 
-def follow(odometry, motions, told):
-    """True poses (K + 1, 3) of a body that makes `motions` (K, 3), and those reckoned from `told` (K, 3)."""
+def follow(odometry, motions, commanded):
+    """True poses (K + 1, 3) of a body making `motions` (K, 3), and those reckoned from `commanded` (K, 3)."""
     true, reckoned = [np.zeros(3)], []
-    for motion, expected in zip([np.zeros(3), *motions], [np.zeros(3), *told]):
+    for motion, expected in zip([np.zeros(3), *motions], [np.zeros(3), *commanded]):
         true.append(compose(true[-1], motion))
         seen = odometry.update(see_room(*true[-1]), expected[None], FRAME)
         reckoned.append(seen[0].copy())
@@ -110,11 +110,11 @@ def test_a_scan_fits_best_where_it_was_stamped():
 def test_noise_of_motion_is_seen_in_depth():
     """Round the room with walks and turns that stray as PyRobot's do."""
     generator = make_generator("round the room")
-    told = np.array([(0.25, 0, 0), (0, 0, math.pi / 6), (0, 0, math.pi / 6), (0.25, 0, 0)] * 9, float)
-    strays = generator.normal(size=told.shape) * (0.04, 0.04, 0.06) + (0.0, 0.0, 0.02)
-    true, reckoned = follow(ScanOdometry(1, CAMERA, SMALL), told + strays, told)
+    commanded = np.array([(0.25, 0, 0), (0, 0, math.pi / 6), (0, 0, math.pi / 6), (0.25, 0, 0)] * 9, float)
+    strays = generator.normal(size=commanded.shape) * (0.04, 0.04, 0.06) + (0.0, 0.0, 0.02)
+    true, reckoned = follow(ScanOdometry(1, CAMERA, SMALL), commanded + strays, commanded)
     blind = [np.zeros(3)]
-    for motion in told:
+    for motion in commanded:
         blind.append(compose(blind[-1], motion))
     off = np.linalg.norm((reckoned - true)[:, :2], axis=1)
     lost = np.linalg.norm((np.array(blind) - true)[:, :2], axis=1)
@@ -129,9 +129,9 @@ def test_without_sight_the_actions_count():
     dark = np.zeros((1, CAMERA.height_px, CAMERA.width_px), np.float32)
     pose = np.zeros(3)
     for motion in ([0.0, 0.0, 0.0], [0.25, 0.0, 0.0], [0.0, 0.0, 0.5], [0.25, 0.1, 0.0]):
-        told = np.array(motion)
-        pose = compose(pose, told)
-        np.testing.assert_array_equal(odometry.update(dark, told[None], FRAME)[0], pose)
+        commanded = np.array(motion)
+        pose = compose(pose, commanded)
+        np.testing.assert_array_equal(odometry.update(dark, commanded[None], FRAME)[0], pose)
 
 
 @settings(max_examples=5, deadline=None)
@@ -141,12 +141,16 @@ def test_bodies_do_not_touch_one_another(yaw, bodies, threads):
     alone = ScanOdometry(1, CAMERA, SMALL)
     together = ScanOdometry(bodies, CAMERA, SMALL, threads)
     for pose in ((0.0, 0.0, yaw), (0.1, -0.2, yaw)):
-        depth, told = see_room(*pose), np.array([[0.25, 0.0, 0.0]])
-        one = alone.update(depth, told, FRAME)
+        depth, commanded = see_room(*pose), np.array([[0.25, 0.0, 0.0]])
+        one = alone.update(depth, commanded, FRAME)
         others = np.repeat(depth, bodies, 0)
         others[1:] *= 0.9
         all_of_them = together.update(
-            (others - 1) / 4, np.repeat(told, bodies, 0), np.repeat(FRAME, bodies, 0), scale=4.0, offset=1.0
+            (others - 1) / 4,
+            np.repeat(commanded, bodies, 0),
+            np.repeat(FRAME, bodies, 0),
+            scale=4.0,
+            offset=1.0,
         )
         np.testing.assert_allclose(all_of_them[0], one[0], atol=2e-3)
 
@@ -154,28 +158,28 @@ def test_bodies_do_not_touch_one_another(yaw, bodies, threads):
 def test_only_active_bodies_move_and_a_reset_forgets():
     odometry = ScanOdometry(2, CAMERA, SMALL)
     depths, frames = np.repeat(see_room(0.0, 0.0, 0.0), 2, 0), np.repeat(FRAME, 2, 0)
-    told = np.array([[0.25, 0.0, 0.0]] * 2)
-    odometry.update(depths, told, frames)
+    commanded = np.array([[0.25, 0.0, 0.0]] * 2)
+    odometry.update(depths, commanded, frames)
     assert not odometry.poses.any(), "the first image is the origin"
-    odometry.update(np.repeat(see_room(0.0, -0.25, 0.0), 2, 0), told, frames, np.array([True, False]))
+    odometry.update(np.repeat(see_room(0.0, -0.25, 0.0), 2, 0), commanded, frames, np.array([True, False]))
     assert odometry.poses[0, 1] == pytest.approx(-0.25, abs=0.03) and not odometry.poses[1].any()
     odometry.reset([0])
-    odometry.update(depths, told, frames)
+    odometry.update(depths, commanded, frames)
     assert not odometry.poses[0].any()
 
 
 def test_bad_input_is_refused():
     odometry = ScanOdometry(1, CAMERA, SMALL)
-    depth, told = see_room(0.0, 0.0, 0.0), np.zeros((1, 3))
+    depth, commanded = see_room(0.0, 0.0, 0.0), np.zeros((1, 3))
     with pytest.raises(InputError, match=r"shape \(1, 36, 64\), got \(1, 36, 63\)"):
-        odometry.update(depth[:, :, 1:], told, FRAME)
+        odometry.update(depth[:, :, 1:], commanded, FRAME)
     rolled = FRAME.copy()
     rolled[0, 1, 0] = 0.1
     with pytest.raises(InputError, match="do not roll"):
-        odometry.update(depth, told, rolled)
-    odometry.update(depth, told, FRAME)
+        odometry.update(depth, commanded, rolled)
+    odometry.update(depth, commanded, FRAME)
     with pytest.raises(InputError, match="finite motions"):
-        odometry.update(depth, told * np.nan, FRAME)
+        odometry.update(depth, commanded * np.nan, FRAME)
     with pytest.raises(InputError, match="positive lengths"):
         ScanSettings(cell=0.0)
     with pytest.raises(InputError, match="at least one layer"):
@@ -197,14 +201,14 @@ def test_errors_in_noisy_houses_are_a_few_centimetres_a_metre():
     batch.start(range(count), episodes)
     expert.reset([Start(row, one.episode_id, one.scene_id) for row, one in enumerate(episodes)])
     odometry, frames = ScanOdometry(count, camera), world_from_camera(Bodies(count), camera)
-    blind, told, walked = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count)
+    blind, commanded, walked = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count)
     while batch.running.any():
         running, before = batch.running, batch.simulator.positions.copy()
         depths = np.ascontiguousarray(batch.observations["depth"][..., 0])
-        odometry.update(depths, told, frames, running, scale=9.9, offset=0.1)
+        odometry.update(depths, commanded, frames, running, scale=9.9, offset=0.1)
         actions = expert.act(batch.observations, running)
-        told = motions[actions]
-        blind[running] = [compose(*both) for both in zip(blind[running], told[running])]
+        commanded = motions[actions]
+        blind[running] = [compose(*both) for both in zip(blind[running], commanded[running])]
         batch.step(actions, running)
         walked += np.linalg.norm(batch.simulator.positions - before, axis=1)
     true = true_poses(batch.simulator.bodies)

@@ -166,7 +166,7 @@ def test_variance_parts_are_recovered():
 
 
 def slow_two_levels(values, clusters, generator, resamples):
-    """The same thing, one resample at a time, by concatenation; other draws."""
+    """The same, one resample at a time, by concatenation; other draws."""
     members = [values[clusters == label] for label in np.unique(clusters)]
     means = []
     for _ in range(resamples):

@@ -20,8 +20,8 @@ from navarena.metrics import (
 INF = float("inf")
 
 
-def make_life(xs, told, ended=(), begun=(), left=(), reached=(), **changes):
-    """A walk along x; `told` is a letter for each modality, the other lists speak of ended sub-tasks."""
+def make_life(xs, letters, ended=(), begun=(), left=(), reached=(), **changes):
+    """A walk along x; `letters` is a letter for each modality, the other lists speak of ended sub-tasks."""
     steps = len(xs) - 1
     positions = np.zeros((steps + 1, 3))
     positions[:, 0] = xs
@@ -35,7 +35,7 @@ def make_life(xs, told, ended=(), begun=(), left=(), reached=(), **changes):
         "start_distance": 1.0,
         "stopped": True,
         "success_distance": 0.25,
-        "modalities": tuple({"o": "object", "d": "description", "i": "image"}[one] for one in told),
+        "modalities": tuple({"o": "object", "d": "description", "i": "image"}[one] for one in letters),
         "ended_after": np.array(ended, np.int64),
         "begun_at": np.array(begun, float),
         "ended_at": np.array(left, float),
@@ -48,7 +48,7 @@ def make_life(xs, told, ended=(), begun=(), left=(), reached=(), **changes):
 
 
 TABLE = [
-    # name, xs, told, ended, begun, left, reached | S, SPL, SoftSPL of each sub-task
+    # name, xs, letters, ended, begun, left, reached | S, SPL, SoftSPL of each sub-task
     ("straight to both", [0, 2, 2, 5, 5], "od", [2, 4], [2, 3], [0, 0], [1, 1], [1, 1], [1, 1], [1, 1]),
     (
         "twice as far to the second",
@@ -185,7 +185,7 @@ def test_the_oracle_gives_away_the_last_declaration_only():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"told": ""}, "expected at least one sub-task"),
+        ({"letters": ""}, "expected at least one sub-task"),
         ({"ended": [1, 2, 3]}, "at most 2 ended, got 3"),
         ({"ended": [0]}, r"rising within 1..2, got \[0\]"),
         ({"ended": [3]}, r"rising within 1..2, got \[3\]"),
@@ -196,7 +196,14 @@ def test_the_oracle_gives_away_the_last_declaration_only():
     ],
 )
 def test_broken_records_are_refused(change, message):
-    fields = {"xs": [0, 1, 2], "told": "od", "ended": [1], "begun": [1], "left": [0], "reached": [1]} | change
+    fields = {
+        "xs": [0, 1, 2],
+        "letters": "od",
+        "ended": [1],
+        "begun": [1],
+        "left": [0],
+        "reached": [1],
+    } | change
     with pytest.raises(InputError, match=message):
         make_life(**fields)
 
@@ -210,8 +217,8 @@ def lives(draw):
     lists = [draw(st.lists(kind, min_size=len(ended), max_size=len(ended))) for kind in (metres, metres)]
     reached = draw(st.lists(st.booleans(), min_size=len(ended), max_size=len(ended)))
     moves = draw(st.lists(st.floats(0, 1), min_size=steps, max_size=steps))
-    told = draw(st.lists(st.sampled_from("odi"), min_size=goals, max_size=goals))
-    return [0, *moves], told, ended, *lists, reached
+    letters = draw(st.lists(st.sampled_from("odi"), min_size=goals, max_size=goals))
+    return [0, *moves], letters, ended, *lists, reached
 
 
 @settings(max_examples=60, deadline=None)
@@ -223,10 +230,15 @@ def test_invariants(fields):
     for values in (scores.success, scores.spl, scores.soft_spl):
         assert values.shape == (len(life.modalities),) and ((values >= 0) & (values <= 1)).all()
     assert (scores.spl <= scores.success).all()
-    names = [f"{told}_{what}" for told in ("object", "description", "image") for what in ("subtasks", "spl")]
+    names = [
+        f"{modality}_{what}"
+        for modality in ("object", "description", "image")
+        for what in ("subtasks", "spl")
+    ]
     values = compute_metrics(names, life)
     total = sum(
-        values[f"{told}_subtasks"] * values[f"{told}_spl"] for told in ("object", "description", "image")
+        values[f"{modality}_subtasks"] * values[f"{modality}_spl"]
+        for modality in ("object", "description", "image")
     )
     assert total == pytest.approx(scores.spl.sum())
 

@@ -330,7 +330,7 @@ def write_gibson(root, name="Adrian", table=True, labels=True):
 
 
 def replica_table():
-    def thing(key, kind, center, sizes, turn=(0, 0, 0, 1), moved=(0, 0, 0)):
+    def obj(key, kind, center, sizes, turn=(0, 0, 0, 1), moved=(0, 0, 0)):
         box = {
             "abb": {"center": center, "sizes": sizes},
             "orientation": {"rotation": list(turn), "translation": list(moved)},
@@ -341,9 +341,9 @@ def replica_table():
     return {
         "classes": [{"id": 7, "name": "bed"}, {"id": 20, "name": "chair"}, {"id": 40, "name": "floor"}],
         "objects": [
-            thing(1, 40, [0, 0, 0], [4, 4, 0.02]),
-            thing(5, 7, [0, 0, 0], [1.5, 2, 0.5], (0, 0, quarter, quarter), (-0.8, -1.05, 0.25)),
-            thing(9, 20, [1.25, 1.25, 0.45], [0.5, 0.5, 0.9]),
+            obj(1, 40, [0, 0, 0], [4, 4, 0.02]),
+            obj(5, 7, [0, 0, 0], [1.5, 2, 0.5], (0, 0, quarter, quarter), (-0.8, -1.05, 0.25)),
+            obj(9, 20, [1.25, 1.25, 0.45], [0.5, 0.5, 0.9]),
         ],
     }
 

@@ -36,7 +36,7 @@ def _normals(scene, chosen):
 
 
 def _object(scene, name):
-    return next(thing for thing in scene.objects if thing.attributes["name"] == name)
+    return next(obj for obj in scene.objects if obj.attributes["name"] == name)
 
 
 # ProcTHOR
@@ -62,7 +62,7 @@ def test_procthor_house(tmp_path, name):
 
 def test_procthor_walls_face_their_rooms_and_have_openings(tmp_path):
     scene = _build("procthor", write_procthor(tmp_path), "mine")
-    floors = [thing for thing in scene.objects if thing.category == "floor"]
+    floors = [obj for obj in scene.objects if obj.category == "floor"]
     for floor in floors:
         np.testing.assert_allclose(_normals(scene, scene.triangle_object == floor.object_id)[:, 1], 1)
     wall = _object(scene, "wall|2|2")  # between the rooms, seen from the first: at x = 4, looking to -x
@@ -98,8 +98,7 @@ def test_procthor_empty_walls_are_not_built(tmp_path):
     house = procthor_house()
     house["walls"][1]["empty"] = True
     names = {
-        thing.attributes["name"]
-        for thing in _build("procthor", write_procthor(tmp_path, house), "mine").objects
+        obj.attributes["name"] for obj in _build("procthor", write_procthor(tmp_path, house), "mine").objects
     }
     assert "wall|2|1" not in names and "wall|2|0" in names
 
@@ -321,7 +320,7 @@ def test_habitat_lexicons_that_are_missing_are_told(tmp_path, caplog):
     root = write_habitat(tmp_path / "tiny")
     (root / "semantics" / "names.json").unlink()
     scene = _build("habitat", root, "one")
-    assert {thing.category for thing in scene.objects} == {"stool", "lamp"}
+    assert {obj.category for obj in scene.objects} == {"stool", "lamp"}
     assert "names.json is missing; objects are called by their templates" in caplog.text
 
 

@@ -90,10 +90,10 @@ def test_a_damaged_scene_is_told_and_the_others_are_compiled(capsys, tmp_path):
     root = write_gibson(tmp_path / "gibson")
     write_gibson(root, "Broken")
     (root / "Broken.scn").write_text("{")
-    result, told = _run(capsys, root, "--dataset", "gibson", "--workers", "1", code=2)
+    result, printed = _run(capsys, root, "--dataset", "gibson", "--workers", "1", code=2)
     assert result["failed"] == 1
     assert [bool(row["error"]) for row in result["scenes"]] == [False, True]
-    assert "gibson/Broken: " in told and "Broken.scn" in told
+    assert "gibson/Broken: " in printed and "Broken.scn" in printed
 
 
 def test_habitat_datasets_go_by_their_own_name(capsys, tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 from dataset_samples import grid_quad, join
 
-from navarena.scenes.datasets.mesh_reading import ObjectRecord, with_objects
+from navarena.scenes.datasets.mesh_reader import ObjectRecord, with_objects
 from navarena.scenes.datasets.rooms import plan_hull, rooms_from_objects, storeys
 from navarena.scenes.labelling import OrientedBox
 from navarena.scenes.scene import Scene

@@ -47,17 +47,17 @@ def _build(dataset, root, name):
 
 
 def _objects(scene):
-    return {thing.object_id: thing for thing in scene.objects}
+    return {obj.object_id: obj for obj in scene.objects}
 
 
 def _centers(scene, key):
     return scene.vertices[scene.triangles[scene.triangle_object == key]].mean(1)
 
 
-def _assert_box(thing, center, half, yaw=0.0):
-    np.testing.assert_allclose(thing.center, center, atol=0.02)
-    np.testing.assert_allclose(thing.half_size, half, atol=0.02)
-    assert thing.yaw == pytest.approx(yaw, abs=1e-3)
+def _assert_box(obj, center, half, yaw=0.0):
+    np.testing.assert_allclose(obj.center, center, atol=0.02)
+    np.testing.assert_allclose(obj.half_size, half, atol=0.02)
+    assert obj.yaw == pytest.approx(yaw, abs=1e-3)
 
 
 def _assert_bed_is_labelled(scene, key):
@@ -78,22 +78,22 @@ def test_hm3d_scene(tmp_path, caplog):
         scene = _build("hm3d", tmp_path, HM3D_NAME)
     assert not caplog.records
     np.testing.assert_allclose(scene.bounds, [[-2, 0, -2], [2, 2.5, 2]])  # z up became y up
-    things = _objects(scene)
-    assert {key: thing.category for key, thing in things.items()} == {
+    objects = _objects(scene)
+    assert {key: obj.category for key, obj in objects.items()} == {
         1: "floor",
         2: "wall",
         16: "bed",
         30: "armchair",
     }
-    assert dict(things[16].attributes) == {"name": "bed_16", "mpcat40": "bed", "goal": "bed"}
-    assert things[30].attributes["goal"] == "chair" and "goal" not in things[2].attributes
-    _assert_box(things[16], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))
+    assert dict(objects[16].attributes) == {"name": "bed_16", "mpcat40": "bed", "goal": "bed"}
+    assert objects[30].attributes["goal"] == "chair" and "goal" not in objects[2].attributes
+    _assert_box(objects[16], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))
     _assert_bed_is_labelled(scene, 16)
     assert (scene.triangle_object > 0).all()
     room = scene.rooms[0]
     assert (room.room_id, room.category, room.floor_height, room.ceiling_height) == (0, "room", 0.0, 2.5)
     assert np.ptp(np.array(room.polygon), axis=0).tolist() == [4, 4]
-    assert things[16].room == 0 and things[30].room == 1
+    assert objects[16].room == 0 and objects[30].room == 1
 
 
 def test_hm3d_without_labels_is_a_scene_without_semantics(tmp_path):
@@ -136,7 +136,7 @@ def test_hm3d_labels_by_colours_of_vertices(tmp_path):
 
 
 def test_hm3d_borders_painted_inside_a_triangle_are_followed(tmp_path, caplog):
-    """A floor of two triangles, half of it painted as a rug: split once, and told to be ambiguous."""
+    """A floor of two triangles, half of it painted as a rug: split once, and reported as ambiguous."""
     folder = write_hm3d(tmp_path)
     points, triangles = grid_quad((-2, -2, 0), (4, 0, 0), (0, 4, 0))
     uv = (points[:, :2] + 2) / 4
@@ -268,14 +268,14 @@ def test_names_of_published_goals_match(real_data):
 def test_mp3d_scene(tmp_path):
     write_mp3d(tmp_path)
     scene = _build("mp3d", tmp_path, MP3D_NAME)
-    things = _objects(scene)
-    assert {key: thing.category for key, thing in things.items()} == {1: "floor", 2: "wall", 3: "bed"}
-    assert dict(things[3].attributes) == {
+    objects = _objects(scene)
+    assert {key: obj.category for key, obj in objects.items()} == {1: "floor", 2: "wall", 3: "bed"}
+    assert dict(objects[3].attributes) == {
         "name": "0_0_2",
         "raw_category": "king size bed",
         "mpcat40": "bed",
     }
-    _assert_box(things[3], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))
+    _assert_box(objects[3], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))
     _assert_bed_is_labelled(scene, 3)
     chair = (scene.vertices[scene.triangles].min(1) >= [0.99, 0.05, -1.51]).all(1)
     chair &= (scene.vertices[scene.triangles].max(1) <= [1.51, 0.91, -0.99]).all(1)
@@ -283,7 +283,7 @@ def test_mp3d_scene(tmp_path):
     (room,) = scene.rooms
     assert (room.room_id, room.category, room.level) == (0, "bedroom", 0)
     assert sorted(room.polygon) == [(-2, -2), (-2, 2), (2, -2), (2, 2)]
-    assert (room.floor_height, room.ceiling_height) == (0, 2.5) and things[3].room == 0
+    assert (room.floor_height, room.ceiling_height) == (0, 2.5) and objects[3].room == 0
 
 
 def test_mp3d_without_labels_and_with_half_of_them(tmp_path):
@@ -384,13 +384,13 @@ def test_mp3d_faces_without_a_segment_belong_to_nothing(tmp_path):
 def test_gibson_scene(tmp_path):
     write_gibson(tmp_path)
     scene = _build("gibson", tmp_path, "Adrian")
-    things = _objects(scene)
-    assert {key: thing.category for key, thing in things.items()} == {3: "bed", 7: "chair"}
-    _assert_box(things[3], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))
+    objects = _objects(scene)
+    assert {key: obj.category for key, obj in objects.items()} == {3: "bed", 7: "chair"}
+    _assert_box(objects[3], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))
     _assert_bed_is_labelled(scene, 3)
     (room,) = scene.rooms
     assert (room.room_id, room.category, room.floor_height) == (1, "living room", 0.0)
-    assert (things[3].room, things[7].room) == (1, None)
+    assert (objects[3].room, objects[7].room) == (1, None)
 
 
 def test_gibson_without_objects_and_with_boxes_alone(tmp_path, caplog):
@@ -436,9 +436,9 @@ def test_replica_scene(tmp_path, own_ids):
     scene = _build("replica", tmp_path, "room_0")
     np.testing.assert_allclose(scene.bounds, [[-2, 0, -2], [2, 2.5, 2]])
     assert scene.vertex_color is not None and (scene.vertex_color == 90).all()
-    things = _objects(scene)
-    assert {key: thing.category for key, thing in things.items()} == {1: "floor", 5: "bed", 9: "chair"}
-    _assert_box(things[5], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))  # a turned box of the file
+    objects = _objects(scene)
+    assert {key: obj.category for key, obj in objects.items()} == {1: "floor", 5: "bed", 9: "chair"}
+    _assert_box(objects[5], (-0.8, 0.25, 1.05), (1.0, 0.25, 0.75))  # a turned box of the file
     _assert_bed_is_labelled(scene, 5)
     walls = scene.vertices[scene.triangles].min(1)[:, 1] > 1
     assert not scene.triangle_object[walls].any()

@@ -188,11 +188,11 @@ def _ply_with_objects(path, binary, corners=4, order="<"):
             if binary
             else (" ".join(map(str, (*point, *color))) + "\n").encode()
         )
-    for face, thing, category in faces:
+    for face, obj, category in faces:
         data += (
-            struct.pack(f"{order}B{len(face)}iii", len(face), *face, thing, category)
+            struct.pack(f"{order}B{len(face)}iii", len(face), *face, obj, category)
             if binary
-            else (" ".join(map(str, (len(face), *face, thing, category))) + "\n").encode()
+            else (" ".join(map(str, (len(face), *face, obj, category))) + "\n").encode()
         )
     path.write_bytes(data)
     return path
@@ -341,7 +341,7 @@ def test_glb_textures_and_extras(tmp_path):
     floor = _box((-5, -1, -5), (5, 0, 5))
     scene = trimesh.Scene()
     scene.add_geometry(floor, geom_name="ground")
-    scene.add_geometry(sofa, geom_name="thing")
+    scene.add_geometry(sofa, geom_name="object")
     got = import_mesh(_glb(tmp_path / "a.glb", scene))
     assert [(o.object_id, o.category, dict(o.attributes)) for o in got.objects] == [
         (1, "sofa", {"color": "blue"})

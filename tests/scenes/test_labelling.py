@@ -136,8 +136,8 @@ def test_triangles_that_fit_are_labelled_whole():
 def test_straddling_triangles_are_split_once_and_the_rest_is_told():
     scene = _scene(grid_quad((-2, 0, -2), (0, 0, 4), (4, 0, 0)))
     labelled, report = transfer_labels(scene, _halves(1.0))
-    thing = SceneObject(1, "rug", (0.0, 0.0, 0.0), (1.0, 0.0, 1.0))
-    validate_scene(replace(labelled, objects=(thing, replace(thing, object_id=2))))
+    obj = SceneObject(1, "rug", (0.0, 0.0, 0.0), (1.0, 0.0, 1.0))
+    validate_scene(replace(labelled, objects=(obj, replace(obj, object_id=2))))
     assert report.split_triangles == 2 and len(labelled.triangles) == 8
     assert set(labelled.triangle_object.tolist()) == {1, 2}
     assert 0.02 < report.ambiguous_share < 0.3

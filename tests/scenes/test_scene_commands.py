@@ -79,7 +79,7 @@ def test_make_info_and_export(capsys, tmp_path, room_set, kernels_only_cache):
     assert made["categories"] == {"floor": 1, "table": 1} and made["room_categories"] == {"kitchen": 1}
     assert made["low"] == pytest.approx([-2, -0.1, -2]) and made["labelled_share"] == 1.0
     assert 5 < made["navigable_area"] < 16
-    assert [thing.category for thing in import_mesh(out).objects] == ["floor", "table"]
+    assert [obj.category for obj in import_mesh(out).objects] == ["floor", "table"]
     info = _run(capsys, "scene", "info", room_set)
     assert info == {**made, "file": None}
     assert main(["scene", "info", room_set]) == 0

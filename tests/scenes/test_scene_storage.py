@@ -30,9 +30,9 @@ def test_round_trip_of_everything(tmp_path, make):
 
 def test_records_must_hold_plain_values():
     scene = full_scene()
-    thing = replace(scene.objects[0])
-    object.__setattr__(thing, "attributes", {"color": np.zeros(3)})  # past the run-time type checks
-    bad = replace(scene, objects=(thing,))
+    obj = replace(scene.objects[0])
+    object.__setattr__(obj, "attributes", {"color": np.zeros(3)})  # past the run-time type checks
+    bad = replace(scene, objects=(obj,))
     with pytest.raises(TypeError, match="expected a number, text"):
         scene_to_arrays(bad)
 

@@ -104,28 +104,28 @@ def as_instruction(episode, number):
 
 
 def as_subtask(number, place, modality, turn=0.0):
-    """The object "thing-`number`" that stands, and is seen from, at `place`."""
+    """The object "object-`number`" that stands, and is seen from, at `place`."""
     category = HABITAT_WORDS[number % len(HABITAT_WORDS)]
-    thing = ObjectInstance(f"thing-{number}", category, place, (ViewPoint(place, 0.0),))
+    obj = ObjectInstance(f"object-{number}", category, place, (ViewPoint(place, 0.0),))
     eye = (place[0], 1.0, place[2])
     image = GoalImage(eye, (0.0, math.sin(turn / 2), 0.0, math.cos(turn / 2)), 1.2, 512, 512)
     return Subtask(
         modality,
         category,
-        (thing,),
+        (obj,),
         f"the {category} number {number}" if modality == "description" else "",
         image if modality == "image" else None,
     )
 
 
-TOLD = ("object", "description", "image")
+MODALITIES = ("object", "description", "image")
 
 
-def as_life(episode, number, *more, told=TOLD):
-    """The episode with its goal and those at `more` places, told in the ways of `told`, from `number` on."""
+def as_life(episode, number, *more, modalities=MODALITIES):
+    """The episode with its goal and `more` places, given by `modalities` in turn, from `number` on."""
     places = (*episode.goal.places, *more)
     subtasks = [
-        as_subtask(number + k, place, told[(number + k) % len(told)], float(number))
+        as_subtask(number + k, place, modalities[(number + k) % len(modalities)], float(number))
         for k, place in enumerate(places)
     ]
     return replace(episode, goal=LifelongGoal(tuple(subtasks)))
@@ -136,8 +136,8 @@ def make_lives(task):
     if "current_subtask" in task.sensors:
         return tuple(as_life(one, k, (3.0, 0.0, 1.0), (7.0, 0.0, 1.5)) for k, one in enumerate(EPISODES))
     names = {"objectgoal": "object", "language_goal": "description", "image_goal": "image"}
-    told = tuple(names[name] for name in task.sensors if name in names)
-    return tuple(as_life(one, k, told=told) for k, one in enumerate(EPISODES))
+    modalities = tuple(names[name] for name in task.sensors if name in names)
+    return tuple(as_life(one, k, modalities=modalities) for k, one in enumerate(EPISODES))
 
 
 def episodes_for(task):

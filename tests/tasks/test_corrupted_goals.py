@@ -1,4 +1,4 @@
-"""Goals told in other words and by noisy images: what counts stays, alike in every batch."""
+"""Goals in other words and by noisy images: what counts stays, alike in every batch."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def world():
 
 @pytest.fixture(scope="module")
 def episodes(world):
-    """Two episodes: names with synonyms, words and images of the same objects, each way twice."""
+    """Two episodes: names with synonyms, words and images of the same objects, each twice."""
     pool = GoalPool(world, names_of_split("val_seen"))
     named = next(one for one in pool.choices("object") if find_synonyms(one.name))
     chosen = [named, pool.choices("description")[0], pool.choices("image")[0]]
@@ -111,7 +111,7 @@ def test_one_slot_tells_what_two_tell(world, episodes):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "text", "told"),
+    ("protocol", "text", "missing"),
     [
         ("pointnav-v1", "goal_image_noise", "image"),
         ("objectnav-habitat2020-v1", "goal_synonyms", "object"),
@@ -120,8 +120,8 @@ def test_one_slot_tells_what_two_tell(world, episodes):
         ("instance-imagenav-v1", "goal_paraphrase", "description"),
     ],
 )
-def test_protocols_without_such_goals_refuse(protocol, text, told):
-    with pytest.raises(InputError, match=f"expected goals told by {told}, as in goat-v1"):
+def test_protocols_without_such_goals_refuse(protocol, text, missing):
+    with pytest.raises(InputError, match=f"expected goals given by {missing}, as in goat-v1"):
         require_applicable(get_task(protocol), [text])
 
 
@@ -146,9 +146,12 @@ def test_words_of_others_are_not_reworded(world, episodes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda told: {"object_id": "9999"}, r"as goals of sub-task 1 .*got the unknown \['9999'\]; leave"),
-        (lambda told: {"rotation": (0.0, 0.0, 0.0, 0.0)}, "expected a rotation of the camera of .*; mend"),
-        (lambda told: {"width_px": 64}, "got 64 x 512; mend the episode file"),
+        (
+            lambda subtask: {"object_id": "9999"},
+            r"as goals of sub-task 1 .*got the unknown \['9999'\]; leave",
+        ),
+        (lambda subtask: {"rotation": (0.0, 0.0, 0.0, 0.0)}, "expected a rotation of the camera of .*; mend"),
+        (lambda subtask: {"width_px": 64}, "got 64 x 512; mend the episode file"),
     ],
 )
 def test_goals_that_cannot_be_made_are_told(world, episodes, change, message):

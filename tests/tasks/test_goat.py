@@ -39,10 +39,10 @@ def make_batch(protocol_id="goat-v1", slots=1, sensors=("gps", "compass"), world
     return NavigationBatch(task, slots, sensors=sensors, worlds=cache)
 
 
-def begin(*places, options="", told=("object", "description", "image"), **given):
+def begin(*places, options="", modalities=("object", "description", "image"), **given):
     """An episode whose goals are at `places`, begun."""
     batch = make_batch("goat-v1" + options, **given)
-    subtasks = [as_subtask(k, place, told[k % len(told)]) for k, place in enumerate(places)]
+    subtasks = [as_subtask(k, place, modalities[k % len(modalities)]) for k, place in enumerate(places)]
     batch.start([0], [replace(AHEAD, goal=LifelongGoal(tuple(subtasks)))])
     return batch
 
@@ -281,30 +281,30 @@ def test_a_random_walk_ends_by_itself():
 
 
 @pytest.mark.parametrize(
-    ("protocol_id", "told", "limit"),
+    ("protocol_id", "modality", "limit"),
     [
         ("ovon-v1", "object", 500),
         ("languagenav-v1", "description", 500),
         ("instance-imagenav-v1", "image", 1000),
     ],
 )
-def test_single_skills_end_with_their_goal(protocol_id, told, limit):
+def test_single_skills_end_with_their_goal(protocol_id, modality, limit):
     batch = make_batch(protocol_id)
     assert batch.task.max_steps == limit and "subtask_stop" not in batch.task.actions
-    batch.start([0], [as_life(AHEAD, 0, told=(told,))])
+    batch.start([0], [as_life(AHEAD, 0, modalities=(modality,))])
     rewards, ends = walk(batch, *[FORWARD] * 4, STOP)
     assert rewards[-1] == pytest.approx(2.5 - 0.001) and ends == (True, False, False)
     assert measure(batch, "success", "spl", "soft_spl") == [1, 1, 1]
-    batch.start([0], [as_life(AHEAD, 0, told=(told,))])
+    batch.start([0], [as_life(AHEAD, 0, modalities=(modality,))])
     rewards, ends = walk(batch, FORWARD, STOP)
     assert rewards[-1] == pytest.approx(-0.001) and ends == (True, False, False)
     assert measure(batch, "success", "spl") == [0, 0]
 
 
 def test_categories_and_images_of_other_tasks_serve_as_goals():
-    thing = as_subtask(0, THERE, "object").instances[0]
+    obj = as_subtask(0, THERE, "object").instances[0]
     batch = make_batch("ovon-v1", sensors=("objectgoal",))
-    batch.start([0], [replace(AHEAD, goal=ObjectGoal("chair", (thing,)))])
+    batch.start([0], [replace(AHEAD, goal=ObjectGoal("chair", (obj,)))])
     assert str(batch.observations["objectgoal"][0]) == "chair"
 
 
@@ -315,13 +315,13 @@ GOOD = as_subtask(0, THERE, "image")
     ("subtask", "message"),
     [
         (replace(GOOD, instances=()), r"sub-task 1 \('chair'\) of episode 'ahead' in 'hall', got none"),
-        (replace(GOOD, image=None), r"camera of an image of 'chair' \['thing-0'\], got none"),
+        (replace(GOOD, image=None), r"camera of an image of 'chair' \['object-0'\], got none"),
         (replace(GOOD, image=replace(GOOD.image, width_px=64)), "512 x 512 pixels of 'chair'.* 64 x 512"),
         (replace(GOOD, modality="description"), "a description of 1 to 1024 letters, got 0"),
         (replace(GOOD, modality="object", category="x" * 65), "a category of 1 to 64 letters, got 65"),
         (
             replace(GOOD, instances=(replace(GOOD.instances[0], view_points=()),)),
-            r"objects of 'hall' as goals of sub-task 1 .* got the unknown \['thing-0'\]; leave",
+            r"objects of 'hall' as goals of sub-task 1 .* got the unknown \['object-0'\]; leave",
         ),
     ],
 )

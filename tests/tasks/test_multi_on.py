@@ -50,7 +50,7 @@ def act(batch, *actions):
     return [batch.step(np.array([action])) for action in actions][-1]
 
 
-def told(batch):
+def shown_class(batch):
     return int(batch.observations["multiobjectgoal"][0, 0])
 
 
@@ -67,11 +67,11 @@ def test_the_protocols():
 def test_an_episode_by_hand():
     """3 m to red: FOUND counts from 1.5 m on; then 4.5 m to green, and 1.5 m again."""
     batch = begin()
-    assert told(batch) == RED
+    assert shown_class(batch) == RED
     assert act(batch, *[FORWARD] * 6).reward[0] == pytest.approx(0.24)
     result = act(batch, FOUND)
     assert result.reward[0] == pytest.approx(2.99) and not result.terminated[0]
-    assert told(batch) == GREEN
+    assert shown_class(batch) == GREEN
     assert act(batch, FORWARD).reward[0] == pytest.approx(0.24)
     act(batch, *[FORWARD] * 11)
     result = act(batch, FOUND)
@@ -120,7 +120,7 @@ def test_the_oracle_finds_by_itself():
     batch = begin("multion-2on-v1+oracle_found=true")
     assert not act(batch, FOUND).terminated[0]
     result = act(batch, *[FORWARD] * 6)
-    assert result.reward[0] == pytest.approx(3.24) and told(batch) == GREEN
+    assert result.reward[0] == pytest.approx(3.24) and shown_class(batch) == GREEN
     assert act(batch, *[FORWARD] * 12).terminated[0]
     assert batch.trajectory(0).found_after.tolist() == [7, 19]
 
@@ -128,9 +128,9 @@ def test_the_oracle_finds_by_itself():
 def test_the_code_tells_the_new_goal_a_step_late():
     batch = begin("multion-2on-v1+late_goal=true")
     act(batch, *[FORWARD] * 6, FOUND)
-    assert told(batch) == RED
+    assert shown_class(batch) == RED
     act(batch, TURN_LEFT)
-    assert told(batch) == GREEN
+    assert shown_class(batch) == GREEN
 
 
 def test_the_goal_as_one_hot():

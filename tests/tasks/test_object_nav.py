@@ -146,11 +146,11 @@ def test_the_success_zone_of_the_consensus(place, options, scores):
 
 
 def test_aligned_boxes_are_larger():
-    thing = SceneObject(1, "bed", (0.0, 0.5, 0.0), (1.0, 0.5, 0.5), np.pi / 4)
-    assert aligned(thing).half_size == pytest.approx((1.5 / np.sqrt(2), 0.5, 1.5 / np.sqrt(2)))
+    obj = SceneObject(1, "bed", (0.0, 0.5, 0.0), (1.0, 0.5, 0.5), np.pi / 4)
+    assert aligned(obj).half_size == pytest.approx((1.5 / np.sqrt(2), 0.5, 1.5 / np.sqrt(2)))
     place = np.array([2.0, 0.0, 2.0])
-    assert axis_distance(place, 0.88, aligned(thing)) < axis_distance(place, 0.88, thing)
-    assert axis_distance(np.array([0.0, -2.0, 0.0]), 0.88, thing) == pytest.approx(1.12)
+    assert axis_distance(place, 0.88, aligned(obj)) < axis_distance(place, 0.88, obj)
+    assert axis_distance(np.array([0.0, -2.0, 0.0]), 0.88, obj) == pytest.approx(1.12)
 
 
 def test_without_labels_the_view_points_decide():
@@ -183,6 +183,6 @@ def test_goals_are_the_objects_that_fulfil_them():
     task = get_task("objectnav-habitat2020-v1")
     state = task.make_state(2)
     box = {"center": (0.0, 0.5, 0.0), "half_size": (0.5, 0.5, 0.5), "yaw": 0.0}
-    state.things[0] = (SceneObject(7, "armchair", **box), SceneObject(9, "office_chair", **box))
+    state.goal_objects[0] = (SceneObject(7, "armchair", **box), SceneObject(9, "office_chair", **box))
     assert task.goal_ids(state, 0) == [frozenset({7, 9})], "any of them will do"
     assert task.goal_ids(state, 1) == [frozenset()], "none is known without labels"

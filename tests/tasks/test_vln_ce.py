@@ -71,8 +71,8 @@ def worlds():
 
 
 def test_the_agent_hears_words_and_numbers(worlds):
-    told = follow("t_0", TO_BED, text="Turn left.", tokens=(7, 8, 9))
-    env = NavigationEnv(SmallR2RCE(), episodes=[told], worlds=worlds)
+    episode = follow("t_0", TO_BED, text="Turn left.", tokens=(7, 8, 9))
+    env = NavigationEnv(SmallR2RCE(), episodes=[episode], worlds=worlds)
     seen, _ = env.reset(seed=0)
     assert seen["instruction"] == "Turn left." and isinstance(seen["instruction"], str)
     assert seen["instruction_tokens"].tolist() == [7, 8, 9] + [0] * 197

@@ -100,7 +100,7 @@ class Agent(ABC):
 
     @abstractmethod
     def reset(self, starts: Sequence[Start]) -> None:
-        """New episodes begin in the slots of `starts`; the other slots go on."""
+        """Called when episodes or sub-tasks begin in the slots of `starts`; the other slots go on."""
 
     @abstractmethod
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:

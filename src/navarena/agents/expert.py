@@ -122,7 +122,7 @@ class ExpertAgent(Agent):
         return actions
 
     def _finish(self, slots: Int64[np.ndarray, "k"]) -> None:
-        """Put before the declarations of `slots` (K,) what the task still asks of a body that is near."""
+        """Insert before STOP, in the plans of `slots` (K,), the last actions that the task asks for."""
         batch = self._require_batch()
         for slot in slots[batch.state.distance[slots] < self._task.success_distance].tolist():
             actions = batch.task.final_actions(batch.simulator, batch.state, slot)

@@ -1,4 +1,4 @@
-"""From what a user types after --agent to an agent.
+"""Loading of agents by name.
 
 NAME                        registered (`navarena list agents`)
 module:Class                anything that Python can import
@@ -32,7 +32,7 @@ _SENSORS_MARK = "?sensors="
 
 
 AgentName = str | Callable[..., Any] | Agent
-"""What a user names an agent by: a text (see the module's head), what makes it, or the agent itself."""
+"""How a user names an agent: by a text (see the module's docstring), its class, or the agent itself."""
 
 
 def name_of(agent: AgentName) -> str:
@@ -168,7 +168,7 @@ def _bind(name: str, target: Callable[..., Any], task: TaskRules, seed: int) -> 
 
 
 def _first(agent: Any, make: Callable[[], Any]) -> Callable[[], Any]:
-    """A maker that hands out `agent` first: what is dear to make is not made for nothing."""
+    """A factory that returns `agent` on its first call, since agents may be expensive to make."""
     ready = itertools.chain([agent], iter(make, object()))
     return lambda: next(ready)
 

@@ -1,4 +1,4 @@
-"""An agent behind HTTP: the client's side of the messages of `serve`."""
+"""Agents behind HTTP: the client's side of the messages of `serve`."""
 
 import contextlib
 import http.client
@@ -95,8 +95,8 @@ class RemoteAgent(Agent):
 
     Args:
         connection: to it.
-        task: the rules; told to the agent.
-        seed: of the run; told to the agent.
+        task: the rules; sent to the agent.
+        seed: of the run; sent to the agent.
     """
 
     def __init__(self, connection: Connection, task: Task, seed: int = 0) -> None:
@@ -109,8 +109,8 @@ class RemoteAgent(Agent):
         self.trained_with = opened.trained_with
 
     def reset(self, starts: Sequence[Start]) -> None:
-        told = [{**vars(start), "boundary": int(start.boundary)} for start in starts]
-        self._connection.ask("/reset", {"session": self._session, "starts": told})
+        messages = [{**vars(start), "boundary": int(start.boundary)} for start in starts]
+        self._connection.ask("/reset", {"session": self._session, "starts": messages})
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         sent = {name: encode_array(value) for name, value in observations.items()}
@@ -125,7 +125,7 @@ class RemoteAgent(Agent):
 
 
 def open_session(connection: Connection, session: str, task: Task, seed: int) -> Declaration:
-    """Tell the agent what is evaluated, and let it declare itself; InputError for another version."""
+    """Send the agent what is evaluated, and read its declaration; InputError for another version."""
     answer = connection.ask(
         "/open",
         {

@@ -15,7 +15,7 @@ REPORTED_SHARE = 10
 """Without a terminal, progress is one plain line per this many per cent."""
 
 DESCRIBED_SECONDS = 0.5
-"""Between two readings of how the work goes."""
+"""Seconds between two updates of the description of the progress."""
 
 
 @runtime_checkable

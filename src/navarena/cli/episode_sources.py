@@ -1,4 +1,4 @@
-"""What a user may name as episodes: a file or folder of any format, or a split."""
+"""Episode sources of commands: a file or folder of any format, or a split."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

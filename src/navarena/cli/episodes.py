@@ -264,7 +264,7 @@ def _print_distances(console: Console, title: str, numbers: Statistics) -> None:
 
 
 def describe(dataset: EpisodeDataset, file: Path | str, numbers: Statistics) -> dict[str, Any]:
-    """What the commands print with --json for navarena's own files."""
+    """The JSON output of the commands for navarena's own files."""
     return {
         "file": str(file),
         "protocol": dataset.protocol_id,

@@ -16,7 +16,7 @@ Kind = Literal["protocols", "agents", "sensors", "scenes", "metrics", "corruptio
 
 @dataclass(frozen=True)
 class List:
-    """Name what can be chosen, things that other installed packages add included."""
+    """Name what can be chosen, objects that other installed packages add included."""
 
     kind: tyro.conf.Positional[Kind]
     """What to list."""
@@ -37,7 +37,7 @@ class List:
 
 
 def list_items(kind: Kind) -> list[dict[str, Any]]:
-    """One mapping for each thing of `kind`, with at least its name, description and target."""
+    """One mapping for each object of `kind`, with at least its name, description and target."""
     listers: dict[Kind, Callable[[], list[dict[str, Any]]]] = {
         "protocols": _list_protocols,
         "agents": _list_agents,
@@ -68,9 +68,9 @@ def _describe(registry: Registry) -> list[dict[str, Any]]:
     return rows
 
 
-def first_line(thing: object) -> str:
-    """The first line of the docstring of `thing`, a class or function; "" without one."""
-    return (inspect.getdoc(thing) or "").split("\n")[0]
+def first_line(obj: object) -> str:
+    """The first line of the docstring of `obj`, a class or function; "" without one."""
+    return (inspect.getdoc(obj) or "").split("\n")[0]
 
 
 def _list_protocols() -> list[dict[str, Any]]:

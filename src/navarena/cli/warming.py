@@ -1,7 +1,7 @@
 """Compilation of all kernels in advance, by short runs of everything that uses them.
 
 The first steps need different kernels and run side by side in two processes; the last one runs
-the whole way, and compiles what is left.
+from start to end, and compiles what is left.
 """
 
 import multiprocessing

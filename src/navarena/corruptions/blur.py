@@ -28,7 +28,7 @@ class DefocusBlur(EachImage):
     """The image seen through a disc, as by a lens out of focus.
 
     The disc is made to sum to 1 before its rim is softened, and softening mirrors it at the edge of
-    its grid, so that at severities 4 and 5 images get 1 % brighter: the source's reading, kept.
+    its grid, so that at severities 4 and 5 images get 1 % brighter: as in the source.
     """
 
     def corrupt_one(

@@ -85,7 +85,7 @@ def _require_severity(name: str, known: Sequence[int], severity: int) -> None:
 
 
 def write_corruption(text: str) -> str:
-    """The one way to write the corruption that `text` names: its severity said, default words left out.
+    """The canonical text of the corruption that `text` names: its severity said, default words left out.
 
     Raises what find_corruption raises.
     """

@@ -1,7 +1,7 @@
 """Corruptions: reproducible changes of what a robot sees, does or knows.
 
 A corruption is written `name`, `name:severity`, `name:word` or `name:severity:word:...`; the words
-choose among its readings, such as `motion_drift:paper` (see Corruption.words).
+choose between its definitions in paper and code, such as `motion_drift:paper` (see Corruption.words).
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ Per = Literal["step", "episode", "scene"]
 
 
 class Corruption:
-    """A reproducible change of one thing about a robot. Derive from one of the kinds below, not from this.
+    """A reproducible change of what a robot sees, does or knows. Derive from a kind below, not from this.
 
     It holds settings only. What it draws comes from generators that it is handed, whose names the
     caller decides, so that equal episodes are corrupted equally in every batch.
@@ -181,7 +181,7 @@ class MotionCorruption(Corruption, ABC):
 
 
 class PoseCorruption(Corruption, ABC):
-    """Corrupts what bodies know of their own pose.
+    """Corrupts the estimated poses of bodies.
 
     Everything random about an episode is drawn when it begins.
 
@@ -195,7 +195,7 @@ class PoseCorruption(Corruption, ABC):
 
     @abstractmethod
     def draw(self, generator: np.random.Generator, steps: int) -> Float[np.ndarray, "steps d"]:
-        """(steps, D) numbers of one episode: row t is for the reading after t steps."""
+        """(steps, D) numbers of one episode: row t is for the estimate after t steps."""
 
     @abstractmethod
     def corrupt(
@@ -214,10 +214,10 @@ class PoseCorruption(Corruption, ABC):
 
 
 class GoalCorruption(Corruption, ABC):
-    """Corrupts how an agent is told of its goals. What counts as the goal stays as it is.
+    """Corrupts the goals that an agent observes. What counts as the goal stays as it is.
 
     Attributes:
-        modality: of the goals that it corrupts: "object" (told by a category), "description" or "image".
+        modality: of the goals that it corrupts: "object" (given by a category), "description" or "image".
     """
 
     per: Per = "episode"
@@ -237,4 +237,4 @@ class GoalImageCorruption(GoalCorruption, ABC):
 
 
 class GoalWordsCorruption(GoalCorruption, ABC):
-    """Tells goals in other words, which the task knows; drawn for each goal of an episode."""
+    """Gives goals in other words, which the task knows; drawn for each goal of an episode."""

@@ -42,14 +42,14 @@ class GoalImageNoise(GoalImageCorruption):
 
 
 class GoalSynonyms(GoalWordsCorruption):
-    """Tells each goal's category by another name, where there is one."""
+    """Replaces each goal's category by a synonym, where there is one."""
 
     severities = ()
     modality = "object"
 
 
 class GoalParaphrase(GoalWordsCorruption):
-    """Tells the facts of each description in another wording."""
+    """Replaces each description by another wording of its facts."""
 
     severities = ()
     modality = "description"

@@ -1,4 +1,4 @@
-"""What is wrong with the camera: its field of view, and its glass."""
+"""Corruptions of the camera: its field of view, and cracked glass."""
 
 import math
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What bodies wrongly believe of their pose: gps and compass, and odometry.
+"""Corruptions of the estimated pose: gps and compass, and odometry.
 
 The severities are our own choice: at 3 the metres are half of the success distance of PointNav
 (0.2 m), and each severity about doubles them.
@@ -16,7 +16,7 @@ from navarena.corruptions.corruption import PoseCorruption
 
 NOISE_METRES = (0.025, 0.05, 0.1, 0.2, 0.4)
 NOISE_DEGREES = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""Standard deviation of each reading, for each coordinate, by severity."""
+"""Standard deviation of each estimate, for each coordinate, by severity."""
 
 BIAS_METRES = (0.025, 0.05, 0.1, 0.2, 0.4)
 BIAS_DEGREES = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -28,10 +28,10 @@ DRIFT_DEGREES = (0.01, 0.02, 0.04, 0.08, 0.16)
 
 CELL_METRES = (0.05, 0.1, 0.25, 0.5, 1.0)
 CELL_DEGREES = (4.0, 8.0, 16.0, 24.0, 45.0)
-"""What readings are whole multiples of, by severity; turns of 30 degrees are multiples of none."""
+"""What estimates are whole multiples of, by severity; turns of 30 degrees are multiples of none."""
 
 LOST_SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Probability that a reading does not arrive, by severity."""
+"""Probability that an estimate does not arrive, by severity."""
 
 ODOMETRY_METRES = (0.0025, 0.005, 0.01, 0.02, 0.04)
 ODOMETRY_DEGREES = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -68,7 +68,7 @@ class AddedError(LocalisationCorruption):
 
 
 class LocalisationNoise(AddedError):
-    """Adds N(0, sigma) to each coordinate of each reading."""
+    """Adds N(0, sigma) to each coordinate of each estimate."""
 
     def draw(self, generator: np.random.Generator, steps: int) -> Float[np.ndarray, "steps 3"]:
         return generator.standard_normal((steps, 3)) * self._scaled(NOISE_METRES, NOISE_DEGREES)
@@ -77,7 +77,7 @@ class LocalisationNoise(AddedError):
 class LocalisationBias(AddedError):
     """Adds one error for the whole episode: of fixed length in any direction, and of fixed angle to any side.
 
-    The first reading has it, too.
+    The first estimate has it, too.
     """
 
     def draw(self, generator: np.random.Generator, steps: int) -> Float[np.ndarray, "steps 3"]:
@@ -116,13 +116,13 @@ class LocalisationQuantisation(LocalisationCorruption):
 
 
 class LocalisationDropout(LocalisationCorruption):
-    """Loses readings, each with the same probability; the last one that arrived is then repeated.
+    """Loses estimates, each with the same probability; the last one that arrived is then repeated.
 
-    Gps and compass are lost together; the first reading always arrives.
+    Gps and compass are lost together; the first estimate always arrives.
     """
 
     def draw(self, generator: np.random.Generator, steps: int) -> Float[np.ndarray, "steps 1"]:
-        """(steps, 1): 1 where the reading is lost, else 0."""
+        """(steps, 1): 1 where the estimate is lost, else 0."""
         lost = generator.random((steps, 1)) < self.of_severity(LOST_SHARES)
         lost[0] = False
         return lost.astype(float)

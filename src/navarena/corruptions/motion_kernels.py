@@ -1,4 +1,4 @@
-"""What corruptions of motion do to each body's movement: compiled, so that a single one costs little too.
+"""Kernels of the corruptions of motion, one call for all bodies.
 
 `movements` (N, 4), rewritten in place, and `commanded` (N, 4) are [metres along, metres across (right),
 radians to the left, radians upwards], walked first; `drawn` (N, D) what was drawn for the step.

@@ -9,7 +9,7 @@ BASELINE = 35.13
 """Focal length times baseline of the sensor, in units of its disparity (Choi et al. 2015's simdepth)."""
 
 STEPS_PER_DISPARITY = 8
-"""The sensor tells eighths of a disparity apart (the same source)."""
+"""Steps in which the sensor resolves a disparity (the same source)."""
 
 DISPARITY_SIGMA = 0.027778
 """Standard deviation of its disparities (the same source)."""

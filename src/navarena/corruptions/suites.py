@@ -15,7 +15,7 @@ CLEAN: tuple[str, ...] = ()
 """The row without corruptions, which the others are compared with."""
 
 GRADED = ("lighting", "motion_blur", "defocus_blur", "speckle_noise", "spatter")
-"""Corruptions of sight that have severities."""
+"""Visual corruptions that have severities."""
 
 UNGRADED = ("lower_fov", "camera_crack")
 

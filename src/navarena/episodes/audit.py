@@ -1,4 +1,4 @@
-"""The audit: does a list of episodes mean, in its scenes and for its body, what it says?"""
+"""Audit of episode lists: checks positions, paths, distances and objects in their scenes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_points import GoalPoints
 from navarena.episodes.goal_words import word_for
 from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.goat.ambiguity import find_ambiguous_descriptions
-from navarena.episodes.stages import GoalPoints
 from navarena.episodes.view_points import ViewPointSettings, box_distance, find_view_points
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World
@@ -19,7 +19,7 @@ from navarena.simulation.world import World
 CHECKS = {
     "start": "the body can stand at the start",
     "goal": "the body can stand at the goal, or at a view point of it",
-    "reachable": "there is a way from the start to the goal, and on to the next",
+    "reachable": "there is a path from the start to the goal, and on to the next",
     "distance": "the distance in the file is ours, within the tolerance",
     "duplicate": "no other episode has the id, or the scene, start and goal",
     "instances": "the objects of the category are those of the scene",
@@ -95,7 +95,7 @@ def audit_episodes(
     progress: Callable[[int], None] | None = None,
     view_points: ViewPointSettings | None = None,
 ) -> AuditReport:
-    """Check all that a scene and its navmesh can tell; the expert runs elsewhere.
+    """Run all checks that need a scene and its navmesh, but not the expert.
 
     Args:
         episodes: of any task.
@@ -230,26 +230,26 @@ def _find_wrong_distances(
 
 
 def measure_distances(episodes: Sequence[Episode], world: World) -> Float[np.ndarray, "n"]:
-    """(N,) float64 metres along the floor, to the nearest point of each stage in turn.
+    """(N,) float64 metres along the floor, to the nearest point of each goal in turn.
 
-    The episodes are all of `world`. Infinite where there is no way, or the file hides the goal.
+    The episodes are all of `world`. Infinite where there is no path, or the file hides the goal.
     """
     points = GoalPoints()
     groups: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
-    kept = [points.stages(episode.goal) for episode in episodes]
-    for row, stages in enumerate(kept):
-        is_plain = all(len(stage) == 1 for stage in stages)
-        groups[(-len(stages),) if is_plain else tuple(id(stage) for stage in stages)].append(row)
+    kept = [points.point_sets(episode.goal) for episode in episodes]
+    for row, goals in enumerate(kept):
+        is_plain = all(len(goal) == 1 for goal in goals)
+        groups[(-len(goals),) if is_plain else tuple(id(goal) for goal in goals)].append(row)
     distances = np.full(len(episodes), np.inf)
     for rows in groups.values():
         starts = np.array([episodes[row].start_position for row in rows], float)
-        stages = kept[rows[0]]
-        if all(len(stage) == 1 for stage in stages):
+        goals = kept[rows[0]]
+        if all(len(goal) == 1 for goal in goals):
             distances[rows] = _chain(world, starts, np.array([np.concatenate(kept[row]) for row in rows]))
-        elif len(stages) == 1 and len(stages[0]):
-            distances[rows] = world.navmesh.geodesic_to_nearest(starts, stages[0])
-        elif all(len(stage) for stage in stages):
-            distances[rows] = [_chain_of_sets(world, start, stages) for start in starts]
+        elif len(goals) == 1 and len(goals[0]):
+            distances[rows] = world.navmesh.geodesic_to_nearest(starts, goals[0])
+        elif all(len(goal) for goal in goals):
+            distances[rows] = [_chain_of_sets(world, start, goals) for start in starts]
     return distances
 
 
@@ -258,20 +258,20 @@ def _chain(
 ) -> Float[np.ndarray, "n"]:
     """(N,) metres from starts (N, 3) through goals (N, S, 3) in order."""
     total, here = np.zeros(len(starts)), starts
-    for stage in range(goals.shape[1]):
-        there = np.ascontiguousarray(goals[:, stage])
+    for place in range(goals.shape[1]):
+        there = np.ascontiguousarray(goals[:, place])
         total += world.navmesh.geodesic_distance(here, there)
         here = there
     return total
 
 
-def _chain_of_sets(world: World, start: np.ndarray, stages: Sequence[np.ndarray]) -> float:
+def _chain_of_sets(world: World, start: np.ndarray, goals: Sequence[np.ndarray]) -> float:
     """Metres from `start` (3,) to the nearest point of each set (K, 3) in turn."""
     total, here = 0.0, start
-    for points in stages:
-        ways = world.navmesh.geodesic_distance(np.repeat(here[None], len(points), 0), points)
-        nearest = int(ways.argmin())
-        total += float(ways[nearest])
+    for points in goals:
+        distances = world.navmesh.geodesic_distance(np.repeat(here[None], len(points), 0), points)
+        nearest = int(distances.argmin())
+        total += float(distances[nearest])
         here = points[nearest]
     return total
 

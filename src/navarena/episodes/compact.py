@@ -157,7 +157,7 @@ def _words_of(goal: Goal) -> tuple[str, ...]:
 
 
 def _columns_of(episodes: Sequence[Episode], header: _Header) -> _Columns:
-    """The columns, without checking that nothing is lost: the hash of what is read back tells."""
+    """The columns, without checking that nothing is lost: the hash of what is read back does that."""
 
     def whole(values: Sequence[float], unit: int = PER_METRE) -> Int64[np.ndarray, "n"]:
         return np.round(np.array(values, float) * unit).astype(np.int64)

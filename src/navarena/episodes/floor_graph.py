@@ -90,7 +90,7 @@ def _scatter(navmesh: NavMesh, generator: np.random.Generator, spacing: float) -
 def _join(
     navmesh: NavMesh, places: Float[np.ndarray, "k 3"], rules: FloorGraphSettings
 ) -> Bool[np.ndarray, "k k"]:
-    """(K, K) bool: pairs in reach of each other whose way is as good as straight."""
+    """(K, K) bool: pairs within reach of each other whose shortest path is almost straight."""
     straight = np.linalg.norm(places[:, None] - places, axis=-1)
     near = np.argwhere(np.triu((straight <= rules.reach) & (straight > 0)))
     walked = navmesh.geodesic_distance(places[near[:, 0]], places[near[:, 1]])

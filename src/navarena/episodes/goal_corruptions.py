@@ -35,7 +35,7 @@ REWORD: Mapping[Modality, Callable[[World, Subtask, np.random.Generator], Subtas
     "object": _with_synonym,
     "description": _with_paraphrase,
 }
-"""How goals told by each modality are told in other words."""
+"""Modality of a goal -> the function that words it differently."""
 
 
 class GoalCorruptions:
@@ -56,7 +56,7 @@ class GoalCorruptions:
         }
 
     def corrupt_goals(self, episode: Episode, world: World | None) -> Episode:
-        """The episode as the agent is told of it: categories and descriptions in other words.
+        """The episode as the agent observes it: categories and descriptions in other words.
 
         Raises UnknownNameError and InputError for goals that no other words are known for (see
         episodes.goat.draw_synonym and paraphrase).

@@ -1,7 +1,7 @@
-"""What a benchmark calls an object of a scene.
+"""Names of the objects of a scene in the vocabularies of benchmarks.
 
 Scans write the benchmark's own word as the category, or as the attribute `goal`; generated houses
-tell an office chair from an armchair, and the vocabulary of houses says that both are a "chair".
+distinguish an office chair from an armchair, and the vocabulary of houses says that both are a "chair".
 """
 
 from collections.abc import Sequence

@@ -144,7 +144,7 @@ class MultiGoal(Goal):
     """Several objects, to be found in this order.
 
     Attributes:
-        objects: at least one; `category` is the class that the agent is told.
+        objects: at least one; `category` is the class that the agent observes.
         distractors: objects that are inserted, too, and are no goals.
     """
 
@@ -189,7 +189,7 @@ class Subtask:
     """One goal of a lifelong episode.
 
     Attributes:
-        modality: how it is told.
+        modality: how it is given.
         category: such as "chair"; of descriptions and images known to the task alone.
         instances: what counts: all objects of the category and its children, or the one that is meant.
             Lists of navarena leave their view points out, since they follow from the scene
@@ -207,7 +207,7 @@ class Subtask:
 
 @dataclass(frozen=True)
 class LifelongGoal(Goal):
-    """Goals to be found one after another, each told when its turn comes (GOAT-Bench).
+    """Goals to be found one after another, each given when its turn comes (GOAT-Bench).
 
     Attributes:
         subtasks: at least one, in order.

@@ -47,7 +47,7 @@ MAX_ROUNDS = 100
 """Draws of DRAWN_TOGETHER candidates after which a category counts as out of reach."""
 
 SLACK = 0.05
-"""Metres by which a straight line may seem longer than the way along the floor: snapping."""
+"""Metres by which a straight line may seem longer than the path along the floor: snapping."""
 
 
 STRETCH_MAX_ACTIONS = 80
@@ -81,7 +81,7 @@ class ObjectNavRecipe(EpisodeRecipe):
     Categories take turns: each round goes once through those of which the scene has a view point, in
     random order. The start is uniform over the navigable floor, on an island of a radius of at least
     `min_island_radius`; the geodesic distance to the nearest view point of the category lies in
-    [min_distance, max_distance]. Nearly straight ways are thinned out: with geodesic / Euclidean
+    [min_distance, max_distance]. Nearly straight paths are thinned out: with geodesic / Euclidean
     distance r < `min_ratio`, a candidate is kept with probability 20 (r - 0.98)^2 (which is 1 below 0.76:
     the rule is that of the challenge). The yaw is uniform. A candidate that the planner cannot solve in
     `max_steps` actions is dropped and counted; the challenge of 2020 allowed plans of 750 actions.

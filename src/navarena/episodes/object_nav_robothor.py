@@ -25,7 +25,7 @@ AGENT_CENTRE = 0.9
 """Metres from the floor to the point of the body above which AI2-THOR measures heights."""
 
 ARRIVAL = 0.1
-"""Metres within which a body that plans its way stands at a view point."""
+"""Metres within which a body that plans its path stands at a view point."""
 
 START_HORIZON = math.radians(30)
 """Radians downwards, `initial_horizon` of every episode of 2021 and of RobustNav (spec 2.6, 3.4)."""

@@ -114,7 +114,7 @@ class EpisodeRecipe(ABC):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What agents are told by number, in the order of the numbers; empty for points."""
+        """What agents are given by number, in the order of the numbers; empty for points."""
         return ()
 
     @property

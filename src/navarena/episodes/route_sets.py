@@ -1,15 +1,15 @@
 """`r2r-houses-v1`: instructions through houses of `houses-v1`, in splits as large as those of R2R.
 
-| split      | houses                       | ways | episodes |
+| split      | houses                       | paths | episodes |
 |------------|------------------------------|------|----------|
 | train      | the first 61 of train        | 4697 | 14091    |
 | val_seen   | the first 56 of them         | 336  | 1008     |
 | val_unseen | the first 11 of val          | 781  | 2343     |
 | train_aug  | the 61 of train              | 48800 | 146400  |
 
-R2R has 4675 ways and 14039 instructions in 61 scans, 340 in 56, 783 in 11, and IVLN's augmentation 146304
+R2R has 4675 paths and 14039 instructions in 61 scans, 340 in 56, 783 in 11, and IVLN's augmentation 146304
 (spec ivln_goat 1, 2.2). Splits draw from streams of their own; nothing is shipped: houses are made from
-their seeds and told when they are asked for, scene by scene, and kept in the cache.
+their seeds and described when they are asked for, scene by scene, and kept in the cache.
 """
 
 from collections.abc import Callable
@@ -32,13 +32,13 @@ class RouteSplit:
     Attributes:
         houses: split of `houses-v1` whose first `count` it takes.
         count: of them.
-        ways: in each of them, each told in three instructions.
-        block: ways of one house in a row, made when they are read; None for lists.
+        paths: in each of them, each described by three instructions.
+        block: paths of one house in a row, made when they are read; None for lists.
     """
 
     houses: str
     count: int
-    ways: int
+    paths: int
     block: int | None = None
 
     @property
@@ -63,15 +63,15 @@ def find_route_split(split: str) -> RouteSplit:
 
 def route_episodes(split: str) -> SceneEpisodes:
     """The episodes of a split, made scene by scene when they are read; raises UnknownNameError."""
-    size, told = find_route_split(split), R2R_CE_V1.wordings
-    block = None if size.block is None else size.block * told
-    return SceneEpisodes(R2R_CE_V1, size.scenes, size.ways * told, Stream(ROUTE_SET, split), block)
+    size, wordings = find_route_split(split), R2R_CE_V1.wordings
+    block = None if size.block is None else size.block * wordings
+    return SceneEpisodes(R2R_CE_V1, size.scenes, size.paths * wordings, Stream(ROUTE_SET, split), block)
 
 
 def house_episodes(split: str) -> SceneEpisodes:
     """The episodes of a split house by house, each house kept in the cache; raises UnknownNameError."""
     size = find_route_split(split)
-    return SceneEpisodes(R2R_CE_V1, size.scenes, size.ways * R2R_CE_V1.wordings, Stream(ROUTE_SET, split))
+    return SceneEpisodes(R2R_CE_V1, size.scenes, size.paths * R2R_CE_V1.wordings, Stream(ROUTE_SET, split))
 
 
 def load_routes(

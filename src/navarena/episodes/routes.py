@@ -1,4 +1,4 @@
-"""Episodes that follow instructions: ways through several rooms of a house, each told in three ways."""
+"""Episodes that follow instructions: paths through several rooms of a house, with three instructions each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.episode import Episode, InstructionGoal
 from navarena.episodes.goals import Position
 from navarena.episodes.language.grammar import word_route
-from navarena.episodes.language.reading import follow_route
 from navarena.episodes.language.route_facts import describe_route
+from navarena.episodes.language.route_follower import follow_route
 from navarena.episodes.language.surroundings import Surroundings
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
 from navarena.episodes.sampling import (
@@ -32,27 +32,27 @@ ROUTE_SET = "r2r-houses-v1"
 """The data set of instructions in generated houses; see `route_sets`."""
 
 DRAWN_TOGETHER = 32
-"""Starts and goals drawn from a way's stream at a time."""
+"""Starts and goals drawn from a path's stream at a time."""
 
 MAX_ROUNDS = 60
 """Draws of DRAWN_TOGETHER after which a house counts as unfit."""
 
 WORDING_TRIES = 8
-"""Choices of landmarks and words for one instruction, before another way is drawn."""
+"""Choices of landmarks and words for one instruction, before another path is drawn."""
 
 WORDS = (8, 60)
 """Fewest and most words of an instruction (R2R: 26 in the mean, by white space)."""
 
-WAY_POINT_GAP = 1.9
-"""Metres between way points, a little under the mean edge of Matterport's graphs (2.27 m)."""
+WAYPOINT_GAP = 1.9
+"""Metres between waypoints, a little under the mean edge of Matterport's graphs (2.27 m)."""
 
 
 @dataclass(frozen=True)
-class Way:
-    """A way through a house and what is said of it.
+class RoutePath:
+    """A path through a house and its instructions.
 
     Attributes:
-        path: (K, 3) metres, way points on the floor, both ends included.
+        path: (K, 3) metres, waypoints on the floor, both ends included.
         yaw: radians, at its start.
         length: metres, geodesic.
         instructions: different texts.
@@ -69,16 +69,16 @@ class RouteRecipe(EpisodeRecipe):
     """Room-to-room paths of generated houses, after those of R2R (Anderson et al. 2018).
 
     Start and goal are uniform over the navigable floor, the yaw is uniform; the shortest path between
-    them leads through at least two rooms. Each way is told in `wordings` different instructions, and
-    each of them alone leads a reader who knows the house, but not the way, to within
-    `success_distance` of the goal: what says too little is worded again, or the way is dropped.
+    them leads through at least two rooms. Each path is described by `wordings` different instructions, and
+    each of them alone leads a reader who knows the house, but not the path, to within
+    `success_distance` of the goal: what says too little is worded again, or the path is dropped.
 
     Attributes:
         protocol_id: whose episodes they are.
         embodiment: the body.
         min_distance, max_distance: metres, geodesic.
         way_points: fewest and most, both ends included (R2R: 4 to 7).
-        wordings: instructions of each way.
+        wordings: instructions of each path.
         success_distance: metres, geodesic.
         default_dataset: see EpisodeRecipe.
     """
@@ -93,26 +93,26 @@ class RouteRecipe(EpisodeRecipe):
     default_dataset: str = ROUTE_SET
 
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:
-        """Episodes `first` to `first + count - 1`, `wordings` of each way next to each other.
+        """Episodes `first` to `first + count - 1`, `wordings` of each path next to each other.
 
-        `dropped` counts ways of the right length that could not be told. Raises SceneError when the
+        `dropped` counts paths of the right length that could not be described. Raises SceneError when the
         house is too small.
         """
         surroundings, scene = Surroundings(world), scene_name(world.scene_id)
         episodes: list[Episode] = []
         dropped = 0
-        first_way = first // self.wordings
-        for index in range(first_way, -(-(first + count) // self.wordings)):
+        first_path = first // self.wordings
+        for index in range(first_path, -(-(first + count) // self.wordings)):
             generator = make_generator(
                 self.protocol_id, stream.dataset, stream.split, stream.seed, scene, index, "way"
             )
             for start, goal, length in self._candidates(world, generator):
-                way = self._tell(surroundings, start, goal, length, generator)
-                if way is not None:
-                    episodes += self._episodes(way, world.scene_id, f"{scene}-{index:04d}")
+                route = self._describe(surroundings, start, goal, length, generator)
+                if route is not None:
+                    episodes += self._episodes(route, world.scene_id, f"{scene}-{index:04d}")
                     break
                 dropped += 1
-        skipped = first - first_way * self.wordings
+        skipped = first - first_path * self.wordings
         return SceneBatch(tuple(episodes[skipped : skipped + count]), dropped)
 
     def _candidates(
@@ -127,19 +127,19 @@ class RouteRecipe(EpisodeRecipe):
             for row in np.flatnonzero(start_fits & goal_fits & long):
                 yield starts[row], goals[row], round_distance(float(lengths[row]))
         raise SceneError(
-            f"expected ways of {self.min_distance:g} to {self.max_distance:g} m through several rooms of "
-            f"{world.scene_id!r} that can be told in words, got too few among {MAX_ROUNDS * DRAWN_TOGETHER} "
+            f"expected paths of {self.min_distance:g} to {self.max_distance:g} m through several rooms of "
+            f"{world.scene_id!r} that can be described, got too few among {MAX_ROUNDS * DRAWN_TOGETHER} "
             "draws; choose a larger house"
         )
 
-    def _tell(
+    def _describe(
         self,
         surroundings: Surroundings,
         start: Float[np.ndarray, "3"],
         goal: Float[np.ndarray, "3"],
         length: float,
         generator: np.random.Generator,
-    ) -> Way | None:
+    ) -> RoutePath | None:
         """The shortest path with its instructions; None where fewer than `wordings` can be found."""
         corners = surroundings.navmesh.shortest_path(start, goal)
         yaw = float(sample_yaws(generator, 1)[0])
@@ -151,7 +151,7 @@ class RouteRecipe(EpisodeRecipe):
             if WORDS[0] <= len(text.split()) <= WORDS[1]:
                 instructions[text] = None
             if len(instructions) == self.wordings:
-                return Way(self._place_way_points(corners, length), yaw, length, tuple(instructions))
+                return RoutePath(self._place_waypoints(corners, length), yaw, length, tuple(instructions))
         return None
 
     def _word(
@@ -161,7 +161,7 @@ class RouteRecipe(EpisodeRecipe):
         yaw: float,
         generator: np.random.Generator,
     ) -> str | None:
-        """One instruction that leads to the end of the way; None when its facts do not."""
+        """One instruction that leads to the end of the path; None when its facts do not."""
         route = describe_route(surroundings, corners, yaw, generator)
         if route is None:
             return None
@@ -171,25 +171,25 @@ class RouteRecipe(EpisodeRecipe):
         missed = surroundings.navmesh.geodesic_distance(end[None], corners[-1:])[0]
         return word_route(route, generator) if missed < self.success_distance else None
 
-    def _place_way_points(self, corners: Float[np.ndarray, "k 3"], length: float) -> Float[np.ndarray, "p 3"]:
-        """(P, 3) points at equal distances along the way, metres."""
+    def _place_waypoints(self, corners: Float[np.ndarray, "k 3"], length: float) -> Float[np.ndarray, "p 3"]:
+        """(P, 3) points at equal distances along the path, metres."""
         fewest, most = self.way_points
-        count = int(np.clip(round(length / WAY_POINT_GAP) + 1, fewest, most))
+        count = int(np.clip(round(length / WAYPOINT_GAP) + 1, fewest, most))
         return round_places(divide_path(corners, count))
 
-    def _episodes(self, way: Way, scene_id: str, path_id: str) -> list[Episode]:
+    def _episodes(self, route: RoutePath, scene_id: str, path_id: str) -> list[Episode]:
         """One episode for each instruction, with ids as R2R's: "{path_id}_{k}"."""
-        path: tuple[Position, ...] = tuple(as_tuple(point) for point in way.path)
+        path: tuple[Position, ...] = tuple(as_tuple(point) for point in route.path)
         return [
             Episode(
                 episode_id=f"{path_id}_{k}",
                 scene_id=scene_id,
                 start_position=path[0],
-                start_yaw=way.yaw,
+                start_yaw=route.yaw,
                 goal=InstructionGoal(text, path, path_id),
-                geodesic_distance=way.length,
+                geodesic_distance=route.length,
             )
-            for k, text in enumerate(way.instructions)
+            for k, text in enumerate(route.instructions)
         ]
 
 

@@ -1,4 +1,4 @@
-"""What the papers' tables and figures show of a set of episodes."""
+"""Statistics of episodes, as the tables and figures of the papers have them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -9,8 +9,8 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_points import GoalPoints, euclidean_distance
 from navarena.episodes.goals import ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance
-from navarena.episodes.stages import GoalPoints, euclidean_distance
 
 MOST_BINS = 16
 """Of a histogram."""
@@ -172,17 +172,17 @@ class _Tally:
 
     def _measure(self, episode: Episode) -> None:
         straight = euclidean_distance(episode, self.points)
-        way = episode.geodesic_distance
+        length = episode.geodesic_distance
         if straight is not None:
             self.euclidean.append(straight)
-        if way is None:
+        if length is None:
             self.hidden += 1
-        elif not 0 <= way < float("inf"):
+        elif not 0 <= length < float("inf"):
             self.unreachable += 1
         else:
-            self.geodesic.append(way)
+            self.geodesic.append(length)
             if straight:
-                self.ratio.append(way / straight)
+                self.ratio.append(length / straight)
 
 
 def compute_statistics(

@@ -22,7 +22,7 @@ ITERATIONS = 2000
 SHORT = 128
 """Paths of a set up to which PyVRP looks for a better place of each path among all others, from its own
 start; R2R's tours have 99 at most. In longer sets that gets slow, and `patch_assignment` begins better than
-it ends: with 0.51 m in the mean for 800 ways of a house, where no order has less, in the place of 0.65 m."""
+it ends: with 0.51 m in the mean for 800 paths of a house, where no order has less, in the place of 0.65 m."""
 
 NEAREST = 40
 """Neighbours of each path among which PyVRP looks in longer sets."""
@@ -35,14 +35,14 @@ LKH_RUNS = 10
 
 MILLIMETRES = 1000.0
 UNREACHABLE = 10_000_000
-"""Millimetres that stand for "no way": more than any tour is long."""
+"""Millimetres that stand for "no path": more than any tour is long."""
 
 
 def split_reachable(gaps: Float[np.ndarray, "p p"]) -> list[list[int]]:
     """Partition P paths into sets within which each can follow each, by order of their first member.
 
     Args:
-        gaps: (P, P) metres from the end of a path to the start of another; infinite without a way.
+        gaps: (P, P) metres from the end of a path to the start of another; infinite without a path.
     """
     from scipy.sparse import csr_array  # SciPy's graphs: slow to import, and needed for tours only
     from scipy.sparse.csgraph import connected_components
@@ -61,7 +61,7 @@ def order_paths(
     """Orders of P paths with small gaps: one for each mutually reachable set.
 
     Args:
-        gaps: (P, P) metres from the end of a path to the start of another; infinite without a way.
+        gaps: (P, P) metres from the end of a path to the start of another; infinite without a path.
         solver: "pyvrp", or "lkh" (`pip install 'navarena[lkh]'`, not for commercial use).
         seed: of PyVRP; LKH has a seed of its own.
         iterations: of PyVRP.
@@ -146,7 +146,7 @@ def solve_pyvrp(costs: Int[np.ndarray, "p p"], seed: int, iterations: int) -> li
 
 
 def patch_assignment(costs: Int[np.ndarray, "p p"]) -> list[int]:
-    """Order of P paths by patching an assignment (Karp 1979): close to the least where gaps are one-way.
+    """Order of P paths by patching an assignment (Karp 1979): close to the least where gaps are asymmetric.
 
     Every path gets the successor of the cheapest assignment, whose cost no order undercuts; the rounds into
     which it falls are joined two by two, each time where that costs least.

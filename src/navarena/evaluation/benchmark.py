@@ -1,4 +1,4 @@
-"""The seam between the evaluation and what it evaluates.
+"""Interfaces of what an evaluation runs: batch, agent, setup, benchmark.
 
 The runner knows a Benchmark: episodes, names, and a Setup that makes batches and agents.
 The real one comes from a task; tests bring a corridor, and a remote agent only needs
@@ -23,7 +23,7 @@ from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.evaluation.calibration import Calibration, plan_calibration
 from navarena.evaluation.identity import Identity
-from navarena.evaluation.memory_groups import is_own_way
+from navarena.evaluation.memory_groups import is_own_rule
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.tours import TourScoring
@@ -220,7 +220,7 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         if settings.sources.scenes is not None:
             identity = identity.departing("scenes", Path(settings.sources.scenes).name)
     rules = settings.rules
-    if not is_own_way(rules.forget, episodes):
+    if not is_own_rule(rules.forget, episodes):
         identity = identity.departing("forget", rules.forget)
     if rules.steps is not None and rules.steps < task.max_steps:
         identity = identity.departing("episode_steps", str(rules.steps))

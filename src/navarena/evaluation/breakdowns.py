@@ -104,14 +104,14 @@ def _has_subtasks(rows: Sequence[Row]) -> bool:
 
 
 def weigh_parts(rows: Sequence[Row], name: str) -> Float[np.ndarray, "n"]:
-    """(N,) number of sub-tasks of each of `rows` that a score speaks for (GOAT-Bench)."""
+    """(N,) number of sub-tasks of each of `rows` over which a score is a mean (GOAT-Bench)."""
     return np.array([count_parts(name, row.metric) for row in rows], np.float64)
 
 
 def pool_parts(
     rows: Sequence[Row], name: str, values: Float[np.ndarray, "n"] | None = None
 ) -> Estimate | None:
-    """The mean of a score over the sub-tasks that it speaks for, pooled; None of nothing.
+    """The mean of a score over its sub-tasks, pooled; None without sub-tasks.
 
     Args:
         rows: N of them.
@@ -126,13 +126,13 @@ def pool_parts(
     return estimate_weighted(values, weights, [row.scene_id for row in rows], generator)
 
 
-def told_groups(rows: Sequence[Row]) -> list[Group]:
-    """For episodes with sub-tasks, success and SPL by how the goals were told; n counts sub-tasks."""
-    return _part_groups(rows, {MODALITY_TITLES[told]: told for told in MODALITIES})
+def modality_groups(rows: Sequence[Row]) -> list[Group]:
+    """For episodes with sub-tasks, success and SPL by modality; n is the number of sub-tasks."""
+    return _part_groups(rows, {MODALITY_TITLES[one]: one for one in MODALITIES})
 
 
 def place_groups(rows: Sequence[Row]) -> list[Group]:
-    """For episodes with sub-tasks, success and SPL of the first, second, ...; n counts sub-tasks."""
+    """For episodes with sub-tasks, success and SPL of the first, second, ...; n is their number."""
     names = {f"sub-task {place}": f"subtask_{place}" for place in range(1, LAST_PLACE)}
     return _part_groups(rows, names | {f"sub-task {LAST_PLACE} and later": f"subtask_{LAST_PLACE}"})
 
@@ -197,5 +197,5 @@ def break_down(rows: Sequence[Row], by: str, metrics: Iterable[str]) -> list[Gro
     if by == RADIUS:
         return radius_groups(rows)
     if by == MODALITY and _has_subtasks(rows):
-        return told_groups(rows)
+        return modality_groups(rows)
     return trait_groups(rows, by, metrics) if any(by in row.traits for row in rows) else []

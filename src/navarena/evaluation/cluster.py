@@ -1,4 +1,4 @@
-"""The door to Ray: worker processes on many machines, and one driver that journals what they finish.
+"""Ray workers: processes on many machines, and one driver that journals what they finish.
 
 Each worker is an actor with a batch and an agent of its own. It is given shares of the episodes, one after
 the other, and streams its rows back; the driver alone writes, so that the machines need no common file system
@@ -50,7 +50,7 @@ LOOK_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class ClusterOrder:
-    """What a worker is told once.
+    """What a worker receives once, at its start.
 
     Attributes:
         benchmark: without its episodes; those come in shares.

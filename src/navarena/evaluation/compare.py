@@ -192,7 +192,9 @@ def find_obstacles(first: Contestant, second: Contestant) -> list[str]:
     """Why numbers of two contestants may not compare, in words."""
     pair, notices = f"{first.label} and {second.label}", []
     if first.identity != second.identity:
-        notices.append(f"{pair} are results of different things: {first.identity} and {second.identity}")
+        notices.append(
+            f"{pair} are results of different protocols or episodes: {first.identity} and {second.identity}"
+        )
     mine, other = _keyed(first), _keyed(second)
     shared = len(mine.keys() & other.keys())
     if shared < max(len(mine), len(other)):
@@ -245,7 +247,7 @@ def pair_contestants(
 
 
 def score_seeds(first: Contestant, one: Contestant, name: str) -> SeedScores:
-    """The training seeds of a contestant by one metric; `first` is whom they are compared with."""
+    """The training seeds of a contestant by one metric; `first` is the contestant they are compared with."""
     scores = one.scores(name)
     improvement = None
     if one is not first and first.scores(name).shape[1] == scores.shape[1]:
@@ -261,6 +263,6 @@ def _keyed(one: Contestant) -> dict[tuple[str, str], int]:
 
 
 def _mean_path(one: Contestant) -> float:
-    """Mean optimal path of all episodes with a way, metres; 0 when none has one."""
+    """Mean optimal path length of all episodes with a path, metres; 0 when none has one."""
     lengths = [row.start_distance for row in one.rows[0] if row.start_distance is not None]
     return math.fsum(lengths) / len(lengths) if lengths else 0.0

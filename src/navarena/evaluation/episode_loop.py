@@ -233,11 +233,11 @@ class EpisodeLoop:
                 self._finish(int(slot), "timed_out", f"expected at most {limit:g} s, the agent took {taken}")
 
     def _handle_agent_error(self, error: Exception) -> None:
-        """Find out whose fault an exception of the agent is; the agent is replaced by a fresh one."""
+        """Assign an exception of the agent to its episode; the agent is replaced by a fresh one."""
         if len(self._slots) == 1:
             (number, slot), *_ = self._slots.items()
             slot.is_fresh = True
-            if self._led[number]:  # it broke on the way to its episode, and so fails at the start of it
+            if self._led[number]:  # it broke in an oracle phase, and so fails at the start of it
                 self._finish_leading(number)
             self._finish(number, _status_of(error), format_traceback(error))
         else:

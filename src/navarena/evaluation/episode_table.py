@@ -1,4 +1,4 @@
-"""The door to pyarrow: episodes.parquet, one row per episode, for pandas, polars and DuckDB.
+"""The only module that imports pyarrow: episodes.parquet, one row per episode, for pandas, polars and DuckDB.
 
 Columns: episode_id, scene_id, identity, status, steps, start_distance (metres, infinite when
 unreachable), one column of text per trait that any episode has (trait_category, ...), one float64

@@ -24,7 +24,7 @@ def find_expert_failures(
 ) -> Iterator[Finding]:
     """Run the expert on all episodes, whose starts must be navigable.
 
-    Without the noise of the protocol: what is judged is the episodes, not luck.
+    Without the noise of the protocol: what is judged is the episodes, not chance.
     Yields a finding for each on which it fails, or whose SPL is not in [0, 1].
     """
     task = copy(task)

@@ -7,7 +7,7 @@
     r2r         [{"instr_id": ..., "trajectory": [[viewpoint, heading, elevation], ...]}, ...], what R2R's
                 evaluation server reads; of runs on navigation graphs
 
-JSON knows no infinity: distances without a way are null.
+JSON knows no infinity: distances without a path are null.
 """
 
 import math

@@ -69,7 +69,7 @@ class _Watcher:
 def classify_run(
     folder: Path, benchmark: Benchmark | None = None, on_episode: Callable[[], object] = lambda: None
 ) -> Failures:
-    """Re-execute the failed episodes of the run in `folder` and say why each failed.
+    """Re-execute the failed episodes of the run in `folder` and classify each failure.
 
     Images are those of the body's first camera without corruptions. The result is written into the
     folder as failures.json, too.

@@ -1,4 +1,4 @@
-"""What a result is a result of: `protocol@dataset/split#hash`."""
+"""Identity of a result: `protocol@dataset/split#hash`."""
 
 import hashlib
 from dataclasses import dataclass, replace

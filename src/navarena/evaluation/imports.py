@@ -62,9 +62,9 @@ def import_results(
             raise InputError(
                 "expected --episodes FILE for results of RoboTHOR: SPL needs the shortest paths that it holds"
             )
-        ways, dataset = read_shortest_paths(episodes)
-        results = read_robothor(file, split, get_task(ROBOTHOR_PROTOCOL).actions, ways, dataset)
-        expected = list(ways)
+        paths, dataset = read_shortest_paths(episodes)
+        results = read_robothor(file, split, get_task(ROBOTHOR_PROTOCOL).actions, paths, dataset)
+        expected = list(paths)
     else:
         if episodes is not None:
             raise InputError("expected no --episodes for MultiON, whose raw metrics hold their own lengths")
@@ -81,7 +81,7 @@ def read_shortest_paths(path: Path) -> tuple[dict[str, ShortestPath], str]:
     split are.
     """
     dataset = load_community_file(path, ROBOTHOR_PROTOCOL)
-    ways = {}
+    paths = {}
     for episode in dataset.episodes:
         if episode.geodesic_distance is None:
             raise InputError(
@@ -89,8 +89,8 @@ def read_shortest_paths(path: Path) -> tuple[dict[str, ShortestPath], str]:
                 "split are hidden, so that its SPL cannot be computed"
             )
         x, _, z = unity_from_world(np.array(episode.start_position)).tolist()
-        ways[episode.episode_id] = ShortestPath(episode.scene_id, episode.geodesic_distance, (x, z))
-    return ways, dataset.name
+        paths[episode.episode_id] = ShortestPath(episode.scene_id, episode.geodesic_distance, (x, z))
+    return paths, dataset.name
 
 
 def write_run(

@@ -40,9 +40,9 @@ class GoalsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """What an episode with several goals in order leaves behind beside its metrics.
 
     Attributes:
-        legs: metres, geodesic: start to first goal, first to second, ...; None without a way.
+        legs: metres, geodesic: start to first goal, first to second, ...; None without a path.
         found_after: for each goal found, the number of actions taken until then; None where results from
-            elsewhere do not tell.
+            elsewhere do not hold.
         walked: for each goal found, metres walked until then.
     """
 

@@ -1,4 +1,4 @@
-"""What can be said of a run while it goes on: how well, how fast, and where the time goes.
+"""Progress statistics of a run: score, speed, and where the time goes.
 
 It is read off the journals, so that worker processes and clusters need no channel of their own for it.
 """

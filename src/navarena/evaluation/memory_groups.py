@@ -10,8 +10,8 @@ from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode
 
 Forget = Literal["subtask", "episode", "tour", "never"]
-"""When an agent is told to forget: at every goal, at every episode, at the end of a tour (outside tours at
-every episode; the protocols' own way), or only when the scene changes."""
+"""When an agent must forget: at every goal, at every episode, at the end of a tour (outside tours at
+every episode; the protocols' own rule), or only when the scene changes."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def make_groups(episodes: Sequence[Episode], finished: set[str], forget: Forget)
     Args:
         episodes: in evaluation order.
         finished: ids of those that are journaled.
-        forget: when the agent is told to forget.
+        forget: when the agent must forget.
     """
     by_key: dict[tuple[str, ...], list[Episode]] = {}
     for one in episodes:
@@ -75,7 +75,7 @@ def start_boundary(group: MemoryGroup, place: int, is_fresh: bool, forget: Forge
         group: of the episode.
         place: index of the episode in it.
         is_fresh: whether the agent has no memory of the group.
-        forget: when it is told to forget.
+        forget: when it must forget.
     """
     if is_fresh:
         return Boundary.SCENE
@@ -85,17 +85,17 @@ def start_boundary(group: MemoryGroup, place: int, is_fresh: bool, forget: Forge
 
 
 def subtask_boundary(forget: Forget) -> Boundary:
-    """What an agent is told when a goal has been reached and the next one begins."""
+    """The boundary that an agent gets when a goal has been reached and the next one begins."""
     return Boundary.EPISODE if forget == "subtask" else Boundary.SUBTASK
 
 
-def is_own_way(forget: Forget, episodes: Sequence[Episode]) -> bool:
+def is_own_rule(forget: Forget, episodes: Sequence[Episode]) -> bool:
     """Whether memory ends where the protocol of `episodes` says that it does."""
     return forget == "tour" or (forget == "episode" and not any(one.tour_id for one in episodes))
 
 
 def require_forget(text: str | None) -> Forget:
-    """The `--forget` of a command; None is the protocols' own way, "tour". Raises InputError."""
+    """The `--forget` of a command; None is the protocols' own rule, "tour". Raises InputError."""
     if text is None:
         return "tour"
     if text in get_args(Forget):

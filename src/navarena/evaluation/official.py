@@ -122,18 +122,18 @@ MULTION_METRICS = ("success", "progress", "spl", "ppl", "ppl_code", "path_length
 
 
 def read_robothor(
-    path: Path, split: str, actions: tuple[str, ...], ways: Mapping[str, ShortestPath], dataset: str
+    path: Path, split: str, actions: tuple[str, ...], paths: Mapping[str, ShortestPath], dataset: str
 ) -> OfficialResults:
     """The results of one split in the challenge's file of 2021.
 
-    Path length, SPL, collisions and numbers of actions are computed from trajectories and the ways of the
+    Path length, SPL, collisions and numbers of actions are computed from trajectories and the paths of the
     episode file; whether the object was visible at Stop is the file's word.
 
     Args:
         path: .json.gz, or .json.
         split: whose results; InputError with those that there are for another one.
         actions: our names of ROBOTHOR_ACTIONS, in that order.
-        ways: episode id -> what the episode file knows of it.
+        paths: episode id -> what the episode file knows of it.
         dataset: its name.
 
     Raises FileError for damage, and for a trajectory that does not fit its actions; InputError for episodes
@@ -143,16 +143,16 @@ def read_robothor(
     if split not in document:
         raise InputError(f"expected results of {split!r} in {path}, got those of {', '.join(document)}")
     results = document[split]
-    unknown = sorted(results.episodes.keys() - ways.keys())
+    unknown = sorted(results.episodes.keys() - paths.keys())
     if unknown:
         raise InputError(
             f"expected results of episodes in {dataset}, got {len(unknown)} others, {unknown[0]!r} first; "
             "name the episode file of their split"
         )
-    identity = _identify("objectnav-robothor2021-v1", "robothor2021", dataset, split, list(ways))
+    identity = _identify("objectnav-robothor2021-v1", "robothor2021", dataset, split, list(paths))
     rows, displaced = [], 0
     for name, record in results.episodes.items():
-        row, begins_there = _robothor_row(path, str(identity), name, record, ways[name])
+        row, begins_there = _robothor_row(path, str(identity), name, record, paths[name])
         rows.append(row)
         displaced += not begins_there
     notices = ["whether the object was visible at Stop is the file's word; it keeps no images"]
@@ -173,7 +173,7 @@ def _robothor_row(
     identity: str,
     name: str,
     record: RobothorEpisode,
-    way: ShortestPath,
+    shortest: ShortestPath,
 ) -> tuple[Row, bool]:
     """The row of an episode, and whether it begins where the episode file says."""
     taken = [one.action for one in record.actions_taken]
@@ -193,20 +193,20 @@ def _robothor_row(
     success = float(record.success)
     metrics: dict[str, float | None] = {
         "success": success,
-        "spl": success * path_factor(way.length, walked),
+        "spl": success * path_factor(shortest.length, walked),
         "path_length": walked,
         "collisions": float(sum(not one.success for one in record.actions_taken if one.action != "Stop")),
         "num_actions": float(len(taken)),
         "stopped": float(stopped),
     }
-    begins_there = math.dist((places[0, 0], places[0, 2]), way.start) <= PLACE_AGREEMENT
+    begins_there = math.dist((places[0, 0], places[0, 2]), shortest.start) <= PLACE_AGREEMENT
     row = Row(
         identity=identity,
         episode_id=name,
-        scene_id=way.scene_id,
+        scene_id=shortest.scene_id,
         status="ok",
         steps=len(taken),
-        start_distance=way.length,
+        start_distance=shortest.length,
         actions=[ROBOTHOR_ACTIONS.index(one) for one in taken],
         metrics=metrics,
     )
@@ -216,7 +216,7 @@ def _robothor_row(
 def read_multi_on(path: Path, split: str, dataset: str) -> OfficialResults:
     """The raw metrics of one run of MultiON's code.
 
-    SUCCESS, PROGRESS, SPL and both readings of PPL are computed from goals found and lengths; these
+    SUCCESS, PROGRESS, SPL and PPL of paper and code are computed from goals found and lengths; these
     themselves are the file's word, as it keeps neither trajectories nor actions.
 
     Args:
@@ -253,8 +253,11 @@ def read_multi_on(path: Path, split: str, dataset: str) -> OfficialResults:
 def _multi_on_row(path: Path, identity: str, name: str, record: RawMetrics) -> Row:
     scene, mark, episode = name.rpartition(".")
     found, goals = round(record.subgoals_found), len(record.geodesic_distances)
-    ways = [math.inf if way is None else way for way in record.geodesic_distances]
-    legs = [ways[0], *(b - a if math.isfinite(b) else math.inf for a, b in itertools.pairwise(ways))]
+    distances = [math.inf if one is None else one for one in record.geodesic_distances]
+    legs = [
+        distances[0],
+        *(b - a if math.isfinite(b) else math.inf for a, b in itertools.pairwise(distances)),
+    ]
     walked = record.agent_distances
     rising = all(b >= a - SUM_TOLERANCE for a, b in zip([0.0, *walked], [*walked, record.agent_path_length]))
     if (
@@ -268,7 +271,7 @@ def _multi_on_row(path: Path, identity: str, name: str, record: RawMetrics) -> R
             f"expected raw metrics of 'scene.episode' whose goals and lengths fit in {path}, got {found} "
             f"found of {goals} with {len(walked)} lengths in {name!r}"
         )
-    shortest = ways[found - 1] if found else 0.0
+    shortest = distances[found - 1] if found else 0.0
     progress, success = found / goals, float(found == goals)
     total = record.agent_path_length
 
@@ -281,7 +284,7 @@ def _multi_on_row(path: Path, identity: str, name: str, record: RawMetrics) -> R
         scene_id=scene,
         status="ok",
         steps=round(record.episode_lenth),
-        start_distance=ways[-1] if math.isfinite(ways[-1]) else None,
+        start_distance=distances[-1] if math.isfinite(distances[-1]) else None,
         actions=[],
         metrics={
             "success": success,

@@ -1,4 +1,4 @@
-"""Whether an agent's outcome depends on what it ran before: state that leaks between episodes."""
+"""Check whether an agent's outcome depends on the order of episodes: state that leaks between them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

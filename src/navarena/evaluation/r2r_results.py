@@ -166,7 +166,7 @@ def score_answers(
         atlas: graphs of their scans.
         task: whose rules hold.
         identity: of the rows.
-        spl_reference: reading of SPL; None for the task's.
+        spl_reference: length by which SPL is normalised; None for the task's.
     """
     scored = []
     for group in make_groups(episodes, set(), "tour"):

@@ -1,4 +1,4 @@
-"""The same episodes several times with other agent seeds: how much of the variance is the agent's own."""
+"""The same episodes several times with other agent seeds: the part of the variance that is the agent's."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What corruptions cost an agent: finished runs beside the clean one, row by row.
+"""Degradation of an agent under corruptions: finished runs beside the clean one, row by row.
 
 Runs belong together when they differ in nothing but their corruptions and the agent's seed. Seeds are
 pooled; every other run is compared with the clean one on the same episodes (Chattopadhyay et al. 2021,

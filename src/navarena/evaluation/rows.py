@@ -1,4 +1,4 @@
-"""From what happened to rows of the journal, and what an agent may return."""
+"""Rows of the journal, made from trajectories, and checks of the actions that agents return."""
 
 import math
 import traceback

@@ -1,4 +1,4 @@
-"""What to evaluate, and how."""
+"""Settings of an evaluation."""
 
 import hashlib
 import json
@@ -71,7 +71,7 @@ class EvaluationSettings:
     """In which it adapts, with --calibration-steps: a split of the data set, such as RobustNav's
     "calibration", or an episode file or folder; by default episodes are generated in the evaluated scenes."""
     forget: str | None = None
-    """When the agent is told to forget: subtask, episode, tour (the protocols' own way; outside tours that of
+    """When the agent must forget: subtask, episode, tour (the protocols' own rule; outside tours that of
     every episode), or never within a scene, whose episodes then run one after the other. A departure shows
     as custom."""
     episode_steps: int | None = None
@@ -162,7 +162,7 @@ class EpisodeRules:
 
     Attributes:
         seed: of the agent.
-        forget: when it is told to forget.
+        forget: when it must forget.
         steps, seconds: limits of an episode; None for none.
     """
 

@@ -1,4 +1,4 @@
-"""The work that is left, given out in shares; and what is said when nobody is left to do it."""
+"""The remaining episodes, divided into shares for workers."""
 
 import math
 from collections import deque
@@ -18,7 +18,7 @@ ROUNDS = 2
 
 
 class ShareQueue:
-    """Chains that nobody works on.
+    """Memory groups that no worker has taken.
 
     Args:
         groups: in evaluation order.
@@ -70,7 +70,7 @@ def count_slots(groups: int, workers: int, most: int) -> int:
 
 
 def choose_workers(declaration: Declaration, episodes: int, processors: int) -> int:
-    """How many processes run `episodes` fastest, as far as the agent's `declaration` tells; at least 1."""
+    """How many processes run `episodes` fastest, as far as the agent's `declaration` shows; at least 1."""
     if declaration.worker_episodes is None:
         return 1
     return max(1, min(processors, episodes // declaration.worker_episodes))

@@ -1,4 +1,4 @@
-"""Where the time of a run goes: simulator, agent, input and output.
+"""Times of a run: simulator, agent, input and output.
 
     DIR/times-<worker>.jsonl    {"episode_id": ..., "simulator": ..., "agent": ..., "output": ...}
 

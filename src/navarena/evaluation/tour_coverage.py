@@ -29,7 +29,7 @@ FARTHEST = 10.0
 """Metres that the depth camera of VLN-CE reaches."""
 
 VIEW_PX = 64
-"""Pixels of the images that are counted, each way."""
+"""Width and height of the images that are counted, pixels."""
 
 SPACING = 0.5
 """Metres between the places along a path from which one looks."""

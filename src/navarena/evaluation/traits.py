@@ -1,4 +1,4 @@
-"""What kind of episode a row is of: by these facts results are broken down."""
+"""Traits of episodes, by which results are broken down."""
 
 import math
 
@@ -14,7 +14,7 @@ POINT = "point"
 """The modality of goals that no image shows."""
 
 MIXED = "mixed"
-"""The modality of episodes whose sub-tasks are told in several ways."""
+"""The modality of episodes whose sub-tasks have several modalities."""
 
 SAME_FLOOR, OTHER_FLOOR = "same floor", "other floor"
 
@@ -26,7 +26,7 @@ def find_traits(episode: Episode, trajectory: Trajectory) -> dict[str, str]:
     """Name -> value of what is known of an episode:
 
     category of the object to be found; difficulty as its file labels it; floors: whether the shortest
-    way changes them; modality of the goal ("point", "object", "description", "image", "objects", "mixed");
+    path changes them; modality of the goal ("point", "object", "description", "image", "objects", "mixed");
     goals: their number.
     """
     goal = episode.goal
@@ -38,8 +38,11 @@ def find_traits(episode: Episode, trajectory: Trajectory) -> dict[str, str]:
     elif isinstance(goal, MultiGoal):
         traits = {MODALITY: "objects", GOALS: str(len(goal.objects))}
     elif isinstance(goal, LifelongGoal):
-        told = {subtask.modality for subtask in goal.subtasks}
-        traits = {MODALITY: told.pop() if len(told) == 1 else MIXED, GOALS: str(len(goal.subtasks))}
+        modalities = {subtask.modality for subtask in goal.subtasks}
+        traits = {
+            MODALITY: modalities.pop() if len(modalities) == 1 else MIXED,
+            GOALS: str(len(goal.subtasks)),
+        }
     if episode.difficulty:
         traits[DIFFICULTY] = episode.difficulty
     if trajectory.shortest is not None:

@@ -1,4 +1,4 @@
-"""The hash of the view points that a run counted successes by, where its scenes and not a file gave them."""
+"""Hash of the view points that define success in a run, where its scenes and not a file define them."""
 
 from navarena.episodes.goals import ObjectGoal
 from navarena.episodes.view_points import find_view_points

@@ -41,7 +41,7 @@ STOP_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class WorkOrder:
-    """What a worker process is told once.
+    """What a worker process receives once, at its start.
 
     Attributes:
         benchmark: without its episodes; those come in shares.
@@ -186,7 +186,7 @@ class WorkerPool:
         try:
             kind, content = connection.recv()
         except (EOFError, ConnectionResetError):
-            self._bury(connection, on_row)
+            self._reclaim(connection, on_row)
             return
         if kind == ROW:
             worker.held.pop(content)
@@ -217,7 +217,7 @@ class WorkerPool:
             elif finished:
                 self._give(connection, None)
 
-    def _bury(self, connection: Connection, on_row: Callable[[], object]) -> None:
+    def _reclaim(self, connection: Connection, on_row: Callable[[], object]) -> None:
         """Take back what a worker that has ended did not finish."""
         worker = self._workers.pop(connection)
         connection.close()

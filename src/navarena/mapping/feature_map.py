@@ -22,7 +22,7 @@ EGO_CELLS, CELL = 13, 0.8
 """Cells along a side of the projection, and their side in metres."""
 
 GLOBAL_CELLS, WINDOW = 275, 51
-"""Cells along a side of the global map (110 m each way), and of the window that is read from it."""
+"""Cells along a side of the global map (110 m wide), and of the window that is read from it."""
 
 LOWEST, HIGHEST = -0.5, 1.0
 """Metres relative to the camera between which points are projected."""
@@ -41,7 +41,7 @@ def project_features(
     features: Float32[np.ndarray, "f a b"],
     depth: Float32[np.ndarray, "h w"],
     camera: Camera,
-    reading: Literal["square", "forward"] = "square",
+    layout: Literal["square", "forward"] = "square",
 ) -> Float32[np.ndarray, "r c f"]:
     """The features of an image, dropped into cells around the body: ahead is up.
 
@@ -49,7 +49,7 @@ def project_features(
         features: (F, A, B) float32, any feature image; pixel (i, j) takes floor(i A / H), floor(j B / W).
         depth: (H, W) float32 metres; 0, NaN and infinity are no points.
         camera: that took the image; level.
-        reading: "square" gives 13 x 13 cells with the body in (6, 6) (code), "forward" the 7 x 13 before
+        layout: "square" gives 13 x 13 cells with the body in (6, 6) (code), "forward" the 7 x 13 before
             it (paper).
 
     Returns:
@@ -67,7 +67,7 @@ def project_features(
     places = np.floor(np.stack([-metres, right], 1) / CELL + middle + 0.5).astype(np.int64)
     picked = features[:, rows * features.shape[1] // height, columns * features.shape[2] // width].T
     out = bin_max(places, np.ascontiguousarray(picked, np.float32), (EGO_CELLS, EGO_CELLS))
-    return out if reading == "square" else out[: middle + 1]
+    return out if layout == "square" else out[: middle + 1]
 
 
 class FeatureMaps:

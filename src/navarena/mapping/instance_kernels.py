@@ -11,7 +11,7 @@ from navarena.core.kernels import kernel
 
 @kernel
 def measure_segments(segments, depths, nearest, farthest, scale, offset, stride, counts, known, boxes):
-    """Count the pixels of segments 1..S in images (H, W), reading every `stride`-th pixel both ways.
+    """Count the pixels of segments 1..S in images (H, W), reading every `stride`-th pixel along both axes.
 
     counts, known: (S + 1,) int64, pixels and those whose depth lies between the bounds (metres, exclusive;
     metres are offset + scale * depth); boxes: (S + 1, 4) int64 first row, last row, first and last column.

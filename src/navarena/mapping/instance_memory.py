@@ -34,7 +34,7 @@ FRESH_POINTS = 64
 """Points of a segment that are read from one image, evenly chosen."""
 
 MAX_SEGMENTS = 1 << 24
-"""Numbers of segments that can be told apart in one image: as many as there are colours of three bytes."""
+"""Largest number of segments in one image: as many as there are colours of three bytes."""
 
 BETTER = 1.2
 """Times the quality of the kept view from the same side, from which on a new one takes its place."""
@@ -107,7 +107,7 @@ class Instance:
     Attributes:
         number: of the object, unique for its agent until it is reset.
         category: "" where nobody knows.
-        label: its number in the images of a tracker; None where objects are told apart by place.
+        label: its number in the images of a tracker; None where objects are distinguished by place.
         points: (K, 3) metres, on its surface; none while it was only seen from too far away.
         sides: (K, 3) unit vectors from the points to the cameras that saw them first.
         beyond: (3,) metres, where it lies at least while it has no points; else None.
@@ -243,10 +243,10 @@ class InstanceMemory:
             raise InputError(f"expected numbers of segments below {MAX_SEGMENTS:,}, got {size - 1:,}")
         counts, known = np.zeros(size, np.int64), np.zeros(size, np.int64)
         boxes = np.zeros((size, 4), np.int64)
-        reading = (
+        view = (
             *map(float, image.depth_range), float(image.scale), float(image.offset), one.stride,
         )  # fmt: skip
-        measure_segments(segments, depths, *reading, counts, known, boxes)
+        measure_segments(segments, depths, *view, counts, known, boxes)
         self._moments[agent] += 1
         found: list[int] = []
         for segment in np.flatnonzero(counts >= one.min_pixels).tolist():
@@ -257,7 +257,7 @@ class InstanceMemory:
             fresh = np.zeros((FRESH_POINTS, 6))
             focal, pose = focal_length(segments.shape[1], image.hfov), np.ascontiguousarray(image.pose)
             written = write_segment_points(
-                segments, depths, *reading, segment, every, boxes[segment], focal, pose, fresh
+                segments, depths, *view, segment, every, boxes[segment], focal, pose, fresh
             )
             instance = self._instance_for(agent, segment, category, fresh[:written], image.is_tracked)
             if written:

@@ -23,7 +23,7 @@ class SegmentedImage:
         depth: (H, W) float32; metres are offset + scale * depth. NaN is unknown.
         pose: (4, 4) world_from_camera, metres, in the frame of the memory.
         hfov: radians, of the camera.
-        depth_range: (nearest, farthest) metres, exclusive, between which depths are told apart.
+        depth_range: (nearest, farthest) metres, exclusive, between which depths are exact.
         scale, offset: metres per unit of depth, metres at 0.
         is_tracked: whether segments keep their numbers from image to image, as instance labels do;
             then nothing else decides what belongs together.

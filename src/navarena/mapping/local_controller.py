@@ -103,7 +103,7 @@ def steer(
     """The move that follows a path best.
 
     Args:
-        terrain: what is in the way.
+        terrain: obstacles and costs.
         path: (P, 2) cells of the terrain, from the body to its aim.
         position: (3,) metres, in the frame of the terrain.
         yaw: radians.

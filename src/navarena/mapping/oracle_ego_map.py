@@ -1,4 +1,4 @@
-"""MultiON's OracleEgoMap: what of an oracle map was seen up to now, by the readings of code and paper."""
+"""MultiON's OracleEgoMap: the part of an oracle map that was seen up to now, as code and paper define it."""
 
 # mypy: disable-error-code="no-untyped-def"
 

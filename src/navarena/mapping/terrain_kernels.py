@@ -1,4 +1,4 @@
-"""Coarse images of occupancy maps: what blocks a body, and how dear each cell is to cross."""
+"""Kernels of terrains: occupancy maps in coarse cells, with the cost of crossing each cell."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -113,11 +113,11 @@ def weigh_cells(states, clearance, narrow, wide, tight_weight, near_weight, unkn
 
 @kernel
 def flood(weights, columns, start, buckets, costs, parents, places, links):
-    """Cheapest ways from one cell to all others, on 8 neighbours, through a ring of buckets.
+    """Cheapest paths from one cell to all others, on 8 neighbours, through a ring of buckets.
 
     weights: (A * columns,) uint8, 0 is closed; all cells along the border are closed. costs: int32 as many,
-    FAR where there is no way: 5 for each step along an axis and 7 along a diagonal, times the weight of the
-    cell entered. parents: int8, the neighbour (0 to 7) that a way comes from. buckets: (Q,) int32, -1
+    FAR where there is no path: 5 for each step along an axis and 7 along a diagonal, times the weight of the
+    cell entered. parents: int8, the neighbour (0 to 7) that a path comes from. buckets: (Q,) int32, -1
     everywhere, Q a power of two above the dearest step; places, links: int32 scratch, 8 a cell.
     """
     mask = buckets.size - 1

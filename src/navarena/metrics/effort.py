@@ -40,7 +40,7 @@ def seconds(trajectory: Trajectory) -> float:
 
 
 def action_spl(trajectory: Trajectory) -> float:
-    """Success weighted by the number of actions, in [0, 1]; the module's head has the formula."""
+    """Success weighted by the number of actions, in [0, 1]; the module's docstring has the formula."""
     rates = _require_rates(trajectory)
     if not (trajectory.succeeded and np.isfinite(trajectory.start_distance)):
         return 0.0
@@ -50,7 +50,7 @@ def action_spl(trajectory: Trajectory) -> float:
 
 
 def time_spl(trajectory: Trajectory) -> float:
-    """Success weighted by time at the body's speeds, in [0, 1]; the module's head has the formula."""
+    """Success weighted by time at the body's speeds, in [0, 1]; the module's docstring has the formula."""
     rates = _require_rates(trajectory)
     if not (trajectory.succeeded and np.isfinite(trajectory.start_distance)):
         return 0.0

@@ -15,7 +15,7 @@ found. The rules are tried in this order; the first that holds names the class:
     not_stopped      ran out of steps; was near the goal at some pose
     stuck            ran out of steps; over the last STUCK_STEPS never left a square of STUCK_SIZE, or hit
                      something in half of them
-    out_of_steps     ran out of steps on its way: nearer than ever, by APPROACH in the last STUCK_STEPS
+    out_of_steps     ran out of steps while approaching: nearer than ever, by APPROACH in the last STUCK_STEPS
     forgot           saw the goal before it was current, and not since
     saw_not_reached  saw the goal since it was current
     never_saw        saw it at no pose
@@ -84,7 +84,7 @@ APPROACH = 1.0
 
 
 class FailureClass(StrEnum):
-    """The classes; the module's head says what they mean."""
+    """The classes; the module's docstring says what they mean."""
 
     AGENT_BROKE = "agent_broke"
     STOPPED_EARLY = "stopped_early"
@@ -104,7 +104,7 @@ MEANINGS = {
     FailureClass.FALSE_STOP: "called STOP where the goal was not",
     FailureClass.NOT_STOPPED: "reached the goal, did not call STOP",
     FailureClass.STUCK: "went to and fro, or against obstacles",
-    FailureClass.OUT_OF_STEPS: "was on its way when the steps ran out",
+    FailureClass.OUT_OF_STEPS: "was approaching when the steps ran out",
     FailureClass.FORGOT: "saw the goal while another was current, did not come back",
     FailureClass.SAW_NOT_REACHED: "saw the goal, did not reach it",
     FailureClass.NEVER_SAW: "never saw the goal",

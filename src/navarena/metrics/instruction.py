@@ -4,7 +4,7 @@ Pure functions of distances in metres. Notation:
 
     P      walked path of N points, R reference path of M points
     L_P    length of P: the sum of the distances between consecutive points (TL)
-    L_R    length of R, the same way
+    L_R    length of R, likewise
     d      (N,) shortest distance from each walked point to the goal
     d_0    shortest distance from the start to the goal
 
@@ -14,7 +14,7 @@ Edge cases, decided once for all of them:
 
 * A goal that cannot be reached (infinite d): failure; success, SPL, sDTW are 0, nDTW is 0, NE is infinite.
 * Reference length 0: the path factor of SPL is 1 for a body that never moved and 0 for one that
-  did; the IVLN reading is 0 (its reference code divides 0 by 0.01).
+  did; IVLN defines it as 0 (its reference code divides 0 by 0.01).
 * Empty paths and NaN raise InputError.
 """
 
@@ -138,7 +138,7 @@ def score_path(
         reference_length: L_R, metres.
         start_distance: d_0, metres.
         stopped: whether the agent ended the episode itself; R2R's official evaluation does not ask.
-        spl_reference: reading of SPL.
+        spl_reference: length by which SPL is normalised.
         threshold: metres.
 
     Raises InputError for empty paths, NaN or negative distances.

@@ -7,7 +7,7 @@ Notation, beside that of `navigation`:
     d_bar  d_1 + ... + d_l
 
 SUCCESS and SPL are `navigation.success` and `navigation.spl`: S is 1 when l = n, and d_0 there is
-d_1 + ... + d_n. PROGRESS is l / n. PPL has two readings, which agree for one goal:
+d_1 + ... + d_n. PROGRESS is l / n. PPL has two definitions, which agree for one goal:
 
     paper  PROGRESS d_bar / max(d_bar, p), p the path of the whole episode
     code   the same with p the path up to the last goal that was found (saimwani/multiON, `pspl`)
@@ -144,7 +144,7 @@ def raw_metrics(trajectory: MultiGoalTrajectory) -> dict[str, float | list[float
     """Everything that the `raw_metrics` of the reference code hold, under its names; metres and counts.
 
     `geodesic_distances` are cumulative along the goals, `agent_distances` the path walked up to each
-    found goal. `PSPL` is the code's reading; the misspelt `episode_lenth` is the reference's.
+    found goal. `PSPL` is the code's definition; the misspelt `episode_lenth` is the reference's.
     """
     return {
         "success": float(trajectory.succeeded),

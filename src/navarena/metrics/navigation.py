@@ -43,7 +43,7 @@ def path_length(trajectory: Trajectory) -> float:
 
 
 def path_factor(start_distance: float, travelled: float) -> float:
-    """d_0 / max(d_0, p) of metres, with the edge cases of the module's head; a finite d_0 is required."""
+    """d_0 / max(d_0, p) of metres, edge cases as in the module's docstring; a finite d_0 is required."""
     longer = max(start_distance, travelled)
     return 1.0 if longer == 0.0 else start_distance / longer
 

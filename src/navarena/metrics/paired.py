@@ -1,7 +1,7 @@
-"""Two agents on the same episodes: how much better is the second, and could that be chance?
+"""Paired comparison of two agents on the same episodes: mean difference, interval and permutation test.
 
 The interval is that of the mean difference (see `statistics`). The permutation test asks how often a
-difference at least as large, either way, comes out when the agents' names are swapped at random. Whole
+difference at least as large, of either sign, comes out when the agents' names are swapped at random. Whole
 scenes are swapped, because episodes in one scene resemble each other; with fewer than MIN_SCENES_TO_SWAP
 scenes that test could not say much, and single episodes are swapped instead. Up to EXACT_UNITS scenes
 or episodes that differ every swap is tried, beyond that PERMUTATIONS random ones.

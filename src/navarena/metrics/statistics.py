@@ -163,7 +163,7 @@ def estimate_mean(
     generator: np.random.Generator,
     two_levels: bool = False,
 ) -> Estimate:
-    """Mean of (N,) values with a bootstrap interval over scenes; the module's head has the edge cases.
+    """Mean of (N,) values with a bootstrap interval over scenes; the module's docstring has the edge cases.
 
     Args:
         values: (N,) float64; infinity allowed, NaN not (InputError).

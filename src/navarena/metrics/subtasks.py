@@ -38,7 +38,7 @@ LAST_PLACE = 5
 
 
 WHOLE = ("subtask_success", "subtask_spl", "subtask_soft_spl", "view_point_success", "near_object_success")
-"""Scores that speak for all sub-tasks of an episode."""
+"""Scores over all sub-tasks of an episode."""
 
 SCORES = ("success", "spl")
 """Scores that are reported by modality and by place."""
@@ -234,7 +234,7 @@ def _called(score: str) -> str:
 
 
 def count_parts(name: str, value: Callable[[str], float]) -> float:
-    """How many sub-tasks of its episode the score `name` speaks for; 0 for other numbers.
+    """Number of sub-tasks over which the score `name` of an episode is a mean; 0 for other numbers.
 
     Args:
         name: of a metric, such as "object_success" or "subtask_5_spl".

@@ -89,7 +89,7 @@ def tour_dtw(costs: TourCosts, reading: Reading = "code") -> float:
 
     Args:
         costs: for each episode, (N, M) metres from walked to reference points.
-        reading: see the module's head.
+        reading: see the module's docstring.
     """
     return float(sum(dtw(table) for table in _episode_costs(costs, reading)))
 
@@ -104,7 +104,7 @@ def tour_ndtw(
 
     Args:
         costs: for each episode, (N, M) metres from walked to reference points.
-        reading: see the module's head.
+        reading: see the module's docstring.
         threshold: metres.
         reference_points: |R| if it is not the number of columns: the continuous reference code
             counts every step of the reference, turns in place included.
@@ -118,7 +118,7 @@ def tour_alignment(costs: TourCosts, reading: Reading = "code") -> list[Int[np.n
 
     Args:
         costs: for each episode, (N, M) metres from walked to reference points.
-        reading: see the module's head.
+        reading: see the module's docstring.
     """
     return [dtw_alignment(table) for table in _episode_costs(costs, reading)]
 

@@ -101,7 +101,7 @@ class Trajectory:
 
     @property
     def own_metrics(self) -> Mapping[str, float]:
-        """Name -> value of metrics that this kind of record defines in a way of its own."""
+        """Name -> value of metrics that this kind of record defines itself."""
         return {}
 
     @property

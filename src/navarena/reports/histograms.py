@@ -1,4 +1,4 @@
-"""Histograms as one SVG file of its own, for papers and pages."""
+"""Histograms as an SVG file, for papers and pages."""
 
 from collections.abc import Mapping
 

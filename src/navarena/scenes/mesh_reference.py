@@ -1,6 +1,6 @@
 """Mesh references: the path of a mesh file with its up axis and scale, "scan.ply?up=z&scale=0.01".
 
-Episodes, `--scene` and `--dataset` name meshes this way, so that a mesh with another up axis or unit
+Episodes, `--scene` and `--dataset` name meshes like this, so that a mesh with another up axis or unit
 means the same everywhere.
 """
 

@@ -20,7 +20,7 @@ class Bodies:
         estimated_positions, estimated_yaws: (N, 3) and (N,) float64, the estimated poses, which gps and
             compass observe. They are the true poses until `separate_estimates` gives them arrays of
             their own.
-        motion_errors: (N, 3) float64, added to what odometry tells: metres ahead, metres to the right,
+        motion_errors: (N, 3) float64, added to the odometry: metres ahead, metres to the right,
             radians to the left.
     """
 
@@ -73,7 +73,7 @@ class Bodies:
         self.moved[slots] = False
 
     def begin_step(self) -> None:
-        """Remember the poses, from which odometry tells the motion of a step, however it is made."""
+        """Remember the poses, from which odometry gives the motion of a step, however it is made."""
         self.last_positions[:], self.last_yaws[:] = self.positions, self.yaws
 
     def separate_estimates(self) -> None:

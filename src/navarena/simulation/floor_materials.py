@@ -1,4 +1,4 @@
-"""Which floor is under a body: rooms know the material of theirs."""
+"""Material of the floor under a body, from the rooms of its scene."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -19,7 +19,7 @@ def find_rooms(corners, offsets, heights, positions, rooms):
 
     corners: (K, 2) float64 x and z of all outlines, one after the other; offsets: (R + 1,) int64, where
     each begins; heights: (R,) float64 of the floors. A position inside an outline crosses an odd number
-    of its sides on the way to the east.
+    of its sides towards the east.
     """
     for i in range(positions.shape[0]):
         rooms[i] = -1

@@ -1,4 +1,4 @@
-"""Images of object ids from poses of one's own choice, for rules that ask what can be seen."""
+"""Instance images from given poses, for rules about what can be seen."""
 
 # mypy: disable-error-code="no-untyped-def"
 

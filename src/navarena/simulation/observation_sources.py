@@ -1,4 +1,4 @@
-"""Which sensors, of which cameras, a list of names asks for."""
+"""Finds the sensors, and their cameras, that a list of observation names asks for."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ OwnSensor = Callable[[str], Sensor | None]
 
 @dataclass(frozen=True)
 class ObservationSource:
-    """One observation: who fills it, for which camera.
+    """One observation: its sensor and its camera.
 
     Attributes:
         name: key among the observations, with the camera's prefix.
@@ -67,7 +67,7 @@ def _make_sensor(kind: str, own: OwnSensor) -> Sensor | None:
 
 
 def _seen(embodiment: Embodiment, sensor: Sensor, only: str | None = None) -> list[ObservationSource]:
-    """Readings of an image or camera sensor: by the first camera of each name that can serve it."""
+    """Observations of an image or camera sensor: by the first camera of each name that can serve it."""
     channel = sensor.channel if isinstance(sensor, ImageSensor) else None
     sources: dict[str, ObservationSource] = {}
     for index, camera in enumerate(embodiment.cameras):

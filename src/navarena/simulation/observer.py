@@ -115,7 +115,7 @@ class Observer:
         return spec.make_array(len(self._bodies), given.get(source.name))
 
     def expire(self, rows: Bool[np.ndarray, "n"] | Int64[np.ndarray, "k"] | None = None) -> None:
-        """The bodies `rows` (all by default) have acted: what they observed is no longer true.
+        """The bodies `rows` (all by default) have acted: their observations are out of date.
 
         The images of other rows are kept, so that slots whose episodes have ended cost nothing.
         """

@@ -229,13 +229,13 @@ class Simulator:
         return np.where(active, actions, 0).astype(np.int64)
 
     def show(self, extras: ExtraObjects | None) -> None:
-        """Draw things that belong to no scene into the images of single slots (their view_index)."""
+        """Draw objects that belong to no scene into the images of single slots (their view_index)."""
         self.observer.show(extras)
 
     def geodesic_distance(
         self, slots: Int64[np.ndarray, "k"], goals: Float[np.ndarray, "k 3"]
     ) -> Float[np.ndarray, "k"]:
-        """(K,) metres from the bodies `slots` to `goals` (K, 3); infinite where there is no way."""
+        """(K,) metres from the bodies `slots` to `goals` (K, 3); infinite without a path."""
         return self.slot_worlds.geodesic_distance(slots, self.bodies.positions[slots], goals)
 
     def navmesh(self, slot: int) -> NavMesh:

@@ -1,4 +1,4 @@
-"""Which worlds the slots of a simulator stand in, as rows of the tables that kernels read."""
+"""The worlds of a simulator's slots, as rows of the tables that kernels read."""
 
 from collections.abc import Sequence
 
@@ -55,5 +55,5 @@ class SlotWorlds:
         starts: Float[np.ndarray, "k 3"],
         goals: Float[np.ndarray, "k 3"],
     ) -> Float[np.ndarray, "k"]:
-        """(K,) metres from `starts` to `goals` in the worlds of `slots`; infinite where there is no way."""
+        """(K,) metres from `starts` to `goals` in the worlds of `slots`; infinite without a path."""
         return self.table.geodesic_distance(self.row[slots], starts, goals)

@@ -46,8 +46,8 @@ class VelocityControl:
 
     Attributes:
         linear: (least, most) metres per second.
-        angular: most radians per second, either way.
-        pitch: most radians per second of the camera, either way.
+        angular: most radians per second, left or right.
+        pitch: most radians per second of the camera, up or down.
         time_step: seconds.
     """
 
@@ -85,14 +85,14 @@ class WaypointControl:
     before the place is passed.
 
     Attributes:
-        reach: most metres ahead and to the left, either way.
+        reach: most metres ahead or back, and to either side.
         longest: most seconds.
         v_max, w_max: metres and radians per second.
         v_acc, w_acc: metres and radians per second squared.
         max_heading: radians.
         near, straight: metres and radians within which a target is reached.
         v_min, w_min: metres and radians per second; the body stands still below both.
-        pitch: most radians by which a waypoint tilts the camera, either way, at most at `w_max`. Not
+        pitch: most radians by which a waypoint tilts the camera, up or down, at most at `w_max`. Not
             published; one look of the discrete control.
         time_step: seconds between two corrections of the speeds.
     """
@@ -187,9 +187,9 @@ class WaypointControl:
     ) -> Float[np.ndarray, "n 4"]:
         """(N, 4) movements of the next time step; all 0 where everything is reached."""
         bodies = simulator.bodies
-        way = places - bodies.positions[:, ::2]
-        far = np.hypot(way[:, 0], way[:, 1])
-        heading = wrap_angle(np.arctan2(-way[:, 0], -way[:, 1]) - bodies.yaws)
+        offset = places - bodies.positions[:, ::2]
+        far = np.hypot(offset[:, 0], offset[:, 1])
+        heading = wrap_angle(np.arctan2(-offset[:, 0], -offset[:, 1]) - bodies.yaws)
         walks = far > self.near
         turn = np.where(walks, heading, wrap_angle(wanted - bodies.yaws))
         spin = ramp(turn, self.w_acc, self.w_max) * (walks | (np.abs(turn) > self.straight))
@@ -230,7 +230,7 @@ class DiscreteControl:
 
 
 Control = VelocityControl | WaypointControl | DiscreteControl
-"""The three ways to drive."""
+"""The three controls."""
 
 CONTROLS: dict[str, Control] = {
     "velocity": VelocityControl(),

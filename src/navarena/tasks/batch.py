@@ -28,7 +28,7 @@ from navarena.tasks.task import Actions, Phase, StepResult, Task
 
 
 class NavigationBatch:
-    """Runs N episodes of a task at a time; each slot starts its next one when told to.
+    """Runs N episodes of a task at a time; each slot starts its next one when asked to.
 
     Args:
         task: the rules.
@@ -176,8 +176,8 @@ class NavigationBatch:
         if self._pipeline is not None:
             scenes, ids = zip(*((episode.scene_id, episode.episode_id) for episode in episodes))
             self._pipeline.begin(rows, scenes, ids, self.simulator.bodies, self.simulator.slot_worlds)
-        told = [self._goal_corruptions.corrupt_goals(*one) for one in zip(episodes, worlds)]
-        self.task.begin(self.simulator, self.state, rows, told)
+        observed = [self._goal_corruptions.corrupt_goals(*one) for one in zip(episodes, worlds)]
+        self.task.begin(self.simulator, self.state, rows, observed)
         for sensor in self._goal_sensors:
             sensor.begin(self.simulator, self.state, rows)
         for slot, episode in zip(rows, episodes):
@@ -300,12 +300,12 @@ class NavigationBatch:
         """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
         self.episode(slot)
         track = self._recorder.trajectory(slot, self.state, self.task.success_distance)
-        way = self.task.shortest_path(self.simulator, self.state, slot, track.positions[0])
+        path = self.task.shortest_path(self.simulator, self.state, slot, track.positions[0])
         body = self.task.embodiment
         track = replace(
             track,
             rates=BodyRates(body.forward_step, body.turn_angle, body.walk_speed, body.turn_speed),
-            shortest=measure_path(way, float(track.yaws[0])) if len(way) else None,
+            shortest=measure_path(path, float(track.yaws[0])) if len(path) else None,
         )
         return self.task.complete(track, self.state, slot)
 

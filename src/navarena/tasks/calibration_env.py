@@ -1,4 +1,4 @@
-"""Environments in which an agent may try itself out: they tell nothing of the task.
+"""Environments for calibration, in which an agent observes its motion but nothing of the task.
 
 RobustNav lets agents adapt in the corrupted target scenes for a fixed number of steps, without rewards
 and without knowing how well they do (Chattopadhyay et al. 2021, section 3.3).

@@ -22,7 +22,7 @@ from navarena.tasks.sensors.lifelong_goal import ImageGoalSensor, LanguageGoal, 
 from navarena.tasks.task import Task, TaskRules
 
 GOAL_SENSORS = {"object": ObjectNameGoal, "description": LanguageGoal, "image": ImageGoalSensor}
-"""How goals are told -> the sensor that tells it."""
+"""Modality of goals -> the sensor that gives them."""
 
 
 def require_applicable(task: TaskRules, corruptions: Sequence[str], sensors: Iterable[str] = ()) -> None:
@@ -76,8 +76,8 @@ def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
         return "" if _movements(task) & set(corruption.acts_on) else f"a {done} that is commanded as one step"
     if isinstance(corruption, GoalCorruption):
         sensor = GOAL_SENSORS[corruption.modality]
-        told = any(isinstance(find_goal_sensor(name, task.make_sensor), sensor) for name in names)
-        return "" if told else f"goals told by {corruption.modality}, as in goat-v1,"
+        is_given = any(isinstance(find_goal_sensor(name, task.make_sensor), sensor) for name in names)
+        return "" if is_given else f"goals given by {corruption.modality}, as in goat-v1,"
     raise InputError(f"expected a corruption of one of the known kinds, got {type(corruption).__name__}")
 
 

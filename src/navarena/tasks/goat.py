@@ -1,4 +1,4 @@
-"""GOAT-Bench: go to one object after another, told by name, in words or by an image."""
+"""GOAT-Bench: go to one object after another, given by name, in words or by an image."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,8 @@ from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.goat_course import Course, Ending, plan_course
 from navarena.tasks.goat_options import THE_PROTOCOL, GoatOptions, SkillOptions
+from navarena.tasks.goat_subtasks import Ending, SubtaskProgress, plan_subtasks
 from navarena.tasks.object_goal_task import require_world
 from navarena.tasks.options import apply_options
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState, ObjectNameGoal
@@ -47,22 +47,22 @@ MOVES = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_dow
 
 
 class GoatState(LifelongGoalState):
-    """What GOAT-Bench remembers of the episodes in N slots.
+    """State of GOAT-Bench's episodes in N slots.
 
     Attributes:
-        courses: for each slot its goals and how they ended; None before the first episode.
+        progress: for each slot its goals and how they ended; None before the first episode.
     """
 
     def __init__(self, slots: int) -> None:
         super().__init__(slots)
-        self.courses: list[Course | None] = [None] * slots
+        self.progress: list[SubtaskProgress | None] = [None] * slots
 
-    def course(self, slot: int) -> Course:
+    def progress_of(self, slot: int) -> SubtaskProgress:
         """That of the episode in `slot`; raises InputError before the first."""
-        course = self.courses[slot]
-        if course is None:
+        progress = self.progress[slot]
+        if progress is None:
             raise InputError(f"expected an episode in slot {slot}, got none yet; call begin first")
-        return course
+        return progress
 
 
 class Goat(Task):
@@ -93,18 +93,18 @@ class Goat(Task):
     | depth           | (640, 360, 1) float32 | 0 to 1    | (d - 0.5) / 4.5, d in metres clipped to 0.5 to 5 |
     | gps             | (2,) float32          | unbounded | metres ahead of and right of the start pose |
     | compass         | (1,) float32          | -pi to pi | radians turned left since the start |
-    | current_subtask | (1,) int64            | 0 to 3    | goal told by 0 name, 1 words, 2 image; 3 none |
-    | objectgoal      | () text               | 64 letters | the category, while the goal is told by it |
-    | language_goal   | () text               | 1024 letters | the description, while it is told in words |
-    | image_goal      | (512, 512, 3) uint8   | 0 to 255  | the image, while it is told by one |
+    | current_subtask | (1,) int64            | 0 to 3    | 0 name, 1 description, 2 image; 3 no goal left |
+    | objectgoal      | () text               | 64 letters | the category, while it gives the goal |
+    | language_goal   | () text               | 1024 letters | the description, while it gives the goal |
+    | image_goal      | (512, 512, 3) uint8   | 0 to 255  | the image, while it shows the goal |
 
-    What the current goal is not told by is empty or black. GPS and compass are never set back within an
-    episode. Memory lasts for the whole episode: an agent is told of a new goal (Boundary.SUBTASK), and
+    Observations of the other modalities are empty or black. GPS and compass are never set back within an
+    episode. Memory lasts for the whole episode: an agent learns of a new goal (Boundary.SUBTASK), and
     evaluation with `--forget subtask` makes it forget there.
 
     ## Goal and success
 
-    A goal told by its category is any object of that category or of one below it; otherwise the one
+    A goal given by its category is any object of that category or of one below it; otherwise the one
     object that is described or shown. `subtask_stop` reaches it nearer than 0.25 m (strictly; geodesic)
     to one of its view points: places at most 1 m from its box from which it is seen. With `success=object`
     it must be within 1 m of the box of the object, straight (the paper's rule). Both are reported.
@@ -113,7 +113,7 @@ class Goat(Task):
 
     Progress - 0.001 each step, 5 for each goal reached, and 10 when all are: progress is the decrease of
     the geodesic distance to the nearest view point of the current goal in metres; a change of goal makes
-    none, nor a step from or to where there is no way.
+    none, nor a step from or to where there is no path.
 
     ## Start
 
@@ -138,7 +138,7 @@ class Goat(Task):
     ## Versions
 
     * v1: first version, after Khanna et al. 2024 and Ram81/goat-bench. Where these differ the code's
-      reading is the protocol, since published numbers were computed by it.
+      definition is the protocol, since published numbers were computed by it.
 
     Args:
         options: the knobs; a value that departs from the protocol makes the id custom.
@@ -166,8 +166,8 @@ class Goat(Task):
         "view_point_success",
         "near_object_success",
         *(
-            f"{told}_{what}"
-            for told in ("object", "description", "image")
+            f"{modality}_{what}"
+            for modality in ("object", "description", "image")
             for what in ("subtasks", "success", "spl")
         ),
         *(f"subtask_{place}_{what}" for place in range(1, 6) for what in ("success", "spl")),
@@ -207,27 +207,27 @@ class Goat(Task):
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
-        """Plan the courses of the episodes and tell their first goals."""
+        """Plan the sub-tasks of the episodes and give their first goals."""
         state = require_state(state)
         for slot, episode in zip(slots.tolist(), episodes):
-            state.courses[slot] = plan_course(require_world(simulator, slot), episode)
+            state.progress[slot] = plan_subtasks(require_world(simulator, slot), episode)
             self._face_goal(simulator, state, slot)
         state.start_distance[slots] = state.distance[slots]
 
     def _face_goal(self, simulator: Simulator, state: GoatState, slot: int) -> None:
-        """Tell the goal that is to be found now, and measure distances to it from here on."""
-        course = state.course(slot)
-        state.tell(slot, course.subtasks[course.current], course.current)
-        state.set_goal(slot, simulator.navmesh(slot), course.places[course.current])
+        """Give the goal that is to be found now, and measure distances to it from here on."""
+        progress = state.progress_of(slot)
+        state.show_goal(slot, progress.subtasks[progress.current], progress.current)
+        state.set_goal(slot, simulator.navmesh(slot), progress.places[progress.current])
         state.measure(np.array([slot]), simulator)
-        course.begun_at = float(state.distance[slot])
+        progress.begun_at = float(state.distance[slot])
         if self.options.success == "object":
-            state.goal_places[slot] = self._near_places(course)
+            state.goal_places[slot] = self._near_places(progress)
 
-    def _near_places(self, course: Course) -> Float[np.ndarray, "g 3"]:
+    def _near_places(self, progress: SubtaskProgress) -> Float[np.ndarray, "g 3"]:
         """(G, 3) metres: the view points around which a declaration is near the object; all if none is."""
-        places = course.places[course.current]
-        metres = course.object_distances(places, self.embodiment.height)
+        places = progress.places[progress.current]
+        metres = progress.object_distances(places, self.embodiment.height)
         near = places[metres <= OBJECT_DISTANCE - EXPERT_DISTANCE]
         return near if len(near) else places
 
@@ -247,7 +247,7 @@ class Goat(Task):
         ended, over = declared | (active & ~stopped & self._is_spent(state)), np.zeros_like(active)
         for slot in np.flatnonzero(ended).tolist():
             reward[slot] += self._end_subtask(simulator, state, slot, bool(declared[slot]))
-            over[slot] = state.course(slot).is_over
+            over[slot] = state.progress_of(slot).is_over
         terminated = stopped | (over & declared)
         state.stopped |= terminated
         truncated = active & ~terminated & (over | (state.steps >= self.max_steps))
@@ -255,24 +255,24 @@ class Goat(Task):
 
     def _is_spent(self, state: GoatState) -> Bool[np.ndarray, "n"]:
         """(N,) bool: whose budget of the current sub-task is used up."""
-        began = [0 if course is None else course.began_after for course in state.courses]
+        began = [0 if progress is None else progress.began_after for progress in state.progress]
         return np.asarray((self.subtask_budget > 0) & (state.steps - np.array(began) >= self.subtask_budget))
 
     def _end_subtask(self, simulator: Simulator, state: GoatState, slot: int, is_declared: bool) -> float:
         """Note how the current sub-task of `slot` ended and turn to the next; the reward for it."""
-        course, distance = state.course(slot), float(state.distance[slot])
+        progress, distance = state.progress_of(slot), float(state.distance[slot])
         near = (
             is_declared and distance < VIEW_POINT_DISTANCE,
             is_declared and self._object_distance(simulator, state, slot) <= OBJECT_DISTANCE,
         )
-        ending = Ending(int(state.steps[slot]), course.begun_at, distance, is_declared, *near)
-        course.endings.append(ending)
-        if course.is_over:
-            state.hush(slot)
+        ending = Ending(int(state.steps[slot]), progress.begun_at, distance, is_declared, *near)
+        progress.endings.append(ending)
+        if progress.is_over:
+            state.clear_goal(slot)
         else:
             self._face_goal(simulator, state, slot)
         reward = self.success_reward * self._counts(ending)
-        if course.is_over and all(map(self._counts, course.endings)):
+        if progress.is_over and all(map(self._counts, progress.endings)):
             reward += self.completion_reward
         return reward
 
@@ -283,7 +283,7 @@ class Goat(Task):
     def _object_distance(self, simulator: Simulator, state: GoatState, slot: int) -> float:
         """Metres, straight, from the body in `slot` to the current goal."""
         position = simulator.positions[slot][None]
-        return float(state.course(slot).object_distances(position, self.embodiment.height)[0])
+        return float(state.progress_of(slot).object_distances(position, self.embodiment.height)[0])
 
     def has_arrived(
         self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
@@ -297,26 +297,26 @@ class Goat(Task):
 
     def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
         """The objects of the scene that count for each sub-task; none where it is not labelled."""
-        subtasks = require_state(state).course(slot).subtasks
+        subtasks = require_state(state).progress_of(slot).subtasks
         listed = [[one.object_id for one in subtask.instances] for subtask in subtasks]
         return [frozenset(int(one) for one in ids if one.isdecimal()) for ids in listed]
 
     def shortest_path(
         self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
     ) -> Float[np.ndarray, "k 3"]:
-        """(K, 3) metres: the way along all goals, each at its nearest view point; (0, 3) without one."""
-        return require_state(state).course(slot).shortest_path(require_world(simulator, slot), start)
+        """(K, 3) metres: the path along all goals, each at its nearest view point; (0, 3) without one."""
+        return require_state(state).progress_of(slot).shortest_path(require_world(simulator, slot), start)
 
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
         """The record with how each sub-task ended; its start distance leads along all goals."""
-        course = require_state(state).course(slot)
+        progress = require_state(state).progress_of(slot)
         known = vars(trajectory) | {
             "start_distance": np.inf if trajectory.shortest is None else trajectory.shortest.length
         }
-        ends = course.endings
+        ends = progress.endings
         return LifelongTrajectory(
             **known,
-            modalities=tuple(subtask.modality for subtask in course.subtasks),
+            modalities=tuple(subtask.modality for subtask in progress.subtasks),
             ended_after=np.array([one.after for one in ends], np.int64),
             begun_at=np.array([one.begun_at for one in ends], float),
             ended_at=np.array([one.ended_at for one in ends], float),

@@ -1,4 +1,4 @@
-"""The knobs of GOAT-Bench, by name."""
+"""Options of GOAT-Bench, by name."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ MAX_STEPS = 5000
 
 @dataclass(frozen=True)
 class SkillOptions(RunOptions):
-    """The knobs of one goal; the defaults are the protocol.
+    """Options of one goal; the defaults are the protocol.
 
     Attributes:
         success: a declaration counts within 0.25 m (geodesic, strictly) of a view point (code), or within
@@ -36,7 +36,7 @@ class ImageSkillOptions(SkillOptions):
 
 @dataclass(frozen=True)
 class GoatOptions(SkillOptions):
-    """The knobs of the paper and of its code; the defaults are the protocol.
+    """Options of the paper and of its code; the defaults are the protocol.
 
     Attributes:
         success: as of SkillOptions.

@@ -1,4 +1,4 @@
-"""The single skills of GOAT-Bench: one goal, told by name, in words or by an image."""
+"""The single skills of GOAT-Bench: one goal, given by name, in words or by an image."""
 
 from navarena.tasks.goat import MOVES, SKILL_REWARD, Goat
 from navarena.tasks.goat_options import THE_IMAGE_SKILL, THE_SKILL, ImageSkillOptions, SkillOptions
@@ -64,21 +64,21 @@ class Skill(Goat):
 
 
 class Ovon(Skill):
-    """Find any object of a category: `ovon-v1`; the card is that of Skill."""
+    """Find any object of a category: `ovon-v1`; see Skill."""
 
     protocol_id = "ovon-v1"
     sensors = (*BODY_SENSORS, "objectgoal")
 
 
 class LanguageNav(Skill):
-    """Find the object that is described: `languagenav-v1`; the card is that of Skill."""
+    """Find the object that is described: `languagenav-v1`; see Skill."""
 
     protocol_id = "languagenav-v1"
     sensors = (*BODY_SENSORS, "language_goal")
 
 
 class InstanceImageNav(Skill):
-    """Find the object in an image: `instance-imagenav-v1`; the card is that of Skill."""
+    """Find the object in an image: `instance-imagenav-v1`; see Skill."""
 
     protocol_id = "instance-imagenav-v1"
     sensors = (*BODY_SENSORS, "image_goal")

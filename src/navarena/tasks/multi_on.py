@@ -43,7 +43,7 @@ DEPTH_RANGES = {"near": (0.5, 5.0), "far": (0.0, 10.0)}
 
 
 class MultiOnState(ClassGoalState):
-    """What MultiON remembers of the episodes in N slots.
+    """State of MultiON's episodes in N slots.
 
     Attributes:
         goals: for each slot (n, 3) float64 metres: the objects, in order.
@@ -102,14 +102,14 @@ class MultiOn(Task):
 
     Cylinders of 0.75 m height and 0.10 m radius stand at the goals of the episode, those found
     included; nothing else is inserted, and bodies pass through them. In `multion-shapes-...` they are
-    red things 0.4 m wide on stands of 0.68 m: cone, cube, cylinder, frustum, joined inverted frustums,
+    red objects 0.4 m wide on stands of 0.68 m: cone, cube, cylinder, frustum, joined inverted frustums,
     sphere, tetrahedron, torus (classes 0 to 7). Semantic images show them as
     1000 + class, instance images as 1000000 + class.
 
     ## Goal and success
 
     FOUND within 1.5 m of the current goal, measured along the floor (geodesic, 1.5 m included), finds
-    it; the next one becomes current, and the next observation tells its class. The episode succeeds
+    it; the next one becomes current, and the next observation gives its class. The episode succeeds
     when all are found.
 
     ## Reward
@@ -129,7 +129,7 @@ class MultiOn(Task):
 
     ## Metrics
 
-    success, progress, spl, ppl (the paper's reading), ppl_code (the code's: the path ends with the last
+    success, progress, spl, ppl (the paper's definition), ppl_code (the code's: the path ends with the last
     goal found), distance_to_goal (to the current goal), distance_left (along all that are left),
     path_length, collisions, num_actions.
 
@@ -201,7 +201,7 @@ class MultiOn(Task):
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
-        """Take the goals from the episodes, measure the ways between them, and show the objects."""
+        """Take the goals from the episodes, measure the paths between them, and show the objects."""
         state = require_state(state)
         for slot, episode in zip(slots.tolist(), episodes):
             objects = require_multi_goal(episode).objects
@@ -273,10 +273,10 @@ class MultiOn(Task):
         wrong = np.zeros_like(called) if self.options.oracle_found else called & ~near
         state.wrong_found += wrong
         if self.options.late_goal:
-            self._tell_goals(state, active)
+            self._update_classes(state, active)
         done = self._count_goals(simulator, state, found)
         if not self.options.late_goal:
-            self._tell_goals(state, found)
+            self._update_classes(state, found)
         terminated = done | (wrong & (state.wrong_found > self.options.found_budget))
         state.stopped |= terminated
         reward = np.where(active, progress + SLACK_REWARD, 0.0) + GOAL_REWARD * found
@@ -308,7 +308,7 @@ class MultiOn(Task):
             state.measure(following, simulator)
         return done
 
-    def _tell_goals(self, state: MultiOnState, slots: Bool[np.ndarray, "n"]) -> None:
+    def _update_classes(self, state: MultiOnState, slots: Bool[np.ndarray, "n"]) -> None:
         """Let the agents in the marked slots (N,) bool see the class of the goal that is current."""
         for slot in np.flatnonzero(slots).tolist():
             state.goal_class[slot] = state.classes[slot][state.current(slot)]
@@ -326,7 +326,7 @@ class MultiOn(Task):
         return chain_paths(simulator.navmesh(slot), stations)
 
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
-        """The record with the ways between the goals, and when each was found."""
+        """The record with the paths between the goals, and when each was found."""
         state = require_state(state)
         return MultiGoalTrajectory(
             **vars(trajectory),
@@ -336,28 +336,28 @@ class MultiOn(Task):
 
 
 class MultiOn1(MultiOn):
-    """MultiON with one goal: `multion-1on-v1`; the card is that of MultiOn."""
+    """MultiON with one goal: `multion-1on-v1`; see MultiOn."""
 
     protocol_id = "multion-1on-v1"
     goals = 1
 
 
 class MultiOn2(MultiOn):
-    """MultiON with two goals: `multion-2on-v1`; the card is that of MultiOn."""
+    """MultiON with two goals: `multion-2on-v1`; see MultiOn."""
 
     protocol_id = "multion-2on-v1"
     goals = 2
 
 
 class MultiOn3(MultiOn):
-    """MultiON with three goals: `multion-3on-v1`; the card is that of MultiOn."""
+    """MultiON with three goals: `multion-3on-v1`; see MultiOn."""
 
     protocol_id = "multion-3on-v1"
     goals = 3
 
 
 class MultiOnShapes1(MultiOn):
-    """MultiON with one goal of different shapes: `multion-shapes-1on-v1`; the card is that of MultiOn."""
+    """MultiON with one goal of different shapes: `multion-shapes-1on-v1`; see MultiOn."""
 
     protocol_id = "multion-shapes-1on-v1"
     goals = 1
@@ -365,7 +365,7 @@ class MultiOnShapes1(MultiOn):
 
 
 class MultiOnShapes2(MultiOn):
-    """MultiON with two goals of different shapes: `multion-shapes-2on-v1`; the card is that of MultiOn."""
+    """MultiON with two goals of different shapes: `multion-shapes-2on-v1`; see MultiOn."""
 
     protocol_id = "multion-shapes-2on-v1"
     goals = 2
@@ -373,7 +373,7 @@ class MultiOnShapes2(MultiOn):
 
 
 class MultiOnShapes3(MultiOn):
-    """MultiON with three goals of different shapes: `multion-shapes-3on-v1`; the card is that of MultiOn."""
+    """MultiON with three goals of different shapes: `multion-shapes-3on-v1`; see MultiOn."""
 
     protocol_id = "multion-shapes-3on-v1"
     goals = 3

@@ -1,4 +1,4 @@
-"""The knobs of MultiON, by name."""
+"""Options of MultiON, by name."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -21,7 +21,7 @@ MOST_OBJECTS = len(CYLINDERS)
 
 @dataclass(frozen=True)
 class MultiOnOptions(RunOptions):
-    """The knobs of the paper and of its code; the defaults are the protocol.
+    """Options of the paper and of its code; the defaults are the protocol.
 
     Attributes:
         found_budget: wrong FOUND calls that do not end the episode (paper, table 9: 0 to 50).

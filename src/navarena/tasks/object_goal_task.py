@@ -1,4 +1,4 @@
-"""What all protocols of ObjectNav have in common: objects of a goal, places that see them, rewards."""
+"""Base of the ObjectNav protocols: objects of a goal, places that see them, rewards."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ from navarena.tasks.task import Actions, StepResult, Task, TaskState
 
 
 class ObjectGoalState(ClassGoalState):
-    """What a task remembers whose goals are objects of the scene.
+    """State of tasks whose goals are objects of the scene.
 
     Attributes:
-        things: for each slot the objects of the scene that fulfil the goal; None without labels.
+        goal_objects: for each slot the objects of the scene that fulfil the goal; None without labels.
     """
 
     def __init__(self, slots: int) -> None:
         super().__init__(slots)
-        self.things: list[tuple[SceneObject, ...] | None] = [None] * slots
+        self.goal_objects: list[tuple[SceneObject, ...] | None] = [None] * slots
 
 
 class ObjectGoalTask(Task):
@@ -51,7 +51,7 @@ class ObjectGoalTask(Task):
 
     def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
         """The objects that fulfil the goal; none in scenes without labels."""
-        return [frozenset(one.object_id for one in require_object_state(state).things[slot] or ())]
+        return [frozenset(one.object_id for one in require_object_state(state).goal_objects[slot] or ())]
 
     @property
     @abstractmethod
@@ -71,12 +71,12 @@ class ObjectGoalTask(Task):
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
-        """Find the view points of the episodes' goals and measure the way to the nearest."""
+        """Find the view points of the episodes' goals and measure the path to the nearest."""
         state = require_object_state(state)
         for slot, episode in zip(slots.tolist(), episodes):
             goal, world = require_object_goal(episode), require_world(simulator, slot)
             require_name("object category", goal.category, self.categories)
-            state.things[slot] = self.find_things(world, goal)
+            state.goal_objects[slot] = self.find_goal_objects(world, goal)
             state.goal_class[slot] = self.categories.index(goal.category)
             state.set_goal(slot, world.navmesh, self._find_places(world, episode, goal))
         state.measure(slots, simulator)
@@ -84,7 +84,7 @@ class ObjectGoalTask(Task):
         if self.takes_filed_start:
             state.start_distance[slots] = [_filed_distance(episode) for episode in episodes]
 
-    def find_things(self, world: World, goal: ObjectGoal) -> tuple[SceneObject, ...] | None:
+    def find_goal_objects(self, world: World, goal: ObjectGoal) -> tuple[SceneObject, ...] | None:
         """The objects of the scene that fulfil `goal`; None where it is not labelled."""
         return find_objects(world, goal, self.categories)
 

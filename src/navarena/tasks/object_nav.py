@@ -33,7 +33,7 @@ DEPTH_RANGES = {"code": (0.5, 5.0), "paper": (0.5, 6.0)}
 
 @dataclass(frozen=True)
 class ObjectNavOptions(RunOptions):
-    """The knobs of the consensus and of the challenges; the defaults are the protocol.
+    """Options of the consensus and of the challenges; the defaults are the protocol.
 
     Attributes:
         success_distance: metres, geodesic, from a view point, below which STOP succeeds.
@@ -62,7 +62,7 @@ class ObjectNavOptions(RunOptions):
 
 
 class ObjectNavState(ObjectGoalState):
-    """What ObjectNav remembers of the episodes in N slots.
+    """State of ObjectNav's episodes in N slots.
 
     Attributes:
         sightings: for each slot what was measured of the objects at STOP.
@@ -120,7 +120,7 @@ class ObjectNav(ObjectGoalTask):
     ## Reward
 
     Progress - 0.001 each step, and 2.5 for success: progress is the decrease of the geodesic distance to
-    the nearest view point in metres; a step from or to where there is no way makes none.
+    the nearest view point in metres; a step from or to where there is no path makes none.
 
     ## Start
 
@@ -209,18 +209,18 @@ class ObjectNav(ObjectGoalTask):
 
     def _sight(self, simulator: Simulator, state: ObjectNavState, slot: int) -> Sighting:
         """What the body in `slot` is near to, and sees, of the objects of its goal."""
-        world, things = simulator.slot_worlds.world(slot), state.things[slot]
-        if world is None or things is None:
+        world, objects = simulator.slot_worlds.world(slot), state.goal_objects[slot]
+        if world is None or objects is None:
             return NOTHING
         bodies, options = simulator.bodies, self.options
         pose = (bodies.positions[slot], float(bodies.yaws[slot]), float(bodies.tilts[slot]))
         is_oriented = options.zone_box == "oriented"
-        return sight_objects(world, self.embodiment, pose, things, options.zone_distance, is_oriented)
+        return sight_objects(world, self.embodiment, pose, objects, options.zone_distance, is_oriented)
 
     def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
         """The record with what was near and seen at STOP, in scenes with labels."""
         state = require_state(state)
-        if state.things[slot] is None:
+        if state.goal_objects[slot] is None:
             return trajectory
         sighting = state.sightings[slot] if state.stopped[slot] else NOTHING
         return ObjectGoalTrajectory(
@@ -234,14 +234,14 @@ class ObjectNav(ObjectGoalTask):
 
 
 class ObjectNavHabitat2020(ObjectNav):
-    """ObjectNav with the 21 categories of 2020: `objectnav-habitat2020-v1`; the card is that of ObjectNav."""
+    """ObjectNav with the 21 categories of 2020: `objectnav-habitat2020-v1`; see ObjectNav."""
 
     protocol_id = "objectnav-habitat2020-v1"
     categories = MP3D_CATEGORIES
 
 
 class ObjectNavHm3d2022(ObjectNav):
-    """ObjectNav with the 6 categories of 2022: `objectnav-hm3d2022-v1`; the card is that of ObjectNav."""
+    """ObjectNav with the 6 categories of 2022: `objectnav-hm3d2022-v1`; see ObjectNav."""
 
     protocol_id = "objectnav-hm3d2022-v1"
     categories = HM3D_CATEGORIES

@@ -39,7 +39,7 @@ BOX_SLACK = 0.05
 
 @dataclass(frozen=True)
 class RobothorOptions(RunOptions):
-    """The knobs of RoboTHOR's ObjectNav; the defaults are the protocol.
+    """Options of RoboTHOR's ObjectNav; the defaults are the protocol.
 
     Attributes:
         visible_within: metres of AI2-THOR's visibilityDistance.
@@ -63,7 +63,7 @@ class RobothorOptions(RunOptions):
 
 @dataclass(frozen=True)
 class Robothor2020Options(RobothorOptions):
-    """The knobs of RoboTHOR's ObjectNav of 2020; the defaults are the protocol.
+    """Options of RoboTHOR's ObjectNav of 2020; the defaults are the protocol.
 
     Attributes:
         actions: with MoveBack (code), or the six of the Habitat challenge (paper).
@@ -75,7 +75,7 @@ class Robothor2020Options(RobothorOptions):
 
 
 class RobothorState(ObjectGoalState):
-    """What RoboTHOR's ObjectNav remembers of the episodes in N slots.
+    """State of RoboTHOR's ObjectNav in N slots.
 
     Attributes:
         goal_seen: (N,) bool, whether the goal was visible when the agent stopped.
@@ -108,7 +108,7 @@ class ObjectNavRobothor(ObjectGoalTask):
     ## Reward
 
     Progress - 0.01 each step, and 10 for success: progress is the decrease of that distance in metres; a
-    step from or to where there is no way makes none (allenact; its bound by the way moved follows from
+    step from or to where there is no path makes none (allenact; its bound by the distance moved follows from
     exact distances).
 
     ## End
@@ -160,7 +160,7 @@ class ObjectNavRobothor(ObjectGoalTask):
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth in metres; the goal with the protocol's number of categories."""
         if name == "depth":
-            return Depth(nearest=0.0, farthest=10.0, normalize=False)
+            return Depth(min_range=0.0, max_range=10.0, normalize=False)
         return ObjectGoalSensor(len(self.categories)) if name == "objectgoal" else None
 
     @property
@@ -192,17 +192,17 @@ class ObjectNavRobothor(ObjectGoalTask):
             return ()
         bodies = simulator.bodies
         yaw, tilt = float(bodies.yaws[slot]), float(bodies.tilts[slot])
-        ways = find_turns(self.embodiment, yaw, tilt, self.actions)
-        yaws, tilts = np.array([way[1] for way in ways]), np.array([way[2] for way in ways])
+        turns = find_turns(self.embodiment, yaw, tilt, self.actions)
+        yaws, tilts = np.array([one[1] for one in turns]), np.array([one[2] for one in turns])
         seen = np.flatnonzero(self._see(simulator, require_state(state), slot, yaws, tilts))
-        return ways[int(seen[0])][0] if len(seen) else None
+        return turns[int(seen[0])][0] if len(seen) else None
 
     def _see(
         self, simulator: Simulator, state: RobothorState, slot: int, yaws: np.ndarray, tilts: np.ndarray
     ) -> Bool[np.ndarray, "c"]:
         """(C,) bool: whether the goal is visible from where the body stands, looking so."""
-        world, things = require_world(simulator, slot), state.things[slot]
-        if things is None:
+        world, objects = require_world(simulator, slot), state.goal_objects[slot]
+        if objects is None:
             raise InputError(
                 f"expected the objects of {world.scene_id!r} to be labelled, got none that the goal names: "
                 "RoboTHOR's success is what is seen of them; choose a scene with labels"
@@ -210,7 +210,7 @@ class ObjectNavRobothor(ObjectGoalTask):
         nearness, pixels = visible_nearness(self.options.visible_within), self.options.visible_pixels
         place = simulator.bodies.positions[slot]
         reach = nearness.reach + BOX_SLACK
-        near = [thing for thing in things if axis_distance(place, nearness.rise, thing) <= reach]
+        near = [obj for obj in objects if axis_distance(place, nearness.rise, obj) <= reach]
         if not near:  # nothing needs to be drawn
             return np.zeros(len(yaws), bool)
         return see_objects(world, self.embodiment, place, yaws, tilts, near, nearness, pixels)
@@ -323,7 +323,7 @@ class ObjectNavRobothor2020(ObjectNavRobothor):
             camera = replace(self.embodiment.cameras[0], hfov=math.radians(79))
             self.embodiment = replace(self.embodiment, cameras=(camera,))
 
-    def find_things(self, world: World, goal: ObjectGoal) -> tuple[SceneObject, ...] | None:
+    def find_goal_objects(self, world: World, goal: ObjectGoal) -> tuple[SceneObject, ...] | None:
         """The one object that the episode names."""
         found = tuple(one for one in world.scene.objects if _is_named(one, goal.closest))
         return found or None
@@ -331,13 +331,13 @@ class ObjectNavRobothor2020(ObjectNavRobothor):
     def find_places(self, world: World, goal: ObjectGoal) -> Float[np.ndarray, "g 3"]:
         """(G, 3) metres: the places from which that object is visible."""
         views = find_view_points(world, self.view_points)
-        numbers = [thing.object_id for thing in self.find_things(world, goal) or ()]
+        numbers = [obj.object_id for obj in self.find_goal_objects(world, goal) or ()]
         return views.positions[views.rows_of_objects(numbers)]
 
 
-def _is_named(thing: SceneObject, name: str) -> bool:
-    """Whether an episode means `thing`: by our number of it, or by the simulator's name of it."""
-    return name in (str(thing.object_id), thing.attributes.get("name"))
+def _is_named(obj: SceneObject, name: str) -> bool:
+    """Whether an episode means `obj`: by its number here, or by its name in the simulator."""
+    return name in (str(obj.object_id), obj.attributes.get("name"))
 
 
 def require_state(state: TaskState) -> RobothorState:

@@ -11,7 +11,7 @@ from navarena.tasks.point_nav_robothor import make_network_sensor
 
 @dataclass(frozen=True)
 class RobustObjectOptions(RobothorOptions):
-    """The knobs of RobustNav's ObjectNav; the defaults are the protocol.
+    """Options of RobustNav's ObjectNav; the defaults are the protocol.
 
     Attributes:
         shaping: progress counts once (what the code means, and the paper says), or is always 0 (what the

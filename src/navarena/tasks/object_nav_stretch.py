@@ -33,7 +33,7 @@ on every machine."""
 
 @dataclass(frozen=True)
 class StretchOptions(ObjectNavOptions):
-    """The knobs of the challenge of 2023; the defaults are the protocol.
+    """Options of the challenge of 2023; the defaults are the protocol.
 
     Attributes:
         control: velocities (continuous), waypoints (continuous), or discrete actions driven as waypoints.
@@ -62,7 +62,7 @@ class StretchOptions(ObjectNavOptions):
 
 
 class StretchState(ObjectNavState):
-    """What the protocol remembers of the episodes in N slots.
+    """State of the protocol's episodes in N slots.
 
     Attributes:
         seconds: (N,) float64, simulated since the start.
@@ -94,8 +94,8 @@ class ObjectNavStretch2023(ObjectNav):
     | 3      | velocity_stop         | above 0 ends the episode; the body stays |
 
     Velocities hold for 0.1 s: the body walks, then turns. With `control=waypoint` the columns are
-    waypoint_x and waypoint_y (0.5 m ahead and to the left, either way), waypoint_yaw (half a turn,
-    either way), max_duration (0 to 10 s), delta_camera_pitch (30 degrees, either way) and velocity_stop: a
+    waypoint_x and waypoint_y (0.5 m ahead and to the left, or less than 0), waypoint_yaw (half a turn,
+    either side), max_duration (0 to 10 s), delta_camera_pitch (30 degrees, up or down) and velocity_stop: a
     feedback law drives there at 0.3 m/s and 0.45 rad/s at most (see `WaypointControl`). With
     `control=discrete` an action is an index, as in 2022 (stop, move_forward, turn_left, turn_right,
     look_up, look_down); each is driven as a waypoint for at most 3 s, and reached within 1 cm and 0.025

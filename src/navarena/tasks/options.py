@@ -1,4 +1,4 @@
-"""Options of protocols: the knobs of the papers, by name. A value that departs makes a result custom."""
+"""Options of protocols, by name. A value that departs from the protocol makes a result custom."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace

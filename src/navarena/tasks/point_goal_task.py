@@ -1,4 +1,4 @@
-"""What all protocols of PointNav have in common: one goal, reward for progress, an end by declaration."""
+"""Base of the PointNav protocols: one goal, reward for progress, an end by declaration."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ class PointGoalTask(Task):
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
-        """Take the goals from the episodes and measure the way to them."""
+        """Take the goals from the episodes and measure the paths to them."""
         for slot, episode in zip(slots.tolist(), episodes):
             goal = np.array([require_point_goal(episode).position])
             state.set_goal(slot, simulator.navmesh(slot), goal)

@@ -11,7 +11,7 @@ from navarena.tasks.point_goal_task import PointGoalTask
 
 @dataclass(frozen=True)
 class PointNavOptions(RunOptions):
-    """The knobs of PointNav; the defaults are the protocol.
+    """Options of PointNav; the defaults are the protocol.
 
     Attributes:
         success_distance: metres, geodesic, from the goal, below which STOP succeeds.
@@ -114,4 +114,4 @@ class PointNav(PointGoalTask):
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth is clipped and normalised as the Habitat 2020 challenge does."""
-        return Depth(nearest=0.5, farthest=5.0, normalize=True) if name == "depth" else None
+        return Depth(min_range=0.5, max_range=5.0, normalize=True) if name == "depth" else None

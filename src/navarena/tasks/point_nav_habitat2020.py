@@ -1,4 +1,4 @@
-"""PointNav of the Habitat challenge 2020: noisy sight, noisy motion, and nothing that tells the pose."""
+"""PointNav of the Habitat challenge 2020: noisy images, noisy motion, and no sensor of the pose."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -33,7 +33,7 @@ THE_PROTOCOL = PointNavHabitat2020Options()
 
 
 class PointNavHabitat2020(PointGoalTask):
-    """Go to a point that was told at the start: the protocol `pointnav-habitat2020-v1`.
+    """Go to a point that is given at the start: the protocol `pointnav-habitat2020-v1`.
 
     ## Body
 
@@ -128,4 +128,4 @@ class PointNavHabitat2020(PointGoalTask):
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth is clipped and normalised as in the challenge."""
-        return Depth(nearest=0.1, farthest=10.0, normalize=True) if name == "depth" else None
+        return Depth(min_range=0.1, max_range=10.0, normalize=True) if name == "depth" else None

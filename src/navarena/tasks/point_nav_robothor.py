@@ -20,7 +20,7 @@ NETWORK_PX = 224
 
 @dataclass(frozen=True)
 class RobothorPointOptions(RunOptions):
-    """The knobs of RobustNav's PointNav; the defaults are the protocol.
+    """Options of RobustNav's PointNav; the defaults are the protocol.
 
     Attributes:
         distances: exact, or those of the code's cache, which rounds positions to 0.1 m.
@@ -81,7 +81,7 @@ class PointNavRobothor(PointGoalTask):
     ## Reward
 
     Progress - 0.01 each step, and 10 for success: progress is the decrease of the geodesic distance in
-    metres; a step from or to where there is no way makes none. (The released code computes progress
+    metres; a step from or to where there is no path makes none. (The released code computes progress
     twice, so that its shaping is always 0; this is what it meant, as in allenact.)
 
     ## Start
@@ -96,7 +96,7 @@ class PointNavRobothor(PointGoalTask):
 
     success, spl, success_robustnav, spl_robustnav, soft_spl, distance_to_goal, path_length, collisions,
     num_actions. SPL takes the path that was walked; RobustNav's own leaves the first displacement out and
-    counts the last one twice. An episode with STOP where there is no way to the goal is a failure; in
+    counts the last one twice. An episode with STOP where there is no path to the goal is a failure; in
     success_robustnav and spl_robustnav it leaves the mean, as in the code, and is counted apart.
 
     ## Options
@@ -145,7 +145,7 @@ class PointNavRobothor(PointGoalTask):
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth in metres."""
-        return Depth(nearest=0.0, farthest=10.0, normalize=False) if name == "depth" else None
+        return Depth(min_range=0.0, max_range=10.0, normalize=False) if name == "depth" else None
 
 
 class RobustPointNav(PointNavRobothor):

@@ -1,4 +1,4 @@
-"""Keeps what happened in each slot, until it becomes a Trajectory."""
+"""Records the steps of each slot for its Trajectory."""
 
 import numpy as np
 from jaxtyping import Bool, Int64

@@ -1,4 +1,4 @@
-"""Pickles of what changes in a batch; what can be opened again, such as scenes, is saved by name."""
+"""Pickles of the changing state of a batch; what can be opened again, such as scenes, is saved by name."""
 
 import io
 import pickle

@@ -1,4 +1,4 @@
-"""The shortest path of an episode: what scores by actions and by time compare with."""
+"""Shortest paths of episodes, by which scores of actions and of time are normalised."""
 
 import itertools
 
@@ -12,7 +12,7 @@ from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 def follow_field(fields: GoalFields, slot: int, start: Float[np.ndarray, "3"]) -> Float[np.ndarray, "k 3"]:
     """(K, 3) metres: start, turning points and end of the shortest path to the nearest goal of `slot`.
 
-    (0, 3) without a way.
+    (0, 3) without a path.
     """
     points = [np.array(start, np.float64)]
     left = np.inf

@@ -1,4 +1,4 @@
-"""What a protocol runs on: its episodes, the user's files beside them, and the batch that runs them."""
+"""Sources of a protocol: its episodes, the user's files beside them, and the batch that runs them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

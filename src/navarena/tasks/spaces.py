@@ -18,7 +18,7 @@ R2R's instructions have."""
 
 
 def observation_space(specs: Mapping[str, ObservationSpec]) -> spaces.Dict:
-    """A Dict of one Box for each observation, by name; of one Text for what is told in words."""
+    """A Dict of one Box for each observation, by name; of one Text for what is described in words."""
     boxes: dict[str, spaces.Space[Any]] = {name: _space(spec) for name, spec in sorted(specs.items())}
     return spaces.Dict(boxes)
 

@@ -1,4 +1,4 @@
-"""What a task is: the meaning of steps, apart from the world in which they are made."""
+"""Interface of tasks: the rules of a protocol, apart from the world in which it runs."""
 
 import enum
 from abc import ABC, abstractmethod
@@ -76,7 +76,7 @@ class StepResult:
 
 
 class TaskState:
-    """What a task remembers of the episodes in N slots. Tasks with more to remember derive from it.
+    """State of the episodes in N slots. Tasks with further state derive from it.
 
     Attributes:
         goal_position: (N, 3) float64 metres, world frame: the current goal, or the first of its places.
@@ -148,7 +148,7 @@ class TaskRules:
         default_dataset: name of the episodes it is evaluated on.
         options_type: frozen dataclass of the protocol's options, whose defaults are the protocol; the
             task is then called with one. None when there are no options.
-        tour_scoring: the readings of t-nDTW, for protocols whose episodes come in tours; None for others.
+        tour_scoring: how t-nDTW is computed, for protocols whose episodes come in tours; None for others.
     """
 
     protocol_id: str
@@ -269,7 +269,7 @@ class Task(TaskRules, ABC):
     ) -> Float[np.ndarray, "k 3"]:
         """(K, 3) metres: the shortest path from `start` (3,) to the goal of `slot`; (0, 3) without one.
 
-        Tasks of several goals say the way along all of them.
+        Tasks of several goals give the path along all of them.
         """
         return follow_field(state.goal_fields, slot, start)
 

@@ -1,4 +1,4 @@
-"""What a teacher would do next: actions for imitation, from any pose that a learner has reached."""
+"""Teachers: the best next action, for imitation, from any pose that a learner has reached."""
 
 from typing import Protocol, runtime_checkable
 
@@ -52,7 +52,7 @@ class BodyTeacher:
         self._declare = self._index[task.declaration]
 
     def label(self, active: Bool[np.ndarray, "n"] | None = None) -> Int64[np.ndarray, "n"]:
-        """(N,) indices into the protocol's actions; the declaration where there is no way, or in idle slots.
+        """(N,) indices into the protocol's actions; the declaration where there is no path, or in idle slots.
 
         active: (N,) bool, slots that are asked for; None for all whose episode is running.
         """

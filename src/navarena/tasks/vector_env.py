@@ -123,12 +123,12 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         terminated, truncated = result.terminated.copy(), result.truncated.copy()
         terminated[going_on] = truncated[going_on] = False
         self._ended = terminated | truncated
-        told = fresh.copy()
+        announced = fresh.copy()
         for began in (result.began, result.arrived):
             if began is not None:
-                told |= began
+                announced |= began
         infos: dict[str, Any] = {}
-        for slot in np.flatnonzero(told | over).tolist():
+        for slot in np.flatnonzero(announced | over).tolist():
             own = describe_slot(self.batch, slot, None if fresh[slot] else result)
             infos = self._add_info(infos, {**own, **ends.get(slot, {})}, slot)
         return self._observe(), result.reward, terminated, truncated, infos

@@ -1,4 +1,4 @@
-"""What bodies see of objects near by: RoboTHOR's rule of success."""
+"""Visibility of near objects: RoboTHOR's rule of success."""
 
 import itertools
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ def see_objects(
     position: Float[np.ndarray, "3"],
     yaws: Float[np.ndarray, "c"],
     tilts: Float[np.ndarray, "c"],
-    things: Sequence[SceneObject],
+    objects: Sequence[SceneObject],
     nearness: Nearness,
     least_pixels: int = 1,
 ) -> Bool[np.ndarray, "c"]:
-    """(C,) bool: whether the body's first camera shows near surfaces of any of `things`.
+    """(C,) bool: whether the body's first camera shows near surfaces of any of `objects`.
 
     AI2-THOR asks this of points that its authors put on the objects: one that is in the image, near, and
     first met by the ray to it makes the object visible. Here every surface point that a pixel shows is one.
@@ -33,11 +33,11 @@ def see_objects(
         position: (3,) metres, the foot point.
         yaws: (C,) radians, of the poses that are asked for.
         tilts: (C,) radians, upwards.
-        things: objects of the world's scene.
+        objects: objects of the world's scene.
         nearness: of surfaces that count.
         least_pixels: how many of them one object must show.
     """
-    ids = np.array([thing.object_id for thing in things], np.int32)
+    ids = np.array([obj.object_id for obj in objects], np.int32)
     seen = np.zeros(len(yaws), bool)
     places = np.repeat(position[None], len(yaws), 0)
     for first, last, images in render_instances(world, embodiment.cameras[0], places, yaws, tilts, nearness):
@@ -49,7 +49,7 @@ def see_objects(
 def find_turns(
     embodiment: Embodiment, yaw: float, tilt: float, actions: Sequence[str]
 ) -> list[tuple[tuple[str, ...], float, float]]:
-    """Every way to look from one place: (actions, yaw, tilt in radians), fewest actions first."""
+    """Every view from one place: (actions, yaw, tilt in radians), fewest actions first."""
     turn = embodiment.turn_angle
     half = round(np.pi / turn)
     turns = [
@@ -63,8 +63,8 @@ def find_turns(
             for count in (1, 2):
                 reached = float(np.clip(reached + step, *embodiment.tilt_range))
                 tilts.append(((name,) * count, reached))
-    ways = [
+    views = [
         ((*turning, *tilting), towards, height)
         for (turning, towards), (tilting, height) in itertools.product(turns, tilts)
     ]
-    return sorted(ways, key=lambda way: len(way[0]))
+    return sorted(views, key=lambda view: len(view[0]))

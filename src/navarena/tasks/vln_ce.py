@@ -79,7 +79,7 @@ class R2RCE(PointGoalTask):
     ## Metrics
 
     success, oracle_success, spl, distance_to_goal, path_length, ndtw, sdtw, cls, num_actions, collisions.
-    The reference path of nDTW, sDTW and CLS runs along the described way points in steps of 0.25 m; of a file
+    The reference path of nDTW, sDTW and CLS runs along the described waypoints in steps of 0.25 m; of a file
     of VLN-CE with `{split}_gt.json.gz` beside it, it is the expert's places there, as in the reference.
 
     ## Versions
@@ -115,7 +115,7 @@ class R2RCE(PointGoalTask):
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth up to 10 m, normalised."""
-        return Depth(nearest=0.0, farthest=10.0, normalize=True) if name == "depth" else None
+        return Depth(min_range=0.0, max_range=10.0, normalize=True) if name == "depth" else None
 
     def begin(
         self,
@@ -171,7 +171,7 @@ class R2RCE(PointGoalTask):
 
 @dataclass(frozen=True)
 class TourOptions(OracleRules):
-    """Readings of `ir2r-ce-v1`; the defaults are the protocol.
+    """Options of `ir2r-ce-v1`; the defaults are the protocol.
 
     Attributes:
         tour_distance: between points of t-nDTW: straight (continuous reference code), or along the floor
@@ -197,9 +197,9 @@ class IR2RCE(R2RCE):
     3. Oracle to the next start; there the body turns to the next start heading, within half a turn.
 
     In the oracle phases the agent's actions are ignored, the reward is 0, no step counts, and the
-    instruction is hidden; everything else is observed. Where no way leads to the goal, phase 3 follows at
+    instruction is hidden; everything else is observed. Where no path leads to the goal, phase 3 follows at
     once; where none leads to the start, the body is put there. The last episode of a tour ends with its
-    agent phase. The oracle plans its whole way at once, greedily, and by search where that gets stuck; the
+    agent phase. The oracle plans its whole path at once, greedily, and by search where that gets stuck; the
     reference is greedy only.
 
     ## Observations

@@ -79,7 +79,7 @@ def test_words_place_a_sofa_by_a_couch_and_unknown_words_by_their_letters() -> N
 
 
 def test_words_tell_described_things_apart() -> None:
-    things = [
+    objects = [
         "white wooden desk in the study",
         "white sofa in the living room",
         "black sofa in the living room",
@@ -96,7 +96,7 @@ def test_words_tell_described_things_apart() -> None:
         "white couch. It is beside the desk.",
     ]
     encoder = make_encoder("words")
-    best = (encoder.encode_words(texts) @ encoder.encode_words(things).T).argmax(1)
+    best = (encoder.encode_words(texts) @ encoder.encode_words(objects).T).argmax(1)
     assert best.tolist() == [1, 2, 3, 4, 5]
 
 

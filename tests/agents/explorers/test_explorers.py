@@ -94,8 +94,8 @@ def test_all_words_of_a_scene_for_a_goal_are_known():
     """An armchair and an office chair are chairs in ObjectNav; a stool is none."""
     words = ("armchair", "stool", "office_chair", "armchair")
     box = {"center": (0.0, 0.5, 0.0), "half_size": (0.5, 0.5, 0.5), "yaw": 0.0}
-    things = tuple(SceneObject(k, word, **box) for k, word in enumerate(words))
-    scene = replace(WORLD.scene, objects=things)  # its images: 1 armchair, 2 office_chair, 3 stool
+    objects = tuple(SceneObject(k, word, **box) for k, word in enumerate(words))
+    scene = replace(WORLD.scene, objects=objects)  # its images: 1 armchair, 2 office_chair, 3 stool
     assert values_of_goal(scene, "chair", ("table", "chair", "stool")) == (1, 2)
     assert values_of_goal(scene, "table", ("table", "chair", "stool")) == ()
 

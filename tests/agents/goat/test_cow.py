@@ -66,13 +66,13 @@ def test_views_are_kept_once_for_each_place_and_heading_and_the_oldest_go():
 def see(agent, brightness, goal, at=None):
     """The aim of an agent that sees a wall of that brightness 2 m ahead."""
     camera = agent.camera
-    told = {"objectgoal": "", "language_goal": "", "image_goal": np.zeros((8, 8, 3), np.uint8)} | goal
+    observed = {"objectgoal": "", "language_goal": "", "image_goal": np.zeros((8, 8, 3), np.uint8)} | goal
     seen = {
         "rgb": np.full((camera.height_px, camera.width_px, 3), brightness, np.uint8),
     }
     depth = np.full((camera.height_px, camera.width_px), (2.0 - 0.5) / 4.5, np.float32)
     view = DepthView(depth, 4.5, 0.5, (0.5, 5.0), camera, pose() if at is None else at)
-    texts = {name: np.str_(text) if isinstance(text, str) else text for name, text in told.items()}
+    texts = {name: np.str_(text) if isinstance(text, str) else text for name, text in observed.items()}
     return agent.finder.find_aim(0, seen | texts, view, False)
 
 

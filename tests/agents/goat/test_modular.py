@@ -9,7 +9,7 @@ import pytest
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.encoders import GoalQuery, ImageMatcher, make_encoder
 from navarena.agents.goat.goal_matching import Candidates, GoalMatcher
-from navarena.agents.goat.goal_reading import described_colors, possible_categories, read_goal
+from navarena.agents.goat.goal_query import described_colors, possible_categories, read_goal
 from navarena.agents.goat.instance_aims import MAX_REACH, aim_at, reach_of, stay_at, towards
 from navarena.agents.goat.instance_description import color_likeness, color_name, describe, gaps, neighbours
 from navarena.agents.goat.search import Search, SearchSettings
@@ -54,7 +54,7 @@ def make_matcher(goal):
 def test_goals_are_read_as_they_are_told():
     assert read_goal(NOTHING) is None
     by_name = read_goal(NOTHING | {"objectgoal": np.array("couch")}, "sofa seat")
-    assert (by_name.modality, by_name.category) == ("object", "couch"), "what is told comes first"
+    assert (by_name.modality, by_name.category) == ("object", "couch"), "the given modality comes first"
     in_words = read_goal(NOTHING | {"language_goal": np.array("red couch.")}, "couch")
     assert (in_words.modality, in_words.text, in_words.category) == ("description", "red couch.", "couch")
     image = np.full((4, 4, 3), 9, np.uint8)
@@ -155,7 +155,7 @@ def test_images_find_the_thing_that_looks_so():
 
 
 class Scripted(GoalMatcher):
-    """A matcher that gives the scores it was told."""
+    """A matcher that gives fixed scores."""
 
     def __init__(self, scores):
         self.scores = scores

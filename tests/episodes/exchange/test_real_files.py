@@ -36,8 +36,8 @@ def test_published_files(real_data, folder, capsys):
         written = encode_document(file.document(part).read())
         assert exact(json.loads(written)) == exact(json.loads(gzip.decompress(path.read_bytes())))
     assert main(["episodes", "info", str(real_data / folder), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["format"], told["scenes"], told["episodes"]) == (layout, scenes, episodes)
+    output = json.loads(capsys.readouterr().out)
+    assert (output["format"], output["scenes"], output["episodes"]) == (layout, scenes, episodes)
 
 
 def test_view_points_of_hm3d_look_at_their_object(real_data):

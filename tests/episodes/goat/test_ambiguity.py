@@ -57,13 +57,13 @@ def test_facts_are_read_from_words(text, name, attributes, room, relations):
     facts = parse_description(text)
     assert (facts.name, facts.room) == (name, room)
     assert [one[0][1] for one in facts.attributes] == attributes
-    first = [(told.kind, [mark.category for mark in told.readings[0]]) for told in facts.relations]
+    first = [(stated.kind, [mark.category for mark in stated.alternatives[0]]) for stated in facts.relations]
     assert first == relations
 
 
 def test_adjectives_of_landmarks_belong_to_them():
-    (told,) = parse_description("chair near the white desk").relations
-    assert [mark.attributes for (mark,) in told.readings] == [(("color", "white"),)]
+    (stated,) = parse_description("chair near the white desk").relations
+    assert [mark.attributes for (mark,) in stated.alternatives] == [(("color", "white"),)]
 
 
 def test_own_words_of_a_house_are_clear(house):

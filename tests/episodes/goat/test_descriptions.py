@@ -55,7 +55,7 @@ CHAIR = box(4, "chair", 0.1, -0.8, (0.5, 0.9, 0.5))
 LEFT = box(5, "plant", -1.4, 0.0)
 RIGHT = box(6, "stool", 1.4, 0.05)
 FAR = box(7, "sofa", 6.0, 6.0, (2.0, 0.8, 0.9))
-THINGS = (DESK, LAMP, IMAGE, CHAIR, LEFT, RIGHT, FAR)
+OBJECTS = (DESK, LAMP, IMAGE, CHAIR, LEFT, RIGHT, FAR)
 EYE = np.array([[0.0, 1.3, -2.5]])
 """Before the desk, whose front is its -z side: +x is on the left hand."""
 
@@ -81,11 +81,11 @@ EYE = np.array([[0.0, 1.3, -2.5]])
     ],
 )
 def test_relations_of_drawn_boxes(kind, obj, others, expected):
-    assert Layout(THINGS).holds(kind, obj, others, EYE, Strictness.CLAIM) == expected
+    assert Layout(OBJECTS).holds(kind, obj, others, EYE, Strictness.CLAIM) == expected
 
 
 def test_left_and_right_change_with_the_side_from_which_one_looks():
-    layout, behind = Layout(THINGS), EYE * [1, 1, -1]
+    layout, behind = Layout(OBJECTS), EYE * [1, 1, -1]
     assert layout.holds("left of", LEFT, (DESK,), behind, Strictness.CLAIM)
     assert layout.holds("right of", LEFT, (DESK,), np.concatenate([behind, EYE]), Strictness.CLAIM)
 
@@ -144,18 +144,18 @@ def test_descriptions_of_a_house_fit_one_thing_each(house):
     describer = Describer(house.scene, goals)
     objects = {obj.object_id: obj for obj in house.scene.objects}
     names = names_of_split("all")
-    told = untold = 0
+    described = undescribed = 0
     for number, sight in goals.described.items():
         for name in names_for(objects[number], names):
             found = describer.describe(number, name)
             if found is None:
-                untold += 1
+                undescribed += 1
                 continue
-            told += 1
+            described += 1
             assert describer.matches(found, np.array(sight.eye)) == [number]
             text = word_description(found, make_generator("test", number, name))
             assert count_words(text) <= MAX_WORDS and name in text and text.endswith(".")
-    assert told > 9 * untold
+    assert described > 9 * undescribed
 
 
 def test_two_equal_chairs_cannot_be_told_apart(house):
@@ -222,5 +222,5 @@ def test_paraphrases_keep_the_goal_and_change_the_words(house):
     subtask = pool.subtask(choice, make_generator("first"))
     text = paraphrase(house, subtask, make_generator("second"))
     assert text != subtask.description and choice.name in text
-    with pytest.raises(InputError, match="told in words"):
+    with pytest.raises(InputError, match="given by a description"):
         paraphrase(house, Subtask("object", "couch", subtask.instances), make_generator("x"))

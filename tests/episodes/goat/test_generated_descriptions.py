@@ -89,7 +89,7 @@ def test_unique_words_take_the_place_of_the_grammars(server, world, subtask):
     question, image = captioned["messages"][0]["content"]
     assert subtask.category in question["text"]
     assert image["image_url"]["url"].startswith("data:image/png;base64,")
-    assert "a soft thing" in asked["messages"][0]["content"], "the caption is told to the model of language"
+    assert "a soft thing" in asked["messages"][0]["content"], "the caption is given to the model of language"
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_beginnings_are_taken_off(answer, expected):
 
 def test_only_facts_that_are_told_count():
     text = "white couch to the left of the TV stand in the living room, with a plant"
-    told = find_stated_facts(text, KNOWN)
-    assert told.attributes == (("color", "white"),) and told.room == "living room"
-    assert [one.kind for one in told.relations] == ["left of"], "nothing says how it lies to the plant"
+    stated = find_stated_facts(text, KNOWN)
+    assert stated.attributes == (("color", "white"),) and stated.room == "living room"
+    assert [one.kind for one in stated.relations] == ["left of"], "nothing says how it lies to the plant"
     assert find_stated_facts("couch", KNOWN) == Description("couch", ())
 
 

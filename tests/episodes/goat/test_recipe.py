@@ -39,8 +39,10 @@ def test_rules_of_episodes(world, episodes):
     pool = GoalPool(world, names_of_split("val_seen"))
     lengths = [len(as_subtasks(one.goal)) for one in episodes]
     assert min(lengths) >= 5 and max(lengths) <= 10 and len(set(lengths)) > 2
-    told = [subtask.modality for one in episodes for subtask in as_subtasks(one.goal)]
-    assert {told.count(kind) > len(told) / 6 for kind in ("object", "description", "image")} == {True}
+    modalities = [subtask.modality for one in episodes for subtask in as_subtasks(one.goal)]
+    assert {modalities.count(kind) > len(modalities) / 6 for kind in ("object", "description", "image")} == {
+        True
+    }
     for episode in episodes:
         before: set[str] = set()
         start = np.array(episode.start_position)[None]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flat import THINGS, draw_flat
+from flat import OBJECTS, draw_flat
 from navarena.core.errors import SceneError
 from navarena.core.seeding import make_generator
 from navarena.episodes.language import (
@@ -34,7 +34,7 @@ def flat():
 
 
 KITCHEN, LIVING, BEDROOM = 0, 1, 2
-RED_SOFA, BLUE_SOFA, BED, MUG = THINGS[1], THINGS[2], THINGS[3], THINGS[4]
+RED_SOFA, BLUE_SOFA, BED, MUG = OBJECTS[1], OBJECTS[2], OBJECTS[3], OBJECTS[4]
 
 
 def test_rooms_are_joined_by_doorways_where_one_can_walk(flat):
@@ -57,8 +57,8 @@ def test_a_scene_without_rooms_is_refused():
 @pytest.mark.parametrize(
     ("one", "others", "expected"),
     [
-        (BED, THINGS, Landmark("bed")),
-        (RED_SOFA, THINGS, Landmark("sofa", (("color", "red"),))),
+        (BED, OBJECTS, Landmark("bed")),
+        (RED_SOFA, OBJECTS, Landmark("sofa", (("color", "red"),))),
         (
             RED_SOFA,
             (RED_SOFA, RED_SOFA.__class__(99, "sofa", (0, 0, 0), (1, 1, 1), attributes=RED_SOFA.attributes)),
@@ -99,7 +99,7 @@ def test_turns(degrees, word):
 
 
 def test_distance_to_a_turned_box():
-    turned = THINGS[0].__class__(1, "table", (0.0, 0.5, 0.0), (1.0, 0.5, 0.25), yaw=math.pi / 2)
+    turned = OBJECTS[0].__class__(1, "table", (0.0, 0.5, 0.0), (1.0, 0.5, 0.25), yaw=math.pi / 2)
     assert box_distance(turned, np.array([0.0, 0.0, 1.5])) == pytest.approx(0.5)
     assert box_distance(turned, np.array([1.25, 0.0, 0.0])) == pytest.approx(1.0)
     assert box_distance(turned, np.array([0.1, 0.0, 0.9])) == 0.0

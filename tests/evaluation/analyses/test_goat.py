@@ -18,20 +18,20 @@ METRICS = (
     "subtasks",
     "subtask_success",
     "subtask_spl",
-    *(f"{told}_{what}" for told in MODALITIES for what in ("subtasks", "success", "spl")),
+    *(f"{modality}_{what}" for modality in MODALITIES for what in ("subtasks", "success", "spl")),
     *(f"subtask_{place}_{what}" for place in range(1, 6) for what in ("success", "spl")),
 )
 
 
-def lifelong(k, told, hits):
-    """An episode whose sub-tasks are `told` (o, d, i) and succeed where `hits` has a 1; SPL is half."""
-    names = [next(one for one in MODALITIES if one[0] == letter) for letter in told]
+def lifelong(k, modalities, hits):
+    """An episode whose sub-tasks are `modalities` (o, d, i) and succeed where `hits` has a 1; SPL is half."""
+    names = [next(one for one in MODALITIES if one[0] == letter) for letter in modalities]
     values = [float(hit) for hit in hits]
 
     def mean(chosen):
         return sum(chosen) / len(chosen) if chosen else 0.0
 
-    metrics = {"subtasks": float(len(told)), "subtask_success": mean(values)}
+    metrics = {"subtasks": float(len(modalities)), "subtask_success": mean(values)}
     for one in MODALITIES:
         own = [value for name, value in zip(names, values) if name == one]
         metrics |= {f"{one}_subtasks": float(len(own)), f"{one}_success": mean(own)}
@@ -84,9 +84,9 @@ def test_places(tmp_path):
 def test_breakdowns_of_subtasks(tmp_path):
     """compare --by modality and --by subtask pool sub-tasks, as the analyses do."""
     rows = read_rows(write(tmp_path / "a", *FOLDER))
-    told = break_down(rows, "modality", ())
-    assert [(one.name, one.n) for one in told] == [("by name", 3), ("in words", 2), ("by image", 9)]
-    means = [one.estimates["success"].mean for one in told]
+    modalities = break_down(rows, "modality", ())
+    assert [(one.name, one.n) for one in modalities] == [("by name", 3), ("in words", 2), ("by image", 9)]
+    means = [one.estimates["success"].mean for one in modalities]
     assert means == pytest.approx([2 / 3, 1 / 2, 7 / 9])
     places = break_down(rows, "subtask", ())
     assert [(one.name, one.n) for one in places][-2:] == [("sub-task 4", 2), ("sub-task 5 and later", 5)]

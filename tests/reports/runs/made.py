@@ -45,6 +45,6 @@ def write_large_run(folder, example, count, scenes=100):
                 start_distance=distance,
                 actions=[1, 2, 1] * 20,
                 metrics=values,
-                traits={"category": f"thing {k % 21}"},
+                traits={"category": f"object {k % 21}"},
             )
             journal.write(msgspec.json.encode(row) + b"\n")

@@ -205,8 +205,8 @@ def test_frames_have_their_parts_in_their_places():
     colors = {"RGB": 10, "depth": 120, "semantic": 200}
     images = {name: np.full((100, 133, 3), value, np.uint8) for name, value in colors.items()}
     plan = np.full((100, layout.map_size[0], 3), 77, np.uint8)
-    told = ShownGoal("the red chair by the window of the kitchen", None, "goal 1 of 2")
-    moment = Moment(("scene", "episode"), told, 5, 10, "turn_left", 2.5, "success")
+    goal = ShownGoal("the red chair by the window of the kitchen", None, "goal 1 of 2")
+    moment = Moment(("scene", "episode"), goal, 5, 10, "turn_left", 2.5, "success")
     frame = compose(layout, images, plan, moment, np.full((8, 8, 3), (255, 0, 255), np.uint8))
     assert frame.shape == (height, width, 3)
     for column, value in enumerate(colors.values()):

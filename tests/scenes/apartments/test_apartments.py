@@ -15,6 +15,7 @@ from navarena.scenes.apartments import (
 )
 from navarena.scenes.apartments.apartment_sets import split_of
 from navarena.scenes.apartments.generator import build_apartment, build_twin, draw_apartment, draw_twin
+from navarena.scenes.apartments.instances import category_instances, split_instances
 from navarena.scenes.apartments.inventory import (
     ALSO_GUARANTEED,
     FAMILIES_OF,
@@ -25,7 +26,6 @@ from navarena.scenes.apartments.inventory import (
     TARGETS,
 )
 from navarena.scenes.apartments.layout import SHELL, apartment_plans, wall_key
-from navarena.scenes.apartments.stock import split_stock, stock_of
 from navarena.scenes.catalog import scene_ids, scene_sets
 from navarena.scenes.houses.furniture.catalog import FAMILIES
 from navarena.scenes.houses.house_statistics import STRUCTURE
@@ -98,16 +98,16 @@ def test_the_shell_is_the_same_for_all():
 
 @pytest.mark.parametrize("category", [*TARGETS, *ALSO_GUARANTEED, "sofa", "table"])
 def test_each_split_has_instances_of_its_own(category):
-    parts = [repr(instance.model.parts) for instance in stock_of(category)]
+    parts = [repr(instance.model.parts) for instance in category_instances(category)]
     assert len(parts) == len(set(parts)) == 17
-    numbers = [i.number for split in INSTANCE_SPLITS for i in split_stock(category, split)]
+    numbers = [i.number for split in INSTANCE_SPLITS for i in split_instances(category, split)]
     assert numbers == list(range(17))
 
 
 def test_apartments_hold_the_instances_of_their_split():
     seen: dict[str, set[str]] = {}
     for split, index in A_FEW:
-        own = {repr(i.model.parts) for category in FAMILIES_OF for i in split_stock(category, split)}
+        own = {repr(i.model.parts) for category in FAMILIES_OF for i in split_instances(category, split)}
         seen[split] = models_of(apartment(split, index))
         assert seen[split] <= own
     assert not seen["train"] & (seen["val"] | seen["test-dev"] | seen["test"])
@@ -147,10 +147,10 @@ def test_a_twin_has_the_same_walls_and_places():
     house, twin = apartment("val", 3), draw_twin("val", 3)
     (own,), (other,) = house.storeys, twin.storeys
     assert own.plan == other.plan
-    things = [p for p in own.placements if p.family not in FIXTURES]
+    objects = [p for p in own.placements if p.family not in FIXTURES]
     twins = [p for p in other.placements if p.family not in FIXTURES]
     changed = 0
-    for one, two in zip(things, twins, strict=True):
+    for one, two in zip(objects, twins, strict=True):
         assert (one.at, one.turn, one.category, one.parent) == (two.at, two.turn, two.category, two.parent)
         assert [part.size for part in one.model.parts] == [part.size for part in two.model.parts]
         changed += [p.look for p in one.model.parts] != [p.look for p in two.model.parts]
@@ -158,7 +158,7 @@ def test_a_twin_has_the_same_walls_and_places():
         assert any(
             (p.look.color, p.look.material) == (said["color"], said["material"]) for p in two.model.parts
         )
-    assert changed >= 0.9 * len(things)
+    assert changed >= 0.9 * len(objects)
     assert [p for p in own.placements if p.family in FIXTURES] != [
         p for p in other.placements if p.family in FIXTURES
     ]

@@ -33,10 +33,10 @@ def some_room_style(seed: int) -> RoomStyle:
 
 
 ATTRIBUTES = {"color", "material", "size", "pattern", "shape"}
-"""What every thing is described by; single families add a `detail`."""
+"""What every object is described by; single families add a `detail`."""
 
 TRIANGLES = {"top": 420, "others": 820}
-"""Most of one instance: small things are seen small."""
+"""Most of one instance: small objects are seen small."""
 
 
 def test_the_catalogue_is_large():
@@ -142,10 +142,10 @@ def test_the_share_of_pairs_told_apart():
 
 def share_told_apart(house: HousePlan) -> tuple[int, int]:
     """How many pairs of one category differ in an attribute, and how many pairs there are."""
-    things = defaultdict(list)
+    objects = defaultdict(list)
     for placed in placements_of(house):
-        things[placed.category].append(dict(placed.model.attributes))
-    pairs = [pair for same in things.values() for pair in combinations(same, 2)]
+        objects[placed.category].append(dict(placed.model.attributes))
+    pairs = [pair for same in objects.values() for pair in combinations(same, 2)]
     return sum(a != b for a, b in pairs), len(pairs)
 
 

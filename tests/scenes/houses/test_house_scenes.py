@@ -29,7 +29,7 @@ from navarena.scenes.scene import Scene
 from navarena.scenes.validation import validate_scene
 
 ALLOWED_TO_MEET = ({"rug"}, {"yoga_mat"}, {"bath_mat"}, {"cushion", "sofa"}, {"cushion", "armchair"})
-"""Things stand on rugs, and cushions sink into seats."""
+"""Objects stand on rugs, and cushions sink into seats."""
 
 
 def fingerprint(scene: Scene) -> str:
@@ -72,24 +72,24 @@ def test_houses_are_valid_scenes(seed):
     scene = sample_scene(seed)
     validate_scene(scene)
     assert scene.scene_id == f"house-{seed}"
-    assert [thing.object_id for thing in scene.objects] == list(range(1, len(scene.objects) + 1))
-    assert set(np.unique(scene.triangle_object)) == {thing.object_id for thing in scene.objects}
+    assert [obj.object_id for obj in scene.objects] == list(range(1, len(scene.objects) + 1))
+    assert set(np.unique(scene.triangle_object)) == {obj.object_id for obj in scene.objects}
     assert scene.triangle_material.max() < len(scene.materials)
     corners = scene.vertices[scene.triangles].astype(float)
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
     assert area.min() > 1e-7
     assert scene.vertex_light.min() > 0 and scene.vertex_light.max() <= 1
     assert np.isfinite(scene.triangle_uv).all()
-    assert {room.room_id for room in scene.rooms} >= {thing.room for thing in scene.objects} - {None}
+    assert {room.room_id for room in scene.rooms} >= {obj.room for obj in scene.objects} - {None}
 
 
 @pytest.mark.parametrize("seed", SEEDS[:6])
 def test_oriented_boxes_are_exact(seed):
     scene = sample_scene(seed)
-    for thing in scene.objects:
-        points = scene.vertices[scene.triangles[scene.triangle_object == thing.object_id]].reshape(-1, 3)
-        cosine, sine = np.cos(thing.yaw), np.sin(thing.yaw)
-        offset = points - np.array(thing.center)
+    for obj in scene.objects:
+        points = scene.vertices[scene.triangles[scene.triangle_object == obj.object_id]].reshape(-1, 3)
+        cosine, sine = np.cos(obj.yaw), np.sin(obj.yaw)
+        offset = points - np.array(obj.center)
         local = np.stack(
             [
                 cosine * offset[:, 0] - sine * offset[:, 2],
@@ -98,8 +98,8 @@ def test_oriented_boxes_are_exact(seed):
             ],
             1,
         )
-        np.testing.assert_allclose(local.max(0), thing.half_size, atol=2e-5)
-        np.testing.assert_allclose(local.min(0), -np.array(thing.half_size), atol=2e-5)
+        np.testing.assert_allclose(local.max(0), obj.half_size, atol=2e-5)
+        np.testing.assert_allclose(local.min(0), -np.array(obj.half_size), atol=2e-5)
 
 
 def test_all_goal_categories_occur_and_statistics_are_those_of_homes():
@@ -111,7 +111,7 @@ def test_all_goal_categories_occur_and_statistics_are_those_of_homes():
     for house in statistics:
         assert 3 <= house.rooms <= 36
         assert 40 <= house.floor_area <= 420
-        assert 6 <= house.things_per_room <= 30
+        assert 6 <= house.objects_per_room <= 30
         assert 3_000 <= house.triangles <= 120_000
         assert sum(house.room_categories.values()) == house.rooms
         for needed in ("wall", "floor", "ceiling", "door", "window", "ceiling_lamp", "sofa"):
@@ -314,10 +314,10 @@ def test_no_back_face_and_no_gap_is_seen_from_inside(seed):
 def test_rooms_read_as_rooms():
     scene = sample_scene(2)
     light = {name: [] for name in ("ceiling", "floor")}
-    for thing in scene.objects:
-        if thing.category in light:
-            used = np.unique(scene.triangles[scene.triangle_object == thing.object_id])
-            light[thing.category].append(scene.vertex_light[used])
+    for obj in scene.objects:
+        if obj.category in light:
+            used = np.unique(scene.triangles[scene.triangle_object == obj.object_id])
+            light[obj.category].append(scene.vertex_light[used])
     values = np.concatenate(light["ceiling"])
     assert values.max() > 0.75
     corner = [v.min() / v.max() for v in light["ceiling"]]
@@ -328,7 +328,7 @@ def test_rooms_read_as_rooms():
 
 def test_settings_change_what_they_say():
     bare = build_house(4, HouseSettings(furnished=False, storeys=1))
-    assert {thing.category for thing in bare.objects} == {"wall", "floor", "ceiling", "door", "window"}
+    assert {obj.category for obj in bare.objects} == {"wall", "floor", "ceiling", "door", "window"}
     full, tidy = (
         len(placements_of(draw_house(4, HouseSettings(clutter_percent=percent)))) for percent in (100, 0)
     )

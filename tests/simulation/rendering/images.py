@@ -34,13 +34,13 @@ def make_scene(corners, ids=None, **fields):
     corners = np.asarray(corners, np.float32).reshape(-1, 3, 3)
     count = len(corners)
     ids = np.ones(count) if ids is None else np.asarray(ids)
-    things = tuple(
-        SceneObject(int(i), f"thing {int(i) % 3}", (0, 0, 0), (1, 1, 1)) for i in np.unique(ids) if i > 0
+    objects = tuple(
+        SceneObject(int(i), f"object {int(i) % 3}", (0, 0, 0), (1, 1, 1)) for i in np.unique(ids) if i > 0
     )
     values = {
         "triangle_material": np.zeros(count, np.int32),
         "materials": (Material("white"),),
-        "objects": things,
+        "objects": objects,
     } | fields
     return Scene(
         "test",

@@ -12,7 +12,7 @@ CYLINDER = make_cylinder()
 
 
 def extras(view, position, yaw=0.0, templates=(CYLINDER,), shape=0):
-    """One magenta thing, object 900 of category 40, in each of the given views."""
+    """One magenta object, object 900 of category 40, in each of the given views."""
     count = len(view)
     return ExtraObjects(
         templates,
@@ -75,7 +75,7 @@ def test_extras_agree_with_the_plain_image_from_anywhere():
 def test_each_view_shows_its_own_things_only():
     one = look(CAMERA, (0, 1, -0.5))
     views = Views(CAMERA, np.zeros(3, np.int32), one.position.repeat(3, 0), one.rotation.repeat(3, 0))
-    things = ExtraObjects(
+    objects = ExtraObjects(
         (CYLINDER,),
         np.array([2, 0, 2]),
         np.zeros(3, int),
@@ -86,7 +86,7 @@ def test_each_view_shows_its_own_things_only():
         np.array([1, 2, 3], np.int32),
     )
     for threads in (1, 3):
-        frames = draw(room_scene(), views, extras=things, threads=threads)
+        frames = draw(room_scene(), views, extras=objects, threads=threads)
         seen = [set(np.unique(image)) & {101, 102, 103} for image in frames.instance]
         assert seen == [{102}, set(), {101, 103}]
         assert (frames.rgb[2][frames.instance[2] == 103] == (0, 0, 255)).all()

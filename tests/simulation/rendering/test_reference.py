@@ -29,9 +29,9 @@ def off_edges(frames):
     return (np.ptp(depth, axis=-1) < 0.05) & (np.ptp(objects, axis=-1) == 0)
 
 
-def reference(scene, views, shading="textured", things=None):
+def reference(scene, views, shading="textured", objects=None):
     frames = Frames.allocate(len(views), views.camera)
-    ReferenceRenderer([scene]).render(views, frames, extras=things, shading=shading)
+    ReferenceRenderer([scene]).render(views, frames, extras=objects, shading=shading)
     return frames
 
 
@@ -116,8 +116,8 @@ def test_all_golden_poses_and_the_wide_image(real_data):
 def test_extras_agree_with_ray_casting():
     views = random_views(Camera(width_px=100, height_px=80), 6, 11)
     where = np.random.default_rng(1).uniform((-1.5, 0, -4), (1.5, 1, -1), (6, 3))
-    things = extras(range(6), where, yaw=0.4)
-    ours, theirs = draw(room_scene(), views, extras=things), reference(room_scene(), views, things=things)
+    objects = extras(range(6), where, yaw=0.4)
+    ours, theirs = draw(room_scene(), views, extras=objects), reference(room_scene(), views, objects=objects)
     clear = off_edges(theirs)
     assert (theirs.instance == 900).any()
     for name in ("instance", "semantic"):

@@ -12,7 +12,7 @@ def test_arrays_make_the_same_mesh_again():
     mesh = build_render_mesh(room_scene())
     arrays, meta = mesh.to_arrays()
     again = RenderMesh.from_arrays(arrays, meta)
-    assert again.categories == mesh.categories == ("thing 0", "thing 1", "thing 2")
+    assert again.categories == mesh.categories == ("object 0", "object 1", "object 2")
     assert all(a is b for a, b in zip(again.record(), mesh.record()))
 
 
@@ -28,11 +28,11 @@ def test_triangle_corners_are_those_of_the_scene():
 
 
 def test_category_ids_follow_the_sorted_names():
-    things = (
+    objects = (
         SceneObject(2, "sofa", (0, 0, 0), (1, 1, 1)),
         SceneObject(7, "bed", (0, 0, 0), (1, 1, 1)),
     )
-    scene = make_scene(np.random.default_rng(0).normal(size=(3, 3, 3)), [2, 7, 0], objects=things)
+    scene = make_scene(np.random.default_rng(0).normal(size=(3, 3, 3)), [2, 7, 0], objects=objects)
     mesh = build_render_mesh(scene)
     meaning = {tuple(row) for row in mesh.surface[:, 1:3].tolist()}
     assert meaning == {(2, 2), (7, 1), (0, 0)}

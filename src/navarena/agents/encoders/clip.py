@@ -16,8 +16,8 @@ from navarena.agents.encoders.weights import (
     WeightsEncoder,
     as_vector,
     find_torch,
-    reading_weights,
     require_weights,
+    translated_weight_errors,
 )
 from navarena.core.errors import InputError, require_extra
 
@@ -84,7 +84,7 @@ class ClipEncoder(WeightsEncoder):
         folder = require_weights(
             path, "CLIP", ("config.json",), TRANSFORMERS_WEIGHTS, ("tokenizer.json", "vocab.json")
         )
-        with reading_weights(folder, "CLIP"):
+        with translated_weight_errors(folder, "CLIP"):
             self._model = transformers.CLIPModel.from_pretrained(folder, local_files_only=True).eval()
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
             self._input = _read_image_input(folder, self._model.config.vision_config.image_size)
@@ -119,7 +119,7 @@ class OpenClipEncoder(WeightsEncoder):
     def __init__(self, path: str) -> None:
         open_clip, self._torch = _find_open_clip(), find_torch()
         folder = require_weights(path, "open_clip", ("open_clip_config.json",), OPEN_CLIP_WEIGHTS)
-        with reading_weights(folder, "open_clip"):
+        with translated_weight_errors(folder, "open_clip"):
             source = f"local-dir:{folder}"
             self._model = open_clip.create_model(source, require_pretrained=True).eval()
             self._tokenizer = open_clip.get_tokenizer(source)

@@ -12,8 +12,8 @@ from navarena.agents.encoders.weights import (
     WeightsEncoder,
     as_vector,
     find_torch,
-    reading_weights,
     require_weights,
+    translated_weight_errors,
 )
 from navarena.core.errors import require_extra
 
@@ -41,7 +41,7 @@ class TextModelEncoder(WeightsEncoder):
     def __init__(self, path: str, pooling: Pooling) -> None:
         transformers, self._torch = require_extra("transformers", EXTRA), find_torch()
         folder = require_weights(path, self.kind, ("config.json",), WEIGHTS, ("tokenizer.json", "vocab.txt"))
-        with reading_weights(folder, self.kind):
+        with translated_weight_errors(folder, self.kind):
             self._model = transformers.AutoModel.from_pretrained(folder, local_files_only=True).eval()
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self._pooling = pooling
@@ -98,5 +98,5 @@ def _read_pooling(folder: Path) -> Pooling:
     path = folder / "1_Pooling" / "config.json"
     if not path.is_file():
         return "mean"
-    with reading_weights(folder, "sentence encoder"):
+    with translated_weight_errors(folder, "sentence encoder"):
         return "first" if json.loads(path.read_text()).get("pooling_mode_cls_token") else "mean"

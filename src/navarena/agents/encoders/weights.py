@@ -64,7 +64,7 @@ def require_weights(path: str, kind: str, *needed: Sequence[str]) -> Path:
 
 
 @contextmanager
-def reading_weights(folder: Path, kind: str) -> Iterator[None]:
+def translated_weight_errors(folder: Path, kind: str) -> Iterator[None]:
     """Turn what a library raises for weights that it cannot read into FileError."""
     try:
         yield

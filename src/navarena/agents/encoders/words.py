@@ -14,7 +14,7 @@ from jaxtyping import Float32
 
 from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
 from navarena.core.errors import InputError, unknown_name
-from navarena.episodes.goat.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, Reading, read_text
+from navarena.episodes.goat.lexicon import ATTRIBUTES, OBJECTS, ROOMS, Mention, ParsedText, read_text
 from navarena.scenes.houses.furniture.catalog import CATEGORIES
 from navarena.scenes.houses.vocabulary import GOAT
 
@@ -57,7 +57,7 @@ class WordsEncoder(GoalEncoder):
     def __init__(self, settings: WordSettings = WordSettings()) -> None:
         self.name = "words" if settings == WordSettings() else f"words {settings}"
         self.settings = settings
-        sizes = (len(THINGS), len(ATTRIBUTES), len(ROOMS), len(THINGS), settings.buckets)
+        sizes = (len(OBJECTS), len(ATTRIBUTES), len(ROOMS), len(OBJECTS), settings.buckets)
         edges = np.cumsum((0, *sizes)).tolist()
         self._parts = [slice(first, last) for first, last in pairwise(edges)]
         self.dimension = edges[-1]
@@ -71,16 +71,16 @@ class WordsEncoder(GoalEncoder):
             self._write(read_text(text), text, vectors[row])
         return unit_rows(vectors)
 
-    def _write(self, reading: Reading, text: str, out: np.ndarray) -> None:
+    def _write(self, parsed: ParsedText, text: str, out: np.ndarray) -> None:
         """Write the parts of one text into `out` (D,), zeros."""
         settings = self.settings
-        thing = () if reading.obj is None else (reading.obj,)
-        mentioned = (thing, reading.attributes, reading.rooms, reading.around)
+        obj = () if parsed.obj is None else (parsed.obj,)
+        mentioned = (obj, parsed.attributes, parsed.rooms, parsed.around)
         weights = (settings.object, settings.attributes, settings.rooms, settings.around)
         for mentions, weight, part in zip(mentioned, weights, self._parts):
             _add_mentions(mentions, weight, out[part])
         letters = out[self._parts[-1]]
-        for run in letter_runs(reading.head or text, settings.shortest, settings.longest):
+        for run in letter_runs(parsed.head or text, settings.shortest, settings.longest):
             letters[zlib.crc32(run.encode()) % settings.buckets] += 1.0
         length = np.linalg.norm(letters)
         letters *= settings.letters / length if length else 0.0

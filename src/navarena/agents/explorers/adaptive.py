@@ -79,7 +79,7 @@ def is_free_ahead(depth: Float[np.ndarray, "n h w 1"], task: Task) -> Bool[np.nd
     sensor = task.make_sensor("depth") or Depth()
     scale, offset = 1.0, 0.0
     if isinstance(sensor, Depth) and sensor.normalize:
-        scale, offset = sensor.farthest - sensor.nearest, sensor.nearest
+        scale, offset = sensor.max_range - sensor.min_range, sensor.min_range
     height, width = depth.shape[1:3]
     rows = slice(int(BAND[0] * height), int(BAND[1] * height) + 1)
     columns = slice(int(BAND[0] * width), int(BAND[1] * width) + 1)

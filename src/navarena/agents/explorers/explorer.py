@@ -54,7 +54,7 @@ class ExplorerSettings:
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """Something to go to.
+    """A target that an explorer goes to.
 
     Attributes:
         points: (K, 3) metres, in the frame of the map, on its surface.
@@ -266,7 +266,7 @@ class Explorer:
         return "right" if offset @ left < -0.2 * abs(offset @ ahead) else "left"
 
     def _notice_collision(self, position: Float[np.ndarray, "3"], yaw: float) -> None:
-        """Remember what stood in the way of a step that came to nothing."""
+        """Remember what blocked a step that came to nothing."""
         if self._last is None:
             return
         moved = math.hypot(*(position - self._last[0])[[0, 2]])

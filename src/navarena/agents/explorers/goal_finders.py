@@ -300,7 +300,7 @@ class CylinderFinder(ClassFinder):
 def values_of_goal(scene: Scene, goal: str, categories: Sequence[str]) -> tuple[int, ...]:
     """The values in semantic images of `scene` that mean `goal`, one of a protocol's `categories`.
 
-    There may be several: a scene tells an office chair from an armchair, where both are a chair.
+    There may be several: a scene distinguishes an office chair from an armchair, where both are a chair.
     """
     names = {one.category for one in scene.objects if word_for(one, categories) == goal}
     return tuple(value for value, name in enumerate(scene.categories, 1) if name in names)

@@ -69,7 +69,7 @@ class MappingAgent(Agent):
 
     @classmethod
     def inputs_beyond(cls, task: Task) -> tuple[str, ...]:
-        """The pose, where no observation of the protocol tells it."""
+        """The pose, where no observation of the protocol gives it."""
         return () if POSE_SENSORS & set(task.sensors) else ("pose",)
 
     def attach(self, batch: NavigationBatch) -> None:
@@ -93,8 +93,10 @@ class MappingAgent(Agent):
         if self._is_resized:
             depths = stretch(forget_edges(depths), self.camera.height_px, self.camera.width_px)
             observations = {**observations, "depth": depths[..., None]}
-        if 0 < self._depth.nearest <= self.task.embodiment.radius:
-            depths = forget_nearest(depths, (self._depth.nearest - self.depth_scale[1]) / self.depth_scale[0])
+        if 0 < self._depth.min_range <= self.task.embodiment.radius:
+            depths = forget_nearest(
+                depths, (self._depth.min_range - self.depth_scale[1]) / self.depth_scale[0]
+            )
         maps, poses = self._estimate_poses(observations, depths, active)
         rows = np.flatnonzero(active).tolist()
         seen = {slot: self._read(slot, observations, poses[slot]) for slot in rows}
@@ -136,8 +138,8 @@ class MappingAgent(Agent):
 
     @property
     def depth_range(self) -> tuple[float, float]:
-        """(nearest, farthest) metres between which depths are exact."""
-        return self._depth.nearest, self._depth.farthest
+        """(least, greatest) metres between which depths are exact."""
+        return self._depth.min_range, self._depth.max_range
 
     def _read(
         self, slot: int, observations: Mapping[str, np.ndarray], pose: Float[np.ndarray, "4 4"]
@@ -220,7 +222,7 @@ def _depth_sensor(task: Task) -> Depth:
     if sensor is None:
         return Depth()
     if isinstance(sensor, ResizedDepth):
-        return Depth(nearest=0.0, farthest=FARTHEST, normalize=False)
+        return Depth(min_range=0.0, max_range=FARTHEST, normalize=False)
     if not isinstance(sensor, Depth):
         raise InputError(f"expected a Depth sensor of {task.protocol_id!r}, got {type(sensor).__name__}")
     return sensor
@@ -228,7 +230,7 @@ def _depth_sensor(task: Task) -> Depth:
 
 def _depth_scale(depth: Depth) -> tuple[float, float]:
     """(metres per unit, metres at 0) of depth observations."""
-    return (depth.farthest - depth.nearest, depth.nearest) if depth.normalize else (1.0, 0.0)
+    return (depth.max_range - depth.min_range, depth.min_range) if depth.normalize else (1.0, 0.0)
 
 
 def _explorer_settings(body: Embodiment) -> ExplorerSettings:
@@ -243,8 +245,8 @@ def _map_settings(body: Embodiment, depth: Depth, camera: Camera) -> OccupancySe
     while camera.width_px * camera.height_px > MAX_PIXELS * stride**2:
         stride += 1
     return OccupancySettings(
-        min_range=depth.nearest,
-        max_range=min(depth.farthest, 6.0),
+        min_range=depth.min_range,
+        max_range=min(depth.max_range, 6.0),
         obstacle_bottom=OBSTACLE_BOTTOM,
         obstacle_top=body.height,
         size=60.0,
@@ -293,7 +295,7 @@ def forget_edges(depths: Float32[np.ndarray, "n h w"]) -> Float32[np.ndarray, "n
 def forget_nearest(depths: Float32[np.ndarray, "n h w"], nearest: float) -> Float32[np.ndarray, "n h w"]:
     """Depth images (N, H, W) of any unit, NaN where they say `nearest` or less.
 
-    For cameras that tell depths apart from nearer than the body lets anything come: what is clipped to the
+    For cameras that measure depths from nearer than the body lets anything come: what is clipped to the
     nearest depth there is no obstacle, but a hole, where a real camera measures nothing and says 0.
     """
     return np.where(depths > np.float32(nearest), depths, np.float32(np.nan))

@@ -1,4 +1,4 @@
-"""`modular-cow`: matches goals with all views it has seen, without telling objects apart (CLIP on Wheels)."""
+"""`modular-cow`: matches goals with all views it has seen, whatever object they show (CLIP on Wheels)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from navarena.agents.explorers.explorer import Aim
 from navarena.agents.explorers.goal_finders import GoalFinder
 from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.explorers.sightings import DepthView
-from navarena.agents.goat.goal_reading import read_goal, require_goal_sensors
+from navarena.agents.goat.goal_query import read_goal, require_goal_sensors
 from navarena.agents.goat.instance_aims import stay_at
 from navarena.agents.goat.view_memory import USUAL_VIEWS, ViewMemory, ViewSettings, cut_tiles
 from navarena.core.errors import InputError

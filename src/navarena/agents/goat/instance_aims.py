@@ -1,4 +1,4 @@
-"""From a remembered instance to a place before it that counts as having reached it."""
+"""Target places in front of remembered instances, from which the goal counts as reached."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from navarena.agents.explorers.explorer import Aim
 from navarena.mapping import Instance
 
 MAX_REACH, MIN_REACH = 0.85, 0.45
-"""Metres from the seen surface of an instance to stand at: view points lie at most 1 m from its box, and ways
+"""Metres from the seen surface of an instance to stand at: view points lie within 1 m of its box, and paths
 end
 up to 0.2 m short of where they lead."""
 

@@ -1,4 +1,4 @@
-"""What can be said of a remembered instance by what was seen of it: colour, room-mates, size."""
+"""Descriptions of remembered instances: colour, neighbours, size."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from navarena.mapping import Instance
 from navarena.scenes.houses.appearance.finishes import COLORS
 
 NEAR = 1.5
-"""Metres between two instances of which one is named to tell the place of the other; their boxes are not
+"""Metres between two instances of which one is named to describe the place of the other; their boxes are not
 known
 exactly."""
 

@@ -11,7 +11,7 @@ from navarena.agents.explorers.goal_finders import GoalFinder
 from navarena.agents.explorers.mapping_agent import MappingAgent
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.goat.goal_matching import GoalMatcher
-from navarena.agents.goat.goal_reading import read_goal, require_goal_sensors
+from navarena.agents.goat.goal_query import read_goal, require_goal_sensors
 from navarena.agents.goat.instance_aims import aim_at, stay_at
 from navarena.agents.goat.search import USUAL_SEARCH, Search, SearchSettings
 from navarena.core.errors import InputError
@@ -24,7 +24,7 @@ MEMORY = InstanceSettings(views=4, crop_px=192)
 """Of the agent: crops large enough for keypoints."""
 
 OVERLOOKED = frozenset(("floor", "ceiling", "wall"))
-"""Structure that is no goal and tells no place apart."""
+"""Structure that is no goal and distinguishes no place."""
 
 
 class InstanceFinder(GoalFinder):
@@ -94,8 +94,8 @@ class InstanceFinder(GoalFinder):
 
     def _category_of_goal(self, slot: int) -> str:
         """The category of the current goal, whatever its modality."""
-        course = require_state(self._require_batch().state).course(slot)
-        return course.subtasks[course.current].category
+        progress = require_state(self._require_batch().state).progress_of(slot)
+        return progress.subtasks[progress.current].category
 
     def _require_batch(self) -> NavigationBatch:
         if self._batch is None:

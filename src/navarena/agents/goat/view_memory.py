@@ -16,7 +16,7 @@ class ViewSettings:
 
     Attributes:
         cell: metres; of one place (and heading) only the first look is kept.
-        headings: directions that are told apart.
+        headings: directions that are distinguished.
         max_views: of each body; beyond it the oldest are forgotten.
         tiles: squares that an image is cut into along its longer side, evenly spread.
     """

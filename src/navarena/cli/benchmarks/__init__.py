@@ -1,1 +1,1 @@
-"""What `navarena bench` measures: one file per kind of work, each with `measure(quick)`."""
+"""Benchmarks of `navarena bench`: one file per kind of work, each with `measure(quick)`."""

@@ -1,4 +1,4 @@
-"""Which format a file has, told by its content and not by its name."""
+"""Detection of a file's format from its content, not from its name."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -52,7 +52,7 @@ _OTHERS = {
 
 
 def detect_format(content: Content) -> EpisodeFormat | None:
-    """The format of a file; None for a file without episodes whose top level does not tell it.
+    """The format of a file; None for a file without episodes whose top level does not show it.
 
     Raises FileError for another kind of file, with the formats that are read.
     """

@@ -37,7 +37,7 @@ class EpisodeFile:
 
     Attributes:
         path: what was opened.
-        format: its layout, told by the content.
+        format: its layout, detected from the content.
         parts: the JSON files, in order.
         notices: unknown fields and what was mended, as far as has been read.
     """
@@ -194,16 +194,16 @@ def open_episode_file(path: Path | str, raw_rotations: bool = False) -> EpisodeF
 
 
 def _layout_of(parts: Sequence[Path], first: Content) -> EpisodeFormat | None:
-    """What the first part with episodes says; a stub without any says less, but better than nothing."""
-    told = detect_format(first)
+    """The format of the first part with episodes; without episodes that of the stub."""
+    detected = detect_format(first)
     if first.episodes:
-        return told
+        return detected
     for part in parts[1:]:
         content = Content(part)
         if content.episodes:
             return detect_format(content)
-        told = told or detect_format(content)
-    return told
+        detected = detected or detect_format(content)
+    return detected
 
 
 def _folder_parts(folder: Path) -> list[Path]:

@@ -34,9 +34,9 @@ from navarena.episodes.exchange.robothor import (
     ROBUSTNAV_OBJECTNAV,
     ROBUSTNAV_POINTNAV,
 )
+from navarena.episodes.goal_points import GoalPoints, euclidean_distance
 from navarena.episodes.goals import InstructionGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.language.vocabulary import PAD, UNKNOWN, route_vocabulary
-from navarena.episodes.stages import GoalPoints, euclidean_distance
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 
 
@@ -51,7 +51,7 @@ def make_document(
     Args:
         layout: such as "habitat-pointnav", "multion" or "robothor-2021".
         episodes: of that task; ids are written, although readers of ObjectNav and MultiON count anew.
-        categories: in the order of the numbers that agents are told; by default sorted by name.
+        categories: in the order of the numbers that agents observe; by default sorted by name.
         find_path: for layouts of RoboTHOR, whose evaluation measures the path in the file; without it no
             path is written.
 

@@ -116,7 +116,7 @@ class Content:
 
 
 class Notices:
-    """What reading a data set brought to light.
+    """Notices about the content of a data set, collected while it is read.
 
     Attributes:
         unknown_fields: name, such as "goals[].colour" -> where it was first seen, for every field
@@ -127,7 +127,7 @@ class Notices:
     def __init__(self) -> None:
         self.unknown_fields: dict[str, str] = {}
         self.mended: dict[Path, str] = {}
-        self._told: set[tuple[Path, str]] = set()
+        self._reported: set[tuple[Path, str]] = set()
 
     def add_unknown(self, record: Record, prefix: str, where: Callable[[], str]) -> None:
         """Remember the unknown fields of a record."""
@@ -138,8 +138,8 @@ class Notices:
 
     def mend(self, path: Path, kind: str, text: str) -> None:
         """Warn, once of each kind for each JSON file."""
-        if (path, kind) not in self._told:
-            self._told.add((path, kind))
+        if (path, kind) not in self._reported:
+            self._reported.add((path, kind))
             self.mended[path] = f"{self.mended[path]}; {text}" if path in self.mended else text
             warnings.warn(text, EpisodeFileWarning, stacklevel=2)
 
@@ -369,7 +369,7 @@ class OpenDocument:
 
 
 def require_format(content: Content, layout: EpisodeFormat | None) -> EpisodeFormat:
-    """The format, or InputError for a file without any episode that would tell."""
+    """The format, or InputError for a file without any episode to detect it from."""
     if layout is None:
         raise InputError(f"expected episodes in {content.path}, got none, nor a folder content/ beside it")
     return layout

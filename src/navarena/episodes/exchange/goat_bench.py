@@ -1,4 +1,4 @@
-"""GOAT-Bench: goals one after another, each told by a category, in words or by an image.
+"""GOAT-Bench: goals one after another, each given by a category, in words or by an image.
 
 `{"episodes": [...], "goals": {"<scene file>_<category>": [goal, ...]}}`, as a stub beside `content/`. An
 episode lists its `tasks` as [category, modality, object id or null, ..., number of the image or null]; the
@@ -33,7 +33,7 @@ GoatTask = list[str | int | None]
 
 
 class GoatGoalRecord(ObjectGoalRecord, frozen=True, kw_only=True):
-    """An object with all that it can be told by.
+    """An object with everything that can specify it as a goal.
 
     Attributes:
         lang_desc: its description; null where there is none.

@@ -7,7 +7,7 @@ a scene and category then speaks for all of them.
 
 MP3D files also have `category_to_mp3d_category_id`, HM3D files
 `category_to_scene_annotation_category_id`; both `category_to_task_category_id`, the numbers that
-agents are told.
+agents observe.
 """
 
 from collections.abc import Sequence

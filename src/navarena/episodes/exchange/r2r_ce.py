@@ -1,6 +1,6 @@
 """R2R in continuous scenes: `{split}.json.gz` of VLN-CE, and the reference paths beside it.
 
-An episode has one goal, the way points of the described path, and the instruction as text and as numbers
+An episode has one goal, the waypoints of the described path, and the instruction as text and as numbers
 of words; the vocabulary stands at the top level. Test splits hide goal and path. `{split}_gt.json.gz` holds
 the expert's places, actions and forward steps by episode id; where it lies beside the episodes, nDTW, sDTW
 and CLS compare with these places, as in the reference evaluation. `gt_ndtw.json` of IVLN-CE has those of
@@ -48,7 +48,7 @@ class R2RCERecord(HabitatEpisode, frozen=True, kw_only=True):
         trajectory_id: of the path, which several instructions describe.
         instruction: what to do.
         goals: one; null in test splits.
-        reference_path: way points, metres, world frame; null in test splits.
+        reference_path: waypoints, metres, world frame; null in test splits.
     """
 
     trajectory_id: int | str
@@ -89,7 +89,7 @@ R2R_CE = EpisodeFormat(
 
 @dataclass(frozen=True)
 class FollowedGoal(InstructionGoal):
-    """A described way that an expert has followed.
+    """The goal of a described path that an expert has followed.
 
     Attributes:
         followed: where the expert was, step by step, metres, world frame: what metrics compare with.

@@ -1,4 +1,4 @@
-"""Descriptions that do not tell one object of their scene apart, whoever wrote them."""
+"""Finds ambiguous descriptions, of any origin: those that fit several objects of their scene."""
 
 import re
 from collections import defaultdict
@@ -24,7 +24,7 @@ NEAR = 0.5
 
 @dataclass
 class _Asked:
-    """What is asked for in some words: an object under a name, and the ids of the episodes that ask."""
+    """A description, the object that it stands for, and the ids of the episodes that use it."""
 
     instance: ObjectInstance
     name: str
@@ -54,8 +54,8 @@ def find_ambiguous_descriptions(world: World, episodes: Iterable[Episode]) -> It
         rivals = [] if obj is None else find_rivals(describer, words, obj, one.name)
         if rivals:
             yield (
-                f"{words!r}, said of object {number}, fits {', '.join(map(str, rivals))}, too; tell more of "
-                f"it, or leave out {_list(one.users)}"
+                f"{words!r}, said of object {number}, fits {', '.join(map(str, rivals))}, too; say more "
+                f"of it, or leave out {_list(one.users)}"
             )
 
 
@@ -88,7 +88,7 @@ def _find_object(describer: Describer, instance: ObjectInstance, name: str) -> S
 
 
 def _is_known_to_fit_one(describer: Describer, words: str, obj: SceneObject, category: str) -> bool:
-    """Whether the words tell enough of the facts by which navarena itself tells the object apart."""
+    """Whether the words state the facts by which navarena itself distinguishes the object."""
     number = obj.object_id
     known = describer.describe(number, category) if describer.can_describe(number) else None
     return known is not None and describer.matches(find_stated_facts(words, known)) == [number]
@@ -102,8 +102,8 @@ def _fits(describer: Describer, obj: SceneObject, facts: DescribedFacts, categor
         and all(any(describer.may_have(obj, (one,)) for one in meant) for meant in facts.attributes)
         and facts.room in ("", describer.room_of(obj))
         and all(
-            any(describer.may_lie(obj, Relation(told.kind, marks)) for marks in told.readings)
-            for told in facts.relations
+            any(describer.may_lie(obj, Relation(stated.kind, marks)) for marks in stated.alternatives)
+            for stated in facts.relations
         )
     )
 

@@ -107,7 +107,7 @@ def describable_attributes(obj: SceneObject) -> tuple[tuple[str, str], ...]:
 
 
 def is_alike(name: str, said: str, value: str | None) -> bool:
-    """Whether a reader who is told `said` may think of an object whose attribute is `value`."""
+    """Whether a reader of the attribute `said` may think of an object whose attribute is `value`."""
     if said == value:
         return True
     return name == "color" and any({said, value} <= colors for colors in ALIKE)

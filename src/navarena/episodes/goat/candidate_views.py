@@ -1,4 +1,4 @@
-"""Sights: poses on rings around an object, from which it is looked at (spec ivln_goat 4.5, "common")."""
+"""Candidate views: poses on rings around an object that look at it (spec ivln_goat 4.5, "common")."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ MIN_KINDS = 2
 """Categories of objects around an object, without which it is not described."""
 
 NO_LANDMARKS = STRUCTURE - {"window", "curtain", "blinds"}
-"""Categories that nothing is told apart by: they are everywhere."""
+"""Categories that distinguish no place: they are everywhere."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a description tells that others wrote, as far as its words are known here."""
+"""Parses descriptions of any origin into attributes, room and relations, as far as the words are known."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from navarena.episodes.goat.appearance import MATERIALS, PATTERNS, SHAPES
-from navarena.episodes.goat.lexicon import ATTRIBUTES, ROOMS, THINGS, Mention, split_phrases
+from navarena.episodes.goat.lexicon import ATTRIBUTES, OBJECTS, ROOMS, Mention, split_phrases
 from navarena.episodes.goat.relations import RelationKind
 from navarena.episodes.goat.wording import PHRASES
 from navarena.episodes.language import Landmark
@@ -22,10 +22,10 @@ TURNS = ("behind", "against", "opposite", "across from", "inside", "in", "at", "
 """Words that begin another clause: neither an attribute of the object nor a relation that is known here."""
 
 NOWHERE = frozenset(("wall", "floor", "ceiling"))
-"""Landmarks that tell no place apart."""
+"""Landmarks that distinguish no place."""
 
-MAX_READINGS = 64
-"""Ways to understand the landmarks of one relation; with more it tells nothing."""
+MAX_ALTERNATIVES = 64
+"""Alternative landmarks of one relation; with more the relation is dropped."""
 
 _STARTS: dict[str, RelationKind] = MORE_STARTS | {
     phrase.split(" the {0}")[0]: kind for kind, phrases in PHRASES.items() for phrase in phrases
@@ -41,21 +41,21 @@ class DescribedRelation:
 
     Attributes:
         kind: of the relation.
-        readings: landmarks that may be meant, one each, or two for "between".
+        alternatives: landmarks that may be meant, one each, or two for "between".
     """
 
     kind: RelationKind
-    readings: tuple[tuple[Landmark, ...], ...]
+    alternatives: tuple[tuple[Landmark, ...], ...]
 
 
 @dataclass(frozen=True)
 class DescribedFacts:
-    """What was understood of a description.
+    """The facts of a parsed description.
 
     Attributes:
-        name: what the object is called; empty where no known name is told.
+        name: what the object is called; empty without a known name.
         attributes: for each adjective the attributes that it may mean.
-        room: category of the room; empty where none is told.
+        room: category of the room; empty without one.
         relations: to objects around it.
     """
 
@@ -96,7 +96,7 @@ def _read_head(words: str) -> tuple[str, tuple[tuple[Attribute, ...], ...]]:
     for phrase, mention in split_phrases(words):
         if mention is not None and mention.kind == "attribute":
             attributes.append(_attributes_meant(mention))
-        elif mention is not None and mention.kind == "thing":
+        elif mention is not None and mention.kind == "object":
             return phrase, tuple(attributes)
     return "", tuple(attributes)
 
@@ -108,8 +108,8 @@ def _read_relations(kind: RelationKind, mentions: list[Mention]) -> Iterator[Des
     for mention in mentions:
         if mention.kind == "attribute":
             attributes.append(_attributes_meant(mention))
-        elif mention.kind == "thing":
-            names = [THINGS[place] for place, _ in mention.meant]
+        elif mention.kind == "object":
+            names = [OBJECTS[place] for place, _ in mention.meant]
             if not NOWHERE & set(names):
                 landmarks.append(
                     tuple(Landmark(name, said) for name in names for said in product(*attributes))
@@ -117,9 +117,9 @@ def _read_relations(kind: RelationKind, mentions: list[Mention]) -> Iterator[Des
             attributes = []
     groups = [landmarks[:2]] if kind == "between" else [[one] for one in landmarks]
     for group in groups:
-        readings = tuple(product(*group))
-        if len(group) == (2 if kind == "between" else 1) and len(readings) <= MAX_READINGS:
-            yield DescribedRelation(kind, readings)
+        alternatives = tuple(product(*group))
+        if len(group) == (2 if kind == "between" else 1) and len(alternatives) <= MAX_ALTERNATIVES:
+            yield DescribedRelation(kind, alternatives)
 
 
 def _attributes_meant(mention: Mention) -> tuple[Attribute, ...]:

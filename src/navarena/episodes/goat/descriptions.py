@@ -1,4 +1,4 @@
-"""Facts that tell an object apart in its scene: attributes, room, and how it lies to objects around it."""
+"""Facts that distinguish an object in its scene: attributes, room, and relations to objects around it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from navarena.episodes.language.landmarks import STRUCTURE, Landmark, is_salient
 from navarena.scenes.scene import Scene, SceneObject
 
 MAX_RELATIONS = 10
-"""Relations of an object among which those that are told are chosen."""
+"""Relations of an object among which those of its description are chosen."""
 
 MAX_PAIRED = 6
 """Objects around an object, largest in the image first, of which two may lie on both sides of it."""
 
-TELLINGS = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (0, 1), (0, 2), (0, 3))
+FACT_COUNTS = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (0, 1), (0, 2), (0, 3))
 """How many relations, and how many attributes besides the colour, are tried one after another."""
 
 
@@ -35,7 +35,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Description:
-    """What is told of an object.
+    """Facts that describe an object.
 
     Attributes:
         name: what it is called.
@@ -121,16 +121,16 @@ class Describer:
             relation: {number for number in left if not self.may_lie(known[number], relation, eye)}
             for relation in relations
         }
-        for told, extra in _choices(relations, others):
+        for stated, extra in _choices(relations, others):
             excluded: set[int] = set()
-            excluded.update(*(excluded_by_relation[relation] for relation in told))
+            excluded.update(*(excluded_by_relation[relation] for relation in stated))
             excluded.update(*(excluded_by_attribute[one] for one in extra))
             if excluded >= left:
-                return Description(name, (*colors, *extra), room, told)
+                return Description(name, (*colors, *extra), room, stated)
         return None
 
     def _relations(self, obj: SceneObject, sight: DescriptionView) -> Iterator[Relation]:
-        """What may be claimed of `obj` and the objects around it, the most telling first; one for each."""
+        """What may be claimed of `obj` and the objects around it, the most specific first; one for each."""
         eyes = np.array([sight.eye])
         around = [self._objects[number] for number in sight.neighbours]
         around = [one for one in around if one.category != obj.category]
@@ -209,10 +209,10 @@ def may_be_called(obj: SceneObject, name: str) -> bool:
 def _choices(
     relations: Sequence[Relation], attributes: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[tuple[Relation, ...], tuple[tuple[str, str], ...]]]:
-    for count, extra in TELLINGS:
-        for told in combinations(relations, count):
+    for count, extra in FACT_COUNTS:
+        for stated in combinations(relations, count):
             for said in combinations(attributes, extra):
-                yield told, said
+                yield stated, said
     yield (), ()
 
 

@@ -46,14 +46,14 @@ BEGINNING = re.compile(
     re.IGNORECASE,
 )
 
-NOT_NAMED, TOO_LONG, NOT_UNIQUE = "does not name it", f"has over {MAX_WORDS} words", "fits other things, too"
+NOT_NAMED, TOO_LONG, NOT_UNIQUE = "does not name it", f"has over {MAX_WORDS} words", "fits other objects, too"
 VIEW_PX, IMAGE_HFOV = 512, math.radians(90)
 """Of the image that is captioned (spec 4.5, "common")."""
 
 
 @dataclass(frozen=True)
 class GeneratedDescription:
-    """What came of asking for words.
+    """Result of asking a language model for a description.
 
     Attributes:
         text: the description: the writer's, or the one before where that could not be used.
@@ -136,17 +136,17 @@ def strip_beginning(answer: str) -> str:
 
 
 def find_stated_facts(text: str, known: Description) -> Description:
-    """Those facts of a description that a text still tells, as far as its words can be found there."""
-    told = [(one, say(*one)) for one in known.attributes]
+    """Those facts of a description that a text still states, as far as its words can be found there."""
+    stated = [(one, say(*one)) for one in known.attributes]
     return replace(
         known,
-        attributes=tuple(one for one, words in told if words is not None and _says(text, words[1])),
+        attributes=tuple(one for one, words in stated if words is not None and _says(text, words[1])),
         room=known.room if known.room and _says(text, known.room) else "",
-        relations=tuple(one for one in known.relations if _tells(text, one)),
+        relations=tuple(one for one in known.relations if _states(text, one)),
     )
 
 
-def _tells(text: str, relation: Relation) -> bool:
+def _states(text: str, relation: Relation) -> bool:
     """Whether a text names the landmarks of a relation, and before the first one how it lies to them."""
     names = [mark.category.replace("_", " ") for mark in relation.landmarks]
     starts = {phrase.split(" the {0}")[0] for phrase in PHRASES[relation.kind]} | {relation.kind}

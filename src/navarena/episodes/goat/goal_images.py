@@ -1,4 +1,4 @@
-"""Takes the images of image goals."""
+"""Renders the images of image goals."""
 
 import math
 from collections.abc import Sequence

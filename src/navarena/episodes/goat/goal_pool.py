@@ -1,4 +1,4 @@
-"""Pools of goals: what can be asked for in a scene under the names of a split, and counts over scenes."""
+"""Pools of goals: the goals of a scene under the names of a split, and counts over scenes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ SAME_FLOOR = 0.5
 """Metres of height between a start and the middle view point of a goal on its floor."""
 
 SLACK = 0.05
-"""Metres by which a straight line may seem longer than the way along the floor: snapping."""
+"""Metres by which a straight line may seem longer than the path along the floor: snapping."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Choice:
     """A goal that was drawn: an object under a name.
 
     Attributes:
-        modality: how it is told.
+        modality: how it is given.
         name: what it is called.
         object_id: the one that is meant; of a category, one of those that count.
     """
@@ -42,7 +42,7 @@ class Choice:
 
 
 class GoalPool:
-    """The goals of one scene under some names, and the ways to them.
+    """The goals of one scene under some names, and the paths to them.
 
     Args:
         world: of Stretch.
@@ -83,20 +83,20 @@ class GoalPool:
 
     def objects(self, modality: Modality, name: str) -> list[int]:
         """Ids of the objects that can be asked for so."""
-        return [number for number in self._called.get(name, []) if self._can_tell(modality, name, number)]
+        return [number for number in self._called.get(name, []) if self._can_specify(modality, name, number)]
 
     def choices(self, modality: Modality) -> tuple[Choice, ...]:
-        """All goals that can be told so, those of one name in a row."""
+        """All goals that can be given by the modality, those of one name in a row."""
         return self._all[modality]
 
-    def untold(self) -> int:
+    def undescribed(self) -> int:
         """Objects that are seen well enough to be described, but under no name by words of their own."""
-        told = {choice.object_id for choice in self.choices("description")}
+        described = {choice.object_id for choice in self.choices("description")}
         seen = {number for found in self._called.values() for number in found} & set(self.goals.described)
-        return len(seen - told)
+        return len(seen - described)
 
     def on_floor(self, modality: Modality, height: float) -> tuple[Choice, ...]:
-        """The goals that can be told so on the floor at `height`, metres, those of one name in a row."""
+        """The goals of the modality on the floor at `height`, metres, those of one name in a row."""
         return tuple(choice for choice in self.choices(modality) if self._is_near(choice.object_id, height))
 
     def meant(self, choice: Choice) -> tuple[int, ...]:
@@ -108,7 +108,7 @@ class GoalPool:
         return self.views.positions[self.views.rows_of_objects(self.meant(choice))]
 
     def distance(self, choice: Choice, point: Float[np.ndarray, "3"]) -> float:
-        """Metres along the floor from `point` (3,) to the nearest view point; infinite without a way."""
+        """Metres along the floor from `point` (3,) to the nearest view point; infinite without a path."""
         key = self.meant(choice)
         if key not in self._slots:
             self._slots[key] = len(self._slots)
@@ -121,8 +121,8 @@ class GoalPool:
         """(3,) metres: the view point that is `distance` metres along the floor from `point` (3,)."""
         places = self.places(choice)
         places = places[np.linalg.norm(places - point, axis=1) <= distance + SLACK]
-        ways = self.world.navmesh.geodesic_distance(np.tile(point, (len(places), 1)), places)
-        return places[int(np.argmin(ways))]
+        distances = self.world.navmesh.geodesic_distance(np.tile(point, (len(places), 1)), places)
+        return places[int(np.argmin(distances))]
 
     def subtask(self, choice: Choice, generator: np.random.Generator) -> Subtask:
         """The goal as an episode holds it; image and words are drawn."""
@@ -139,7 +139,7 @@ class GoalPool:
         description = self.describer.describe(choice.object_id, choice.name)
         if description is None:
             raise SceneError(
-                f"expected words that tell object {choice.object_id} ({choice.name}) apart in "
+                f"expected words that distinguish object {choice.object_id} ({choice.name}) in "
                 f"{self.world.scene_id!r}, got none; leave it out, or ask for it by an image"
             )
         return word_description(description, generator)
@@ -148,7 +148,7 @@ class GoalPool:
         images = self.goals.images(choice.object_id)
         return images[int(generator.integers(len(images)))]
 
-    def _can_tell(self, modality: Modality, name: str, number: int) -> bool:
+    def _can_specify(self, modality: Modality, name: str, number: int) -> bool:
         if modality == "image":
             return self.goals.has_image(number)
         if modality == "description":
@@ -167,7 +167,7 @@ class GoalPool:
         return abs(self._floor[number] - height) <= SAME_FLOOR
 
 
-UNTOLD = "description: no words tell it apart"
+UNDESCRIBED = "description: no words distinguish it"
 
 
 @dataclass
@@ -213,9 +213,9 @@ class GoalCounts:
         self.view_points += len(pool.views.rows_of_objects(seen))
         for reason, count in count_dropped(pool.goals.dropped).items():
             self.dropped[reason] = self.dropped.get(reason, 0) + count
-        untold = pool.untold()
-        if untold:
-            self.dropped[UNTOLD] = self.dropped.get(UNTOLD, 0) + untold
+        undescribed = pool.undescribed()
+        if undescribed:
+            self.dropped[UNDESCRIBED] = self.dropped.get(UNDESCRIBED, 0) + undescribed
 
 
 def count_goals(pools: Iterable[GoalPool]) -> GoalCounts:

@@ -1,4 +1,4 @@
-"""Image goals: cameras that show an object whole and large enough (spec ivln_goat 4.5, OVIIN)."""
+"""Cameras of image goals: they show an object whole and large enough (spec ivln_goat 4.5, OVIIN)."""
 
 import math
 from collections.abc import Mapping, Sequence

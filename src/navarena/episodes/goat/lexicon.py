@@ -1,4 +1,4 @@
-"""What words mean: names of objects, their attributes and rooms, as the catalogue of houses has them."""
+"""Meaning of words: names of objects, attributes and rooms, as the catalogue of houses has them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,9 +13,9 @@ from navarena.scenes.houses.furniture.catalog import CATEGORIES
 from navarena.scenes.houses.plan.programme import ROOM_KINDS
 from navarena.scenes.houses.vocabulary import BENCHMARKS, GOAT, names_of
 
-Kind = Literal["thing", "attribute", "room"]
+Kind = Literal["object", "attribute", "room"]
 
-THINGS: tuple[str, ...] = tuple(sorted({*CATEGORIES, *STRUCTURE}))
+OBJECTS: tuple[str, ...] = tuple(sorted({*CATEGORIES, *STRUCTURE}))
 """Categories that words may stand for."""
 
 ROOMS: tuple[str, ...] = tuple(sorted(ROOM_KINDS))
@@ -43,7 +43,7 @@ TURNS = frozenset((
     "left", "right", "to", "facing", "resting", "located", "that", "which", "higher", "behind", "by",
     "it",
 ))  # fmt: skip
-"""Words after which a description tells where an object is, no longer what it is."""
+"""Words after which a description says where an object is, no longer what it is."""
 
 ALIKE_WEIGHT = 0.5
 """Share at which a colour stands for one that people take it for."""
@@ -57,7 +57,7 @@ class Mention:
 
     Attributes:
         kind: of what it stands for.
-        meant: places in THINGS, ATTRIBUTES or ROOMS -> weight, at most 1.
+        meant: places in OBJECTS, ATTRIBUTES or ROOMS -> weight, at most 1.
     """
 
     kind: Kind
@@ -65,8 +65,8 @@ class Mention:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What was understood of a text.
+class ParsedText:
+    """Words of a description whose meaning is known.
 
     Attributes:
         head: words that say what the object is, one string.
@@ -83,7 +83,7 @@ class Reading:
     around: tuple[Mention, ...]
 
 
-def read_text(text: str) -> Reading:
+def read_text(text: str) -> ParsedText:
     """What is meant by a name or a description, such as "white sofa in the study, next to the desk."."""
     head: list[str] = []
     objects: list[Mention] = []
@@ -99,11 +99,11 @@ def read_text(text: str) -> Reading:
             continue
         if mention.kind == "room":
             rooms.append(mention)
-        elif mention.kind == "thing":
+        elif mention.kind == "object":
             (around if elsewhere else objects).append(mention)
         elif not elsewhere:
             attributes.append(mention)
-    return Reading(
+    return ParsedText(
         " ".join(head),
         objects[0] if objects else None,
         tuple(attributes),
@@ -136,11 +136,11 @@ def _phrases() -> dict[str, Mention]:
         found.setdefault(said, found[word])
     found |= {room: _mention("room", ROOMS, [room]) for room in ROOMS}
     for words in (*(words for name, words in BENCHMARKS.items() if name != "goat"), GOAT):
-        found |= {_plain(word): _mention("thing", THINGS, meant) for word, meant in words.items()}
-    for category in THINGS:  # an own name means its category alone
+        found |= {_plain(word): _mention("object", OBJECTS, meant) for word, meant in words.items()}
+    for category in OBJECTS:  # an own name means its category alone
         own = names_of(category) if category in CATEGORIES else ()
         for name in (category.replace("_", " "), *(one for one in own if one not in GOAT)):
-            found[name] = _mention("thing", THINGS, [category])
+            found[name] = _mention("object", OBJECTS, [category])
     return found
 
 

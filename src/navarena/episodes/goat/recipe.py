@@ -1,4 +1,4 @@
-"""Episodes of GOAT-Bench: goals that follow one another, told by category, in words or by an image."""
+"""Episodes of GOAT-Bench: goals that follow one another, given by category, in words or by an image."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ DIFFICULTY = (3.0, 5.0)
 """Metres for each sub-task, up to which an episode is easy, and medium."""
 
 TRAIN = "train"
-"""Split whose nearly straight first ways are thinned out (spec 4.5: disabled for val)."""
+"""Split whose nearly straight first paths are thinned out (spec 4.5: disabled for val)."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,15 @@ class GoatRecipe(EpisodeRecipe):
     number of sub-tasks is uniform in [least, most]. For each a modality is drawn among those for which the
     start's floor has a goal, then a name of the split, then an object of that name. Goals that follow one
     another have no object in common, as long as the floor has others. The first lies 1 to 30 m away,
-    geodesic, to the nearest view point; all can be reached. In training nearly straight first ways are
+    geodesic, to the nearest view point; all can be reached. In training nearly straight first paths are
     thinned out as those of ObjectNav are. Episodes whose goals the planner cannot reach in turn within
-    STEPS_PER_SUBTASK actions each are dropped and counted. Houses of a val split that have no goal told so
+    STEPS_PER_SUBTASK actions each are dropped and counted. Houses of a val split that have no such goal
     have no episodes: few objects are called by names that are not seen in training.
 
     Attributes:
         protocol_id: whose episodes they are.
         least, most: number of sub-tasks.
-        modalities: how goals are told.
+        modalities: how goals are given.
         embodiment: the body.
         min_distance, max_distance: metres, geodesic, of the first goal.
         min_island_radius: metres.
@@ -203,7 +203,7 @@ class GoatRecipe(EpisodeRecipe):
         return called[int(generator.integers(len(called)))]
 
     def _is_kept(self, ratio: float, uniform_draw: float) -> bool:
-        """Whether a way so much longer than the straight line is kept (see object_nav.ObjectNavRecipe)."""
+        """Whether a path so much longer than the straight line is kept (see object_nav.ObjectNavRecipe)."""
         return ratio >= self.min_ratio or uniform_draw < 20 * (ratio - 0.98) ** 2
 
     def _are_solved(self, pool: GoalPool, tried: Mapping[int, Candidate]) -> list[bool]:

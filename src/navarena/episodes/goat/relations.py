@@ -1,4 +1,4 @@
-"""How objects lie to one another: what may be said of them, and what may be understood.
+"""Spatial relations of objects, with strict margins for saying them and loose ones for understanding them.
 
 Each relation has two measures. A claim is made only with a clear margin (`Strictness.CLAIM`); an object
 counts as a rival to which a description fits, too, already where it holds loosely (`Strictness.LOOSE`). So
@@ -20,7 +20,7 @@ from navarena.scenes.scene import SceneObject
 RelationKind = Literal["on", "above", "below", "in front of", "between", "left of", "right of", "near"]
 
 KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
-"""The most telling first."""
+"""The most specific first."""
 
 
 class Strictness(Enum):
@@ -79,8 +79,10 @@ class Layout:
         """(O, O) metres between the boxes of objects, from 27 points of each to the box of the other."""
         points = np.stack([_grid_on(obj) for obj in self.objects])
         flat = points.reshape(-1, 3)
-        one_way = np.stack([box_distance(obj, flat).reshape(len(points), -1).min(1) for obj in self.objects])
-        return np.minimum(one_way, one_way.T)
+        one_sided = np.stack(
+            [box_distance(obj, flat).reshape(len(points), -1).min(1) for obj in self.objects]
+        )
+        return np.minimum(one_sided, one_sided.T)
 
     def gap(self, one: SceneObject, other: SceneObject) -> float:
         """Metres between the boxes of two objects."""

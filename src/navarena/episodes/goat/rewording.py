@@ -37,12 +37,12 @@ def draw_synonym(name: str, generator: np.random.Generator) -> str:
 def paraphrase(world: World, subtask: Subtask, generator: np.random.Generator) -> str:
     """The facts of a description in another wording; equal generators give equal words.
 
-    Raises InputError for a sub-task whose facts are not known: one that is not told in words, or that was
+    Raises InputError for a sub-task whose facts are not known: one not given by a description, or one
     described by somebody else than navarena.
     """
     if subtask.modality != "description" or len(subtask.instances) != 1:
         raise InputError(
-            f"expected a goal that is told in words, got {subtask.modality!r} ({subtask.category}); leave it"
+            f"expected a goal given by a description, got {subtask.modality!r} ({subtask.category}); leave it"
         )
     number = int(subtask.instances[0].object_id) if subtask.instances[0].object_id.isdecimal() else -1
     describer = find_describer(world)

@@ -1,4 +1,4 @@
-"""All goals of a scene: what can be asked for by category, by image and in words, and from where."""
+"""All goals of a scene: by category, by image and by description, with their view points."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ NO_VIEW_POINT = "no view point"
 TOO_SMALL = "fills at most 5 % of every image"
 NO_IMAGE = "no camera shows it whole and large enough"
 NO_SIGHT = "fills at most 10 % of every image from 1 m on"
-LONELY = "fewer than two kinds of things around it"
+LONELY = "fewer than two kinds of objects around it"
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ class DescriptionView:
 
 @dataclass(frozen=True)
 class SceneGoals:
-    """What a scene offers.
+    """The goals of one scene.
 
     Attributes:
         views: the view points of all that can be looked at; goals are those of `objects`.
         objects: (O,) int32 object ids, rising, of the goals by category.
         cameras: of the goals by image.
-        described: object id -> where it is looked at, of what can be told in words.
+        described: object id -> where it is looked at, of what can be described in words.
         dropped: what is not on offer, and why.
     """
 

@@ -46,7 +46,7 @@ GOAT_VIEW_POINTS = ViewPointSettings(
     least_coverage=MIN_COVERAGE,
     spacing=GRID_SPACING,
 )
-"""View points of every goal of GOAT-Bench, whatever it is told by."""
+"""View points of every goal of GOAT-Bench, whatever its modality."""
 
 
 def find_goal_view_points(world: World) -> SceneViewPoints:

@@ -1,4 +1,4 @@
-"""Puts descriptions into English, in many ways; without the order to go there (GOAT-Bench strips it)."""
+"""Puts descriptions into English, in many wordings; without the order to go there (GOAT-Bench strips it)."""
 
 from collections.abc import Sequence
 
@@ -57,7 +57,7 @@ def word_description(description: Description, generator: np.random.Generator) -
     text = _draw(forms, generator).format(obj=obj, room=description.room, where=where)
     if count_words(text) > MAX_WORDS:
         raise InputError(
-            f"expected a description of at most {MAX_WORDS} words, got {text!r}; tell fewer facts"
+            f"expected a description of at most {MAX_WORDS} words, got {text!r}; state fewer facts"
         )
     return text
 

@@ -1,4 +1,4 @@
-"""The door to captioners and models of language that word descriptions: over HTTP, or local weights."""
+"""Captioners and language models that word descriptions: over HTTP, or from local weights."""
 
 import base64
 import io

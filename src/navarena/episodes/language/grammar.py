@@ -1,4 +1,4 @@
-"""Puts the facts of a route into English, in many ways."""
+"""Puts the facts of a route into English, in many wordings."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Objects that a route can name, and the fewest words that tell one from the others of its room."""
+"""Objects that a route can name, and the fewest words that distinguish one from others in its room."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from navarena.scenes.scene import SceneObject
 STRUCTURE = frozenset(
     ("wall", "floor", "ceiling", "door", "window", "stairs", "ceiling_lamp", "blinds", "curtain")
 )
-"""Categories that no route names: they are everywhere, or named in other ways."""
+"""Categories that no route names: they are everywhere, or named otherwise."""
 
 LEAST_WIDTH = 0.2
 """Metres, half the longer side on the floor, from which on an object catches the eye in passing."""
@@ -17,7 +17,7 @@ LEAST_WIDTH = 0.2
 LEAST_HEIGHT = 0.3
 """Metres of height from which on it does."""
 
-TELLING = ("color", "material", "size", "shape", "pattern")
+NAMED_ATTRIBUTES = ("color", "material", "size", "shape", "pattern")
 """Attributes a person would use, the most usual first."""
 
 MOST_ATTRIBUTES = 2
@@ -30,7 +30,7 @@ class Landmark:
     Attributes:
         category: such as "armchair".
         attributes: (name, value) of those that are said, such as (("color", "red"),); as many as it
-            takes to tell it from the others of its category in its room.
+            takes to distinguish it from the others of its category in its room.
     """
 
     category: str
@@ -62,7 +62,7 @@ def is_salient(obj: SceneObject) -> bool:
 def name_landmark(obj: SceneObject, others: Sequence[SceneObject]) -> Landmark | None:
     """The shortest name of `obj` that is true of none of `others`.
 
-    None when MOST_ATTRIBUTES attributes cannot tell it apart.
+    None when MOST_ATTRIBUTES attributes cannot distinguish it.
     """
     rivals = [other for other in others if other.object_id != obj.object_id]
     for attributes in _choices(obj):
@@ -74,6 +74,10 @@ def name_landmark(obj: SceneObject, others: Sequence[SceneObject]) -> Landmark |
 
 def _choices(obj: SceneObject) -> Iterator[tuple[tuple[str, str], ...]]:
     """Sets of attributes of `obj`, fewest first, the most usual first."""
-    known = [(name, obj.attributes[name]) for name in TELLING if obj.attributes.get(name, "plain") != "plain"]
+    known = [
+        (name, obj.attributes[name])
+        for name in NAMED_ATTRIBUTES
+        if obj.attributes.get(name, "plain") != "plain"
+    ]
     for count in range(MOST_ATTRIBUTES + 1):
         yield from combinations(known, count)

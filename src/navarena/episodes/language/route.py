@@ -1,4 +1,4 @@
-"""A route as facts: what is said of a way, step by step, before it is put into words."""
+"""A route as facts: what is said of a path, step by step, before it is put into words."""
 
 from dataclasses import dataclass
 from typing import Literal

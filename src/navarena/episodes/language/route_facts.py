@@ -45,7 +45,7 @@ def describe_route(
 
     Args:
         surroundings: of the house.
-        path: (K, 3) metres, world frame, corners of the way on the ground.
+        path: (K, 3) metres, world frame, corners of the path on the ground.
         yaw: radians, at its start.
         generator: of the choice.
 
@@ -71,7 +71,7 @@ def describe_route(
 
 
 def _visits(surroundings: Surroundings, points: Float[np.ndarray, "n 3"]) -> list[tuple[int, int, int]]:
-    """(room, first, last point) of each room on the way, those that it only brushes left out."""
+    """(room, first, last point) of each room along the path, those that it only brushes left out."""
     rooms = _filled(surroundings.room_of(points))
     edges = np.flatnonzero(np.diff(rooms, prepend=-2, append=-2)).tolist()
     visits: list[tuple[int, int, int]] = []
@@ -111,7 +111,7 @@ def _crossing(
 def _passed(
     surroundings: Surroundings, room: int, points: Float[np.ndarray, "n 3"], generator: np.random.Generator
 ) -> Pass | None:
-    """Something that the way through a room passes on one side; None on short ways."""
+    """An object that the path through a room passes on one side; None on short paths."""
     if len(points) * SPACING < LONG_LEG:
         return None
     choices: list[Pass] = []
@@ -148,7 +148,7 @@ def _end(
 
 
 def _named(surroundings: Surroundings, room: int) -> list[tuple[SceneObject, Landmark]]:
-    """The objects of a room that stand out, and what tells each from the rest."""
+    """The objects of a room that stand out, each with the words that distinguish it from the rest."""
     objects = surroundings.objects(room)
     named = []
     for obj in objects:
@@ -169,10 +169,10 @@ def name_turn(angle: float) -> Turn:
     return "left" if angle > 0 else "right"
 
 
-def direction(points: Float[np.ndarray, "n 3"], at: int, way: int) -> float:
-    """Yaw, radians, of walking along `points` (N, 3) up to the point `at` (way -1) or from it on (way 1)."""
+def direction(points: Float[np.ndarray, "n 3"], at: int, side: int) -> float:
+    """Yaw, radians, of walking along `points` (N, 3) up to point `at` (side -1) or on from it (side 1)."""
     reach = round(LOOK_BACK / SPACING)
-    first, last = (max(at - reach, 0), at) if way < 0 else (at, min(at + reach, len(points) - 1))
+    first, last = (max(at - reach, 0), at) if side < 0 else (at, min(at + reach, len(points) - 1))
     if first == last:
         first, last = max(first - 1, 0), min(last + 1, len(points) - 1)
     return _yaw_of(points[last, [0, 2]] - points[first, [0, 2]])

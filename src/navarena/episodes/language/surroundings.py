@@ -1,4 +1,4 @@
-"""What a person sees of a house: its rooms, the ways between them, and the objects in each."""
+"""What a person sees of a house: its rooms, the portals between them, and the objects in each."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,7 +26,7 @@ STOREY_REACH = 1.0
 
 @dataclass(frozen=True)
 class Portal:
-    """A way from one room into another.
+    """A passage from one room into another.
 
     Attributes:
         rooms: indices of both, the lower one first.

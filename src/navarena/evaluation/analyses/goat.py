@@ -132,30 +132,38 @@ def _describe_noise(label: str, clean: Contestant, noisy: Contestant) -> list[tu
         raise InputError(f"expected the episodes of {clean.folders[0]} in {noisy.folders[0]}, got others")
     noise = noisy.records[0].corruptions
     rows: list[tuple[Cell, ...]] = []
-    told = [one for one in MODALITIES if weigh_parts(clean.rows[0], f"{one}_success").any()]
-    for modality in told:
+    modalities = [one for one in MODALITIES if weigh_parts(clean.rows[0], f"{one}_success").any()]
+    for modality in modalities:
         name = f"{modality}_success"
         parts = int(weigh_parts(clean.rows[0], name).sum())
         drop = _drop(clean, noisy, [modality])
         rows.append(
             (label, noise, MODALITY_TITLES[modality], parts, _pool(clean, name), _pool(noisy, name), drop)
         )
-    total = int(sum(weigh_parts(clean.rows[0], f"{one}_success").sum() for one in told))
+    total = int(sum(weigh_parts(clean.rows[0], f"{one}_success").sum() for one in modalities))
     name = _name_score(ALL, "success")
     rows.append(
-        (label, noise, "mean drop", total, _pool(clean, name), _pool(noisy, name), _drop(clean, noisy, told))
+        (
+            label,
+            noise,
+            "mean drop",
+            total,
+            _pool(clean, name),
+            _pool(noisy, name),
+            _drop(clean, noisy, modalities),
+        )
     )
     return rows
 
 
-def _drop(clean: Contestant, noisy: Contestant, told: Sequence[str]) -> Estimate | None:
-    names = [f"{modality}_success" for modality in told]
+def _drop(clean: Contestant, noisy: Contestant, modalities: Sequence[str]) -> Estimate | None:
+    names = [f"{modality}_success" for modality in modalities]
     return estimate_relative_drop(
         np.array([clean.values(name) for name in names]),
         np.array([noisy.values(name) for name in names]),
         np.array([weigh_parts(clean.rows[0], name) for name in names]),
         [row.scene_id for row in clean.rows[0]],
-        make_generator("analysis", clean.identity, "goal-noise", *told),
+        make_generator("analysis", clean.identity, "goal-noise", *modalities),
     )
 
 

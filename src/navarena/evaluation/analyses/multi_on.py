@@ -27,7 +27,7 @@ from navarena.evaluation.analyses.analysis import (
 from navarena.evaluation.compare import Contestant, pair_contestants
 from navarena.metrics.statistics import Estimate, estimate_mean, subtract_estimates
 
-WAY_EDGES = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, math.inf)
+PATH_EDGES = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, math.inf)
 """Metres of the shortest path along all goals: edges of the groups; figure 6 gives none."""
 
 POWERED = "to the power m of Wilson's interval for one goal"
@@ -123,7 +123,7 @@ def analyse_distance(contestants: Sequence[Contestant], metric: str = "ppl") -> 
             [math.inf if row.start_distance is None else row.start_distance for row in one.rows[0]]
         )
         points: list[tuple[float, Estimate]] = []
-        for low, high in itertools.pairwise(WAY_EDGES):
+        for low, high in itertools.pairwise(PATH_EDGES):
             inside = np.isfinite(lengths) & (lengths >= low) & (lengths < high)
             estimate = estimate_part(one, name, inside)
             if estimate is not None:

@@ -1,9 +1,10 @@
-"""Furnishing an apartment: furniture in groups, then small things at places drawn among all legal ones."""
+"""Furnishing an apartment: furniture in groups, then small objects at places drawn among all legal ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from navarena.core.errors import SceneError
+from navarena.scenes.apartments.instances import Instance, split_instances
 from navarena.scenes.apartments.inventory import (
     ALSO_GUARANTEED,
     FIXTURES,
@@ -16,7 +17,6 @@ from navarena.scenes.apartments.inventory import (
 from navarena.scenes.apartments.places import NearFloor, find_near_floor, legal_places
 from navarena.scenes.apartments.recipes import ANCHORS, RECIPES
 from navarena.scenes.apartments.sight import is_seen
-from navarena.scenes.apartments.stock import Instance, split_stock
 from navarena.scenes.houses.appearance.finishes import Style
 from navarena.scenes.houses.furnishing.arranger import Arranger
 from navarena.scenes.houses.furnishing.free_space import Placement, make_spaces
@@ -33,14 +33,14 @@ PATIENCE = 10
 """Attempts after which a room may lack what makes it what it is, such as a bedroom without a bed."""
 
 PLACE_TRIES = 8
-"""Places drawn for a thing until one leaves the ways free."""
+"""Places drawn for an object until one leaves the paths free."""
 
 PLAIN_ROOM = "corridor"
-WAY_MM = 450
+PASSAGE_MM = 450
 """Floor before a passage on which nothing stands: less than in houses, for the rooms are small."""
 
-SMALL_THINGS = (14, 22)
-"""Fewest and most small things on top of the guaranteed ones."""
+SMALL_OBJECTS = (14, 22)
+"""Fewest and most small objects on top of the guaranteed ones."""
 
 LAMP_SHIFT_MM = 400
 LONG_ROOM_MM = 4200
@@ -100,7 +100,7 @@ def draw_lamps(draws: Draws, plan: FloorPlan, style: Style) -> tuple[Placement, 
 
 
 def _furnish_once(draws: Draws, plan: FloorPlan, style: Style, split: str, strict: bool) -> list[Placement]:
-    """Furniture and small things; nothing when a guaranteed thing finds no place.
+    """Furniture and small objects; nothing when a guaranteed object finds no place.
 
     Nothing either, where `strict`, when a room lacks what makes it what it is.
     """
@@ -116,18 +116,20 @@ def _furnish_once(draws: Draws, plan: FloorPlan, style: Style, split: str, stric
             return []
     stream = draws.branch("others")
     free = [name for name in OTHERS if OTHERS[name].supports and name not in ALSO_GUARANTEED]
-    for number in range(stream.integer(*SMALL_THINGS)):
+    for number in range(stream.integer(*SMALL_OBJECTS)):
         _put_one(stream.branch(number), plan, arrangers, near, stream.choose(free), split)
     return _joined(arrangers)
 
 
 def _instances_by_family(split: str) -> Mapping[str, tuple[Model, ...]]:
-    """Models of the furniture, and of the small things that are placed with it, by family."""
+    """Models of the furniture, and of the small objects that are placed with it, by family."""
     hung = [name for name, kind in SMALL.items() if not kind.supports and name not in TARGETS]
-    stock = [instance for category in (*FURNITURE, *hung) for instance in split_stock(category, split)]
-    families = dict.fromkeys(instance.family for instance in stock)
+    instances = [
+        instance for category in (*FURNITURE, *hung) for instance in split_instances(category, split)
+    ]
+    families = dict.fromkeys(instance.family for instance in instances)
     return {
-        family: tuple(instance.model for instance in stock if instance.family == family)
+        family: tuple(instance.model for instance in instances if instance.family == family)
         for family in families
     }
 
@@ -143,10 +145,10 @@ def _place_furniture(
         def pick(family: str, stream: Draws = stream) -> Model:
             return stream.choose(by_family[family])
 
-        arranger.stock = pick
+        arranger.pick_model = pick
         area_dm2 = arranger.space.floor.area // 10_000
         for group in RECIPES[arranger.space.category]:
-            for _ in range(group.most if area_dm2 >= group.least_dm2 else 0):
+            for _ in range(group.max_count if area_dm2 >= group.least_dm2 else 0):
                 if stream.chance(group.percent) and not arranger.has_any(group.unless):
                     add_group(arranger, group)
     return arrangers
@@ -159,7 +161,7 @@ def _arrangers_with(
     arrangers = []
     for space in make_spaces(plan):
         space.doors = [
-            space.floor.band(side, opening.start, opening.end, 0, WAY_MM)
+            space.floor.band(side, opening.start, opening.end, 0, PASSAGE_MM)
             for side, opening in plan.openings_of(space.room)
         ]
         stream = draws.branch("room", space.room)
@@ -181,10 +183,10 @@ def _put_one(
 ) -> bool:
     """Put an instance of `category` where it may be, all places alike; False when there is none.
 
-    What lies on the floor leaves the ways free.
+    What lies on the floor leaves the paths free.
     """
     slight = draws.choose(SLIGHT_TURNS if draws.chance(60) else QUARTERS)
-    candidates: list[Instance] = draws.shuffled(split_stock(category, split))
+    candidates: list[Instance] = draws.shuffled(split_instances(category, split))
     for instance in candidates:
         places = legal_places(arrangers, near, SMALL[category], instance.family, instance.model, slight)
         for _ in range(PLACE_TRIES if places else 0):
@@ -192,7 +194,7 @@ def _put_one(
             placed = Placement(
                 instance.family, category, instance.model, place.at, place.turn, place.room, place.parent
             )
-            if place.parent < 0 and not _leaves_ways_free(plan, arrangers, placed):
+            if place.parent < 0 and not _leaves_paths_free(plan, arrangers, placed):
                 continue
             arrangers[place.room].commit(
                 instance.family, instance.model, (place.at, place.turn), parent=place.parent
@@ -201,8 +203,8 @@ def _put_one(
     return False
 
 
-def _leaves_ways_free(plan: FloorPlan, arrangers: Sequence[Arranger], placed: Placement) -> bool:
-    """Whether every room and nearly all of the floor can still be reached with one more thing on it."""
+def _leaves_paths_free(plan: FloorPlan, arrangers: Sequence[Arranger], placed: Placement) -> bool:
+    """Whether every room and nearly all of the floor can still be reached with one more object on it."""
     placements = [*_joined(arrangers), placed]
     return remove_blockers(plan, placements) == placements
 

@@ -15,7 +15,7 @@ LIGHT_SPACING_MM = 400
 
 
 def draw_apartment(split: str, index: int) -> HousePlan:
-    """Walls and things of apartment `index` of `split`, whole numbers of millimetres.
+    """Walls and objects of apartment `index` of `split`, whole numbers of millimetres.
 
     Raises UnknownNameError for another split and InputError for an index outside it.
     """

@@ -1,6 +1,6 @@
 """The 43 categories of an apartment, as data: what there is, what it is made by, where it may be.
 
-RoboTHOR's objects are of 11 categories of furniture and 32 of small things, 14 of which every scene
+RoboTHOR's objects are of 11 categories of furniture and 32 of small objects, 14 of which every scene
 holds: the 12 targets, and two that are too small to be looked for (Batra et al. 2020, section 4).
 """
 
@@ -17,7 +17,7 @@ NOWHERE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True)
 class SmallKind:
-    """A category of small things.
+    """A category of small objects.
 
     Attributes:
         families: of the catalogue of houses; instances are of each in turn.
@@ -61,7 +61,7 @@ TARGETS: Mapping[str, SmallKind] = {
 }
 """The 12 categories that are looked for; exactly one instance of each stands in every apartment.
 
-Large things come first, so that their places are not taken.
+Large objects come first, so that their places are not taken.
 """
 
 ALSO_GUARANTEED = ("remote_control", "cell_phone")
@@ -89,7 +89,7 @@ OTHERS: Mapping[str, SmallKind] = {
     "salt_shaker": SmallKind(("shakers",), DINING),
     "teddy_bear": SmallKind(("teddy_bear",), ANYWHERE),
 }
-"""The other 20 categories of small things; lamps and pictures are placed with the furniture."""
+"""The other 20 categories of small objects; lamps and pictures are placed with the furniture."""
 
 SMALL: Mapping[str, SmallKind] = {**TARGETS, **OTHERS}
 GUARANTEED = (*TARGETS, *ALSO_GUARANTEED)

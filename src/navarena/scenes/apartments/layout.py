@@ -124,7 +124,7 @@ def _named(cells: Sequence[Rect]) -> list[PlannedRoom]:
 
 
 def _draw_passages(draws: Draws, rooms: Sequence[PlannedRoom]) -> list[Opening]:
-    """Ways through the panels that join all rooms, and some more; none when rooms cannot be joined."""
+    """Passages through the panels that join all rooms, and some more; none when rooms cannot be joined."""
     inner, _ = find_contacts(rooms)
     usable = draws.shuffled([c for c in inner if c.end - c.start >= NARROW_MM[0] + 2 * CORNER_MM])
     group = list(range(len(rooms)))
@@ -139,7 +139,7 @@ def _draw_passages(draws: Draws, rooms: Sequence[PlannedRoom]) -> list[Opening]:
 
 
 def _passage(draws: Draws, contact: Contact) -> Opening:
-    """A narrow way at one end or anywhere, or a wide one that leaves a panel or two standing."""
+    """A narrow passage at one end or anywhere, or a wide one that leaves a panel or two standing."""
     start, end = contact.start + CORNER_MM, contact.end - CORNER_MM
     widest = min(NARROW_MM[1], end - start)
     if end - start > NARROW_MM[1] and draws.chance(WIDE_PERCENT):

@@ -1,4 +1,4 @@
-"""Where a small thing may be put in a furnished apartment, all places at once."""
+"""Where a small object may be put in a furnished apartment, all places at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ BODY_MM = 180
 """Radius of the body that must come near: a LoCoBot's, rounded up."""
 
 REACH_MM = 600
-"""A thing is near where the middle of a body can be this far away along x and along z; 0.85 m at most.
+"""An object is near where the middle of a body can be this far away along x and along z; 0.85 m at most.
 
 RoboTHOR counts what is seen within 1 m (Batra et al. 2020, section 4).
 """
@@ -69,7 +69,7 @@ class NearFloor:
     def touched_by(
         self, own: Rect, x: Int[np.ndarray, "a b"], z: Int[np.ndarray, "a b"]
     ) -> Bool[np.ndarray, "a b"]:
-        """(A, B): whether a body can stand beside a thing with the outline `own` at x, z (A, B), millimetres.
+        """(A, B): whether a body can stand beside an object of outline `own` at x, z (A, B), millimetres.
 
         It stands in the middle of one of the sides.
         """
@@ -84,7 +84,7 @@ class NearFloor:
 
 
 def find_near_floor(plan: FloorPlan, placements: Sequence[Placement]) -> NearFloor:
-    """Where a body of radius BODY_MM comes near in an apartment with these things."""
+    """Where a body of radius BODY_MM comes near in an apartment with these objects."""
     standing = [rect for placed in placements for rect in obstacle_rects(placed)]
     grid = build_floor_grid(plan, [*fixed_obstacles(plan), *standing], BODY_MM)
     free = grid.labels == grid.main

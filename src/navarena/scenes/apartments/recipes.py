@@ -23,7 +23,7 @@ _BED = Group(
 )
 _DESK = Group(("desk",), align="middle", followers=(Follower("dining_chair", "front", 90, gap=-150),))
 _DRAWERS = Group(("chest_of_drawers",), 70, followers=(Follower("picture", "above", 50),))
-_TABLE = Group(("dining_table",), followers=(Follower("dining_chair", "around", most=4),))
+_TABLE = Group(("dining_table",), followers=(Follower("dining_chair", "around", max_count=4),))
 _SEAT = Group(("armchair",), 60, followers=(Follower("side_table", "beside", 40),))
 
 RECIPES: Mapping[str, Sequence[Group]] = {

@@ -1,6 +1,6 @@
-"""Other looks for the same things: every finish and colour is exchanged for one of its kin.
+"""Other looks for the same objects: every finish and colour is exchanged for one of its kin.
 
-A red mug does not turn blue, but terracotta, or dotted; oak becomes birch. What is said of a thing
+A red mug does not turn blue, but terracotta, or dotted; oak becomes birch. What is said of an object
 (its colour, material and pattern) changes with it.
 """
 
@@ -39,7 +39,7 @@ KIN_FINISHES: Sequence[tuple[str, ...]] = (
 
 
 def repaint(placements: Sequence[Placement], draws: Draws) -> tuple[Placement, ...]:
-    """The same things in the same places, looks exchanged; equal models stay equal."""
+    """The same objects in the same places, looks exchanged; equal models stay equal."""
     models = [repaint_model(placed.model, draws) for placed in placements]
     return tuple(replace(placed, model=model) for placed, model in zip(placements, models, strict=True))
 

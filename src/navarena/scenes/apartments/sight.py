@@ -1,4 +1,4 @@
-"""Whether a body sees a thing from near by: straight lines from its camera past boxes, nothing drawn."""
+"""Visibility of an object from near by: straight lines from a body's camera past boxes, without rendering."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ CAMERA_MM = 880
 """Height of the camera of RoboTHOR's LoCoBot (Batra et al. 2020, section 4)."""
 
 FARTHEST_MM = 850
-"""A thing is looked at from no farther: success asks for less than 1 m."""
+"""An object is looked at from no farther: success asks for less than 1 m."""
 
 STEP_CELLS = 2
 """Only every second place of a body, along x and along z, is looked from."""
@@ -24,7 +24,7 @@ LEAST_VIEWS = 4
 
 
 def is_seen(plan: FloorPlan, placements: Sequence[Placement], index: int, near: NearFloor) -> bool:
-    """Whether the middle of a thing is seen from LEAST_VIEWS of the places where a body can be, or more."""
+    """Whether the middle of an object is seen from LEAST_VIEWS of the places where a body can be, or more."""
     placed = placements[index]
     x, z = placed.rect.center
     target = np.array([x, (placed.low + placed.high) // 2, z], float)
@@ -41,10 +41,10 @@ def meets_a_box(
 
     Boxes are (B, 6) lowest and highest corners; all in millimetres.
     """
-    ways = target - eyes
-    ways = np.where(ways == 0, 1e-9, ways)
-    to_low = (boxes[None, :, :3] - eyes[:, None]) / ways[:, None]
-    to_high = (boxes[None, :, 3:] - eyes[:, None]) / ways[:, None]
+    rays = target - eyes
+    rays = np.where(rays == 0, 1e-9, rays)
+    to_low = (boxes[None, :, :3] - eyes[:, None]) / rays[:, None]
+    to_high = (boxes[None, :, 3:] - eyes[:, None]) / rays[:, None]
     enters = np.minimum(to_low, to_high).max(2)
     leaves = np.maximum(to_low, to_high).min(2)
     meets: Bool[np.ndarray, n] = ((enters < leaves) & (leaves > 0) & (enters < 1)).any(1)
@@ -70,7 +70,7 @@ def _wall_boxes(plan: FloorPlan) -> list[tuple[int, ...]]:
 
 
 def _part_boxes(placed: Placement) -> list[tuple[int, ...]]:
-    """Boxes around the parts of a thing."""
+    """Boxes around the parts of an object."""
     boxes: list[tuple[int, ...]] = []
     for part in placed.model.parts:
         rect = turned_rect(part.plan_rect(), placed.turn).moved(placed.at[0], placed.at[2])

@@ -1,8 +1,8 @@
 """Twins: the apartment as a robot would see it in the world, so that the gap can be reported paired.
 
-RoboTHOR has physical counterparts of some of its scenes: the same walls and the same things at the
+RoboTHOR has physical counterparts of some of its scenes: the same walls and the same objects at the
 same places, another appearance, another light, another camera and other control (Batra et al. 2020,
-section 4 and figure 5). A twin keeps every wall, thing and place, so that an episode of the
+section 4 and figure 5). A twin keeps every wall, object and place, so that an episode of the
 apartment is an episode of its twin, with the same shortest path. Looks, lamps and the colour of the
 light are the twin's own; apartment_sets.TWIN_CORRUPTIONS say what else differs.
 """
@@ -52,9 +52,9 @@ def make_twin(house: HousePlan, number: int) -> HousePlan:
     draws = twin_draws(number)
     style: Style = draw_style(draws.branch("style"))
     (storey,) = house.storeys
-    things = [placed for placed in storey.placements if placed.family not in FIXTURES]
+    objects = [placed for placed in storey.placements if placed.family not in FIXTURES]
     lamps = draw_lamps(draws.branch("lamps"), storey.plan, style)
-    placements = (*repaint(things, draws.branch("paint")), *lamps)
+    placements = (*repaint(objects, draws.branch("paint")), *lamps)
     return replace(house, storeys=(replace(storey, placements=placements),))
 
 

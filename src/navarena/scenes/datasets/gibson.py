@@ -18,7 +18,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
-from navarena.scenes.datasets.mesh_reading import (
+from navarena.scenes.datasets.mesh_reader import (
     LabelledMesh,
     ObjectRecord,
     known_owners,

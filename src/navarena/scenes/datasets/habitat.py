@@ -27,7 +27,7 @@ from navarena.scenes.datasets.habitat_config import (
     Template,
     find_config,
 )
-from navarena.scenes.datasets.mesh_reading import (
+from navarena.scenes.datasets.mesh_reader import (
     ObjectRecord,
     numbers,
     read_json,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from navarena.core.errors import FileError
-from navarena.scenes.datasets.mesh_reading import read_json
+from navarena.scenes.datasets.mesh_reader import read_json
 
 DATASET_SUFFIX = ".scene_dataset_config.json"
 INSTANCE_SUFFIX = ".scene_instance.json"

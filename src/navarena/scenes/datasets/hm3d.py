@@ -27,7 +27,7 @@ from jaxtyping import Int32, UInt8
 from navarena.core.errors import FileError
 from navarena.core.files import read_bytes
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles, folders_named, split_mesh_name
-from navarena.scenes.datasets.mesh_reading import (
+from navarena.scenes.datasets.mesh_reader import (
     ObjectRecord,
     label_scene,
     plain_mesh,

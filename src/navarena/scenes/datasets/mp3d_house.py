@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.core.files import read_bytes
-from navarena.scenes.datasets.mesh_reading import LARGEST_ID, LARGEST_NUMBER, require_new
+from navarena.scenes.datasets.mesh_reader import LARGEST_ID, LARGEST_NUMBER, require_new
 
 HEADER = "ASCII 1.1"
 

@@ -18,7 +18,7 @@ from typing import IO, Any, ClassVar, cast, final
 
 from navarena.core.errors import FileError
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
-from navarena.scenes.datasets.mesh_reading import read_json
+from navarena.scenes.datasets.mesh_reader import read_json
 from navarena.scenes.datasets.procthor_house import read_assets, read_house
 from navarena.scenes.datasets.procthor_mesh import build_scene
 from navarena.scenes.scene import Scene

@@ -1,6 +1,6 @@
 """ProcTHOR's house files as plain records, every one checked and converted from Unity's frame.
 
-Unity is left-handed with y up: z changes its sign on the way in, and a heading in degrees, clockwise, becomes
+Unity is left-handed with y up: z changes its sign here, and a heading in degrees, clockwise, becomes
 a yaw in radians, counter-clockwise. Two versions of the format occur: version 1.0.0 gives the opening of a
 door or window as `holePolygon`, older ones as `boundingBox`; both are offsets along the wall `wall0`.
 """
@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import FileError
 from navarena.core.geometry import world_from_unity, yaw_from_unity
-from navarena.scenes.datasets.mesh_reading import LARGEST_NUMBER
+from navarena.scenes.datasets.mesh_reader import LARGEST_NUMBER
 
 EXTERIOR = "exterior"
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError
-from navarena.scenes.datasets.mesh_reading import ObjectRecord, with_objects
+from navarena.scenes.datasets.mesh_reader import ObjectRecord, with_objects
 from navarena.scenes.datasets.procthor_house import (
     EXTERIOR,
     PlanHouse,

@@ -16,7 +16,7 @@ import numpy as np
 from navarena.core.errors import FileError
 from navarena.core.geometry import rotation_from_quaternion
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles, folders_named
-from navarena.scenes.datasets.mesh_reading import (
+from navarena.scenes.datasets.mesh_reader import (
     ObjectRecord,
     known_owners,
     label_scene,

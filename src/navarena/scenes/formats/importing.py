@@ -1,4 +1,4 @@
-"""Mesh files as scenes; every exception of the reading library is translated here."""
+"""Mesh files as scenes; every exception of trimesh is translated here."""
 
 import logging
 import math

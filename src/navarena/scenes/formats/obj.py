@@ -33,7 +33,7 @@ _RELATIVE_INDEX = re.compile(r"^f[^\n]*[ \t/]-", re.M)
 def read_obj(data: bytes, path: Path) -> MeshFile:
     """The parts of an OBJ file; its objects and groups become labels.
 
-    trimesh keeps groups apart only when told to (`split_objects`, `split_groups`), and then joins
+    trimesh keeps groups apart only on request (`split_objects`, `split_groups`), and then joins
     object, group and material into one name. So each combination of the three is numbered in
     the text first, and the numbers come back as names.
     """

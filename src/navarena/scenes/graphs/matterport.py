@@ -1,4 +1,4 @@
-"""Reading Matterport3D connectivity files: `{scan}_connectivity.json`, loose in a folder or in a tarball.
+"""Reader of Matterport3D connectivity files: `{scan}_connectivity.json`, loose in a folder or in a tarball.
 
 Each file lists the panoramas of a scan. Two panoramas are joined when both are included and one is
 unobstructed from the other (Matterport3DSimulator, NavGraph; R2R's `load_nav_graphs`).

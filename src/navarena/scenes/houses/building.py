@@ -1,4 +1,4 @@
-"""The door to the generator, which is loaded when the first house is built: it brings compiled kernels."""
+"""Loads the house generator when the first house is built, since importing it takes long."""
 
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.scene import Scene

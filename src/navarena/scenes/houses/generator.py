@@ -45,7 +45,7 @@ def draw_house(seed: int, settings: HouseSettings) -> HousePlan:
 
 
 def furnish_house(draws: Draws, house: HousePlan, settings: HouseSettings) -> HousePlan:
-    """The house with furniture on every storey, none of it in the way."""
+    """The house with furniture on every storey, none of which blocks a path."""
     if not settings.furnished:
         return house
     habits = Habits(

@@ -1,4 +1,4 @@
-"""What a scene's rooms and objects add up to."""
+"""Statistics of a scene's rooms and objects."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ class HouseStatistics:
         room_categories: how many of each kind.
         floor_area: square metres of all rooms together.
         triangles: number of triangles.
-        things: number of objects other than structure.
-        things_per_room: mean over rooms.
+        objects: number of objects other than structure.
+        objects_per_room: mean over rooms.
         categories: how many objects of each category, structure included.
     """
 
@@ -28,8 +28,8 @@ class HouseStatistics:
     room_categories: Mapping[str, int]
     floor_area: float
     triangles: int
-    things: int
-    things_per_room: float
+    objects: int
+    objects_per_room: float
     categories: Mapping[str, int]
 
 
@@ -43,15 +43,15 @@ def room_area(room: Room) -> float:
 
 
 def compute_statistics(scene: Scene) -> HouseStatistics:
-    """Counts and areas of `scene`; a scene without rooms has 0 rooms and 0 things per room."""
-    categories = Counter(thing.category for thing in scene.objects)
-    things = sum(count for name, count in categories.items() if name not in STRUCTURE)
+    """Counts and areas of `scene`; a scene without rooms has 0 rooms and 0 objects per room."""
+    categories = Counter(obj.category for obj in scene.objects)
+    objects = sum(count for name, count in categories.items() if name not in STRUCTURE)
     return HouseStatistics(
         rooms=len(scene.rooms),
         room_categories=dict(sorted(Counter(room.category for room in scene.rooms).items())),
         floor_area=sum(map(room_area, scene.rooms)),
         triangles=len(scene.triangles),
-        things=things,
-        things_per_room=things / len(scene.rooms) if scene.rooms else 0.0,
+        objects=objects,
+        objects_per_room=objects / len(scene.rooms) if scene.rooms else 0.0,
         categories=dict(sorted(categories.items())),
     )

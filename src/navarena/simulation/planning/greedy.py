@@ -54,35 +54,33 @@ def follow_greedily(
         stop_distance: metres, geodesic, below which a body has arrived.
         max_actions: turns and steps after which it gives up.
     """
-    under_way = [k for k in range(len(progresses)) if np.isfinite(progresses[k].distance)]
-    while under_way:
-        for k in under_way:
+    moving = [k for k in range(len(progresses)) if np.isfinite(progresses[k].distance)]
+    while moving:
+        for k in moving:
             progresses[k].arrived = progresses[k].distance < stop_distance
-        under_way = [
-            k for k in under_way if not progresses[k].arrived and progresses[k].action_count < max_actions
-        ]
-        if under_way:
-            under_way = _advance(simulator, progresses, under_way)
+        moving = [k for k in moving if not progresses[k].arrived and progresses[k].action_count < max_actions]
+        if moving:
+            moving = _advance(simulator, progresses, moving)
 
 
-def _advance(simulator: MoveSimulator, progresses: Sequence[Progress], under_way: list[int]) -> list[int]:
-    """One combined move of each body in `under_way`; returns those that were not stuck."""
+def _advance(simulator: MoveSimulator, progresses: Sequence[Progress], moving: list[int]) -> list[int]:
+    """One combined move of each body in `moving`; returns those that were not stuck."""
     outcome = simulator.try_all(
         BodyPoses(
-            np.array(under_way, np.int64),
-            np.stack([progresses[k].position for k in under_way]),
-            np.array([progresses[k].yaw for k in under_way]),
-            np.array([progresses[k].triangle for k in under_way], np.int32),
+            np.array(moving, np.int64),
+            np.stack([progresses[k].position for k in moving]),
+            np.array([progresses[k].yaw for k in moving]),
+            np.array([progresses[k].triangle for k in moving], np.int32),
         )
     )
-    left = np.array([progresses[k].distance for k in under_way])
+    left = np.array([progresses[k].distance for k in moving])
     gain = left[:, None] - outcome.distances
     score = gain / simulator.embodiment.forward_step
     score -= TURN_COST * np.abs(simulator.turns) + COLLISION_COST * outcome.collided
     score[~(gain >= MIN_GAIN)] = -np.inf
     best = score.argmax(1)
     going = []
-    for i, (k, choice) in enumerate(zip(under_way, best)):
+    for i, (k, choice) in enumerate(zip(moving, best)):
         if score[i, choice] > -np.inf:
             progress = progresses[k]
             progress.moves.append(int(simulator.turns[choice]))

@@ -1,4 +1,4 @@
-"""Explicit SIMD for colour: which texel, how dark, and where its bytes go.
+"""Explicit SIMD for colour: index of the texel, shading, and packing of bytes.
 
 Colours are sRGB bytes multiplied as such, in 16-bit fixed point.
 """

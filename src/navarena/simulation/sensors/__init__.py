@@ -1,4 +1,4 @@
-"""What bodies sense of themselves and through their cameras."""
+"""Sensors of the pose and of the cameras of bodies."""
 
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.images import Depth

@@ -15,10 +15,10 @@ INT32_MAX = int(np.iinfo(np.int32).max)
 
 
 @kernel(fastmath=True)
-def clip_and_scale(metres, nearest, scale, most, out):
-    """Write (metres - nearest) * scale, clipped to [0, most]; flat float32 arrays and numbers."""
+def clip_and_scale(metres, min_range, scale, limit, out):
+    """Write (metres - min_range) * scale, clipped to [0, limit]; flat float32 arrays and numbers."""
     for i in range(metres.size):
-        out[i] = min(max((metres[i] - nearest) * scale, np.float32(0)), most)
+        out[i] = min(max((metres[i] - min_range) * scale, np.float32(0)), limit)
 
 
 class Rgb(ImageSensor):
@@ -37,42 +37,42 @@ class Rgb(ImageSensor):
 
 @dataclass(frozen=True)
 class Depth(ImageSensor):
-    """(H, W, 1) float32: distance along the optical axis, clipped to [nearest, farthest].
+    """(H, W, 1) float32: distance along the optical axis, clipped to [min_range, max_range].
 
-    Where nothing was hit the frame holds 0, which clips to `nearest` (as in Habitat).
+    Where nothing was hit the frame holds 0, which clips to `min_range` (as in Habitat).
 
     Args:
-        nearest, farthest: metres.
-        normalize: whether (d - nearest) / (farthest - nearest) is returned instead of metres.
+        min_range, max_range: metres.
+        normalize: whether (d - min_range) / (max_range - min_range) is returned instead of metres.
     """
 
-    nearest: float = 0.0
-    farthest: float = 10.0
+    min_range: float = 0.0
+    max_range: float = 10.0
     normalize: bool = True
 
     name = "depth"
     channel = "depth"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.nearest < self.farthest:
+        if not 0 <= self.min_range < self.max_range:
             raise InputError(
-                f"expected 0 <= nearest < farthest (metres) of the depth sensor, got {self.nearest} "
-                f"and {self.farthest}"
+                f"expected 0 <= min_range < max_range (metres) of the depth sensor, got {self.min_range} "
+                f"and {self.max_range}"
             )
 
     def spec(self, camera: Camera) -> ObservationSpec:
         shape = (camera.height_px, camera.width_px, 1)
         if self.normalize:
             return ObservationSpec(shape, np.float32, 0.0, 1.0)
-        return ObservationSpec(shape, np.float32, self.nearest, self.farthest, "metres")
+        return ObservationSpec(shape, np.float32, self.min_range, self.max_range, "metres")
 
     def develop(self, image: np.ndarray, out: np.ndarray) -> None:
         flat_out, flat = out.reshape(-1), image.reshape(-1)
         if self.normalize:
-            scale = 1 / (self.farthest - self.nearest)
-            clip_and_scale(flat, np.float32(self.nearest), np.float32(scale), np.float32(1), flat_out)
+            scale = 1 / (self.max_range - self.min_range)
+            clip_and_scale(flat, np.float32(self.min_range), np.float32(scale), np.float32(1), flat_out)
         else:
-            np.clip(flat, np.float32(self.nearest), np.float32(self.farthest), out=flat_out)
+            np.clip(flat, np.float32(self.min_range), np.float32(self.max_range), out=flat_out)
 
 
 class Semantic(ImageSensor):

@@ -1,4 +1,4 @@
-"""What a sensor is: three kinds, by what they look at.
+"""Interface of the sensors of a body, of three kinds: of the pose, of images, of cameras.
 
 A sensor holds settings only, so one object serves any number of simulators.
 """
@@ -69,7 +69,7 @@ class BodySensor(Sensor):
 
     @abstractmethod
     def observe(self, bodies: Bodies, out: np.ndarray) -> None:
-        """Write what the bodies feel into `out` (N, ...), of the dtype and unit of `spec`."""
+        """Write the observations into `out` (N, ...), of the dtype and unit of `spec`."""
 
 
 class ImageSensor(Sensor):

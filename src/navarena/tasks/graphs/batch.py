@@ -21,7 +21,7 @@ from navarena.tasks.task import Phase, StepResult
 
 
 class GraphBatch:
-    """Runs N episodes of a graph task at a time; each slot starts its next one when told to.
+    """Runs N episodes of a graph task at a time; each slot starts its next one when asked to.
 
     Args:
         task: the rules.
@@ -63,7 +63,7 @@ class GraphBatch:
 
     @property
     def observations(self) -> Mapping[str, np.ndarray]:
-        """Name -> (N, ...) arrays of what was asked for, as of now; fresh ones at every reading."""
+        """Name -> (N, ...) arrays of what was asked for, as of now; fresh ones at every access."""
         return MappingProxyType(self._observer.observe())
 
     def episode(self, slot: int) -> Episode:

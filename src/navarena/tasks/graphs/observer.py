@@ -1,4 +1,4 @@
-"""What a body on a navigation graph observes."""
+"""Observations of bodies on navigation graphs."""
 
 from collections.abc import Sequence
 

@@ -47,7 +47,7 @@ def plan_oracle(
 
     Raises SceneError when the goal or the next start cannot be reached.
     """
-    to_goal = _way(atlas, node, goal, rules)
+    to_goal = _path(atlas, node, goal, rules)
     at = int(to_goal[-1]) if len(to_goal) else node
     start = int(next_path[0])
     if rules.reveals_next_path and at == start:
@@ -63,8 +63,8 @@ def plan_oracle(
     return OraclePlan(nodes, _views_along(atlas, node, view, nodes), phases.astype(np.int64))
 
 
-def _way(atlas: GraphAtlas, node: int, goal: int, rules: GraphOracleRules) -> Int64[np.ndarray, "k"]:
-    """Nodes after `node` on the way to the goal; none where the body stands on it."""
+def _path(atlas: GraphAtlas, node: int, goal: int, rules: GraphOracleRules) -> Int64[np.ndarray, "k"]:
+    """Nodes after `node` on a shortest path to the goal; none where the body stands on it."""
     if node == goal:
         return np.zeros(0, np.int64)
     return _shortest(atlas, node, goal)[1 : -1 if rules.drops_last_node else None]
@@ -74,7 +74,7 @@ def _shortest(atlas: GraphAtlas, start: int, goal: int) -> Int64[np.ndarray, "k"
     path = atlas.shortest_path(start, goal)
     if not len(path):
         raise SceneError(
-            f"expected a way from viewpoint {atlas.viewpoint(start)} to {atlas.viewpoint(goal)}, got none; "
+            f"expected a path from viewpoint {atlas.viewpoint(start)} to {atlas.viewpoint(goal)}, got none; "
             "make the tours again with: navarena tours make"
         )
     return path

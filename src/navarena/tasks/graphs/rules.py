@@ -1,4 +1,4 @@
-"""What the oracle shows between two episodes of a tour on a navigation graph."""
+"""Rules of the oracle phases of tours on navigation graphs."""
 
 from dataclasses import dataclass
 

@@ -58,7 +58,7 @@ def record_nodes(
         stopped: whether the agent ended the episode itself.
         episode: what was to be done.
         task: whose rules hold.
-        spl_reference: reading of SPL; None for the task's.
+        spl_reference: length by which SPL is normalised; None for the task's.
 
     Raises InputError for a path that does not begin at the start.
     """

@@ -1,4 +1,4 @@
-"""What a batch of bodies on navigation graphs remembers."""
+"""State of a batch of bodies on navigation graphs."""
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -15,7 +15,7 @@ NO_GOAL = -1
 
 
 class GraphState:
-    """Where N bodies are in their scans, episodes and tours.
+    """State of N bodies: their places in scans, episodes and tours.
 
     Args:
         slots: N.

@@ -25,7 +25,7 @@ class GraphTask(TaskRules):
 
     Attributes:
         success_distance: metres along the graph, strict, within which STOP succeeds.
-        spl_reference: the reading of SPL.
+        spl_reference: length by which SPL is normalised.
         oracle: what oracle phases show.
     """
 
@@ -68,7 +68,7 @@ class R2R(GraphTask):
     | 1 to 14 | neighbor_1 ... neighbor_14 | goes to that neighbour; one that is not there: stays |
 
     Neighbours have the order of R2R's candidate lists. After a move the body looks along the view (of
-    36) nearest to the direction of the way.
+    36) nearest to the direction of the step.
 
     ## Observations
 

@@ -1,4 +1,4 @@
-"""What a teacher would do: actions for imitation, step by step or for whole walks."""
+"""Teachers on navigation graphs: actions for imitation, step by step or for whole trajectories."""
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
@@ -22,7 +22,7 @@ def _action_towards(
 def teacher_actions(
     atlas: GraphAtlas, nodes: Int[np.ndarray, "k"], goals: Int[np.ndarray, "k"]
 ) -> Int[np.ndarray, "k"]:
-    """(K,) action along a shortest path from each node to its goal; STOP at the goal or without a way.
+    """(K,) action along a shortest path from each node to its goal; STOP at the goal or without a path.
 
     States need not lie on a described path: this labels whatever a policy has visited (DAgger).
 

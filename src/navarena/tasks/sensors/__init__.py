@@ -1,4 +1,4 @@
-"""What agents are told of their goals."""
+"""Sensors of goals and tasks."""
 
 from navarena.tasks.sensors.catalog import GOAL_SENSORS
 from navarena.tasks.sensors.goal_sensor import GoalSensor

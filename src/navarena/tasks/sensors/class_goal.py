@@ -1,4 +1,4 @@
-"""Goals that are told as the id of a class: ObjectNav and MultiON."""
+"""Goals that are given as the id of a class: ObjectNav and MultiON."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,10 @@ from navarena.tasks.task import TaskState
 
 
 class ClassGoalState(TaskState):
-    """What a task remembers whose goals have classes.
+    """State of tasks whose goals have classes.
 
     Attributes:
-        goal_class: (N,) int64, the class id that the agent is told.
+        goal_class: (N,) int64, the class id that the agent observes.
     """
 
     def __init__(self, slots: int) -> None:

@@ -1,4 +1,4 @@
-"""What a goal sensor is."""
+"""Interface of goal sensors."""
 
 from abc import abstractmethod
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Goals that are told in words."""
+"""Goals that are given by an instruction."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ LARGEST_VOCABULARY = 2**20
 
 
 class InstructionState(TaskState):
-    """What a task remembers whose goals are told in words.
+    """State of tasks whose goals are given by an instruction.
 
     Attributes:
         instruction: (N,) texts of the current episodes; empty while it is hidden.
@@ -58,7 +58,7 @@ class InstructionState(TaskState):
 def _require_words(state: TaskState, sensor: str) -> InstructionState:
     if not isinstance(state, InstructionState):
         raise InputError(
-            f"expected a task whose goals are told in words for the sensor {sensor!r}; leave it out"
+            f"expected a task whose goals are given by an instruction for the sensor {sensor!r}; leave it out"
         )
     return state
 

@@ -1,4 +1,4 @@
-"""Goals that are told by a name, in words or by an image (GOAT-Bench)."""
+"""Goals that are given by a name, a description or an image (GOAT-Bench)."""
 
 import math
 from collections.abc import Callable
@@ -39,13 +39,13 @@ GoalImageTransform: TypeAlias = Callable[[int, int, UInt8[np.ndarray, "h w 3"]],
 
 
 class LifelongGoalState(TaskState):
-    """What a task remembers whose goals are told one after another, each in its own way.
+    """State of tasks whose goals are given one after another, each by its own modality.
 
     Attributes:
         modality: (N,) int64, one of MODALITY_IDS, or FINISHED.
-        names: (N,) text, the category of goals told by it, else empty.
-        descriptions: (N,) text, of goals told in words, else empty.
-        images: for each slot the camera of the goal's image; None for goals told otherwise.
+        names: (N,) text, the category of goals given by it, else empty.
+        descriptions: (N,) text, of goals given by a description, else empty.
+        images: for each slot the camera of the goal's image; None for other goals.
         numbers: (N,) int64, place of the goal in its episode, from 0.
         image_transform: what makes the image that the agent sees of the rendered one; None leaves it.
     """
@@ -59,13 +59,13 @@ class LifelongGoalState(TaskState):
         self.numbers = np.zeros(slots, np.int64)
         self.image_transform: GoalImageTransform | None = None
 
-    def tell(self, slot: int, subtask: Subtask, number: int) -> None:
-        """Let `slot` know the goal of `subtask`, the `number`-th from 0 of its episode, and no other.
+    def show_goal(self, slot: int, subtask: Subtask, number: int) -> None:
+        """Show in `slot` the goal of `subtask`, the `number`-th from 0 of its episode, and no other.
 
         Raises InputError for words that are too long, for a description without words and for a
         image that is missing or of another size.
         """
-        self.hush(slot)
+        self.clear_goal(slot)
         self.modality[slot], self.numbers[slot] = MODALITY_IDS[subtask.modality], number
         if subtask.modality == "object":
             self.names[slot] = require_text(subtask.category, NAME_LETTERS, "a category")
@@ -74,8 +74,8 @@ class LifelongGoalState(TaskState):
         else:
             self.images[slot] = require_image(subtask)
 
-    def hush(self, slot: int) -> None:
-        """Let `slot` know that no goal is left."""
+    def clear_goal(self, slot: int) -> None:
+        """Show in `slot` that no goal is left."""
         self.modality[slot] = FINISHED
         self.names[slot] = self.descriptions[slot] = ""
         self.images[slot] = None
@@ -91,7 +91,7 @@ def require_text(text: str, letters: int, what: str) -> str:
 
 
 def require_image(subtask: Subtask) -> GoalImage:
-    """The camera of a goal told by an image; raises InputError without one of IMAGE_PX pixels."""
+    """The camera of a goal given by an image; raises InputError without one of IMAGE_PX pixels."""
     image, who = subtask.image, [one.object_id for one in subtask.instances]
     if image is None:
         raise InputError(f"expected the camera of an image of {subtask.category!r} {who}, got none; {REMEDY}")
@@ -119,7 +119,7 @@ def render_goal_image(world: World, image: GoalImage) -> UInt8[np.ndarray, "h w 
 
 
 class ObjectNameGoal(GoalSensor):
-    """() text: the category to be found; empty while the goal is told in another way."""
+    """() text: the category to be found; empty while the goal has another modality."""
 
     name = "objectgoal"
 
@@ -131,7 +131,7 @@ class ObjectNameGoal(GoalSensor):
 
 
 class LanguageGoal(GoalSensor):
-    """() text: the description of the object to be found; empty while the goal is told in another way."""
+    """() text: the description of the object to be found; empty while the goal has another modality."""
 
     name = "language_goal"
 
@@ -143,7 +143,7 @@ class LanguageGoal(GoalSensor):
 
 
 class ImageGoalSensor(GoalSensor):
-    """(512, 512, 3) uint8: the image of the object to be found; black while the goal is told otherwise.
+    """(512, 512, 3) uint8: the image of the object to be found; black while the goal has another modality.
 
     It is rendered when it is first looked at, and kept while it is the goal of its slot.
     """
@@ -177,7 +177,7 @@ class ImageGoalSensor(GoalSensor):
 
 
 class CurrentSubtask(GoalSensor):
-    """(1,) int64: how the current goal is told: 0 object, 1 description, 2 image, 3 when none is left."""
+    """(1,) int64: modality of the current goal: 0 object, 1 description, 2 image, 3 when none is left."""
 
     name = "current_subtask"
 

@@ -1,4 +1,4 @@
-"""The goal of PointNav: as told at the start, and as a robot that knows its pose sees it now."""
+"""The goal of PointNav: relative to the start, or to the present pose."""
 
 # mypy: disable-error-code="no-untyped-def"
 

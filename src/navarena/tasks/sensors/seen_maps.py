@@ -58,7 +58,7 @@ def _start_maps(
 def _keep(
     memory: "WeakKeyDictionary[TaskState, _Kept[Maps]]", state: TaskState, make: Callable[[int], Maps]
 ) -> _Kept[Maps]:
-    """What is remembered for `state`, made when it is first asked for."""
+    """The maps kept for `state`, made when they are first asked for."""
     if state not in memory:
         memory[state] = _Kept(make(len(state.steps)), len(state.steps))
     return memory[state]

@@ -1,4 +1,4 @@
-"""Where in a tour the agent is."""
+"""Sensors of the place in a tour."""
 
 import numpy as np
 

@@ -53,8 +53,8 @@ def test_the_plan_grid_misses_no_box(seed):
 
 def test_a_dark_corner_does_not_become_a_streak():
     builder = MeshBuilder()
-    thing = builder.add_object(HouseObject("floor", 0, {}))
-    builder.add_panel(thing, Look("paint", "white"), 1, 0, 1, ([0, 10], [0, 10]))
+    obj = builder.add_object(HouseObject("floor", 0, {}))
+    builder.add_panel(obj, Look("paint", "white"), 1, 0, 1, ([0, 10], [0, 10]))
     mesh = builder.build([0])
     light = np.ones(4, np.float32)
     dark = mesh.triangles[0, 0]

@@ -228,17 +228,17 @@ def test_the_well_is_open_between_storeys():
 def test_objects_and_rooms_name_their_storey_and_floor():
     scene = storeyed_scene(3)
     rooms = {room.room_id: room for room in scene.rooms}
-    assert {thing.level for thing in scene.objects} == {0, 1, 2}
-    for thing in scene.objects:
-        if thing.room is not None:
-            room = rooms[thing.room]
-            assert room.level == thing.level
-            assert thing.center[1] >= room.floor_height - 0.1
+    assert {obj.level for obj in scene.objects} == {0, 1, 2}
+    for obj in scene.objects:
+        if obj.room is not None:
+            room = rooms[obj.room]
+            assert room.level == obj.level
+            assert obj.center[1] >= room.floor_height - 0.1
     for room in scene.rooms:
         assert room.attributes["floor"] in ("tiles", "wood", "carpet")
         if room.category == "bathroom":
             assert room.attributes["floor"] == "tiles"
-    assert sum(thing.category == "stairs" for thing in scene.objects) == 2
+    assert sum(obj.category == "stairs" for obj in scene.objects) == 2
 
 
 def test_impossible_wishes_are_refused(monkeypatch):

@@ -57,10 +57,10 @@ def test_a_plan_becomes_a_furnished_house(tmp_path):
         scene.rooms[1].polygon, [(0.06, 1.56), (3.94, 1.56), (3.94, 5.94), (0.06, 5.94)]
     )
     assert scene.rooms[0].ceiling_height == 2.7
-    categories = {thing.category for thing in scene.objects}
+    categories = {obj.category for obj in scene.objects}
     assert {"wall", "floor", "door", "window"} <= categories and len(categories) > 15
-    windows = [thing for thing in scene.objects if thing.category == "window"]
-    assert sorted(round(thing.center[0], 1) for thing in windows) == [2.0, 7.1]
+    windows = [obj for obj in scene.objects if obj.category == "window"]
+    assert sorted(round(obj.center[0], 1) for obj in windows) == [2.0, 7.1]
     mesh = build_floor_navmesh(scene.walkable, NavMeshSettings(radius=0.18, height=0.88))
     assert mesh.island_count == 1
 
@@ -216,7 +216,7 @@ def test_the_example_of_the_documentation_is_built():
     corners = [(0.06, 5.06), (5.94, 5.06), (5.94, 8.06), (7.94, 8.06), (7.94, 10.94), (0.06, 10.94)]
     np.testing.assert_allclose(room.polygon, corners)
     assert room_area(room) == pytest.approx(5.88 * 5.88 + 2 * 2.88)
-    floor = next(thing for thing in scene.objects if thing.category == "floor" and thing.room == room.room_id)
+    floor = next(obj for obj in scene.objects if obj.category == "floor" and obj.room == room.room_id)
     triangles = scene.triangles[scene.triangle_object == floor.object_id]
     corner = scene.vertices[triangles].astype(float)[..., [0, 2]]
     a, b = corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
@@ -237,10 +237,10 @@ def test_rooms_of_many_corners_are_closed_and_furnished(tmp_path, shape):
     assert shapely.Polygon(floor.outline).symmetric_difference(outline).area == pytest.approx(0, abs=1e-9)
     scene = build_plan(path)
     validate_scene(scene)
-    things = [thing for thing in scene.objects if thing.category not in STRUCTURE]
-    assert len(things) >= 8
-    for thing in things:
-        assert outline.buffer(1e-6).contains(shapely.Point(thing.center[0], thing.center[2])), thing.category
+    objects = [obj for obj in scene.objects if obj.category not in STRUCTURE]
+    assert len(objects) >= 8
+    for obj in objects:
+        assert outline.buffer(1e-6).contains(shapely.Point(obj.center[0], obj.center[2])), obj.category
     assert sum(t.category == "wall" for t in scene.objects) == len(SHAPES[shape]) + 1
     require_closed(scene, storey.plan.rooms[0].floor_pieces)
 

@@ -79,8 +79,8 @@ def test_the_example_is_closed_furnished_and_walkable():
     pieces = [piece for room in house.storeys[0].plan.rooms for piece in room.floor_pieces]
     require_closed(scene, pieces)
     assert sorted({room.level for room in scene.rooms}) == [0, 1]
-    assert {thing.level for thing in scene.objects if thing.category == "bed"} == {1}
-    assert sum(thing.category == "stairs" for thing in scene.objects) == 1
+    assert {obj.level for obj in scene.objects if obj.category == "bed"} == {1}
+    assert sum(obj.category == "stairs" for obj in scene.objects) == 1
     mesh = build_floor_navmesh(scene.walkable, STRETCH)
     assert mesh.island_areas.max() >= 0.98 * mesh.navigable_area
 

@@ -67,8 +67,8 @@ def test_floors_have_the_area_of_their_polygons():
 def test_floor_and_ceiling_are_the_polygon_and_what_reaches_into_the_walls(category, height):
     scene, plan = bay_scene(), read_plan(BAY).storeys[0].plan
     for index, room in enumerate(plan.rooms):
-        thing = next(t for t in scene.objects if t.category == category and t.room == index + 1)
-        corners = scene.vertices[scene.triangles[scene.triangle_object == thing.object_id]].astype(float)
+        obj = next(t for t in scene.objects if t.category == category and t.room == index + 1)
+        corners = scene.vertices[scene.triangles[scene.triangle_object == obj.object_id]].astype(float)
         corners = corners[(np.abs(corners[..., 1] - height) < 1e-6).all(1)]
         normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 1]
         assert (normal * (1 if category == "floor" else -1) > 0).all(), "turned to the room"
@@ -111,7 +111,7 @@ def test_things_in_slanted_walls_look_along_their_normal():
     scene = bay_scene()
     windows = [t for t in scene.objects if t.category == "window" and t.room == 2]
     assert len(windows) == 4
-    left = min(windows, key=lambda thing: thing.center[0])
+    left = min(windows, key=lambda obj: obj.center[0])
     # The bay's left wall runs from (2.1, 10.1) to (1.3, 9); what looks along yaw sees (-sin, -cos).
     wall = np.array([-0.8, -1.1])
     assert np.dot(wall, (-np.sin(left.yaw), -np.cos(left.yaw))) == pytest.approx(0, abs=1e-5)

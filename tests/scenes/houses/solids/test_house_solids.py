@@ -92,9 +92,9 @@ def test_subdivision(arguments, lines):
 @pytest.mark.parametrize("facing", [-1, 1])
 def test_panels_face_the_side_asked_for_and_leave_holes_open(axis, facing):
     builder = MeshBuilder()
-    thing = builder.add_object(HouseObject("wall", 0, {}))
+    obj = builder.add_object(HouseObject("wall", 0, {}))
     builder.add_panel(
-        thing, Look("paint", "white"), axis, 7, facing, ([0, 10, 20], [0, 10, 20]), [Rect(0, 0, 10, 10)]
+        obj, Look("paint", "white"), axis, 7, facing, ([0, 10, 20], [0, 10, 20]), [Rect(0, 0, 10, 10)]
     )
     mesh = builder.build([0])
     corners = mesh.vertices[mesh.triangles]
@@ -109,8 +109,8 @@ def test_parts_are_placed_turned_and_measured():
     made = Assembly()
     made.box(Look("wood", "oak"), (400, 200, 100), (50, 10, 0))
     builder = MeshBuilder()
-    thing = HouseObject("box", 0, {}, (1000, 0, 2000), QUARTERS[1])
-    builder.add_object(thing, made.model(Look("wood", "oak")))
+    obj = HouseObject("box", 0, {}, (1000, 0, 2000), QUARTERS[1])
+    builder.add_object(obj, made.model(Look("wood", "oak")))
     mesh = builder.build([0])
     np.testing.assert_allclose(mesh.object_low[0], (-150, 10, -50))
     np.testing.assert_allclose(mesh.object_high[0], (250, 210, 50))

@@ -37,7 +37,7 @@ def floor(
     return WalkableSurface(((x0, z0), (x1, z0), (x1, z1), (x0, z1)), (), plane, obstacles)
 
 
-def thing(x: float, z: float, half: float, low: float, high: float, turn: float = 0.0) -> Footprint:
+def obj(x: float, z: float, half: float, low: float, high: float, turn: float = 0.0) -> Footprint:
     return Footprint(tuple(rectangle(x, z, half, half, turn)), low, high)
 
 
@@ -63,7 +63,7 @@ def test_an_empty_room_is_two_triangles():
     ],
 )
 def test_an_obstacle_blocks_by_its_heights(name, low, high, blocks):
-    parts = compute_floor_parts([floor(0, 0, 4, 4, obstacles=(thing(2, 2, 0.5, low, high),))], BODY)
+    parts = compute_floor_parts([floor(0, 0, 4, 4, obstacles=(obj(2, 2, 0.5, low, high),))], BODY)
     require_sound(parts)
     # the square of 1 m grown by 0.2 m with rounded corners (16-gon instead of the circle)
     cut = 1.0 + 4 * 0.2 + 0.2**2 * 16 * math.sin(math.pi / 16) * math.cos(math.pi / 16) if blocks else 0.0
@@ -74,7 +74,7 @@ def test_holes_are_walls():
     room = WalkableSurface(
         tuple(rectangle(2, 2, 2, 2)), (tuple(rectangle(2, 2, 0.5, 0.5)),), (0.0, 0.0, 0.0), ()
     )
-    same = floor(0, 0, 4, 4, obstacles=(thing(2, 2, 0.5, 0.0, 3.0),))
+    same = floor(0, 0, 4, 4, obstacles=(obj(2, 2, 0.5, 0.0, 3.0),))
     assert island_areas(compute_floor_parts([room], BODY)) == pytest.approx(
         island_areas(compute_floor_parts([same], BODY))
     )
@@ -85,7 +85,7 @@ def test_holes_are_walls():
 def test_the_radius_is_kept_to_a_centimetre(seed, radius):
     draw = np.random.default_rng(seed)
     obstacles = tuple(
-        thing(*draw.uniform(0, 6, 2), draw.uniform(0.05, 0.6), 0.0, 1.0, draw.uniform(0, 6))
+        obj(*draw.uniform(0, 6, 2), draw.uniform(0.05, 0.6), 0.0, 1.0, draw.uniform(0, 6))
         for _ in range(draw.integers(0, 20))
     )
     body = NavMeshSettings(radius=radius, height=1.0, region_min_size=2)
@@ -217,16 +217,16 @@ def test_turned_rooms_are_linked_as_straight_ones(turn, shift):
 
 
 def furnished_row(draw: np.random.Generator) -> list[WalkableSurface]:
-    """Two to five rooms side by side, with things in them, half of which stand across their walls."""
+    """Two to five rooms side by side, with objects in them, half of which stand across their walls."""
     rooms, x = [], 0.0
     for _ in range(draw.integers(2, 6)):
         width, near, far = (round(float(v), int(draw.integers(1, 7))) for v in draw.uniform(0.5, 3, 3))
-        things = []
+        objects = []
         for _ in range(draw.integers(0, 4)):
             across = x + width * draw.integers(0, 2) if draw.random() < 0.5 else draw.uniform(x, x + width)
             turn = draw.uniform(0, 6) * draw.integers(0, 2)
-            things.append(thing(across, draw.uniform(-near, far), draw.uniform(0.05, 0.3), 0, 2, turn))
-        rooms.append(floor(x, -near, x + width, far, obstacles=tuple(things)))
+            objects.append(obj(across, draw.uniform(-near, far), draw.uniform(0.05, 0.3), 0, 2, turn))
+        rooms.append(floor(x, -near, x + width, far, obstacles=tuple(objects)))
         x += width
     return rooms
 

@@ -35,10 +35,10 @@ def free_area(walkable: tuple[WalkableSurface, ...], body: NavMeshSettings) -> B
     """Where the centre of a body can be on level floors of one storey."""
     floors = [shapely.Polygon(floor.outline, floor.holes) for floor in walkable]
     blocked = [
-        shapely.Polygon(thing.polygon)
+        shapely.Polygon(obj.polygon)
         for floor in walkable
-        for thing in floor.obstacles
-        if thing.high > floor.plane[2] + body.max_climb and thing.low < floor.plane[2] + body.height
+        for obj in floor.obstacles
+        if obj.high > floor.plane[2] + body.max_climb and obj.low < floor.plane[2] + body.height
     ]
     ground = shapely.union_all(shapely.buffer(floors, WELD, join_style="mitre"))
     ground = shapely.difference(ground, shapely.buffer(shapely.union_all(blocked), WELD, join_style="mitre"))

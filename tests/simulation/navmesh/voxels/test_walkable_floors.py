@@ -35,7 +35,7 @@ def test_a_walled_hall_keeps_its_radius_from_the_walls():
 
 
 @pytest.mark.parametrize(
-    ("name", "thing", "heights"),
+    ("name", "object", "heights"),
     [
         ("a rug is floor", prism(rectangle(1, 1, 0.3, 0.3), 0.0, 0.02), [0.02]),
         ("a low step is taken", prism(rectangle(1, 1, 0.3, 0.3), 0.0, 0.19), [0.19]),
@@ -43,8 +43,8 @@ def test_a_walled_hall_keeps_its_radius_from_the_walls():
         ("a lamp hangs high enough", prism(rectangle(1, 1, 0.3, 0.3), 1.05, 1.2), [0.0, 1.2]),
     ],
 )
-def test_things_in_the_middle_of_a_hall(name, thing, heights):
-    grid, floors = floors_of(join_meshes(hall(2.0, []), thing))
+def test_things_in_the_middle_of_a_hall(name, obj, heights):
+    grid, floors = floors_of(join_meshes(hall(2.0, []), obj))
     assert stands_at(grid, floors, 1.02, 1.02) == pytest.approx(heights, abs=1e-3), name
 
 
@@ -158,11 +158,11 @@ def test_a_spiral_is_parted_where_it_passes_over_itself():
 @given(st.integers(0, 10_000))
 def test_layers_of_random_stacks(seed):
     draw = np.random.default_rng(seed)
-    things = []
+    objects = []
     for low in draw.uniform(0.0, 3.0, 6):
         plan = rectangle(*draw.uniform(0.3, 2.7, 2), *draw.uniform(0.1, 0.9, 2), draw.uniform(0, 6))
-        things.append(prism(plan, low, low + 0.1))
-    grid, floors = floors_of(join_meshes(hall(3.0, []), *things))
+        objects.append(prism(plan, low, low + 0.1))
+    grid, floors = floors_of(join_meshes(hall(3.0, []), *objects))
     require_layers(grid, floors)
     linked = np.argwhere(floors.links >= 0)
     back = floors.links[floors.links[linked[:, 0], linked[:, 1]], (linked[:, 1] + 2) % 4]

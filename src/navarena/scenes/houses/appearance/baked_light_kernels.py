@@ -2,7 +2,7 @@
 """Kernels of the baked light.
 
 Only +, -, *, / and square roots, in a fixed order and without fast-math, so that every machine
-rounds the same way.
+rounds likewise.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Placing single things in one room: at walls, on the floor, on other things."""
+"""Placing single objects in one room: at walls, on the floor, on other objects."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ SLIDE_MM = 10
 TRIES = 5
 """Instances drawn of a family before giving up on it."""
 FRESH_TRIES = 4
-"""Instances drawn of a family until one can be told from those the house already has."""
+"""Instances drawn of a family until the description of one is new to the house."""
 FLOOR_TRIES = 20
 PUT_TRIES = 10
 FLOOR_MARGIN_MM = 60
@@ -34,12 +34,12 @@ class Arranger:
         space: what is free.
         draws: stream of the room.
         style: colours and materials of the room.
-        clutter: percent of small things.
+        clutter: percent of small objects.
         placed: result so far; `parent` fields index into it.
         sides: side at whose wall a placement stands, by index.
         without: categories that the house does without.
         known: descriptions of everything placed so far, in this room and those before it.
-        stock: gives the instances of a family where they are not drawn but taken from a stock.
+        pick_model: gives the instances of a family where they are not drawn but chosen from a list.
     """
 
     space: RoomSpace
@@ -50,7 +50,7 @@ class Arranger:
     sides: dict[int, int] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
     known: set[Description] = field(default_factory=set)
-    stock: Callable[[str], Model] | None = None
+    pick_model: Callable[[str], Model] | None = None
 
     def resolve(self, family: str) -> str | None:
         """The family itself, what stands in for it, or None, by the categories the house does without."""
@@ -60,9 +60,9 @@ class Arranger:
         return name
 
     def build(self, family: str) -> Model:
-        """Draw an instance of a family that can be told from those placed before, if one comes up."""
-        if self.stock is not None:
-            return self.stock(family)
+        """Draw an instance of a family unlike those placed before in its description, if one comes up."""
+        if self.pick_model is not None:
+            return self.pick_model(family)
         kind = FAMILIES[family]
         for _ in range(FRESH_TRIES):
             model = described(family, kind.build(self.style))
@@ -83,7 +83,7 @@ class Arranger:
         parent: int = -1,
         category: str = "",
     ) -> int:
-        """Add a placement, mark what it takes, and let it carry its small things; returns its index."""
+        """Add a placement, mark what it takes, and let it carry its small objects; returns its index."""
         kind = FAMILIES.get(family)
         category = category or (kind.category if kind else family)
         model = described(family, model)
@@ -98,7 +98,7 @@ class Arranger:
         return index
 
     def place(self, family: str, align: str = "any") -> int | None:
-        """Place one thing by its family's own rule; None when nothing is free."""
+        """Place one object by its family's own rule; None when nothing is free."""
         resolved = self.resolve(family)
         if resolved is None:
             return None
@@ -150,7 +150,7 @@ class Arranger:
         return self.draws.integer(first, last, SLIDE_MM)
 
     def _on_floor(self, family: str, model: Model, clearance: int = 0) -> int | None:
-        """Anywhere in the room, keeping `clearance` on all sides and away from other things."""
+        """Anywhere in the room, keeping `clearance` on all sides and away from other objects."""
         margin = max(FLOOR_MARGIN_MM, clearance)
         best, widest = None, -1
         for _ in range(FLOOR_TRIES):
@@ -170,7 +170,7 @@ class Arranger:
         return None if best is None else self.commit(family, model, best)
 
     def _lying_turn(self, attempt: int) -> Turn:
-        """At some angle as a hand puts things down; squarely once that has failed a few times."""
+        """At some angle as a hand puts objects down; squarely once that has failed a few times."""
         if attempt < PUT_TRIES // 2:
             return self.draws.choose(SLIGHT_TURNS)
         return QUARTERS[attempt % 2]
@@ -196,7 +196,7 @@ class Arranger:
         return base.at[0] + dx, base.at[1], base.at[2] + dz
 
     def fill_surfaces(self, index: int) -> None:
-        """Put small things on a placement, as its family's row says."""
+        """Put small objects on a placement, as its family's row says."""
         placement = self.placed[index]
         kind = FAMILIES.get(placement.family)
         if kind is None or kind.carries is None:
@@ -208,7 +208,7 @@ class Arranger:
                     self.put_on(self.draws.choose(kind.carries.families), index, number)
 
     def put_on(self, family: str, index: int, number: int = 0, centered: bool = False) -> int | None:
-        """Stand a small thing on a surface of a placement, beside what is there already."""
+        """Stand a small object on a surface of a placement, beside what is there already."""
         base, resolved = self.placed[index], self.resolve(family)
         if resolved is None or not base.model.surfaces:
             return None

@@ -85,7 +85,7 @@ class RoomSpace:
         windows: (side, start, end, sill, head) of each.
         door_spans: (side, start, end) of each.
         blocks: volumes taken.
-        clearances: floor that things need in front of them; other clearances may overlap.
+        clearances: floor that objects need in front of them; other clearances may overlap.
         notches: parts of `floor` that are not the room's, where it is no rectangle; blocks as well.
     """
 
@@ -116,7 +116,7 @@ class RoomSpace:
         return self.floor.contains(wide) and not any(notch.overlaps(wide) for notch in self.notches)
 
     def is_free(self, rect: Rect, low: int, high: int, ignore_clearance: bool = False) -> bool:
-        """Whether a thing with outline `rect` from `low` to `high` can be put there."""
+        """Whether an object with outline `rect` from `low` to `high` can be put there."""
         if not self.floor.grown(-WALL_GAP_MM + 1).contains(rect):
             return False
         if any(b.low < high and low < b.high and b.rect.overlaps(rect) for b in self.blocks):
@@ -130,13 +130,13 @@ class RoomSpace:
         return not any(b.low < high and low < b.high and b.rect.overlaps(rect) for b in self.blocks)
 
     def is_below_nothing(self, rect: Rect, low: int, high: int) -> bool:
-        """Whether a thing standing at `low` reaches into nothing that begins above it."""
+        """Whether an object standing at `low` reaches into nothing that begins above it."""
         return not any(low < b.low < high and b.rect.overlaps(rect) for b in self.blocks)
 
     def wall_intervals(
         self, side: int, depth: int, low: int, high: int, clearance: int = 0
     ) -> list[tuple[int, int]]:
-        """Free stretches along `side` for a thing `depth` deep between two heights."""
+        """Free stretches along `side` for an object `depth` deep between two heights."""
         start, end = self.floor.span(side)
         near, far = WALL_GAP_MM + depth, WALL_GAP_MM + depth + clearance
         body, front = self.floor.band(side, start, end, 0, near), self.floor.band(side, start, end, near, far)

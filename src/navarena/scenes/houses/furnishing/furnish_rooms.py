@@ -26,8 +26,8 @@ from navarena.scenes.houses.solids.models import STRAIGHT
 from navarena.scenes.houses.structure.rooms import RoomLooks
 
 WET_ROOMS = frozenset({"bathroom", "toilet", "kitchen", "laundry room"})
-FLOOR_PER_THING_MM2 = 4_000_000
-"""Floor for each small thing that may be left lying on it."""
+FLOOR_PER_OBJECT_MM2 = 4_000_000
+"""Floor for each small object that may be left lying on it."""
 BLINDS_PERCENT: Mapping[str, int] = {"office": 45, "kitchen": 35, "bathroom": 40, "bedroom": 20, "gym": 30}
 CURTAIN_PERCENT: Mapping[str, int] = {"living room": 75, "bedroom": 85, "dining room": 65, "office": 40}
 
@@ -38,10 +38,10 @@ class Habits:
 
     Attributes:
         style: palette.
-        clutter: percent of small things.
+        clutter: percent of small objects.
         without: categories that the house does without.
         present: kinds of rooms of the house, so that a house with an office has no desk in its living room.
-        known: descriptions of what stands in the house so far, so that what comes next can be told from it.
+        known: descriptions of what stands in the house so far, so that further objects get other ones.
     """
 
     style: Style
@@ -137,7 +137,7 @@ def _furnish_room(arranger: Arranger, present: Sequence[str]) -> None:
                 groups += extra
     groups += RECIPES.get(space.category, ())
     for group in order_groups(groups, present, space.area):
-        for _ in range(group.most):
+        for _ in range(group.max_count):
             if not arranger.draws.chance(group.percent) or arranger.has_any(group.unless):
                 continue
             if group.families == (KITCHEN_RUN,):
@@ -192,9 +192,9 @@ def _dress_windows(arranger: Arranger) -> None:
 
 
 def _strew_floor(arranger: Arranger) -> None:
-    """Small things left lying on the floor, where the house is more cluttered than usual."""
+    """Small objects left lying on the floor, where the house is more cluttered than usual."""
     choices = FLOOR_CLUTTER.get(arranger.space.category, ())
     chance = max(0, arranger.clutter - USUAL_CLUTTER) * 2
-    for _ in range(arranger.space.area // FLOOR_PER_THING_MM2 if choices else 0):
+    for _ in range(arranger.space.area // FLOOR_PER_OBJECT_MM2 if choices else 0):
         if arranger.draws.chance(chance):
             arranger.strew(arranger.draws.choose(choices))

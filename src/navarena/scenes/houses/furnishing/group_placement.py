@@ -47,7 +47,7 @@ def add_group(arranger: Arranger, group: Group) -> None:
 
 
 def _follow(arranger: Arranger, follower: Follower, anchor: int) -> list[int]:
-    """What `follower` adds to the thing with index `anchor`; indices."""
+    """What `follower` adds to the object with index `anchor`; indices."""
     family = arranger.resolve(follower.family)
     if family is None:
         return []
@@ -55,7 +55,7 @@ def _follow(arranger: Arranger, follower: Follower, anchor: int) -> list[int]:
     if follower.relation == "around":
         return _around(arranger, follower, anchor)
     found = []
-    for _ in range(follower.most):
+    for _ in range(follower.max_count):
         if arranger.draws.chance(follower.percent):
             index = RELATIONS[follower.relation](arranger, follower, anchor)
             if index is not None:
@@ -197,7 +197,7 @@ def _around(arranger: Arranger, follower: Follower, anchor: int) -> list[int]:
             along = (2 * k + 1 - number) * (length - 2 * LEG_MM) // (2 * max(number, 1))
             seats.append((quarter, along, reach - tuck - model.rect.z0))
     found = []
-    for quarter, along, out in arranger.draws.shuffled(seats)[: follower.most]:
+    for quarter, along, out in arranger.draws.shuffled(seats)[: follower.max_count]:
         x, z = QUARTERS[quarter].apply(along, out)
         turn = base.turn.then_quarter(quarter)
         if tuck <= 60 and arranger.draws.chance(30):

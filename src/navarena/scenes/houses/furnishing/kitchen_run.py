@@ -83,7 +83,7 @@ def _is_behind_window(arranger: Arranger, side: int, start: int, end: int, high:
 
 
 def _place_above(arranger: Arranger, side: int, start: int, end: int, family: str) -> None:
-    """A wall cabinet, or the hood over the oven, where no window is in the way."""
+    """A wall cabinet, or the hood over the oven, where there is no window."""
     if family == "refrigerator":
         return
     above = "range_hood" if family == "oven" else "wall_cabinet"

@@ -1,4 +1,4 @@
-"""Keeping every room and nearly all of the floor reachable: what blocks the way is taken out."""
+"""Reachability of every room and nearly all of the floor: furniture that blocks it is removed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ ESSENTIAL = frozenset(
         "wall_table",
     }
 )
-"""Families that give way only when nothing else does."""
+"""Families that are removed only when nothing else helps."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def solid_walls(plan: FloorPlan) -> list[Rect]:
 
 
 def fixed_obstacles(plan: FloorPlan) -> list[Rect]:
-    """What stands in the way in an empty storey: walls, open door leaves, the well of stairs."""
+    """Obstacles of an empty storey: walls, open door leaves, the well of stairs."""
     leaves = [o.rect for o in leaf_obstructions(plan)]
     return [*solid_walls(plan), *leaves, *([plan.well] if plan.well is not None else [])]
 
@@ -87,7 +87,7 @@ def fixed_obstacles(plan: FloorPlan) -> list[Rect]:
 def build_floor_grid(plan: FloorPlan, obstacles: Sequence[Rect], radius: int) -> FloorGrid:
     """Where the centre of a body of `radius` millimetres can be, by components.
 
-    `obstacles` are all outlines in its way, those of `fixed_obstacles` included.
+    `obstacles` are all outlines of obstacles, those of `fixed_obstacles` included.
     """
     cells = [room.cell for room in plan.rooms]
     x0, z0 = min(cell.x0 for cell in cells), min(cell.z0 for cell in cells)
@@ -103,7 +103,7 @@ def build_floor_grid(plan: FloorPlan, obstacles: Sequence[Rect], radius: int) ->
 
 
 def obstacle_rects(placement: Placement) -> list[Rect]:
-    """Outlines of what stands in a body's way."""
+    """Outlines of the obstacles of a body."""
     return [o.rect for o in obstructions(placement) if o.low < TALLEST_BODY_MM]
 
 
@@ -157,7 +157,7 @@ class _Check:
     def suspects(
         self, placements: Sequence[Placement], kept: set[int], grid: FloorGrid, radius: int
     ) -> list[int]:
-        """Standing things in rooms that are cut off or beside floor that is."""
+        """Standing objects in rooms that are cut off or beside floor that is."""
         cut_off = self.cut_off_rooms(grid)
         found = []
         for k in sorted(kept):

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Follower:
-    """A thing placed in relation to another of its group.
+    """An object placed in relation to another of its group.
 
     Attributes:
         family: name in FAMILIES.
         relation: "on", "beside", "front" (facing it), "facing" (across the room, towards it), "around",
             "under" (a rug), "flank" (to its side, facing across its front) or "above" (on the wall).
         percent: chance of each.
-        most: how many.
+        max_count: how many.
         of: family in the group it relates to; "" for the anchor.
         gap: millimetres between the two.
     """
@@ -24,7 +24,7 @@ class Follower:
     family: str
     relation: str
     percent: int = 100
-    most: int = 1
+    max_count: int = 1
     of: str = ""
     gap: int = 40
 
@@ -35,8 +35,8 @@ class Group:
 
     Attributes:
         families: the anchor is one of these.
-        percent: chance of each of `most` attempts.
-        most: how many.
+        percent: chance of each of `max_count` attempts.
+        max_count: how many.
         least_dm2: smallest floor of the room, square decimetres.
         align: "middle" of the free wall, "end", or "any".
         followers: in order.
@@ -47,7 +47,7 @@ class Group:
 
     families: tuple[str, ...]
     percent: int = 100
-    most: int = 1
+    max_count: int = 1
     least_dm2: int = 0
     align: str = "any"
     followers: tuple[Follower, ...] = ()
@@ -55,14 +55,16 @@ class Group:
     unless: tuple[str, ...] = ()
 
 
-def _one(family: str, percent: int = 100, most: int = 1, align: str = "any", least_dm2: int = 0) -> Group:
-    return Group((family,), percent, most, least_dm2, align)
+def _one(
+    family: str, percent: int = 100, max_count: int = 1, align: str = "any", least_dm2: int = 0
+) -> Group:
+    return Group((family,), percent, max_count, least_dm2, align)
 
 
 def _any(
-    families: Sequence[str], percent: int, most: int = 1, align: str = "any", least_dm2: int = 0
+    families: Sequence[str], percent: int, max_count: int = 1, align: str = "any", least_dm2: int = 0
 ) -> Group:
-    return Group(tuple(families), percent, most, least_dm2, align)
+    return Group(tuple(families), percent, max_count, least_dm2, align)
 
 
 _BESIDE_BED = (
@@ -80,7 +82,7 @@ _DESK = (
     Follower("keyboard", "on", 45),
 )
 _TABLE = (
-    Follower("dining_chair", "around", most=8),
+    Follower("dining_chair", "around", max_count=8),
     Follower("rug", "under", 35),
 )
 _MEDIA = Group(

@@ -1,1 +1,1 @@
-"""Families of things that stand in generated houses."""
+"""Families of objects that stand in generated houses."""

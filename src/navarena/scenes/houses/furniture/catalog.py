@@ -18,7 +18,7 @@ WINDOW_DRESS: Mapping[str, str] = {"curtains": "curtain", "blinds": "blinds"}
 CATEGORIES: tuple[str, ...] = tuple(
     sorted({*(family.category for family in FAMILIES.values()), *WINDOW_DRESS.values()})
 )
-"""Categories of things; the structure (wall, floor, ceiling, door, window, stairs) comes on top."""
+"""Categories of objects; the structure (wall, floor, ceiling, door, window, stairs) comes on top."""
 
 STAND_INS: Mapping[str, str] = {
     "nightstand": "bedside_table",
@@ -42,11 +42,11 @@ STAND_INS: Mapping[str, str] = {
 """What takes the place of a family whose category a house is built without; others are left out."""
 
 FLAT_MM = 130
-"""Things on a wall that stand out no further darken nothing behind them."""
+"""Objects on a wall that stand out no further darken nothing behind them."""
 
 
 def is_flat(family: str, model: Model) -> bool:
-    """Whether a thing is too shallow (or too bright) to shade what is around it."""
+    """Whether an object is too shallow (or too bright) to shade what is around it."""
     stands = FAMILIES[family].stands if family in FAMILIES else "hung"
     return stands == "ceiling" or (
         stands == "hung" and (family in WINDOW_DRESS or model.rect.depth <= FLAT_MM)
@@ -54,7 +54,7 @@ def is_flat(family: str, model: Model) -> bool:
 
 
 def described(family: str, model: Model) -> Model:
-    """The model with its size class: small, medium or large among things of its family."""
+    """The model with its size class: small, medium or large among objects of its family."""
     if family not in FAMILIES:
         return model
     limits, longest = FAMILIES[family].size_limits, longest_side(model)

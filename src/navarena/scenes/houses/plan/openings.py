@@ -310,7 +310,7 @@ def _with_leaf(rooms: Sequence[PlannedRoom], door: Opening) -> Opening | None:
 
 
 def _bars_a_door(rooms: Sequence[PlannedRoom], door: Opening, others: Sequence[Opening]) -> bool:
-    """Whether the leaf of `door` stands in the way to another door of its room, or hits its leaf."""
+    """Whether the leaf of `door` blocks another door of its room, or hits its leaf."""
     leaf = leaf_rect(rooms, door)
     if leaf is None:
         return False

@@ -278,7 +278,7 @@ def _is_between(edge: Edge, point: Corner) -> bool:
 
 
 def _is_back(a: Corner, b: Corner, c: Corner) -> bool:
-    """Whether the way from b to c leads back towards a."""
+    """Whether the edge from b to c leads back towards a."""
     return (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1]) < 0
 
 

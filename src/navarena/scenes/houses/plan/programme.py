@@ -19,7 +19,7 @@ class RoomKind:
         public: whether it belongs with the living room rather than with the bedrooms.
         dead_end: nobody walks through it to another room.
         weight: how often it is chosen for a room beyond the necessary ones.
-        most: how many a house may have.
+        max_count: how many a house may have.
         longest_percent: largest ratio of its longer to its shorter side, in percent.
     """
 
@@ -28,7 +28,7 @@ class RoomKind:
     public: bool = False
     dead_end: bool = False
     weight: int = 0
-    most: int = 1
+    max_count: int = 1
     longest_percent: int = 215
 
 
@@ -36,10 +36,10 @@ ROOM_KINDS: Mapping[str, RoomKind] = {
     "living room": RoomKind((2000, 3600), 3300, public=True),
     "kitchen": RoomKind((900, 1600), 2300, public=True, longest_percent=260),
     "dining room": RoomKind((1000, 1600), 2600, public=True, weight=14),
-    "bedroom": RoomKind((1050, 1800), 2600, dead_end=True, weight=32, most=4),
-    "bathroom": RoomKind((450, 850), 1800, dead_end=True, weight=16, most=3, longest_percent=260),
+    "bedroom": RoomKind((1050, 1800), 2600, dead_end=True, weight=32, max_count=4),
+    "bathroom": RoomKind((450, 850), 1800, dead_end=True, weight=16, max_count=3, longest_percent=260),
     "toilet": RoomKind((200, 320), 1050, dead_end=True, weight=10, longest_percent=300),
-    "office": RoomKind((800, 1400), 2300, dead_end=True, weight=14, most=2),
+    "office": RoomKind((800, 1400), 2300, dead_end=True, weight=14, max_count=2),
     "laundry room": RoomKind((400, 750), 1650, dead_end=True, weight=10, longest_percent=260),
     "gym": RoomKind((1100, 2000), 2800, dead_end=True, weight=8),
     "storage room": RoomKind((250, 500), 1200, dead_end=True, weight=8, longest_percent=300),
@@ -74,7 +74,7 @@ def draw_programme(draws: Draws, rooms: int | None) -> list[Wish]:
     names = list(NECESSARY[min(count, len(NECESSARY)) - 1])
     while len(names) < count:
         open_kinds = [
-            name for name, kind in ROOM_KINDS.items() if kind.weight and names.count(name) < kind.most
+            name for name, kind in ROOM_KINDS.items() if kind.weight and names.count(name) < kind.max_count
         ]
         names.append(draws.weighted(open_kinds, [ROOM_KINDS[name].weight for name in open_kinds]))
     names.sort(key=lambda name: (name == "corridor", list(ROOM_KINDS).index(name)))

@@ -219,7 +219,7 @@ def _first_rooms(draws: Draws, level: int, number: int) -> Sequence[str]:
 def _most(category: str, level: int) -> int:
     """How many rooms of a kind a storey may have."""
     if level:
-        return ROOM_KINDS[category].most
+        return ROOM_KINDS[category].max_count
     return GROUND_BEDROOMS if category == "bedroom" else GROUND_OTHERS
 
 

@@ -54,14 +54,14 @@ def wall_rects(rooms: Sequence[PlannedRoom]) -> list[Rect]:
 
 
 def exterior_edges(rooms: Sequence[PlannedRoom]) -> list[tuple[int, int, int, int]]:
-    """(side, level, start, end) of each straight piece of the outer border; side tells where outside is."""
+    """(side, level, start, end) of each straight piece of the outer border; side faces the outside."""
     return border_edges([piece.grown(OUTER_MM) for room in rooms for piece in room.cell_pieces])
 
 
 def border_edges(rects: Sequence[Rect]) -> list[tuple[int, int, int, int]]:
     """(side, level, start, end) of each straight piece of the border of what `rects` cover together.
 
-    The side tells where outside is. Pieces are sorted by side, then level, then start.
+    The side faces the outside. Pieces are sorted by side, then level, then start.
     """
     xs, zs, cells = _compressed(rects)
     inside = [[any(rect.contains(cell) for rect in rects) for cell in column] for column in cells]

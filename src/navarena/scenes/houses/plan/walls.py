@@ -35,7 +35,7 @@ STEP_MM = 50
 JOIN_MM = 1
 """A corner at most so far from a wall of another room lies in it: slanted walls miss whole millimetres."""
 
-WAY_MM = 260
+DOORWAY_MM = 260
 """How far the rectangles of a slanted doorway reach from the middle of its wall, into both rooms."""
 
 
@@ -73,9 +73,9 @@ def outer_rings(outlines: Sequence[Sequence[Corner]]) -> list[tuple[Corner, ...]
         ring: list[Corner] = []
         while not ring or at != start:
             ring.append(at)
-            ways = following[at]
-            at = ways.pop()
-            if not ways:
+            exits = following[at]
+            at = exits.pop()
+            if not exits:
                 del following[ring[-1]]
         before, after = [ring[-1], *ring[:-1]], [*ring[1:], ring[0]]
         rings.append(tuple(b for a, b, c in zip(before, ring, after, strict=True) if turn_at(a, b, c)))
@@ -121,7 +121,7 @@ def opening_ends(opening: WallOpening) -> Edge:
 
 
 def doorway_polygon(opening: WallOpening, reach: int) -> tuple[Corner, ...]:
-    """The clear way through a wall and `reach` beyond its middle on both sides."""
+    """The clear opening of a wall, and `reach` beyond its middle on both sides."""
     spots = ((opening.start, -reach), (opening.end, -reach), (opening.end, reach), (opening.start, reach))
     return tuple(moved(opening.wall, forward, inward) for forward, inward in spots)
 
@@ -141,7 +141,7 @@ def doorways(plan: FloorPlan) -> list[Rect]:
         rect
         for opening in wall_openings(plan)
         if opening.other is not None
-        for column in columns_inside(doorway_polygon(opening, WAY_MM), STEP_MM)
+        for column in columns_inside(doorway_polygon(opening, DOORWAY_MM), STEP_MM)
         for rect in column
     ]
 
@@ -149,8 +149,8 @@ def doorways(plan: FloorPlan) -> list[Rect]:
 def floor_polygons(plan: FloorPlan) -> list[tuple[Corner, ...]]:
     """The exact floors of all rooms and of the doorways between them, which overlap these by a hair."""
     reach = INNER_HALF_MM + 2
-    ways = [doorway_polygon(o, reach) for o in wall_openings(plan) if o.other is not None]
-    return [inset(room.corners, INNER_HALF_MM) for room in plan.rooms] + ways
+    doorways = [doorway_polygon(o, reach) for o in wall_openings(plan) if o.other is not None]
+    return [inset(room.corners, INNER_HALF_MM) for room in plan.rooms] + doorways
 
 
 def wall_covers(plan: FloorPlan) -> list[Rect]:

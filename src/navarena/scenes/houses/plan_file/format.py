@@ -140,7 +140,7 @@ def require_wide(entry: RoomEntry, polygon: Any, width: int, depth: int) -> None
     left = shapely.buffer(polygon, -(LEAST_SIDE_MM // 2 - 1), join_style="mitre")
     if left.geom_type != "Polygon" or left.is_empty:
         raise SceneError(
-            f"expected room {entry.id!r} to be nowhere narrower than {LEAST_SIDE_MM / 1000} m on the way "
+            f"expected room {entry.id!r} to be nowhere narrower than {LEAST_SIDE_MM / 1000} m on the path "
             f"through it, got {width / 1000} x {depth / 1000} m over all; are these metres?"
         )
 

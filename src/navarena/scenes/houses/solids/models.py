@@ -1,7 +1,7 @@
 """Objects as collections of scaled solids: parts, models, and the assembly that makes them.
 
 A model's own frame: millimetres, x to the right, y up from what it stands on, and its front
-towards -z, so that an object at yaw 0 faces the way a body at yaw 0 looks.
+towards -z, so that an object at yaw 0 faces where a body at yaw 0 looks.
 """
 
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ SLIGHT_TURNS = tuple(
     for cosine, sine, whole in ((84, 13, 85), (60, 11, 61), (40, 9, 41), (24, 7, 25), (12, 5, 13))
     for sign in (1, -1)
 )
-"""Exact turns (Pythagorean triples) of 9 to 23 degrees either way."""
+"""Exact turns (Pythagorean triples) of 9 to 23 degrees to either side."""
 
 
 @cache
@@ -80,7 +80,7 @@ class Part:
         at: centre of its base (x, y, z) in the model's frame.
         turn: about its own axis.
         fit: the texture covers each face once instead of repeating.
-        thin: too flat to throw a shadow or to stand in the way (rugs, sheets).
+        thin: too flat to throw a shadow or to be an obstacle (rugs, sheets).
     """
 
     shape: Shape

@@ -1,4 +1,4 @@
-"""What stands in the way: plan outlines of placements, and the exact walkable floor."""
+"""Obstacles as plan outlines of placements, and the exact walkable floor."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ LOWEST_BODY_MM = 500
 """No body of the field is lower, so what lies wholly below something this low adds nothing."""
 
 OVERHEAD_MM = 1900
-"""What hangs higher is in nobody's way; the tallest body of the field is 1.5 m."""
+"""What hangs higher is no obstacle; the tallest body of the field is 1.5 m."""
 
 FLAT_MM = 20
 """Rugs and mats are floor."""

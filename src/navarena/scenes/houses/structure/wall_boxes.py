@@ -67,7 +67,7 @@ def _around(opening: WallOpening, ceiling: int) -> list[tuple[int, int]]:
 
 
 def _through(plan: FloorPlan, opening: WallOpening, margin: int = 0) -> Rect:
-    """The way through a wall along an axis, seen from above, `margin` wider at both ends."""
+    """The opening through a wall along an axis, seen from above, `margin` wider at both ends."""
     face = opening_face(plan, opening)
     ax, az = face.point(opening.start - margin, INNER_HALF_MM - wall_thickness(opening))
     bx, bz = face.point(opening.end + margin, INNER_HALF_MM)

@@ -1,4 +1,4 @@
-"""The stock that apartments are furnished from: 17 instances of each category, each of one split.
+"""The instances that apartments are furnished from: 17 of each category, each of one split.
 
 An instance is a model: the parameters of its family and the finishes and colours of its parts. All
 17 of a category differ, and each split has its own, so none is seen in two splits.
@@ -17,13 +17,13 @@ from navarena.scenes.houses.random_draws import Draws
 from navarena.scenes.houses.solids.models import Model, Part
 
 FRESH_DRAWINGS = 24
-"""Of an instance, until it can be told from all before it by its description; then any other one does."""
+"""Of an instance, until its description differs from those of all before it; then any other one does."""
 
 SCALED_PERCENT = (90, 110)
 """Instances of families with few variants are made this much smaller or larger."""
 
 ROOM_MM = 2400
-"""Shorter side of the rooms that large things are made for."""
+"""Shorter side of the rooms that large objects are made for."""
 
 LAID_DOWN = frozenset({"baseball_bat"})
 """Families whose instances lie instead of standing."""
@@ -31,7 +31,7 @@ LAID_DOWN = frozenset({"baseball_bat"})
 
 @dataclass(frozen=True)
 class Instance:
-    """One thing of the stock: its category, its number in it (0 to 16), its family and its model."""
+    """One instance: its category, its number in it (0 to 16), its family and its model."""
 
     category: str
     number: int
@@ -40,7 +40,7 @@ class Instance:
 
 
 @cache
-def stock_of(category: str) -> tuple[Instance, ...]:
+def category_instances(category: str) -> tuple[Instance, ...]:
     """The 17 instances of one of the 43 categories, by number."""
     families = FAMILIES_OF[category]
     made: list[Instance] = []
@@ -50,10 +50,10 @@ def stock_of(category: str) -> tuple[Instance, ...]:
     return tuple(made)
 
 
-def split_stock(category: str, split: str) -> tuple[Instance, ...]:
+def split_instances(category: str, split: str) -> tuple[Instance, ...]:
     """The instances of a category that apartments of `split` hold."""
     numbers = instance_numbers(split)
-    return stock_of(category)[numbers.start : numbers.stop]
+    return category_instances(category)[numbers.start : numbers.stop]
 
 
 def _fresh_model(family: str, number: int, before: list[Instance]) -> Model:
@@ -90,7 +90,7 @@ def _draw_model(family: str, draws: Draws) -> Model:
 
 
 def _scaled(model: Model, percent: int) -> Model:
-    """The model with all lengths multiplied; only things without surfaces are ever scaled."""
+    """The model with all lengths multiplied; only objects without surfaces are ever scaled."""
 
     def times(lengths: tuple[int, int, int]) -> tuple[int, int, int]:
         x, y, z = (length * percent // 100 for length in lengths)

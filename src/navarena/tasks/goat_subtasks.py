@@ -1,4 +1,4 @@
-"""What a task of GOAT-Bench knows of one episode: its goals, where they are, and how each ended."""
+"""Sub-tasks of one GOAT-Bench episode: their goals, the places that fulfil them, and how each ended."""
 
 from dataclasses import dataclass, field
 
@@ -37,20 +37,20 @@ class Ending:
 
 
 @dataclass
-class Course:
-    """One episode.
+class SubtaskProgress:
+    """The sub-tasks of one episode, and how far they are done.
 
     Attributes:
         subtasks: at least one.
         places: for each of them (G, 3) float64 metres, world frame: its view points.
-        things: for each of them the boxes of what counts.
+        objects: for each of them the boxes of what counts.
         begun_at: metres, geodesic to the nearest view point, where the current sub-task began.
         endings: of the sub-tasks that ended, in order.
     """
 
     subtasks: tuple[Subtask, ...]
     places: tuple[Float[np.ndarray, "_ 3"], ...]
-    things: tuple[tuple[SceneObject, ...], ...]
+    objects: tuple[tuple[SceneObject, ...], ...]
     begun_at: float = np.inf
     endings: list[Ending] = field(default_factory=list)
 
@@ -71,12 +71,12 @@ class Course:
 
     def object_distances(self, positions: Float[np.ndarray, "k 3"], height: float) -> Float[np.ndarray, "k"]:
         """(K,) metres, straight, from the axes of bodies at foot points (K, 3) metres to the current goal."""
-        return np.min([axis_distances(positions, height, one) for one in self.things[self.current]], axis=0)
+        return np.min([axis_distances(positions, height, one) for one in self.objects[self.current]], axis=0)
 
     def shortest_path(self, world: World, start: Float[np.ndarray, "3"]) -> Float[np.ndarray, "k 3"]:
         """(K, 3) metres from `start` to the nearest view point of the first goal, from there on to the next.
 
-        (0, 3) without a way.
+        (0, 3) without a path.
         """
         pieces: list[np.ndarray] = []
         fields = GoalFields(1)
@@ -89,7 +89,7 @@ class Course:
         return np.concatenate(pieces)
 
 
-def plan_course(world: World, episode: Episode) -> Course:
+def plan_subtasks(world: World, episode: Episode) -> SubtaskProgress:
     """The goals of an episode and where they are in its world.
 
     Raises InputError for an episode of another kind, a goal without objects and one without view points;
@@ -102,14 +102,14 @@ def plan_course(world: World, episode: Episode) -> Course:
             f"{type(episode.goal).__name__}; use episodes made for this protocol"
         )
     known = {str(one.object_id): one for one in world.scene.objects}
-    places, things = [], []
+    places, objects = [], []
     for number, subtask in enumerate(subtasks, 1):
         where = f"sub-task {number} ({subtask.category!r}) of episode {episode.episode_id!r}"
         if not subtask.instances:
             raise InputError(f"expected an object of {where} in {world.scene_id!r}, got none; leave it out")
         places.append(_find_places(world, subtask, where))
-        things.append(tuple(known.get(one.object_id) or _as_point(one) for one in subtask.instances))
-    return Course(subtasks, tuple(places), tuple(things))
+        objects.append(tuple(known.get(one.object_id) or _as_point(one) for one in subtask.instances))
+    return SubtaskProgress(subtasks, tuple(places), tuple(objects))
 
 
 def _find_places(world: World, subtask: Subtask, where: str) -> Float[np.ndarray, "g 3"]:

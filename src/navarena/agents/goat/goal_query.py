@@ -7,7 +7,7 @@ import numpy as np
 
 from navarena.agents.encoders.encoder import GoalQuery
 from navarena.core.errors import InputError
-from navarena.episodes.goat.lexicon import ATTRIBUTES, THINGS, read_text
+from navarena.episodes.goat.lexicon import ATTRIBUTES, OBJECTS, read_text
 from navarena.scenes.houses.appearance.finishes import COLORS
 from navarena.tasks.goat import Goat
 from navarena.tasks.task import Task
@@ -43,8 +43,8 @@ def possible_categories(words: str) -> frozenset[str]:
 
     The text itself (with spaces as underscores, too) is always among them: scans use the benchmark's names.
     """
-    thing = read_text(words).obj
-    known = () if thing is None else tuple(THINGS[place] for place, _ in thing.meant)
+    obj = read_text(words).obj
+    known = () if obj is None else tuple(OBJECTS[place] for place, _ in obj.meant)
     return frozenset((*known, words, words.replace(" ", "_")))
 
 

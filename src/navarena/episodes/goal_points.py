@@ -1,4 +1,4 @@
-"""What an episode asks for, as points: one set for each stage, any of which ends the stage."""
+"""Goals as points: one set of points for each goal of an episode, any of which fulfils it."""
 
 import math
 from collections import OrderedDict
@@ -28,11 +28,11 @@ class GoalPoints:
     def __init__(self) -> None:
         self._kept: OrderedDict[int, tuple[object, np.ndarray]] = OrderedDict()
 
-    def stages(self, goal: Goal) -> tuple[Float[np.ndarray, "k 3"], ...]:
-        """One (K, 3) float64 array for each stage, metres, world frame; K = 0 where a file hides it.
+    def point_sets(self, goal: Goal) -> tuple[Float[np.ndarray, "k 3"], ...]:
+        """One (K, 3) float64 array for each goal in order, metres, world frame; K = 0 where a file hides it.
 
-        A point is one stage of one point, a category one stage of all view points of all instances; several
-        objects are as many stages, and so are the sub-tasks of a lifelong goal. An object without view
+        A point is one set of one point, a category one set of all view points of all instances; several
+        objects are as many sets, and so are the sub-tasks of a lifelong goal. An object without view
         points stands for itself, unless the file says where its path ends (RoboTHOR).
         """
         if isinstance(goal, MultiGoal):
@@ -67,7 +67,7 @@ def _points_of(instances: tuple[ObjectInstance, ...]) -> Float[np.ndarray, "k 3"
 
 
 def euclidean_distance(episode: Episode, points: GoalPoints) -> float | None:
-    """Metres from the start as the crow flies, to the nearest point of each stage in turn.
+    """Metres from the start as the crow flies, to the nearest point of each goal in turn.
 
     None when the file hides the goal.
     """
@@ -78,11 +78,11 @@ def euclidean_distance(episode: Episode, points: GoalPoints) -> float | None:
         places = (episode.start_position, *goal.places)
         return math.fsum(math.dist(here, there) for here, there in pairwise(places))
     total, here = 0.0, np.array(episode.start_position)
-    for stage in points.stages(goal):
-        if not len(stage):
+    for places in points.point_sets(goal):
+        if not len(places):
             return None
-        distances = np.linalg.norm(stage - here, axis=1)
+        distances = np.linalg.norm(places - here, axis=1)
         nearest = int(distances.argmin())
         total += float(distances[nearest])
-        here = stage[nearest]
+        here = places[nearest]
     return total

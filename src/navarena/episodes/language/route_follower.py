@@ -1,4 +1,4 @@
-"""Follows the facts of a route without its path: a route that leads elsewhere says too little."""
+"""Follows the facts of a route without its path: routes that lead elsewhere are ambiguous."""
 
 import math
 
@@ -22,7 +22,7 @@ def follow_route(
 ) -> Float[np.ndarray, "3"] | None:
     """Where the facts lead; None where they leave a choice open, or lead nowhere.
 
-    The reader knows the house, where it stands and which way it looks, and nothing of the path. In each
+    The reader knows the house, where it stands and where it looks, and nothing of the path. In each
     room it takes the doorway into a room of the named category whose direction fits the turn, and stops
     at the place on the ground nearest to the object that is named last.
 
@@ -41,8 +41,8 @@ def follow_route(
             found = _choose(surroundings, room, place, facing, step)
             if found is None:
                 return None
-            portal, way = found
-            points = resample_path(way, SPACING)
+            portal, path = found
+            points = resample_path(path, SPACING)
             place, facing = points[-1], direction(points, len(points) - 1, -1)
             room = portal.beyond(room)
         elif isinstance(step, Stop):
@@ -57,7 +57,7 @@ def _choose(
     facing: float,
     step: Enter | Climb,
 ) -> tuple[Portal, Float[np.ndarray, "k 3"]] | None:
-    """The portal that a step means, and the way (K, 3) to it; None where two fit equally well."""
+    """The portal that a step means, and the path (K, 3) to it; None where two fit equally well."""
     fits = []
     for portal in surroundings.exits(room):
         if not _is_meant(surroundings, portal, room, step):
@@ -65,11 +65,11 @@ def _choose(
         target = surroundings.navmesh.snap_point(np.array([portal.point]))[0]
         if not np.isfinite(target).all():
             continue
-        way = surroundings.navmesh.shortest_path(place, target)
-        if len(way) < 2:
+        path = surroundings.navmesh.shortest_path(place, target)
+        if len(path) < 2:
             continue
-        points = resample_path(way, SPACING)
-        fits.append((misfit(direction(points, len(points) - 1, -1) - facing, step.turn), portal, way))
+        points = resample_path(path, SPACING)
+        fits.append((misfit(direction(points, len(points) - 1, -1) - facing, step.turn), portal, path))
     fits.sort(key=lambda one: one[0])
     if not fits or (len(fits) > 1 and fits[1][0] - fits[0][0] < CLEARER_BY):
         return None
