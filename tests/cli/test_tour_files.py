@@ -75,6 +75,8 @@ def test_references_are_checked_before_the_first_step(files, tmp_path, capsys):
         (("tours", "evaluate", "ir2r-v1"), "which is now: navarena evaluate"),
         (("list", "graph-agents"), "which is now: navarena list agents"),
         (("evaluate", "pointnav-v1", "--calibrate", "3"), "--calibration-steps"),
+        (("evaluate", "pointnav-v1", "--calibration", "x"), "--calibration-episodes"),
+        (("evaluate", "pointnav-v1", "--most", "3"), "expected the flag --episodes"),
         (("tours", "coverage", "--most", "3"), "--limit"),
     ],
 )

@@ -13,10 +13,12 @@ from navarena.agents.simple import RandomAgent
 from navarena.cli.main import main
 from navarena.core.errors import InputError
 from navarena.evaluation import EvaluationSettings, evaluate, execute_actions, open_benchmark, replay_run
+from navarena.evaluation.analyses import read_labelled, run_analysis
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.journal import journal_path, read_rows
 from navarena.evaluation.order_check import check_order
 from navarena.evaluation.results import summarize_tours
+from navarena.evaluation.tour_scores import OVER_TOURS
 from navarena.metrics.tours import TourScoring, mean_over_tours, tour_ndtw
 from navarena.tasks import GraphBatch
 
@@ -96,6 +98,31 @@ def test_t_ndtw_is_that_of_the_definition(tmp_path):
                 assert found is None
             else:
                 assert found == pytest.approx(mean_over_tours(values, sizes, weighting), abs=1e-12)
+
+
+# Nodes on the four paths and next to them: abcdefh, bcdefgh, abfgh, bcdeh; of each tour a to h.
+@pytest.mark.parametrize(
+    ("agent", "next_path", "whole_tour"),
+    [
+        # after P1, all but g are known, after P2 all; after P4 and the oracle's b, all but f and g, then P1
+        ("path", [0, (6 / 7 + 6 / 7) / 2, (1 + 6 / 7) / 2, 1], [0, (7 / 8 + 6 / 8) / 2, (1 + 7 / 8) / 2, 1]),
+        # a, and the oracle's b and c; then d and its c and h; e, and its d, c and b; then a and its b and c
+        ("stop", [0, (5 / 7 + 6 / 7) / 2, (1 + 6 / 7) / 2, 1], [0, (6 / 8 + 6 / 8) / 2, (1 + 7 / 8) / 2, 1]),
+    ],
+)
+def test_coverage_on_graphs_by_hand(tmp_path, agent, next_path, whole_tour):
+    settings = graph_settings(tmp_path, agent=agent)
+    evaluate(settings)
+    done = []
+    table = run_analysis("tour-coverage", read_labelled([str(settings.out)]), lambda: done.append(1))
+    assert [row[:3] for row in table.rows] == [(agent, 0, 2), (agent, 1, 2), (agent, 2, 2), (agent, 3, 1)]
+    assert [row[3].mean for row in table.rows] == pytest.approx(next_path)
+    assert [row[4].mean for row in table.rows] == pytest.approx(whole_tour)
+    assert table.rows[1][3].method == OVER_TOURS and len(done) == 7
+    assert [(curve.label, len(curve.x)) for curve in table.curves] == [
+        (f"{agent}: next path", 4),
+        (f"{agent}: whole tour", 4),
+    ]
 
 
 def test_a_run_that_was_cut_off_goes_on_to_the_same_rows(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from navarena.metrics.tours import (
     constrain_costs,
     mean_over_tours,
     tour_alignment,
+    tour_coverage,
     tour_dtw,
     tour_ndtw,
     tour_success,
@@ -205,3 +206,25 @@ def test_speed(episodes, points, limit):
     begin = time.thread_time()
     tour_ndtw([table] * episodes)
     assert time.thread_time() - begin < limit
+
+
+def cells(text):
+    return np.array([letter == "x" for letter in text])
+
+
+def test_coverage_by_hand():
+    """Paths show cells 0-2, 1-2 and 2-3 of five; cell 4 is seen, but belongs to no path."""
+    shown = [cells("xxx.."), cells(".xx.."), cells("..xx.")]
+    seen = [cells("....."), cells("xx..x"), cells("xxx.x")]
+    coverage = tour_coverage(shown, seen)
+    assert coverage.next_path.tolist() == [0, 1 / 2, 1 / 2]
+    assert coverage.whole_tour.tolist() == [0, 2 / 4, 3 / 4]
+
+
+@pytest.mark.parametrize(
+    ("shown", "seen", "got"),
+    [([], [], "0 and 0"), (["x"], [], "0 and 1"), (["."], ["x"], "nothing in episode 0")],
+)
+def test_coverage_of_nothing_is_refused(shown, seen, got):
+    with pytest.raises(InputError, match=got):
+        tour_coverage([cells(one) for one in shown], [cells(one) for one in seen])

@@ -20,7 +20,7 @@ from navarena.evaluation.identity import Identity
 from navarena.evaluation.memory_groups import make_groups
 from navarena.evaluation.results import summarize_tours
 from navarena.evaluation.settings import EpisodeRules
-from navarena.evaluation.tour_coverage import measure_coverage, see_along
+from navarena.evaluation.tour_coverage import measure_coverage, replay_coverage, see_along
 from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.tours import TourScoring
 from navarena.simulation.body import Camera
@@ -163,6 +163,12 @@ class Setup:
         return self.make(self.task)
 
 
+def make_benchmark(tours, agent, worlds, task=None):
+    rules, episodes = task or SmallIR2RCE(), tuple(one for tour in tours for one in tour)
+    identity = Identity("ir2r-ce-v1", "flat", "val", "0123456789abcdef")
+    return Benchmark(identity, episodes, rules.actions, rules.metrics, Setup(rules, agent, worlds, {}))
+
+
 def run(agent, tours, slots=2, task=None, worlds=None):
     """(rows, trajectories) of `tours`, by episode id in their order."""
     rules = task or SmallIR2RCE()
@@ -173,9 +179,8 @@ def run(agent, tours, slots=2, task=None, worlds=None):
         def append(self, row):
             rows[row.episode_id] = row
 
-    setup = Setup(rules, agent, worlds, {})
-    identity = Identity("ir2r-ce-v1", "flat", "val", "0123456789abcdef")
-    benchmark = Benchmark(identity, tuple(episodes), rules.actions, rules.metrics, setup)
+    benchmark = make_benchmark(tours, agent, worlds, rules)
+    setup = benchmark.setup
     loop = EpisodeLoop(benchmark, slots, EpisodeRules(), Rows(), lambda row: None)
     loop.run(iter(make_groups(episodes, set(), "tour")))
     names = [one.episode_id for one in episodes]
@@ -274,13 +279,29 @@ def test_ids():
     assert get_task("ir2r-ce-v1+oracle_radius=0.5").protocol_id == "ir2r-ce-v1+custom+oracle_radius=0.5"
 
 
+AGAIN = tuple(replace(one, tour_id="0") for one in (BED, SOFA, follow("f_0", TO_BED)))
+
+
 def test_coverage_grows_to_the_whole(worlds):
-    again = follow("f_0", TO_BED)
-    coverage = measure_coverage([(BED, SOFA, again)], worlds)
+    (tour,) = measure_coverage([AGAIN], worlds)
+    coverage = tour.coverage
     assert coverage.next_path[0] == coverage.whole_tour[0] == 0.0
     assert coverage.whole_tour[1] <= coverage.whole_tour[2] == 1.0
-    assert coverage.next_path[2] >= coverage.next_path[1] > 0
-    assert coverage.tours.tolist() == [1, 1, 1]
+    assert coverage.next_path[2] == 1.0 and coverage.next_path[1] > 0
+
+
+def test_coverage_of_a_run_is_that_of_its_poses(worlds):
+    """One who follows sees nearly what the oracle sees; one who stops sees what the oracle phases show."""
+    benchmark = make_benchmark([AGAIN], StopAgent, worlds)
+    follower, stopper = (
+        replay_coverage(list(run(agent, [AGAIN], worlds=worlds)[0].values()), benchmark)[0]
+        for agent in (ExpertAgent, StopAgent)
+    )
+    for tour in (follower, stopper):
+        assert tour.scene_id == "flat" and tour.coverage.next_path[0] == tour.coverage.whole_tour[0] == 0
+        assert (np.diff(tour.coverage.whole_tour) >= 0).all() and tour.coverage.whole_tour[2] > 0.9
+    assert follower.coverage.next_path[2] > 0.97
+    assert stopper.coverage.whole_tour[1] <= follower.coverage.whole_tour[1] + 0.05
 
 
 def test_a_body_sees_what_lies_before_it(worlds):

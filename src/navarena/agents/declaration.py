@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a reader must know of an agent to compare its results.
+    """Declaration of an agent: its privileged inputs, sensors and training.
 
     Attributes:
         privileged: whether the agent uses more than its observations.

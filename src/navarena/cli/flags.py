@@ -17,15 +17,15 @@ _RULE = re.compile("[\u2500-]{8,}")
 _FLAG = re.compile(r"^\W*(?:-h, )?(--[a-z][a-z0-9-]*)", re.MULTILINE)
 
 
-MOVED: Mapping[str, str] = {
-    "--calibrate": "--calibration-steps",
-    "--calibration": "--calibration-episodes",
-    "--connectivity": "--scenes",
-    "--most": "--limit",
-    "--r2r": "--dataset",
-    "--slots": "--batch-size",
+MOVED: Mapping[str, tuple[str, ...]] = {
+    "--calibrate": ("--calibration-steps",),
+    "--calibration": ("--calibration-episodes",),
+    "--connectivity": ("--scenes",),
+    "--most": ("--limit", "--episodes"),
+    "--r2r": ("--dataset",),
+    "--slots": ("--batch-size",),
 }
-"""Flags that have another name by now."""
+"""Former names of flags -> their names now, of which a command has one."""
 
 
 def read_flags(kind: Any, name: str, arguments: Sequence[str]) -> Any:
@@ -44,8 +44,8 @@ def read_flags(kind: Any, name: str, arguments: Sequence[str]) -> Any:
     known = _known_flags(kind, name)
     for argument in arguments:
         flag = argument.split("=")[0]
-        if flag in MOVED and MOVED[flag] in known:
-            raise InputError(f"expected the flag {MOVED[flag]} of `navarena {name}`, got its old name {flag}")
+        if flag not in known and (now := [name for name in MOVED.get(flag, ()) if name in known]):
+            raise InputError(f"expected the flag {now[0]} of `navarena {name}`, got its old name {flag}")
         if flag.startswith("--") and flag not in known:
             raise unknown_name(f"flag of `navarena {name}`", flag, known)
     raise InputError(f"{_unframe(refusal.getvalue())}; `navarena {name} --help` explains the flags")

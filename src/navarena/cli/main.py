@@ -83,7 +83,7 @@ MOVED: Mapping[str, str] = {
     "tours evaluate": "navarena evaluate PROTOCOL --agent NAME; on graphs with --dataset, --scenes, --tours",
     "list graph-agents": "navarena list agents",
 }
-"""Commands that have another name by now."""
+"""Former names of commands -> the commands now."""
 
 
 def describe_commands(group: str = "") -> str:

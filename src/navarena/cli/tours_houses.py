@@ -17,7 +17,7 @@ from navarena.episodes.house_tours import group_tours, list_tours, make_episode_
 from navarena.episodes.route_sets import ROUTE_SPLITS, find_route_split, load_routes
 from navarena.episodes.tours import TourLists, count_tours, save_tours
 from navarena.evaluation.analyses import save_analysis, tabulate_coverage
-from navarena.evaluation.tour_coverage import measure_coverage
+from navarena.evaluation.tour_coverage import LIMIT, estimate_coverage, measure_coverage
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.world import WorldCache
 
@@ -65,7 +65,10 @@ class ToursHouses:
 
 @dataclass(frozen=True)
 class ToursCoverage:
-    """Say how much of the next path and of the whole tour has been seen after n episodes."""
+    """Measure how much of the next path and of the whole tour an oracle has seen after n episodes.
+
+    For runs of agents: navarena analyse tour-coverage RUN.
+    """
 
     split: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="SPLIT")] = None
     """Split of r2r-houses-v1 (val_unseen by default), or of the tour file."""
@@ -73,7 +76,7 @@ class ToursCoverage:
     """Episode file of VLN-CE in the place of r2r-houses-v1; its scenes must be at hand."""
     tours: Path | None = None
     """Tour file of IVLN-CE, beside --episodes."""
-    limit: int = 30
+    limit: int = LIMIT
     """Episodes up to which the curves run."""
     copies: bool = False
     """Measure all three tours of each order of paths; they follow the same paths."""
@@ -92,22 +95,24 @@ class ToursCoverage:
             paths = {tuple(_paths(tour)): tour for tour in reversed(tours)}
             tours = list(reversed(paths.values()))
         with console.progress(len(tours), "tours") as progress:
-            coverage = measure_coverage(tours, worlds, self.limit, progress.advance)
-        rows = list(zip(coverage.next_path.tolist(), coverage.whole_tour.tolist(), coverage.tours.tolist()))
-        console.table(
-            f"{dataset.name}/{split}: seen after n episodes",
-            ("n", "next path", "whole tour", "tours"),
-            [
-                (n, f"{following:.1%}", f"{whole:.1%}", count)
-                for n, (following, whole, count) in enumerate(rows)
-            ],
+            covered = measure_coverage(tours, worlds, progress.advance)
+        name = f"{dataset.name}/{split}"
+        points = estimate_coverage(covered, name, self.limit)
+        note = "Seen is what an oracle sees that follows the described paths."
+        analysis = tabulate_coverage(
+            "coverage", f"Seen before an episode begins: {name}", {"oracle": points}, note
         )
+        console.table(analysis.title, analysis.headings, analysis.texts())
         if self.keep is not None:
-            kept = save_analysis(self.keep, tabulate_coverage(coverage, f"{dataset.name}/{split}"))
-            console.text(f"kept in {kept}")
+            console.text(f"kept in {save_analysis(self.keep, analysis)}")
         curve = [
-            {"episodes": n, "next_path": following, "whole_tour": whole, "tours": count}
-            for n, (following, whole, count) in enumerate(rows)
+            {
+                "episodes": point.episodes,
+                "next_path": point.next_path.mean,
+                "whole_tour": point.whole_tour.mean,
+                "tours": point.next_path.n,
+            }
+            for point in points
         ]
         console.result({"split": split, "curve": curve})
         return 0

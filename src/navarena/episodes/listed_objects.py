@@ -1,4 +1,4 @@
-"""Goals that carry their objects: what files of the community list, found in the scene.
+"""Adds the objects of the scene to goals that name only a category, as files of the community list them.
 
 Our own lists leave the objects out, since they follow from the scene; files for others, and the audit,
 need them.

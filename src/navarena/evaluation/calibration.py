@@ -90,5 +90,5 @@ def plan_calibration(
 
 
 def _what(episode: Episode) -> tuple[str, Position, float, Goal]:
-    """What makes an episode the same as another, whatever its id: where it starts, and what it looks for."""
+    """Key by which two episodes are the same, whatever their ids: start and goal."""
     return episode.scene_id, episode.start_position, episode.start_yaw, episode.goal

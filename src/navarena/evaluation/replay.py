@@ -218,6 +218,7 @@ def execute_actions(
     pairs: Sequence[tuple[Row, Episode]],
     sensors: tuple[str, ...] = (),
     watch: Watch = lambda batch, rows: None,
+    watch_oracle: Watch = lambda batch, rows: None,
 ) -> Iterator[tuple[Row, Episode, Outcome]]:
     """Re-execute the actions of each (row, episode) and yield what they led to, as they end.
 
@@ -229,6 +230,7 @@ def execute_actions(
         pairs: rows with their episodes.
         sensors: what the batch observes.
         watch: called with the batch and slot -> row after every start and step, for those that moved.
+        watch_oracle: called likewise after every step of an oracle, with the row to which it leads.
 
     Raises CheckFailedError for an action outside the protocol's.
     """
@@ -258,7 +260,9 @@ def execute_actions(
                 if not cursor.led:
                     watch(batch, {slot: cursor.row})
         if any(not cursor.done for cursor in cursors.values()):
+            led = [slot for slot, cursor in cursors.items() if cursor.led]
             watch(batch, _step_logged(benchmark, batch, cursors, slots))
+            watch_oracle(batch, {slot: cursors[slot].row for slot in led if cursors[slot].led})
 
 
 def _group_pairs(pairs: Sequence[tuple[Row, Episode]]) -> list[list[tuple[Row, Episode]]]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -120,9 +120,13 @@ def estimate_tours(rows: Sequence[Row], scoring: TourScoring) -> dict[str, Estim
         weights = tour_weights(sizes, weighting)
         estimate = estimate_weighted(np.array(column), weights, scenes, generator)
         mean = mean_over_tours(column, sizes, weighting)
-        method = OVER_TOURS if estimate.method == OVER_EPISODES else estimate.method
-        found[name] = Estimate(mean, estimate.low, estimate.high, len(scores), 0, method)
+        found[name] = over_tours(replace(estimate, mean=mean, n=len(scores), infinite=0))
     return found
+
+
+def over_tours(estimate: Estimate) -> Estimate:
+    """An estimate over tours: where its interval does not resample scenes, it resamples tours."""
+    return replace(estimate, method=OVER_TOURS) if estimate.method == OVER_EPISODES else estimate
 
 
 def _or_infinite(value: float | None) -> float:

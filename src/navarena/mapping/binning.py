@@ -1,4 +1,4 @@
-"""Points dropped into the cells of a map, by four rules.
+"""Binning of points into the cells of a map, by four rules.
 
 Points whose cell lies outside the map are left out. Every rule but `last` gives the same map
 whatever the order of the points.

@@ -1,4 +1,4 @@
-"""From depth images to points in the world.
+"""Unprojection of depth images to points in the world.
 
 A pixel (row i, column j) is sampled at its centre; K and world_from_camera are those of
 `core.geometry` and of the simulation: depth runs along the optical axis, a camera's own frame is

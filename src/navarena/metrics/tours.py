@@ -1,4 +1,5 @@
-"""Numbers of tours: t-nDTW, t-SR and t-SPL (Krantz et al. 2023, "Iterative Vision-and-Language Navigation").
+"""Numbers of tours (Krantz et al. 2023, "Iterative Vision-and-Language Navigation"): t-nDTW, t-SR, t-SPL,
+coverage.
 
 t-nDTW aligns the concatenated paths of a tour, with infinite distance between points of different
 episodes. A finite alignment of the whole can therefore leave an episode's block only through its
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from navarena.core.errors import InputError
 from navarena.metrics.alignment import Costs, dtw, dtw_alignment, require_costs
@@ -180,3 +181,45 @@ def tour_success(
     weights = np.divide(longer, reference, out=np.ones_like(longer), where=reference > 0)
     weights = weights / weights.sum()
     return TourSuccess(float(weights @ success), float(weights @ spl))
+
+
+@dataclass(frozen=True)
+class TourCoverage:
+    """What had been seen before each of the E episodes of a tour (Krantz et al. 2023, figure 2b).
+
+    Attributes:
+        next_path: (E,) share, in [0, 1], of what the described path of the episode shows.
+        whole_tour: (E,) share, in [0, 1], of what the described paths of the tour show together.
+    """
+
+    next_path: Float[np.ndarray, "e"]
+    whole_tour: Float[np.ndarray, "e"]
+
+
+def tour_coverage(
+    shown: Sequence[Bool[np.ndarray, "..."]], seen: Sequence[Bool[np.ndarray, "..."]]
+) -> TourCoverage:
+    """Shares of what described paths show that were seen before each of the E episodes of a tour.
+
+    Args:
+        shown: E arrays (...,) of cells of a scene or nodes of a graph: those that the described path of the
+            episode shows.
+        seen: E arrays of the same shape: what was seen before the episode began.
+
+    Raises InputError without episodes, and for a path that shows nothing.
+    """
+    if not shown or len(shown) != len(seen):
+        raise InputError(
+            f"expected as many maps of what was seen as of described paths, at least one, got {len(seen)} "
+            f"and {len(shown)}"
+        )
+    for place, own in enumerate(shown):
+        if not own.any():
+            raise InputError(
+                f"expected every described path to show something, got nothing in episode {place}"
+            )
+    whole = np.logical_or.reduce(shown)
+    following = [(own & before).sum() / own.sum() for own, before in zip(shown, seen, strict=True)]
+    return TourCoverage(
+        np.array(following), np.array([(whole & before).sum() / whole.sum() for before in seen])
+    )

@@ -1,4 +1,4 @@
-"""From actions to movements of bodies."""
+"""Movements of bodies, from their actions."""
 
 # mypy: disable-error-code="no-untyped-def"
 

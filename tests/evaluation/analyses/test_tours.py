@@ -12,7 +12,9 @@ from navarena.evaluation.analyses import tabulate_coverage
 from navarena.evaluation.analyses.tours import analyse_tour_positions, analyse_tours
 from navarena.evaluation.compare import Contestant
 from navarena.evaluation.record import RunRecord
-from navarena.evaluation.tour_coverage import Coverage
+from navarena.evaluation.tour_coverage import CoveredTour, estimate_coverage
+from navarena.evaluation.tour_scores import OVER_TOURS
+from navarena.metrics.tours import TourCoverage
 
 METRICS = ("success", "spl", "ndtw")
 
@@ -106,10 +108,23 @@ def test_runs_without_tours_are_refused():
 
 
 def test_coverage():
-    coverage = Coverage(np.array([0.0, 0.5]), np.array([0.0, 0.25]), np.array([3, 2]))
-    table = tabulate_coverage(coverage, "val")
-    assert table.rows == ((0, 3, 0.0, 0.0), (1, 2, 0.5, 0.25))
-    assert [(curve.label, curve.y[1].mean, curve.y[1].n) for curve in table.curves] == [
-        ("the next path", 0.5, 2),
-        ("the whole tour", 0.25, 2),
+    """Three tours, one of which ends after its first episode."""
+    curves = (([0.0], [0.0]), ([0.0, 0.75], [0.0, 0.25]), ([0.0, 0.25], [0.0, 0.25]))
+    tours = [
+        CoveredTour(f"scan-{k}", TourCoverage(np.array(one), np.array(two)))
+        for k, (one, two) in enumerate(curves)
     ]
+    points = estimate_coverage(tours, "h/val")
+    assert [(point.episodes, point.next_path.n) for point in points] == [(0, 3), (1, 2)]
+    assert points[1].next_path.mean == 0.5 and points[1].whole_tour.mean == 0.25
+    assert points[1].next_path.method == OVER_TOURS
+    assert 0.25 <= points[1].next_path.low < 0.5 < points[1].next_path.high <= 0.75
+    assert len(estimate_coverage(tours, "h/val", 0)) == 1
+    table = tabulate_coverage("coverage", "Seen", {"oracle": points}, "Note.")
+    assert table.rows[1][:4] == ("oracle", 1, 2, points[1].next_path)
+    assert [(curve.label, curve.y[1].mean, curve.y[1].n) for curve in table.curves] == [
+        ("oracle: next path", 0.5, 2),
+        ("oracle: whole tour", 0.25, 2),
+    ]
+    with pytest.raises(InputError, match="at least one tour"):
+        estimate_coverage([], "h/val")

@@ -59,7 +59,7 @@ def prepare_image(image: UInt8[np.ndarray, "h w 3"], how: ImageInput) -> Float32
 TRANSFORMERS_WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
 OPEN_CLIP_WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
 OPEN_CLIP_EXTRA = "open-clip"
-"""It brings torchvision, which must fit PyTorch exactly; so it is not part of `learn`."""
+"""Extra that installs open_clip; not part of `learn`, since its torchvision must match PyTorch's version."""
 
 PROMPT = "{}"
 """What is asked of CLIP: the bare words, as GOAT-Bench does (spec ivln_goat 4.4)."""

@@ -1,4 +1,4 @@
-"""What the episode files of Habitat have in common (habitat-lab, `NavigationEpisode` and its goals)."""
+"""Records that the episode files of Habitat share (habitat-lab, `NavigationEpisode` and its goals)."""
 
 import math
 from collections.abc import Mapping

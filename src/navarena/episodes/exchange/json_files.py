@@ -1,4 +1,4 @@
-"""JSON on disk, plain or compressed: what comes in is checked, what goes out is repeatable."""
+"""JSON files, plain or compressed: checked when they are read, deterministic when they are written."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What the objects of a scene are called: the names of the benchmark's splits, and synonyms."""
+"""Names of the objects of a scene: those of the benchmark's splits, and synonyms."""
 
 from collections.abc import Sequence
 from functools import cache

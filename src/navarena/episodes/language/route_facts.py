@@ -1,4 +1,4 @@
-"""From a path through a house to the facts that an instruction says of it."""
+"""Facts of a path through a house, which an instruction states."""
 
 import math
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ from navarena.evaluation.analyses.multi_on import (
     analyse_lengths,
 )
 from navarena.evaluation.analyses.seeds import analyse_seeds
-from navarena.evaluation.analyses.tours import analyse_tour_positions, analyse_tours
+from navarena.evaluation.analyses.tours import analyse_coverage, analyse_tour_positions, analyse_tours
 from navarena.evaluation.compare import Contestant, read_contestant
 from navarena.evaluation.record import describe_hardware, describe_versions
 from navarena.evaluation.replay import Replay
@@ -162,6 +162,12 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         lambda runs, _: analyse_tour_positions(runs),
         _has_tours,
         "IVLN: by position in the tour",
+    ),
+    "tour-coverage": AnalysisKind(
+        lambda runs, on_episode: analyse_coverage(runs, on_episode),
+        _only_asked,
+        "IVLN: how much of the next path and of the tour has been seen",
+        replays=True,
     ),
     "seeds": AnalysisKind(
         lambda runs, _: analyse_seeds(runs),

@@ -1,11 +1,11 @@
 """Analyses of IVLN (Krantz et al. 2023): tables over training seeds, numbers by position in the tour, and how
 much of a tour has been seen.
 
-They read the journals of runs, whose rows say where in its tour each episode was.
+They read the journals of runs, whose rows say where in its tour each episode was; coverage replays them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import get_args
 
 import numpy as np
@@ -14,11 +14,17 @@ from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
 from navarena.evaluation.compare import Contestant
 from navarena.evaluation.journal import Row
+from navarena.evaluation.replay import open_recorded_benchmark
 from navarena.evaluation.results import summarize_tours
-from navarena.evaluation.tour_coverage import Coverage
+from navarena.evaluation.tour_coverage import (
+    CoveragePoint,
+    CoveredTour,
+    estimate_coverage,
+    replay_coverage,
+)
 from navarena.evaluation.tour_scores import group_tours, require_tour
 from navarena.metrics.statistics import Estimate, estimate_mean
-from navarena.metrics.tours import Reading, TourScoring, Weighting
+from navarena.metrics.tours import Reading, TourCoverage, TourScoring, Weighting
 from navarena.tasks.catalog import get_task
 
 POSITIONS = (1, 2, 3, 4, 5, 10, 20, 30, 50)
@@ -137,30 +143,62 @@ def _estimate(one: Contestant, members: Sequence[int], metric: str) -> Estimate 
     return estimate_mean(values.mean(0), scenes, generator)
 
 
-def tabulate_coverage(coverage: Coverage, title: str) -> Analysis:
-    """The two curves of figure 2b: of the next path, and of the whole tour, after n episodes."""
-    counts = coverage.tours.tolist()
-    shares: Mapping[str, list[float]] = {
-        "the next path": coverage.next_path.tolist(),
-        "the whole tour": coverage.whole_tour.tolist(),
-    }
-    columns = [Column("after episodes", "count"), Column("tours", "count")]
-    rows = [(n, count, *(values[n] for values in shares.values())) for n, count in enumerate(counts)]
-    curves = [
-        Curve(
-            name,
-            tuple(float(n) for n in range(len(values))),
-            tuple(Estimate(value, None, None, count) for value, count in zip(values, counts)),
-        )
-        for name, values in shares.items()
-    ]
+def analyse_coverage(
+    contestants: Sequence[Contestant], on_episode: Callable[[], object] = lambda: None
+) -> Analysis:
+    """The share of the next path, and of the whole tour, that was seen after n episodes, by replay.
+
+    Over several training seeds a tour counts as the mean of its runs. Raises InputError for runs without
+    tours, and what execute_actions raises.
+    """
+    curves = {}
+    for one in contestants:
+        benchmark = open_recorded_benchmark(one.records[0])
+        runs = [replay_coverage(rows, benchmark, on_episode) for rows in one.rows]
+        tours = [
+            CoveredTour(
+                same[0].scene_id,
+                TourCoverage(
+                    np.mean([tour.coverage.next_path for tour in same], 0),
+                    np.mean([tour.coverage.whole_tour for tour in same], 0),
+                ),
+            )
+            for same in zip(*runs, strict=True)
+        ]
+        curves[one.label] = estimate_coverage(tours, one.identity)
+    note = "Seen is what the body sees from all its poses, in agent and oracle phases."
+    return tabulate_coverage("tour-coverage", "Seen before an episode begins", curves, note)
+
+
+def tabulate_coverage(
+    name: str, title: str, curves: Mapping[str, Sequence[CoveragePoint]], note: str
+) -> Analysis:
+    """The two curves of figure 2b of each run: of the next path, and of the whole tour, after n episodes."""
+    shares = {"next_path": "next path", "whole_tour": "whole tour"}
     return Analysis(
-        "coverage",
-        f"Seen before an episode begins: {title}",
-        (*columns, *(Column(f"seen of {name}", "rate") for name in shares)),
-        tuple(rows),
-        ("An oracle follows the described paths; a cell counts as seen when its depth image shows it.",),
-        tuple(curves),
+        name,
+        title,
+        (
+            Column("run"),
+            Column("after episodes", "count"),
+            Column("tours", "count"),
+            *(Column(f"seen of the {words}", "rate") for words in shares.values()),
+        ),
+        tuple(
+            (label, point.episodes, point.next_path.n, point.next_path, point.whole_tour)
+            for label, points in curves.items()
+            for point in points
+        ),
+        (note, "Intervals resample whole scenes, or tours where there are fewer than five."),
+        tuple(
+            Curve(
+                f"{label}: {words}",
+                tuple(float(point.episodes) for point in points),
+                tuple(getattr(point, share) for point in points),
+            )
+            for label, points in curves.items()
+            for share, words in shares.items()
+        ),
         "episodes done",
         "share seen",
     )

@@ -1,4 +1,4 @@
-"""From the name of an apartment to a furnished, lit scene."""
+"""Generates the furnished, lit scene of an apartment from its name."""
 
 from navarena.scenes.apartments.apartment_sets import apartment_number
 from navarena.scenes.apartments.furnish import called_by_furniture, furnish_apartment

@@ -1,4 +1,4 @@
-"""Twins: the apartment as a robot would see it in the world, so that the gap can be reported paired.
+"""Twins of apartments: the same geometry with other materials and lamps, in the place of a real world.
 
 RoboTHOR has physical counterparts of some of its scenes: the same walls and the same objects at the
 same places, another appearance, another light, another camera and other control (Batra et al. 2020,

@@ -1,4 +1,4 @@
-"""From a seed to a furnished, lit house."""
+"""Generates a furnished, lit house from a seed."""
 
 from dataclasses import replace
 from math import atan2

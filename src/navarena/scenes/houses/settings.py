@@ -1,4 +1,4 @@
-"""What can be asked of the house generator."""
+"""Settings of the house generator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

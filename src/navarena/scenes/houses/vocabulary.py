@@ -1,4 +1,4 @@
-"""What people and benchmarks call the categories of houses.
+"""Words of people and benchmarks for the categories of houses.
 
 A benchmark's word stands for one or more of our categories: Habitat's "chair" is any of our
 chairs, RoboTHOR's "GarbageCan" is our trash_can.

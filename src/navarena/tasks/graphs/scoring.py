@@ -1,4 +1,4 @@
-"""From a path on a navigation graph to a Trajectory that metrics read."""
+"""Trajectories, made from paths on navigation graphs."""
 
 import numpy as np
 from jaxtyping import Int

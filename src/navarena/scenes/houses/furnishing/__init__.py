@@ -1,1 +1,1 @@
-"""Which furniture stands where, so that every room stays reachable."""
+"""Placement of furniture, with every room reachable."""

@@ -1,4 +1,4 @@
-"""What is free in a room while it is being furnished."""
+"""Free space of a room while it is being furnished."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Groups: an anchor and what people put around it."""
+"""Placement of groups: an anchor and the furniture around it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What stands in which room, in what groups, as data.
+"""Furniture groups of each kind of room, as data.
 
 A group is an anchor and its followers. Groups are tried in order; what does not fit is left out.
 """

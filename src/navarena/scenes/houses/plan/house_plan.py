@@ -1,4 +1,4 @@
-"""A house before it becomes triangles."""
+"""Plan of a furnished house, in whole millimetres."""
 
 import hashlib
 from dataclasses import dataclass

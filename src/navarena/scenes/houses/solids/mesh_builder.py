@@ -1,4 +1,4 @@
-"""From parts and panels to triangles.
+"""Builds triangles from parts and panels.
 
 Parts of equal shape become triangles together, in whole-array steps, so that a house of some
 thousand parts takes milliseconds.

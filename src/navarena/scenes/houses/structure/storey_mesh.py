@@ -1,4 +1,4 @@
-"""From a storey to lit triangles, and from storeys to one mesh."""
+"""Builds the lit triangles of each storey, and joins storeys into one mesh."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
