@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from navarena.agents import SingleAgent as SingleAgent
     from navarena.agents import load_agent as load_agent
     from navarena.core.errors import NavarenaError as NavarenaError
+    from navarena.core.seeding import make_generator as make_generator
     from navarena.episodes import Episode as Episode
     from navarena.episodes import EpisodeDataset as EpisodeDataset
     from navarena.episodes import load_episodes as load_episodes
@@ -73,6 +74,7 @@ _PUBLIC = {
     "load_episodes": "navarena.episodes",
     "load_scene": "navarena.scenes",
     "make_episodes": "navarena.episodes",
+    "make_generator": "navarena.core.seeding",
     "open_world": "navarena.simulation",
     "replay_run": "navarena.evaluation",
     "save_episodes": "navarena.episodes",

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from graph_world import write_files
+from navarena.cli.listing import LISTINGS
 from navarena.cli.main import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -185,7 +186,7 @@ def test_cache(
     check("cache clear", printed(capsys, "cache", "clear"))
 
 
-@pytest.mark.parametrize("kind", ["protocols", "agents", "sensors", "scenes", "metrics"])
+@pytest.mark.parametrize("kind", LISTINGS)
 def test_list(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     document = printed(capsys, "list", kind)
     unknown = {leaf for leaf in paths(document) if not any(matches(key, leaf) for key in KEYS["list"])}

@@ -1,32 +1,41 @@
 """`navarena list`: everything registered, with descriptions."""
 
 import json
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from navarena.cli.listing import Kind
+from navarena.cli.listing import LISTINGS, List
 from navarena.cli.main import main
+from navarena.core.registry import load_target
 
 KEYS = {
     "protocols": {"name", "description", "target", "dataset", "max_steps", "actions", "sensors", "metrics"},
     "agents": {"name", "description", "target"},
     "sensors": {"name", "description", "target", "of"},
+    "encoders": {"name", "description", "target", "needs"},
     "scenes": {"name", "description", "target", "splits", "example"},
+    "scene-datasets": {"name", "description", "target", "layout"},
+    "episode-formats": {"name", "description", "target", "task"},
     "metrics": {"name", "description", "target", "unit", "better"},
     "corruptions": {"name", "description", "target"},
     "augmentations": {"name", "description", "target"},
+    "gymnasium": {"name", "description", "target", "protocol"},
 }
 EXPECTED = {
     "protocols": {"pointnav-v1", "r2r-v1", "ir2r-v1"},
     "agents": {"random", "forward", "expert", "path", "explorer"},
     "sensors": {"rgb", "depth", "semantic", "instance", "gps", "compass", "heading", "position", "collided",
                 "pointgoal_with_gps_compass"},
+    "encoders": {"words", "one-hot", "images", "clip"},
     "scenes": {"houses-v0"},
+    "scene-datasets": {"hm3d", "mp3d", "gibson", "replica", "procthor", "habitat"},
+    "episode-formats": {"habitat-pointnav", "goat-bench", "multion", "r2r-ce", "robothor-2021"},
     "metrics": {"success", "spl", "soft_spl", "distance_to_goal", "path_length", "collisions", "num_actions"},
     "corruptions": {"camera_crack", "defocus_blur", "motion_blur", "lighting", "spatter", "speckle_noise",
                     "lower_fov", "gaussian_noise", "redwood_depth", "depth_holes", "depth_range"},
     "augmentations": {"random_crop", "random_shift", "color_jitter"},
+    "gymnasium": {"navarena/PointNav-v1", "navarena/IR2RCE-v1", "navarena/R2R-v1"},
 }  # fmt: skip
 
 
@@ -39,7 +48,15 @@ def listed(kind: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]
 
 
 def test_table_covers_every_kind() -> None:
-    assert set(get_args(Kind)) == set(KEYS)
+    assert set(LISTINGS) == set(KEYS)
+    assert ", ".join(LISTINGS) in " ".join(str(List.__doc__).split()), "the help names every kind"
+
+
+def test_gymnasium_ids_are_those_that_are_registered(capsys: pytest.CaptureFixture[str]) -> None:
+    from navarena.gym import IDS
+
+    items = listed("gymnasium", capsys)
+    assert {item["name"] for item in items} == set(IDS) and len(items) == len(listed("protocols", capsys))
 
 
 @pytest.mark.parametrize("kind", KEYS)
@@ -57,15 +74,17 @@ def test_tables(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in out for name in EXPECTED[kind])
 
 
+@pytest.mark.parametrize("kind", KEYS)
 def test_a_broken_plugin_is_shown_and_not_fatal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from navarena.agents.catalog import AGENTS
-
-    monkeypatch.setitem(AGENTS._targets, "broken", "no_such_module_here:Agent")
-    broken = next(item for item in listed("agents", capsys) if item["name"] == "broken")
+    registry = load_target(next(iter(LISTINGS[kind].registries.values())))
+    monkeypatch.setitem(registry._targets, "broken-v1", "no_such_module_here:Broken")
+    broken = next(item for item in listed(kind, capsys) if item["name"] == "broken-v1")
     assert broken["description"].startswith("cannot be loaded: cannot import 'no_such_module_here'")
+    assert main(["list", kind]) == 0 and "broken-v1" in capsys.readouterr().out
 
 
 def test_unknown_kind(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "agent"]) == 2 and "'agents'" in capsys.readouterr().err
+    assert main(["list", "agent"]) == 2
+    assert "Did you mean 'agents'?" in capsys.readouterr().err

@@ -6,6 +6,8 @@ that file. A TOML fence that begins with `# pyproject.toml` is installed: its en
 those of any package. A fence after a comment `<!-- not run: reason -->` is only shown.
 """
 
+import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -15,6 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from navarena.cli.listing import LISTINGS
+from navarena.core.registry import load_target
+from navarena.episodes.catalog import RECIPES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -107,3 +113,26 @@ def test_every_page_stands_in_the_menu() -> None:
         if str(p.relative_to(ROOT / "docs")) not in menu
     ]
     assert not missing
+
+
+def test_a_package_of_ones_own_needs_only_what_is_exported() -> None:
+    """Imports of extending.md are names of `__all__`; it has an example of every entry-point group."""
+    fences = runnable_fences(ROOT / "docs" / "extending.md")
+    imported = [
+        (node.module, name.name)
+        for fence in fences
+        if fence.language == "python"
+        for node in ast.walk(ast.parse(fence.code))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "navarena"
+        for name in node.names
+    ]
+    hidden = [
+        f"{module}.{name}"
+        for module, name in imported
+        if name not in getattr(importlib.import_module(module), "__all__", ())
+    ]
+    assert len(imported) > 20 and not hidden
+    project = next(fence for fence in fences if fence.language == "toml")
+    shown = tomllib.loads(project.code)["project"]["entry-points"]
+    registries = (load_target(place) for listing in LISTINGS.values() for place in listing.registries.values())
+    assert set(shown) == {registry.group for registry in registries} | {RECIPES.group}

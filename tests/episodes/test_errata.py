@@ -8,7 +8,7 @@ import pytest
 from navarena.cli.main import main
 from navarena.episodes import errata
 from navarena.episodes.errata import Erratum, find_errata, load_errata
-from navarena.episodes.exchange.detection import FORMATS
+from navarena.episodes.exchange.detection import EPISODE_FORMATS
 from navarena.scenes.catalog import SCENE_SETS
 
 KNOWN = (
@@ -22,7 +22,7 @@ KNOWN = (
 def test_the_shipped_file_names_what_exists():
     assert load_errata()
     for one in load_errata():
-        assert one.dataset in {*FORMATS, *SCENE_SETS.names()} and one.problem and one.source
+        assert one.dataset in {*EPISODE_FORMATS.names(), *SCENE_SETS.names()} and one.problem and one.source
         assert not one.episodes or one.scene
 
 

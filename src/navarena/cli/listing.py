@@ -1,24 +1,26 @@
-"""`navarena list`: what can be named on the command line, installed packages included."""
+"""`navarena list`: names that commands and environments take, those of installed packages included."""
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import tyro
 
 from navarena.cli.console import Console
-from navarena.core.errors import NavarenaError
-from navarena.core.registry import Registry
-
-Kind = Literal["protocols", "agents", "sensors", "scenes", "metrics", "corruptions", "augmentations"]
+from navarena.core.errors import NavarenaError, require_name
+from navarena.core.registry import load_target
 
 
 @dataclass(frozen=True)
 class List:
-    """Name what can be chosen, objects that other installed packages add included."""
+    """List names with descriptions, those of installed packages included. KIND is one of
 
-    kind: tyro.conf.Positional[Kind]
+    protocols, agents, sensors, encoders, scenes, scene-datasets, episode-formats, metrics, corruptions,
+    augmentations, gymnasium.
+    """
+
+    kind: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="KIND")]
     """What to list."""
     json: bool = False
     """Print one JSON document instead of a table."""
@@ -26,28 +28,17 @@ class List:
     def run(self, console: Console) -> int:
         """Print the list; returns the exit code."""
         items = list_items(self.kind)
-        if not items:
+        columns = [
+            key
+            for key in dict.fromkeys(key for item in items for key in item)
+            if key != "target" and not any(isinstance(item.get(key), list) for item in items)
+        ]
+        if items:
+            console.table(self.kind, columns, [[_cell(item.get(key)) for key in columns] for item in items])
+        else:
             console.text(f"no {self.kind} are registered")
-            console.result({"kind": self.kind, "items": []})
-            return 0
-        columns = [key for key, value in items[0].items() if key != "target" and not isinstance(value, list)]
-        console.table(self.kind, columns, [[_cell(item[key]) for key in columns] for item in items])
         console.result({"kind": self.kind, "items": items})
         return 0
-
-
-def list_items(kind: Kind) -> list[dict[str, Any]]:
-    """One mapping for each object of `kind`, with at least its name, description and target."""
-    listers: dict[Kind, Callable[[], list[dict[str, Any]]]] = {
-        "protocols": _list_protocols,
-        "agents": _list_agents,
-        "sensors": _list_sensors,
-        "scenes": _list_scenes,
-        "metrics": _list_metrics,
-        "corruptions": _list_corruptions,
-        "augmentations": _list_augmentations,
-    }
-    return listers[kind]()
 
 
 def _cell(value: object) -> object:
@@ -56,97 +47,100 @@ def _cell(value: object) -> object:
     return value
 
 
-def _describe(registry: Registry) -> list[dict[str, Any]]:
-    """name, description and target of everything in `registry`; one that fails to load says why."""
-    rows = []
-    for name, target in registry.targets().items():
-        try:
-            description = first_line(registry.get(name))
-        except (ImportError, NavarenaError) as error:
-            description = f"cannot be loaded: {error}"
-        rows.append({"name": name, "description": description, "target": target})
-    return rows
-
-
 def first_line(obj: object) -> str:
     """The first line of the docstring of `obj`, a class or function; "" without one."""
     return (inspect.getdoc(obj) or "").split("\n")[0]
 
 
-def _list_protocols() -> list[dict[str, Any]]:
-    from navarena.tasks.catalog import TASKS, get_task
+def _describe_protocol(name: str, _: Any) -> dict[str, Any]:
+    from navarena.tasks.catalog import get_task
 
-    found = _describe(TASKS)
-    for row in found:
-        task = get_task(row["name"])
-        row.update(
-            dataset=task.default_dataset,
-            max_steps=task.max_steps,
-            actions=list(task.actions),
-            sensors=list(task.sensors),
-            metrics=list(task.metrics),
-        )
-    return found
+    task = get_task(name)
+    return {
+        "dataset": task.default_dataset,
+        "max_steps": task.max_steps,
+        "actions": list(task.actions),
+        "sensors": list(task.sensors),
+        "metrics": list(task.metrics),
+    }
 
 
-def _list_agents() -> list[dict[str, Any]]:
-    from navarena.agents.catalog import AGENTS
-
-    return _describe(AGENTS)
-
-
-def _list_sensors() -> list[dict[str, Any]]:
-    from navarena.simulation.sensors.catalog import SENSORS
-    from navarena.tasks.sensors.catalog import GOAL_SENSORS
-
-    return [
-        {**row, "of": owner}
-        for owner, registry in (("body", SENSORS), ("goal", GOAL_SENSORS))
-        for row in _describe(registry)
-    ]
+def _describe_scenes(_: str, scenes: Any) -> dict[str, Any]:
+    return {
+        "description": scenes.description,
+        "splits": {split: len(ids) for split, ids in scenes.splits.items()},
+        "example": next((ids[0] for ids in scenes.splits.values() if ids), ""),
+    }
 
 
-def _list_scenes() -> list[dict[str, Any]]:
-    from navarena.scenes.catalog import SCENE_SETS, scene_sets
+def _describe_metric(_: str, metric: Any) -> dict[str, Any]:
+    return {"description": first_line(metric.compute), "unit": metric.unit, "better": metric.better or ""}
 
-    targets = SCENE_SETS.targets()
-    return [
+
+def _describe_gymnasium(name: str, task: Any) -> dict[str, Any]:
+    from navarena.gym import gymnasium_id
+
+    return {"name": gymnasium_id(name, f":{task.__name__}"), "protocol": name}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How one kind of names is listed.
+
+    Attributes:
+        registries: "module:attribute" of each registry, by what its names are of; "" for one registry.
+        describe: further fields of a name and its object; they may replace its name and description.
+    """
+
+    registries: Mapping[str, str]
+    describe: Callable[[str, Any], dict[str, Any]] = field(default=lambda name, found: {})
+
+
+LISTINGS: Mapping[str, Listing] = {
+    "protocols": Listing({"": "navarena.tasks.catalog:TASKS"}, _describe_protocol),
+    "agents": Listing({"": "navarena.agents.catalog:AGENTS"}),
+    "sensors": Listing(
         {
-            "name": name,
-            "description": scene_set.description,
-            "splits": {split: len(ids) for split, ids in scene_set.splits.items()},
-            "example": next((ids[0] for ids in scene_set.splits.values() if ids), ""),
-            "target": targets.get(name, ""),
+            "body": "navarena.simulation.sensors.catalog:SENSORS",
+            "goal": "navarena.tasks.sensors.catalog:GOAL_SENSORS",
         }
-        for name, scene_set in scene_sets().items()
-    ]
+    ),
+    "encoders": Listing(
+        {"": "navarena.agents.encoders.catalog:ENCODERS"},
+        lambda name, encoder: {"needs": "weights, as name:PATH" if encoder.needs_weights else ""},
+    ),
+    "scenes": Listing({"": "navarena.scenes.catalog:SCENE_SETS"}, _describe_scenes),
+    "scene-datasets": Listing(
+        {"": "navarena.scenes.datasets.catalog:DATASETS"},
+        lambda name, dataset: {"layout": dataset.layout},
+    ),
+    "episode-formats": Listing(
+        {"": "navarena.episodes.exchange.detection:EPISODE_FORMATS"},
+        lambda name, layout: {"description": layout.title, "task": layout.task},
+    ),
+    "metrics": Listing({"": "navarena.metrics.catalog:METRICS"}, _describe_metric),
+    "corruptions": Listing({"": "navarena.corruptions.catalog:CORRUPTIONS"}),
+    "augmentations": Listing({"": "navarena.corruptions.catalog:AUGMENTATIONS"}),
+    "gymnasium": Listing({"": "navarena.tasks.catalog:TASKS"}, _describe_gymnasium),
+}
+"""Kind -> how it is listed; gymnasium.make("navarena.gym:NAME") takes the names of the last one."""
 
 
-def _list_metrics() -> list[dict[str, Any]]:
-    from navarena.metrics.catalog import METRICS, get_metric
+def list_items(kind: str) -> list[dict[str, Any]]:
+    """name, description, target and further fields of everything of a kind; UnknownNameError for no kind.
 
+    What fails to load says so in its description.
+    """
+    listing = LISTINGS[require_name("kind of names", kind, LISTINGS)]
     rows = []
-    for name, target in METRICS.targets().items():
-        metric = get_metric(name)
-        rows.append(
-            {
-                "name": name,
-                "description": first_line(metric.compute),
-                "unit": metric.unit,
-                "better": metric.better or "",
-                "target": target,
-            }
-        )
+    for owner, place in listing.registries.items():
+        registry = load_target(place)
+        for name, target in registry.targets().items():
+            row = {"name": name, "description": "", "target": target}
+            try:
+                found = registry.get(name)
+                row |= {"description": first_line(found)} | listing.describe(name, found)
+            except (ImportError, NavarenaError) as error:
+                row["description"] = f"cannot be loaded: {error}"
+            rows.append(row | {"of": owner} if owner else row)
     return rows
-
-
-def _list_corruptions() -> list[dict[str, Any]]:
-    from navarena.corruptions.catalog import CORRUPTIONS
-
-    return _describe(CORRUPTIONS)
-
-
-def _list_augmentations() -> list[dict[str, Any]]:
-    from navarena.corruptions.catalog import AUGMENTATIONS
-
-    return _describe(AUGMENTATIONS)

@@ -8,6 +8,7 @@ them, as in the paper), or from a run (`replay_coverage`: its agent and oracle p
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -53,7 +54,7 @@ TOGETHER = 32
 LIMIT = 30
 """Episodes up to which curves run, as in the paper's figure."""
 
-Seen = Bool[np.ndarray, "..."]
+Seen: TypeAlias = Bool[np.ndarray, "..."]
 """Cells (R, C) of a house, or nodes (V,) of all graphs."""
 
 

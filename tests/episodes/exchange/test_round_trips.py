@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from navarena.episodes.exchange import FORMATS, EpisodeFileWarning, encode_document, open_episode_file
+from navarena.episodes.exchange import EPISODE_FORMATS, EpisodeFileWarning, encode_document, open_episode_file
 from navarena.episodes.exchange.records import decode_record, encode_record
 
 from .samples import HM3D, LAYOUTS, POINTNAV, episodes_of, exact, store
@@ -32,7 +32,7 @@ def test_every_layout_is_told_by_its_content_and_comes_back(tmp_path, name, suff
     layout, content = LAYOUTS[name]
     path = store(tmp_path / f"whatever{suffix}", content)
     file = open_episode_file(path)
-    assert file.format is FORMATS[layout]
+    assert file.format is EPISODE_FORMATS.get(layout)
     copied = tmp_path / f"copy{suffix}"
     file.write(copied)
     written = copied.read_bytes()
@@ -114,7 +114,7 @@ NUMBER = st.integers(-1000, 1000) | st.floats(-1e6, 1e6)
 @settings(max_examples=40, deadline=None)
 @given(more=st.dictionaries(st.text(min_size=1), JSON, max_size=3), place=st.tuples(NUMBER, NUMBER, NUMBER))
 def test_any_number_and_any_unknown_field_survives(more, place):
-    kind = FORMATS["habitat-pointnav"].record
+    kind = EPISODE_FORMATS.get("habitat-pointnav").record
     known = POINTNAV["episodes"][0]
     content = {**more, **known, "start_position": list(place), "info": {**more, **known["info"]}}
     record = decode_record(json.dumps(content).encode(), kind, "here")

@@ -40,7 +40,7 @@ class ImageSettings:
 
 
 class ImagesEncoder(GoalEncoder):
-    """Colour and orientation histograms of what is in the middle; likeness is Hellinger's affinity.
+    """Histograms of colours and edge directions in the middle of images; Hellinger affinity.
 
     Colours count by how near the middle they are, edges by direction in each of a grid of cells. A view
     should be centred on the object that it shows, as the images of goals are.

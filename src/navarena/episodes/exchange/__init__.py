@@ -1,6 +1,6 @@
 """Episode files of other projects, read and written without loss."""
 
-from navarena.episodes.exchange.detection import ADDED_FORMATS, FORMATS
+from navarena.episodes.exchange.detection import EPISODE_FORMATS
 from navarena.episodes.exchange.episode_file import EpisodeFile, open_episode_file
 from navarena.episodes.exchange.export import EXPORTS, make_document
 from navarena.episodes.exchange.format import (
@@ -24,9 +24,8 @@ from navarena.episodes.exchange.vocabulary import (
 )
 
 __all__ = [
-    "ADDED_FORMATS",
+    "EPISODE_FORMATS",
     "EXPORTS",
-    "FORMATS",
     "Document",
     "EpisodeFile",
     "EpisodeFileWarning",

@@ -22,27 +22,23 @@ from navarena.episodes.exchange.robothor import (
     ROBUSTNAV_POINTNAV,
 )
 
-FORMATS: dict[str, EpisodeFormat] = {
-    one.name: one
-    for one in (
-        HABITAT_POINTNAV,
-        HABITAT_OBJECTNAV_MP3D,
-        HABITAT_OBJECTNAV_HM3D,
-        INSTANCE_IMAGENAV,
-        OVON,
-        GOAT_BENCH,
-        MULTION,
-        ROBOTHOR_2020,
-        ROBOTHOR_2021,
-        ROBUSTNAV_POINTNAV,
-        ROBUSTNAV_OBJECTNAV,
-        R2R_CE,
-    )
+_OWN = {
+    "habitat-pointnav": "navarena.episodes.exchange.habitat_pointnav:HABITAT_POINTNAV",
+    "habitat-objectnav-mp3d": "navarena.episodes.exchange.habitat_objectnav:HABITAT_OBJECTNAV_MP3D",
+    "habitat-objectnav-hm3d": "navarena.episodes.exchange.habitat_objectnav:HABITAT_OBJECTNAV_HM3D",
+    "instance-imagenav": "navarena.episodes.exchange.instance_imagenav:INSTANCE_IMAGENAV",
+    "ovon": "navarena.episodes.exchange.habitat_objectnav:OVON",
+    "goat-bench": "navarena.episodes.exchange.goat_bench:GOAT_BENCH",
+    "multion": "navarena.episodes.exchange.multion:MULTION",
+    "robothor-2020": "navarena.episodes.exchange.robothor:ROBOTHOR_2020",
+    "robothor-2021": "navarena.episodes.exchange.robothor:ROBOTHOR_2021",
+    "robustnav-pointnav": "navarena.episodes.exchange.robothor:ROBUSTNAV_POINTNAV",
+    "robustnav-objectnav": "navarena.episodes.exchange.robothor:ROBUSTNAV_OBJECTNAV",
+    "r2r-ce": "navarena.episodes.exchange.r2r_ce:R2R_CE",
 }
-"""Name -> format, for every format that comes with navarena."""
 
-ADDED_FORMATS = Registry("episode format", {}, "navarena.episode_formats")
-"""Name -> EpisodeFormat of installed packages, which are asked first."""
+EPISODE_FORMATS = Registry("episode format", _OWN, "navarena.episode_formats")
+"""Name -> EpisodeFormat; those of installed packages are asked first."""
 
 _OTHERS = {
     "instructions": "Room-to-Room",
@@ -70,8 +66,8 @@ def detect_format(content: Content) -> EpisodeFormat | None:
     if found is None and not is_empty:
         shown = ", ".join(sorted(episode or content.top)[:8]) or "none"
         raise FileError(
-            f"expected an episode file of one of the formats {', '.join(FORMATS)}, got fields {shown} in "
-            f"{content.path}; check the path"
+            f"expected an episode file of one of the formats {', '.join(EPISODE_FORMATS.names())}, got "
+            f"fields {shown} in {content.path}; check the path, or `navarena list episode-formats`"
         )
     return found
 
@@ -79,7 +75,7 @@ def detect_format(content: Content) -> EpisodeFormat | None:
 @cache
 def _added_formats() -> tuple[EpisodeFormat, ...]:
     """The formats of installed packages; reading entry points takes tens of milliseconds."""
-    return tuple(ADDED_FORMATS.get(name) for name in ADDED_FORMATS.names())
+    return tuple(EPISODE_FORMATS.get(name) for name in EPISODE_FORMATS.names() if name not in _OWN)
 
 
 def _format_of_list(episode: Mapping[str, Any]) -> EpisodeFormat | None:
