@@ -134,5 +134,5 @@ def test_a_package_of_ones_own_needs_only_what_is_exported() -> None:
     assert len(imported) > 20 and not hidden
     project = next(fence for fence in fences if fence.language == "toml")
     shown = tomllib.loads(project.code)["project"]["entry-points"]
-    registries = (load_target(place) for listing in LISTINGS.values() for place in listing.registries.values())
-    assert set(shown) == {registry.group for registry in registries} | {RECIPES.group}
+    places = [place for listing in LISTINGS.values() for place in listing.registries.values()]
+    assert set(shown) == {load_target(place).group for place in places} | {RECIPES.group}
