@@ -16,7 +16,7 @@ from navarena.tasks.task import Actions, Task, TaskRules
 
 
 class Boundary(enum.IntEnum):
-    """What ended just before a start, and so which memory an agent must drop.
+    """Boundary before a start: it says which memory an agent must drop.
 
     The members are ordered: memory that lasts for one of them is dropped at that boundary
     and at every greater one. An agent that maps a scene drops its map at SCENE; one without

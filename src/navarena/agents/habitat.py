@@ -37,7 +37,7 @@ _THEIR_NAMES = {ours: theirs for theirs, ours in OUR_NAMES.items()}
 
 @runtime_checkable
 class StandardAgent(Protocol):
-    """What `habitat.Agent` asks for."""
+    """Interface of `habitat.Agent`."""
 
     def reset(self) -> Any:
         """A new episode begins."""

@@ -96,7 +96,7 @@ def _describe_estimates(estimates: Any) -> dict[str, Any]:
 
 
 def describe_comparison(result: Comparison) -> dict[str, Any]:
-    """What --json prints of a comparison, without breakdowns."""
+    """JSON output of a comparison, without breakdowns."""
     return {
         "runs": [
             {

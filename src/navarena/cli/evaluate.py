@@ -132,7 +132,7 @@ def _print_tables(console: Console, evaluation: Evaluation) -> None:
 
 
 def describe_evaluation(evaluation: Evaluation, report: Path, seconds: float) -> dict[str, Any]:
-    """What --json prints; `seconds` is the wall-clock time of the command."""
+    """JSON output; `seconds` is the wall-clock time of the command."""
     import msgspec
 
     summary: dict[str, Any] = msgspec.to_builtins(evaluation.summary)

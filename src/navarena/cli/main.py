@@ -21,7 +21,7 @@ INTERRUPTED = 130
 
 @runtime_checkable
 class Command(Protocol):
-    """What `main` needs of a subcommand."""
+    """Interface of a subcommand."""
 
     json: bool
 
@@ -32,7 +32,7 @@ class Command(Protocol):
 
 @dataclass(frozen=True)
 class Entry:
-    """A subcommand: where its dataclass stands ("module:Class") and one line of help."""
+    """A subcommand: its dataclass as "module:Class", and one line of help."""
 
     target: str
     help: str

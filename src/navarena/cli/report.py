@@ -130,7 +130,7 @@ class Report:
 
 
 def describe_runs(contestants: Sequence[Contestant]) -> list[dict[str, object]]:
-    """What --json prints of each run."""
+    """JSON output of each run."""
     return [
         {
             "label": one.label,
@@ -144,7 +144,7 @@ def describe_runs(contestants: Sequence[Contestant]) -> list[dict[str, object]]:
 
 
 def describe_video(video: VideoCard) -> dict[str, object]:
-    """What --json prints of a video; `file` is null where it is in the page."""
+    """JSON output of a video; `file` is null where it is in the page."""
     return {
         "label": video.run,
         "episode_id": video.episode_id,

@@ -81,7 +81,7 @@ def draw_examples(columns: Sequence[Robustness], scene: str | None) -> bytes | N
 
 
 def describe_robustness(one: Robustness) -> dict[str, Any]:
-    """What --json prints of an agent on a protocol."""
+    """JSON output of an agent on a protocol."""
     return {
         "protocol": one.protocol,
         "agent": one.agent,

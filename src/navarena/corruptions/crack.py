@@ -1,4 +1,4 @@
-"""Cracked glass: where its fractures run, and what they do to an image seen through it.
+"""Cracked glass: random fractures, and the image seen through them.
 
 A stone hits the glass in one point. Fractures run outwards from there and fork; shorter ones join them
 around the point; between them lie shards, each turned a little and hence showing a displaced part of
@@ -62,7 +62,7 @@ class Fracture:
 
 @dataclass(frozen=True)
 class CrackedGlass:
-    """What cracked glass does to an image of H x W pixels.
+    """Displacement and light of an image of H x W pixels behind cracked glass.
 
     Attributes:
         source: (H W,) int32 index of the pixel that is seen in each pixel.

@@ -21,7 +21,7 @@ from navarena.corruptions.pixel_kernels import add_colour, cover_with_colour
 
 @dataclass(frozen=True)
 class Drops:
-    """What is on the lens.
+    """Settings of drops on the lens.
 
     Attributes:
         level, spread: mean and standard deviation of the liquid per pixel before it runs together.

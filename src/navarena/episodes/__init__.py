@@ -1,4 +1,4 @@
-"""Episodes: where to start and what to find."""
+"""Episodes: a start and a goal each."""
 
 from navarena.episodes.catalog import RECIPES, load_episodes, make_episodes
 from navarena.episodes.dataset import EpisodeDataset, load_episode_file, save_episodes

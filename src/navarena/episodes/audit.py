@@ -55,7 +55,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with one episode, or (episode_id empty) with the goals of a scene."""
+    """A fault of one episode, or (episode_id empty) of the goals of a scene."""
 
     episode_id: str
     scene_id: str
@@ -290,7 +290,7 @@ def find_wrong_instances(
     instances: Sequence[ObjectInstance],
     view_points: ViewPointSettings | None = None,
 ) -> Iterator[str]:
-    """What is wrong with the list of the objects of a category; nothing where the scene has no objects.
+    """Faults of the list of the objects of a category; nothing where the scene has no objects.
 
     Generators drop objects that are seen from nowhere: one that is not listed is an error where it has view
     points by the rule `view_points`, or without a rule, where a floor is near it.

@@ -1,4 +1,4 @@
-"""An episode: where to start and what to find."""
+"""Episodes: a start and a goal each."""
 
 from dataclasses import dataclass
 

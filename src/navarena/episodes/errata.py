@@ -48,7 +48,7 @@ def load_errata() -> tuple[Erratum, ...]:
 def find_errata(
     dataset: str, split: str | None = None, protocol: str = "", scenes: frozenset[str] | None = None
 ) -> tuple[Erratum, ...]:
-    """What is known of a list.
+    """Known errors of a list.
 
     Args:
         dataset: its data set, or its format.

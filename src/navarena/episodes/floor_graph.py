@@ -19,7 +19,7 @@ DRAWN = 2000
 
 @dataclass(frozen=True)
 class FloorGraphSettings:
-    """How dense the graph is.
+    """Settings of a floor graph: distances between its nodes.
 
     Attributes:
         spacing: metres, least distance along the floor between places on one level.

@@ -14,12 +14,12 @@ Rotation = tuple[float, float, float, float]
 
 
 class Goal(ABC):
-    """What is to be found. The kinds below are frozen dataclasses."""
+    """Goal of an episode. The kinds below are frozen dataclasses."""
 
     @property
     @abstractmethod
     def places(self) -> tuple[Position, ...]:
-        """Where it is: every place that fulfils the goal, or those to be visited, in order.
+        """Places of the goal: all that fulfil it, or those to be visited, in order.
 
         Metres, world frame; empty where the file does not say.
         """
@@ -153,7 +153,7 @@ class MultiGoal(Goal):
 
     @property
     def places(self) -> tuple[Position, ...]:
-        """Where the objects are, in order."""
+        """Places of the objects, in order."""
         return tuple(one.position for one in self.objects)
 
 

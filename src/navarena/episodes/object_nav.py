@@ -126,7 +126,7 @@ class ObjectNavRecipe(EpisodeRecipe):
 
     @property
     def view_points(self) -> ViewPointSettings:
-        """How the view points of its goals are found."""
+        """Settings of the view points of its goals."""
         return ViewPointSettings(
             self.categories, self.embodiment, min_island_radius=self.min_island_radius, tilts=self.tilts
         )

@@ -41,7 +41,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class SplitSize:
-    """How many episodes a split has, and where they come from.
+    """Size of a split, and the scenes of its episodes.
 
     Attributes:
         per_scene: episodes of each scene of the split of the same name.
@@ -114,7 +114,7 @@ class EpisodeRecipe(ABC):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What agents are given by number, in the order of the numbers; empty for points."""
+        """Goal categories by the numbers that agents observe; empty for points."""
         return ()
 
     @property

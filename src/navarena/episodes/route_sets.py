@@ -27,7 +27,7 @@ HOUSES = "houses-v1"
 
 @dataclass(frozen=True)
 class RouteSplit:
-    """What a split is made of.
+    """Definition of a split.
 
     Attributes:
         houses: split of `houses-v1` whose first `count` it takes.

@@ -1,4 +1,4 @@
-"""Where the scenes of an episode file are, when the user says so with --scenes."""
+"""Finds the scenes of an episode file in the folder that --scenes names."""
 
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath

@@ -36,7 +36,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How many numbers lie between edges.
+    """Histogram: numbers of values between edges.
 
     Attributes:
         edges: B + 1 ascending numbers. The last bin reaches to the largest value and may be wider.

@@ -230,7 +230,7 @@ def count_tours(lists: TourLists) -> TourStatistics:
 
 @dataclass(frozen=True)
 class GapStatistics:
-    """How far it is from the end of an episode to the start of the next, along the graph.
+    """Distances from the end of an episode to the start of the next, along the graph.
 
     Attributes:
         mean: metres.

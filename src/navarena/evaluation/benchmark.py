@@ -76,7 +76,7 @@ class Batch(Protocol):
 
 @runtime_checkable
 class BatchAgent(Protocol):
-    """What the runner calls of an agent; navarena.agents.Agent is one."""
+    """Interface of agents as the runner calls them; navarena.agents.Agent is one."""
 
     sensors: tuple[str, ...]
 
@@ -95,7 +95,7 @@ class BatchAgent(Protocol):
 
 @runtime_checkable
 class Setup(Protocol):
-    """How a process makes its batch and its agent. It travels to worker processes by pickle."""
+    """Factory of a process's batch and agent. It travels to worker processes by pickle."""
 
     def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
         """A batch of `slots` environments that computes `sensors` and nothing else."""

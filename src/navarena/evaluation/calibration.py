@@ -32,7 +32,7 @@ NAME = "calibration"
 
 @dataclass(frozen=True)
 class Calibration:
-    """What an agent adapts in.
+    """Calibration of an agent: episodes and steps in which it adapts.
 
     Attributes:
         steps: that it may take, over all environments together.
@@ -56,7 +56,7 @@ class Calibration:
 def plan_calibration(
     task: Task, evaluated: Sequence[Episode], steps: int, given: EpisodeDataset | None = None
 ) -> Calibration:
-    """What an agent adapts in before `evaluated`.
+    """The calibration that precedes the episodes `evaluated`.
 
     Args:
         task: of both.

@@ -113,7 +113,7 @@ class SeedScores:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found.
+    """Result of `compare`.
 
     Attributes:
         contestants: in the given order; the first is what the others are compared with.

@@ -38,7 +38,7 @@ from navarena.tasks.task import Actions
 
 @runtime_checkable
 class RowSink(Protocol):
-    """Where finished rows go; JournalWriter is one."""
+    """Sink of finished rows; JournalWriter is one."""
 
     def append(self, row: Row) -> None:
         """Keep `row`."""
@@ -47,7 +47,7 @@ class RowSink(Protocol):
 
 @dataclass
 class _Slot:
-    """What runs in one slot: the place in its group, and which of its episodes are journaled.
+    """State of one slot: the place in its group, and which of its episodes are journaled.
 
     `is_fresh` says that the agent has seen nothing yet of what comes next in the group's memory.
     """

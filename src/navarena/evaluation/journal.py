@@ -37,7 +37,7 @@ def is_broken(status: Status) -> bool:
 
 
 class GoalsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an episode with several goals in order leaves behind beside its metrics.
+    """Record of an episode with several goals in order, beside its metrics.
 
     Attributes:
         legs: metres, geodesic: start to first goal, first to second, ...; None without a path.
@@ -52,7 +52,7 @@ class GoalsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class TourRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an episode of a tour leaves behind beside its metrics; the numbers of tours follow from these.
+    """Record of an episode of a tour, beside its metrics; the numbers of tours follow from these.
 
     Attributes:
         tour_id: of the tour.

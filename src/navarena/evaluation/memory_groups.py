@@ -42,7 +42,7 @@ class MemoryGroup:
 
 
 def make_groups(episodes: Sequence[Episode], finished: set[str], forget: Forget) -> list[MemoryGroup]:
-    """What is left to run: tours, single episodes outside tours, or scenes if memory lasts for them.
+    """Groups that are left to run: tours, single episodes outside tours, or scenes if memory lasts for them.
 
     Args:
         episodes: in evaluation order.
@@ -69,7 +69,7 @@ def shuffle_groups(groups: Sequence[MemoryGroup], seed: int) -> list[MemoryGroup
 
 
 def start_boundary(group: MemoryGroup, place: int, is_fresh: bool, forget: Forget) -> Boundary:
-    """What ended before episode `place` of a group, for an agent that has seen the ones before it, if any.
+    """The boundary before episode `place` of a group, for an agent that has seen the ones before it, if any.
 
     Args:
         group: of the episode.

@@ -39,7 +39,7 @@ PLACE_AGREEMENT = 0.05
 
 @dataclass(frozen=True)
 class OfficialResults:
-    """What a file of results holds.
+    """Content of a file of results.
 
     Attributes:
         identity: marked as imported.
@@ -73,7 +73,7 @@ class UnityAction(msgspec.Struct, frozen=True):
 
 
 class RobothorEpisode(msgspec.Struct, frozen=True):
-    """What the challenge's code keeps of an episode."""
+    """Record of an episode by the challenge's code."""
 
     trajectory: list[UnityPose]
     actions_taken: list[UnityAction]
@@ -107,7 +107,7 @@ class RawMetrics(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class ShortestPath:
-    """What an episode file says of an episode: metres along the shortest path, its start (x, z) in Unity."""
+    """Shortest path of an episode in a file: metres along the shortest path, its start (x, z) in Unity."""
 
     scene_id: str
     length: float

@@ -24,7 +24,7 @@ IMPORTED = "imported"
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a run is.
+    """Record of a run: its settings, versions and machine.
 
     Attributes:
         format: of this file.
@@ -75,7 +75,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def platform(self) -> tuple[str, ...]:
-        """What must be equal for floats to come out bit for bit the same."""
+        """The platform: results are equal bit for bit where it is equal."""
         machine = (str(self.hardware["system"]), str(self.hardware["machine"]))
         return (*machine, *(f"{name} {version}" for name, version in sorted(self.versions.items())))
 

@@ -64,7 +64,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Replay:
-    """What a replay found.
+    """Result of a replay.
 
     Attributes:
         folder: of the run.
@@ -166,7 +166,7 @@ def is_same_platform(record: RunRecord) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What re-executing a row's actions led to.
+    """Result of executing a row's actions again.
 
     Attributes:
         trajectory: up to the end of the episode or of the actions.
@@ -187,7 +187,7 @@ Watch = Callable[[Batch, Mapping[int, Row]], object]
 
 @dataclass
 class _Cursor:
-    """How far the rows of one slot have been re-executed: those of a tour, or a single one."""
+    """Progress in the rows of one slot: those of a tour, or a single one."""
 
     pairs: Sequence[tuple[Row, Episode]]
     place: int = 0

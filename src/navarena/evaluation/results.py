@@ -1,4 +1,4 @@
-"""What derives from the journals: the checked rows, summary.json and episodes.parquet."""
+"""Results derived from the journals: the checked rows, summary.json and episodes.parquet."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -34,7 +34,7 @@ CLEAN_NAME = "clean"
 
 SIGHT, MOTION, POSE, GOAL = "sight", "motion", "pose", "goal"
 KINDS = (SIGHT, MOTION, POSE, GOAL)
-"""What corruptions act on."""
+"""Kinds of corruptions, by what they act on."""
 
 ORDER = (*GRADED, *UNGRADED, *(text.partition(":")[0] for text in DYNAMICS))
 """Corruptions as the suites list them; others follow by name, and pairs after all."""

@@ -23,7 +23,7 @@ from navarena.tasks.task import Actions
 
 @dataclass(frozen=True)
 class TourPlace:
-    """Where an episode stands in its tour.
+    """Place of an episode in its tour.
 
     Attributes:
         tour_id: of the tour.

@@ -158,7 +158,7 @@ class EvaluationSettings:
 
 @dataclass(frozen=True)
 class EpisodeRules:
-    """How episodes are run, beside the rules of the protocol; see EvaluationSettings.
+    """Rules of the evaluation for episodes, beside those of the protocol; see EvaluationSettings.
 
     Attributes:
         seed: of the agent.

@@ -106,7 +106,7 @@ def _work(connection: Connection, order: WorkOrder) -> None:
 
 
 class _Worker:
-    """What the driver knows of one worker process."""
+    """One worker process, as the driver sees it."""
 
     def __init__(self, process: BaseProcess, order: WorkOrder) -> None:
         self.process, self.order = process, order

@@ -50,7 +50,7 @@ def find_reachable_floor(navmesh: NavMesh, start: Float[np.ndarray, "3"]) -> Rea
 
 
 class Coverage:
-    """What N bodies have seen of the floors that they can reach; what was seen once stays seen.
+    """Coverage of the floors that N bodies can reach; what was seen once stays seen.
 
     Args:
         floors: one for each body, in the frame of its map.

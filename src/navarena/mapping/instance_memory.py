@@ -48,7 +48,7 @@ ViewMatcher = Callable[[Views], Float32[np.ndarray, "n"]]
 
 @dataclass(frozen=True)
 class InstanceSettings:
-    """What is remembered of objects.
+    """Settings of instance memory.
 
     Attributes:
         max_instances: for each agent; then the object with the worst views makes room.

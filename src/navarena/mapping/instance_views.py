@@ -14,7 +14,7 @@ from navarena.mapping.image_checks import require_poses
 
 @dataclass(frozen=True, eq=False)
 class SegmentedImage:
-    """What one look shows.
+    """One segmented image with depth and pose.
 
     Attributes:
         segments: (H, W) int32, number of the segment at each pixel; 0 or less is none.

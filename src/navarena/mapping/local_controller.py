@@ -66,12 +66,12 @@ def choose_turns(weights, row, column, heading, to_row, to_column, turn, step, t
 
 
 Move = Literal["forward", "left", "right", "arrived", "blocked"]
-"""What a body should do next."""
+"""Move of a body."""
 
 
 @dataclass(frozen=True)
 class SteeringSettings:
-    """What a body can do.
+    """Settings of steering: the moves of a body.
 
     Attributes:
         step: metres of one step ahead.

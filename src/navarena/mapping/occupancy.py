@@ -31,7 +31,7 @@ MAX_ROLL = 1e-3
 
 @dataclass(frozen=True)
 class OccupancySettings:
-    """What an occupancy map is like.
+    """Settings of occupancy maps.
 
     Attributes:
         cell: metres, side of a cell.

@@ -24,7 +24,7 @@ from navarena.simulation.body import Camera
 
 @dataclass(frozen=True)
 class RevealSettings:
-    """What a body uncovers from one place.
+    """Settings of the area that a body uncovers from one place.
 
     Attributes:
         fov: radians.

@@ -19,7 +19,7 @@ MAX_ROLL = 1e-3
 
 @dataclass(frozen=True)
 class ScanSettings:
-    """How scans are read and matched. The numbers are ours, chosen on 52 noisy walks through `houses-v1/val`.
+    """Settings of scan matching. The numbers are ours, chosen on 52 noisy walks through `houses-v1/val`.
 
     Attributes:
         min_range, max_range: metres between which depths are used.

@@ -43,7 +43,7 @@ VIEW_CELL = 0.1
 
 @dataclass(frozen=True)
 class SemanticMapSettings:
-    """What a semantic map is like.
+    """Settings of semantic maps.
 
     Attributes:
         column: metres, side of a column of the cloud.

@@ -34,7 +34,7 @@ COST_PER_CELL = 5 * BASE_WEIGHT
 
 @dataclass(frozen=True)
 class TerrainSettings:
-    """How an occupancy map becomes a terrain.
+    """Settings of terrains.
 
     Attributes:
         radius: metres, of the body.

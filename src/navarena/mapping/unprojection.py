@@ -18,7 +18,7 @@ from navarena.mapping.image_checks import require_poses
 
 @dataclass(frozen=True)
 class PointClouds:
-    """What N depth images saw.
+    """Points of N depth images.
 
     Attributes:
         points: (N, H, W, 3) float32 metres, world frame; the place of the camera where not `valid`.

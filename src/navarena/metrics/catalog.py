@@ -175,7 +175,7 @@ COMMON_METRICS = (
     "near_steps",
     "oracle_success",
 )
-"""What every evaluation computes beside the metrics of its protocol: they need nothing of the task."""
+"""Metrics of every evaluation, beside those of its protocol; they need nothing of the task."""
 
 METRICS = Registry(
     "metric",

@@ -39,7 +39,7 @@ SplReference = Literal["shortest", "path"]
 
 @dataclass(frozen=True)
 class PathScores:
-    """What one episode scored.
+    """Scores of one episode.
 
     Attributes:
         length: L_P, metres (TL).

@@ -31,7 +31,7 @@ from navarena.metrics.navigation import path_factor, soft_spl, spl, success
 from navarena.metrics.trajectory import Trajectory
 
 MODALITIES = ("object", "description", "image")
-"""How goals are given."""
+"""Modalities of goals."""
 
 LAST_PLACE = 5
 """Sub-tasks from the fifth on are taken together (paper, figure 6; spec 4.3)."""

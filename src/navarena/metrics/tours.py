@@ -37,7 +37,7 @@ Weighting = Literal["episodes", "changes"]
 
 @dataclass(frozen=True)
 class TourScoring:
-    """How tours are scored.
+    """Settings of the scores of tours.
 
     Attributes:
         reading: of t-nDTW.
@@ -185,7 +185,7 @@ def tour_success(
 
 @dataclass(frozen=True)
 class TourCoverage:
-    """What had been seen before each of the E episodes of a tour (Krantz et al. 2023, figure 2b).
+    """Coverage before each of the E episodes of a tour (Krantz et al. 2023, figure 2b).
 
     Attributes:
         next_path: (E,) share, in [0, 1], of what the described path of the episode shows.

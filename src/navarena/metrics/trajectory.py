@@ -20,7 +20,7 @@ def is_within(distance: float, success_distance: float) -> bool:
 
 @dataclass(frozen=True)
 class BodyRates:
-    """How far and how fast a body goes: what weighs turning against walking.
+    """Step sizes and speeds of a body, by which turning is weighed against walking.
 
     Attributes:
         step: metres of one forward action.

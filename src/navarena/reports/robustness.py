@@ -106,7 +106,7 @@ def _drop_cells(one: Robustness, changes: Mapping[str, PairedComparison]) -> lis
 
 
 def behaviour_table(one: Robustness) -> Table:
-    """What agents do under corruptions: failed actions, distances, stops."""
+    """Behaviour under corruptions: failed actions, distances, stops."""
     rows = (one.clean, *one.rows)
     names = [name for name in BEHAVIOUR if name in one.clean.estimates]
     columns = ("corruption", *(BEHAVIOUR_TITLES[name] for name in names), "premature stops", "missed stops")

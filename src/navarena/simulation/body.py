@@ -33,7 +33,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class Embodiment:
-    """What a robot is: the size that decides where it fits, its steps, its cameras.
+    """A robot: its size, steps, speeds and cameras.
 
     Attributes:
         name: such as "locobot".

@@ -1,4 +1,4 @@
-"""Where the cameras of N bodies are."""
+"""Poses of the cameras of N bodies."""
 
 # mypy: disable-error-code="no-untyped-def"
 

@@ -37,7 +37,7 @@ _RENDER_MESH_SOURCE = _HERE / "rendering" / "render_mesh.py"
 
 
 class World:
-    """What bodies of one kind move in and look at.
+    """A scene with its navmesh and render mesh for bodies of one kind.
 
     The navmesh is there from the start; the scene and its render mesh are loaded when they are
     first looked at, so that a run without images never opens them.

@@ -28,7 +28,7 @@ def find_task(task: str | TaskRules) -> TaskRules:
 
 @runtime_checkable
 class GroupSource(Protocol):
-    """Where environments draw what they run next."""
+    """Source from which environments draw what they run next."""
 
     def draw(self, generator: np.random.Generator) -> Sequence[Episode]:
         """The episodes of a tour in their order, or a single one."""

@@ -42,7 +42,7 @@ def cylinder_templates(radius: float) -> tuple[RenderMesh, ...]:
 
 @dataclass(frozen=True)
 class GoalKind:
-    """What goal objects look like.
+    """Appearance of goal objects.
 
     Attributes:
         classes: categories, by class id.

@@ -19,7 +19,7 @@ from navarena.tasks.success_zone import axis_distances
 
 @dataclass(frozen=True)
 class Ending:
-    """How a sub-task ended.
+    """End of a sub-task.
 
     Attributes:
         after: actions taken since the start of the episode.

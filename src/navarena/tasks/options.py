@@ -18,7 +18,7 @@ _WORDS: Mapping[Any, str] = {int: "a whole number", float: "a number", bool: "tr
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What most protocols leave to choose; the defaults are the protocol.
+    """Options of most protocols; the defaults are the protocol.
 
     Attributes:
         track: the RGB track has no depth.

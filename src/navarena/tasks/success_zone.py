@@ -15,7 +15,7 @@ from navarena.simulation.world import World
 
 @dataclass(frozen=True)
 class Sighting:
-    """How near O objects are, and how much of them is seen; see metrics.ObjectGoalTrajectory.
+    """Distances of O objects, and how much of them is seen; see metrics.ObjectGoalTrajectory.
 
     Attributes:
         distances: (O,) float64 metres.

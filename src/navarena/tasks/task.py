@@ -35,7 +35,7 @@ class Phase(enum.IntEnum):
 
 @dataclass(frozen=True)
 class OracleRules:
-    """What the oracle does between two episodes of a tour; the defaults are those of `ir2r-ce-v1`.
+    """Rules of the oracle phases between two episodes of a tour; the defaults are those of `ir2r-ce-v1`.
 
     Attributes:
         oracle_radius: metres, geodesic, within which the oracle has arrived: 0.25 (code; one step of
@@ -56,7 +56,7 @@ class OracleRules:
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one step meant for each of N slots; rows of inactive slots are 0 and False.
+    """Result of one step for each of N slots; rows of inactive slots are 0 and False.
 
     Attributes:
         reward: (N,) float64.
@@ -250,7 +250,7 @@ class Task(TaskRules, ABC):
         return np.asarray(state.distance[slots] < self.success_distance)
 
     def final_actions(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
-        """What a body that stands near the goal still has to do before it declares; nothing by default.
+        """Actions that a body near the goal still has to make before STOP; none by default.
 
         Names of actions that do not walk: where what counts is what the body sees, it turns there. None
         where no such actions help.

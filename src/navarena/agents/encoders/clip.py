@@ -28,7 +28,7 @@ CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
 
 @dataclass(frozen=True)
 class ImageInput:
-    """How an image becomes the input of a network.
+    """Settings for preparing images as the input of a network.
 
     Attributes:
         side: pixels of the square.
@@ -62,7 +62,7 @@ OPEN_CLIP_EXTRA = "open-clip"
 """Extra that installs open_clip; not part of `learn`, since its torchvision must match PyTorch's version."""
 
 PROMPT = "{}"
-"""What is asked of CLIP: the bare words, as GOAT-Bench does (spec ivln_goat 4.4)."""
+"""Prompt for CLIP: the bare words, as GOAT-Bench does (spec ivln_goat 4.4)."""
 
 
 class ClipEncoder(WeightsEncoder):

@@ -16,7 +16,7 @@ Image: TypeAlias = UInt8[np.ndarray, "_ _ 3"]
 
 @dataclass(frozen=True)
 class MatchSettings:
-    """How images are matched.
+    """Settings of image matching.
 
     Attributes:
         longest_side: pixels to which larger images are brought.

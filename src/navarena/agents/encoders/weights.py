@@ -14,7 +14,7 @@ from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
 from navarena.core.errors import FileError, InputError, require_extra
 
 EXTRA = "learn"
-"""What installs PyTorch, transformers and open_clip."""
+"""Extra that installs PyTorch and transformers."""
 
 
 class WeightsEncoder(GoalEncoder, ABC):

@@ -15,7 +15,7 @@ from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Task
 
 SENSORS = ("depth", "odometry")
-"""What learn_motions observes."""
+"""Sensors of learn_motions."""
 
 BAND = (0.4, 0.6)
 """Shares of the image's height and width between which depth shows whether the path ahead is free."""

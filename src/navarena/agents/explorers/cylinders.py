@@ -20,7 +20,7 @@ HEIGHT, WIDTH = 0.75, 0.2
 
 @dataclass(frozen=True)
 class CylinderSettings:
-    """What passes for a cylinder.
+    """Limits within which a patch of colour counts as a cylinder.
 
     Attributes:
         tolerance: greatest difference of a byte from a colour.

@@ -25,7 +25,7 @@ from navarena.mapping import (
 
 @dataclass(frozen=True)
 class ExplorerSettings:
-    """How a body explores.
+    """Settings of exploration.
 
     Attributes:
         terrain: how its map becomes a terrain.

@@ -1,4 +1,4 @@
-"""Goal finders: where the goal of an exploring agent is, for each kind of goal."""
+"""Goal finders locate the goal of an exploring agent; one for each kind of goal."""
 
 import math
 from abc import ABC, abstractmethod
@@ -127,7 +127,7 @@ class PointFinder(GoalFinder):
 
 
 class _Memory:
-    """What was seen of one object: some of its points, or the direction in which it lies."""
+    """Memory of one object: some of its points, or the direction in which it lies."""
 
     def __init__(self) -> None:
         self.points = np.zeros((0, 3))

@@ -35,7 +35,7 @@ class DepthView:
 
 @dataclass(frozen=True, eq=False)
 class Sighting:
-    """Where one image shows an object.
+    """Place of an object in one image.
 
     Attributes:
         points: (K, 3) metres, in the frame of the map, of pixels whose depth is known.

@@ -49,7 +49,7 @@ USUAL_SEARCH = SearchSettings()
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What to do: go to one of `instances`, or explore where there is none.
+    """Decision of a search: go to one of `instances`, or explore where there is none.
 
     Attributes:
         instances: the nearest of which is to be gone to.

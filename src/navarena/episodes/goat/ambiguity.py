@@ -32,7 +32,7 @@ class _Asked:
 
 
 def find_ambiguous_descriptions(world: World, episodes: Iterable[Episode]) -> Iterator[str]:
-    """What is wrong with the words of the goals of one scene, a line for each.
+    """Errors of the descriptions of one scene's goals, a line for each.
 
     The same words for two objects; and words whose facts, as far as they are understood, fit other objects
     as well as the one that is meant. Words that do not seem to fit the one that is meant (because they are

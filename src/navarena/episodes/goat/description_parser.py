@@ -37,7 +37,7 @@ _TURN = re.compile(
 
 @dataclass(frozen=True)
 class DescribedRelation:
-    """How an object lies to others.
+    """Relation of an object to others, as a description states it.
 
     Attributes:
         kind: of the relation.

@@ -22,12 +22,12 @@ MAX_PAIRED = 6
 """Objects around an object, largest in the image first, of which two may lie on both sides of it."""
 
 FACT_COUNTS = ((1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (0, 1), (0, 2), (0, 3))
-"""How many relations, and how many attributes besides the colour, are tried one after another."""
+"""Numbers of relations, and of attributes besides the colour, in the order in which they are tried."""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """How an object lies to one landmark, or between two."""
+    """Spatial relation of an object to one landmark, or to two."""
 
     kind: RelationKind
     landmarks: tuple[Landmark, ...]
@@ -130,7 +130,7 @@ class Describer:
         return None
 
     def _relations(self, obj: SceneObject, sight: DescriptionView) -> Iterator[Relation]:
-        """What may be claimed of `obj` and the objects around it, the most specific first; one for each."""
+        """Relations of `obj` to the objects around it, the most specific first; one for each."""
         eyes = np.array([sight.eye])
         around = [self._objects[number] for number in sight.neighbours]
         around = [one for one in around if one.category != obj.category]

@@ -25,7 +25,7 @@ from navarena.episodes.language import Landmark
 from navarena.simulation.world import World
 
 CAPTION_QUESTION = "Question: what does the {name} in the middle look like? Answer:"
-"""What the captioner is asked of the best image of an object."""
+"""Question to the captioner about the best image of an object."""
 
 PROMPT = """You write instructions for a robot that looks for one object in a house.
 Object: {name}
@@ -38,7 +38,7 @@ Write one instruction of at most {words} words that begins with "Instruction: Fi
 above, say how it looks, in which room it is and how it lies to the things around it. Use nothing that is not
 said above. The instruction must fit this object alone.
 Instruction:"""
-"""What the model of language is asked, in the order of the paper's template."""
+"""Prompt for the language model, in the order of the paper's template."""
 
 BEGINNING = re.compile(
     r"^\W*(instruction\s*:)?\s*(please\s+)?"

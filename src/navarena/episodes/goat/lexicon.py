@@ -33,7 +33,7 @@ SIZES = {
 ATTRIBUTES: tuple[str, ...] = tuple(
     sorted({*COLORS, *MATERIALS.values(), *PATTERNS.values(), *SHAPES, *SIZES.values()})
 )
-"""What can be said of an object: colours, materials, patterns, shapes and sizes, in one word or two."""
+"""Attributes of objects: colours, materials, patterns, shapes and sizes, in one word or two."""
 
 SPELLINGS = {"gray": "grey", "light gray": "light grey", "warm gray": "warm grey", "silver": "steel"}
 """Other words for colours."""
@@ -84,7 +84,7 @@ class ParsedText:
 
 
 def read_text(text: str) -> ParsedText:
-    """What is meant by a name or a description, such as "white sofa in the study, next to the desk."."""
+    """Parse a name or a description, such as "white sofa in the study, next to the desk."."""
     head: list[str] = []
     objects: list[Mention] = []
     attributes: list[Mention] = []

@@ -103,7 +103,7 @@ class GoatRecipe(EpisodeRecipe):
 
     @property
     def view_points(self) -> ViewPointSettings:
-        """How the view points of its goals are found."""
+        """Settings of the view points of its goals."""
         return GOAT_VIEW_POINTS
 
     def make(self, world: World, count: int, stream: Stream, first: int = 0) -> SceneBatch:

@@ -47,7 +47,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class DescriptionView:
-    """Where an object is looked at when it is described.
+    """View of an object by which it is described.
 
     Attributes:
         eye: (x, y, z) metres, world frame.

@@ -1,4 +1,4 @@
-"""How large an object's surface is, and the object alone as a mesh."""
+"""Surface areas of objects, and meshes of single objects."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a person sees of a house: its rooms, the portals between them, and the objects in each."""
+"""What instructions mention of a house: its rooms, the portals between them, and the objects in each."""
 
 from dataclasses import dataclass
 from itertools import pairwise

@@ -23,7 +23,7 @@ from navarena.scenes.scene_set import SceneSet
 from navarena.scenes.twin_ids import APARTMENT_SET, TWIN_SET
 
 TWIN_CORRUPTIONS = ("camera_calibration:2", "gaussian_noise:1", "pyrobot")
-"""What a robot suffers in every twin, as corruptions: there is one robot, so it is the same in all.
+"""Corruptions in every twin: there is one robot, so they are the same in all.
 
 Its camera sees 2 degrees less than it is said to, its images are noisy, and it moves as a real LoCoBot
 was measured to.

@@ -1,4 +1,4 @@
-"""Where a small object may be put in a furnished apartment, all places at once."""
+"""Places for small objects in a furnished apartment, all at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True)
 class NearFloor:
-    """Where a body comes near.
+    """Floor near which a body can come.
 
     Attributes:
         free: (nx, nz) bool, whether the middle of a body can be there, on the main part of the floor.

@@ -20,7 +20,7 @@ AREA_M2 = (40, 400)
 
 @dataclass(frozen=True)
 class HouseSettings:
-    """How a house is drawn.
+    """Settings of a house.
 
     Attributes:
         rooms: number of rooms, corridor included, 1 to 12, of a house with one storey; None draws it.

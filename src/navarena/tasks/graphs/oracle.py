@@ -1,4 +1,4 @@
-"""Where the oracle leads the body between two episodes of a tour."""
+"""Plans of the oracle that leads a body between two episodes of a tour."""
 
 from dataclasses import dataclass
 

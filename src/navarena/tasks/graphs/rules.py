@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GraphOracleRules:
-    """What the oracle phases of a tour show; the defaults give nothing away.
+    """Rules of the oracle phases of a tour: what they show; the defaults give nothing away.
 
     The last three make known flaws of the reference code available, for comparison.
 

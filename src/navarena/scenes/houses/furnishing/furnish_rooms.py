@@ -34,7 +34,7 @@ CURTAIN_PERCENT: Mapping[str, int] = {"living room": 75, "bedroom": 85, "dining 
 
 @dataclass(frozen=True)
 class Habits:
-    """What the rooms of a house have in common.
+    """Settings that the rooms of a house share.
 
     Attributes:
         style: palette.

@@ -148,7 +148,7 @@ def subtract_intervals(whole: tuple[int, int], taken: Sequence[tuple[int, int]])
 
 @dataclass(frozen=True)
 class WallHabits:
-    """How the walls of a storey open.
+    """Settings of the openings in the walls of a storey.
 
     Attributes:
         well: where flights of stairs are, so that no opening leads there; None without stairs.

@@ -11,7 +11,7 @@ SQUARE_METRE = 1_000_000
 
 @dataclass(frozen=True)
 class RoomKind:
-    """What is known of a kind of room before it is drawn.
+    """Requirements of a kind of room.
 
     Attributes:
         area: smallest and largest wish, square decimetres (100 = 1 m2).

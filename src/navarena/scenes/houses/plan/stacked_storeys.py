@@ -57,7 +57,7 @@ UPPER_FLOOR = {
 
 @dataclass(frozen=True)
 class Frame:
-    """What the storeys of a house have in common, millimetres.
+    """Frame that the storeys of a house share, millimetres.
 
     Attributes:
         length: along the corridor.

@@ -1,4 +1,4 @@
-"""Where the walls of a plan are, seen from above: the outer border and the cut through the walls."""
+"""Walls of a plan, seen from above: the outer border and the cut through the walls."""
 
 from collections.abc import Sequence
 from itertools import pairwise
