@@ -337,7 +337,3 @@ def test_other_episodes_options_and_sensors_are_refused():
         get_task("goat-v1+subtask_budget=-1")
     with pytest.raises(InputError, match="success"):
         get_task("goat-v1+success=never")
-    batch = make_batch("pointnav-v1", sensors=("image_goal",))
-    batch.start([0], [AHEAD])
-    with pytest.raises(InputError, match="expected a task of GOAT-Bench for the sensor 'image_goal'"):
-        _ = batch.observations

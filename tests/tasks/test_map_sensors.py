@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from navarena.core.errors import InputError, UnknownNameError
+from navarena.core.errors import UnknownNameError
 from navarena.mapping.occupancy import FREE, OCCUPIED
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
@@ -180,13 +180,6 @@ def test_batches_equal_single_slots():
         batch.step(np.full(3, action))
 
 
-def test_other_tasks_and_lifetimes_are_refused():
-    task = get_task("pointnav-v1")
-    worlds = WorldCache(task.embodiment)
-    for world in WORLDS:
-        worlds.add(world)
-    batch = NavigationBatch(task, 1, 1, ("oracle_map",), worlds)
-    with pytest.raises(InputError, match="expected MultiON"):
-        batch.start([0], episodes_for(task)[:1])
+def test_other_lifetimes_are_refused():
     with pytest.raises(UnknownNameError, match="lifetime of a map"):
         SemanticMapSensor(lifetime="forever")

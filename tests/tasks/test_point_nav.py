@@ -253,6 +253,21 @@ def test_a_sensor_of_somebody_else_needs_no_fork(monkeypatch):
     assert batch.observations["true_distance"][0] == pytest.approx(0.75)
 
 
+@pytest.mark.parametrize(
+    ("sensor", "kind"),
+    [
+        ("multiobjectgoal", "whose goals have classes"),
+        ("image_goal", "of GOAT-Bench"),
+        ("instruction_tokens", "whose goals are given by an instruction"),
+        ("oracle_map", "of MultiON"),
+    ],
+)
+def test_sensors_of_other_protocols_are_refused_by_the_name_of_the_protocol(sensor, kind):
+    message = f"expected a protocol {kind} for the sensor '{sensor}', got pointnav-v1"
+    with pytest.raises(InputError, match=message):
+        NavigationBatch(get_task("pointnav-v1"), 1, sensors=(sensor,), worlds=make_cache())
+
+
 def test_pointnav_robothor():
     """End within 0.2 m, that distance included, is worth 10."""
     task = get_task("pointnav-robothor-v1")

@@ -24,7 +24,7 @@ from navarena.tasks.recorder import Recorder
 from navarena.tasks.saved_state import Name, dump_state, load_state
 from navarena.tasks.sensors.catalog import GOAL_SENSORS, find_goal_sensor
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState
-from navarena.tasks.task import Actions, Phase, StepResult, Task
+from navarena.tasks.task import Actions, Phase, StepResult, Task, TaskState, require_state
 
 
 class NavigationBatch:
@@ -63,7 +63,9 @@ class NavigationBatch:
         self._goal_sensors = list(goals.values())
         others = [name for name in self.sensors if name not in goals]
         _require_known(task, others)
-        self.state = task.make_state(slots)
+        self.state: TaskState = task.make_state(slots)
+        for name, sensor in goals.items():
+            require_state(self.state, sensor.state_type, task, f"the sensor {name!r}")
         found_corruptions = join_corruptions(task.corruptions, corruptions)
         self._pipeline = make_pipeline(found_corruptions, slots, task.max_steps, task.actuation)
         self._goal_corruptions = GoalCorruptions(found_corruptions)

@@ -18,7 +18,7 @@ from navarena.tasks.goat_subtasks import Ending, SubtaskProgress, plan_subtasks
 from navarena.tasks.object_goal_task import require_world
 from navarena.tasks.options import apply_options
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState, ObjectNameGoal
-from navarena.tasks.task import Actions, StepResult, Task, TaskState
+from navarena.tasks.task import Actions, StepResult, Task
 
 VIEW_POINT_DISTANCE = 0.25
 """Metres, geodesic, strictly nearer (spec ivln_goat 4.2, code)."""
@@ -65,7 +65,7 @@ class GoatState(LifelongGoalState):
         return progress
 
 
-class Goat(Task):
+class Goat(Task[GoatState]):
     """Find one object after another, for as long as the episode lasts: the protocol `goat-v1`.
 
     ## Body
@@ -182,6 +182,7 @@ class Goat(Task):
     options_type: type | None = GoatOptions
     success_reward = SUBTASK_REWARD
     completion_reward = COMPLETION_REWARD
+    state_type = GoatState
 
     def __init__(self, options: SkillOptions = THE_PROTOCOL) -> None:
         self.options = options
@@ -189,10 +190,6 @@ class Goat(Task):
         self.subtask_budget = options.subtask_budget if isinstance(options, GoatOptions) else 0
         if options.success == "object":
             self.expert_distance = EXPERT_DISTANCE
-
-    def make_state(self, slots: int) -> GoatState:
-        """Fresh memory for `slots` slots."""
-        return GoatState(slots)
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth in its range; the category as text."""
@@ -203,12 +200,11 @@ class Goat(Task):
     def begin(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: GoatState,
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
         """Plan the sub-tasks of the episodes and give their first goals."""
-        state = require_state(state)
         for slot, episode in zip(slots.tolist(), episodes):
             state.progress[slot] = plan_subtasks(require_world(simulator, slot), episode)
             self._face_goal(simulator, state, slot)
@@ -234,12 +230,11 @@ class Goat(Task):
     def judge(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: GoatState,
         actions: Actions,
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
         """Reward progress and goals, go on to the next goal, end after the last and at STOP."""
-        state = require_state(state)
         progress = state.measure_moved(simulator)
         declared = active & self.is_stop(actions)
         stopped = active & (np.asarray(actions) == self.actions.index("stop")) & ~declared
@@ -286,30 +281,29 @@ class Goat(Task):
         return float(state.progress_of(slot).object_distances(position, self.embodiment.height)[0])
 
     def has_arrived(
-        self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
+        self, simulator: Simulator, state: GoatState, slots: Int64[np.ndarray, "k"]
     ) -> Bool[np.ndarray, "k"]:
         """(K,) bool: whether a declaration in `slots` (K,) would succeed now."""
-        state = require_state(state)
         if self.options.success == "viewpoint":
             return np.asarray(state.distance[slots] < VIEW_POINT_DISTANCE)
         metres = [self._object_distance(simulator, state, slot) for slot in slots.tolist()]
         return np.array(metres, float) <= OBJECT_DISTANCE
 
-    def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
+    def goal_ids(self, state: GoatState, slot: int) -> list[frozenset[int]]:
         """The objects of the scene that count for each sub-task; none where it is not labelled."""
-        subtasks = require_state(state).progress_of(slot).subtasks
+        subtasks = state.progress_of(slot).subtasks
         listed = [[one.object_id for one in subtask.instances] for subtask in subtasks]
         return [frozenset(int(one) for one in ids if one.isdecimal()) for ids in listed]
 
     def shortest_path(
-        self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
+        self, simulator: Simulator, state: GoatState, slot: int, start: Float[np.ndarray, "3"]
     ) -> Float[np.ndarray, "k 3"]:
         """(K, 3) metres: the path along all goals, each at its nearest view point; (0, 3) without one."""
-        return require_state(state).progress_of(slot).shortest_path(require_world(simulator, slot), start)
+        return state.progress_of(slot).shortest_path(require_world(simulator, slot), start)
 
-    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+    def complete(self, trajectory: Trajectory, state: GoatState, slot: int) -> Trajectory:
         """The record with how each sub-task ended; its start distance leads along all goals."""
-        progress = require_state(state).progress_of(slot)
+        progress = state.progress_of(slot)
         known = vars(trajectory) | {
             "start_distance": np.inf if trajectory.shortest is None else trajectory.shortest.length
         }
@@ -325,10 +319,3 @@ class Goat(Task):
             near_object=np.array([one.near_object for one in ends], bool),
             reached=np.array([self._counts(one) for one in ends], bool),
         )
-
-
-def require_state(state: TaskState) -> GoatState:
-    """`state`, which must be one that GOAT-Bench made; raises InputError."""
-    if not isinstance(state, GoatState):
-        raise InputError(f"expected the state of GOAT-Bench, got {type(state).__name__}; use make_state")
-    return state

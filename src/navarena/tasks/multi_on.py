@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
 
-from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import ObjectInstance
@@ -30,7 +29,7 @@ from navarena.tasks.multi_on_options import THE_PROTOCOL, MultiOnOptions
 from navarena.tasks.options import apply_options
 from navarena.tasks.sensors.class_goal import ClassGoalState, MultiObjectGoal, OneHotMultiObjectGoal
 from navarena.tasks.shortest_path import chain_paths
-from navarena.tasks.task import StepResult, Task, TaskState
+from navarena.tasks.task import StepResult, Task
 
 GOAL_REWARD = 3.0
 """For each goal found (paper, section 4.1; multiON, SUB_SUCCESS_REWARD)."""
@@ -54,6 +53,8 @@ class MultiOnState(ClassGoalState):
         shown: what is drawn into the images.
     """
 
+    protocols = "of MultiON"
+
     def __init__(self, slots: int, shown: GoalObjects) -> None:
         super().__init__(slots)
         self.goals: list[Float[np.ndarray, "m 3"]] = [np.zeros((0, 3))] * slots
@@ -68,7 +69,7 @@ class MultiOnState(ClassGoalState):
         return min(len(self.found_after[slot]), len(self.goals[slot]) - 1)
 
 
-class MultiOn(Task):
+class MultiOn(Task[MultiOnState]):
     """Find objects in order: `multion-1on-v1` to `multion-3on-v1`, `multion-shapes-1on-v1` to `-3on-v1`.
 
     ## Body
@@ -169,6 +170,7 @@ class MultiOn(Task):
     default_dataset = "houses-v1"
     declaration = "found"
     options_type = MultiOnOptions
+    state_type = MultiOnState
 
     def __init__(self, options: MultiOnOptions = THE_PROTOCOL) -> None:
         self.options = options
@@ -197,12 +199,11 @@ class MultiOn(Task):
     def begin(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: MultiOnState,
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
         """Take the goals from the episodes, measure the paths between them, and show the objects."""
-        state = require_state(state)
         for slot, episode in zip(slots.tolist(), episodes):
             objects = require_multi_goal(episode).objects
             state.goals[slot] = np.array([one.position for one in objects], float)
@@ -260,12 +261,11 @@ class MultiOn(Task):
     def judge(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: MultiOnState,
         actions: Int[np.ndarray, "n"],
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
         """Reward progress and goals, go on to the next goal, end when all are found or FOUND was wrong."""
-        state = require_state(state)
         progress = state.measure_moved(simulator)
         near = active & self.has_arrived(simulator, state, np.arange(len(active)))
         called = active & (actions == self.actions.index("found"))
@@ -285,7 +285,7 @@ class MultiOn(Task):
         return StepResult(reward, terminated, truncated, found & ~terminated & ~truncated)
 
     def has_arrived(
-        self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
+        self, simulator: Simulator, state: MultiOnState, slots: Int64[np.ndarray, "k"]
     ) -> Bool[np.ndarray, "k"]:
         """(K,) bool: whether FOUND in `slots` (K,) would succeed now."""
         if self.options.found_limit == "strict":
@@ -313,21 +313,20 @@ class MultiOn(Task):
         for slot in np.flatnonzero(slots).tolist():
             state.goal_class[slot] = state.classes[slot][state.current(slot)]
 
-    def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
+    def goal_ids(self, state: MultiOnState, slot: int) -> list[frozenset[int]]:
         """The inserted objects; none when they are hidden."""
-        classes = require_state(state).classes[slot].tolist()
+        classes = state.classes[slot].tolist()
         return [frozenset(() if self.options.hidden else (INSTANCE_OFFSET + one,)) for one in classes]
 
     def shortest_path(
-        self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
+        self, simulator: Simulator, state: MultiOnState, slot: int, start: Float[np.ndarray, "3"]
     ) -> Float[np.ndarray, "k 3"]:
         """(K, 3) metres: the shortest path along all goals; (0, 3) without one."""
-        stations = np.concatenate([start[None], require_state(state).goals[slot]])
+        stations = np.concatenate([start[None], state.goals[slot]])
         return chain_paths(simulator.navmesh(slot), stations)
 
-    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+    def complete(self, trajectory: Trajectory, state: MultiOnState, slot: int) -> Trajectory:
         """The record with the paths between the goals, and when each was found."""
-        state = require_state(state)
         return MultiGoalTrajectory(
             **vars(trajectory),
             legs=state.legs[slot].copy(),
@@ -378,10 +377,3 @@ class MultiOnShapes3(MultiOn):
     protocol_id = "multion-shapes-3on-v1"
     goals = 3
     kind = SHAPE_GOALS
-
-
-def require_state(state: TaskState) -> MultiOnState:
-    """`state`, which must be one that MultiOn made; raises InputError."""
-    if not isinstance(state, MultiOnState):
-        raise InputError(f"expected the state of MultiON, got {type(state).__name__}; use make_state")
-    return state

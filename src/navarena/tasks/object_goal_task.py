@@ -2,10 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
+from typing_extensions import TypeVar
 
 from navarena.core.errors import InputError, require_name
 from navarena.episodes.episode import Episode
@@ -17,7 +18,7 @@ from navarena.scenes.scene import SceneObject
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World
 from navarena.tasks.sensors.class_goal import ClassGoalState
-from navarena.tasks.task import Actions, StepResult, Task, TaskState
+from navarena.tasks.task import Actions, StepResult, Task
 
 
 class ObjectGoalState(ClassGoalState):
@@ -32,7 +33,11 @@ class ObjectGoalState(ClassGoalState):
         self.goal_objects: list[tuple[SceneObject, ...] | None] = [None] * slots
 
 
-class ObjectGoalTask(Task):
+ObjectState = TypeVar("ObjectState", bound=ObjectGoalState, default=Any)
+"""What a protocol remembers whose goals are objects of the scene."""
+
+
+class ObjectGoalTask(Task[ObjectState]):
     """Go to an object of a category. A protocol says body, actions, sensors, limits and success.
 
     Attributes:
@@ -49,9 +54,9 @@ class ObjectGoalTask(Task):
     shaping_weight: float = 1.0
     takes_filed_start: bool = False
 
-    def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
+    def goal_ids(self, state: ObjectState, slot: int) -> list[frozenset[int]]:
         """The objects that fulfil the goal; none in scenes without labels."""
-        return [frozenset(one.object_id for one in require_object_state(state).goal_objects[slot] or ())]
+        return [frozenset(one.object_id for one in state.goal_objects[slot] or ())]
 
     @property
     @abstractmethod
@@ -60,19 +65,18 @@ class ObjectGoalTask(Task):
 
     @abstractmethod
     def succeed(
-        self, simulator: Simulator, state: TaskState, stopped: Bool[np.ndarray, "n"]
+        self, simulator: Simulator, state: ObjectState, stopped: Bool[np.ndarray, "n"]
     ) -> Bool[np.ndarray, "n"]:
         """(N,) bool: which of the bodies that have just `stopped` (N,) did so rightly; noted in `state`."""
 
     def begin(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: ObjectState,
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
         """Find the view points of the episodes' goals and measure the path to the nearest."""
-        state = require_object_state(state)
         for slot, episode in zip(slots.tolist(), episodes):
             goal, world = require_object_goal(episode), require_world(simulator, slot)
             require_name("object category", goal.category, self.categories)
@@ -108,7 +112,7 @@ class ObjectGoalTask(Task):
     def judge(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: ObjectState,
         actions: Actions,
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
@@ -121,16 +125,9 @@ class ObjectGoalTask(Task):
         truncated = active & ~stopped & self.is_over(state)
         return StepResult(reward, stopped, truncated)
 
-    def is_over(self, state: TaskState) -> Bool[np.ndarray, "n"]:
+    def is_over(self, state: ObjectState) -> Bool[np.ndarray, "n"]:
         """(N,) bool: whose limits are reached."""
         return np.asarray(state.steps >= self.max_steps)
-
-
-def require_object_state(state: TaskState) -> ObjectGoalState:
-    """`state`, which must be one that a task of objects made; raises InputError."""
-    if not isinstance(state, ObjectGoalState):
-        raise InputError(f"expected the state of ObjectNav, got {type(state).__name__}; use make_state")
-    return state
 
 
 def require_world(simulator: Simulator, slot: int) -> World:

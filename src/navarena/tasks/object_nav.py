@@ -1,12 +1,12 @@
 """ObjectNav: go to any object of a category, and stop where it can be seen."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from jaxtyping import Bool
+from typing_extensions import TypeVar
 
-from navarena.core.errors import InputError
 from navarena.episodes.object_nav import HM3D_CATEGORIES, MP3D_CATEGORIES, OBJECTNAV_HABITAT2020_V1
 from navarena.episodes.view_points import ViewPointSettings
 from navarena.metrics.object_goal import ObjectGoalTrajectory
@@ -19,7 +19,6 @@ from navarena.tasks.object_goal_task import ObjectGoalState, ObjectGoalTask
 from navarena.tasks.options import RunOptions, apply_options, require_positive
 from navarena.tasks.sensors.class_goal import ObjectGoalSensor
 from navarena.tasks.success_zone import NOTHING, Sighting, sight_objects
-from navarena.tasks.task import TaskState
 
 SUCCESS_REWARD = 2.5
 """The baseline of the challenges (habitat-lab, SUCCESS_REWARD)."""
@@ -73,7 +72,11 @@ class ObjectNavState(ObjectGoalState):
         self.sightings: list[Sighting] = [NOTHING] * slots
 
 
-class ObjectNav(ObjectGoalTask):
+NavState = TypeVar("NavState", bound=ObjectNavState, default=ObjectNavState)
+"""What a protocol of the Habitat challenges remembers."""
+
+
+class ObjectNav(ObjectGoalTask[NavState]):
     """Go to an object of a category: `objectnav-habitat2020-v1` and `objectnav-hm3d2022-v1`.
 
     ## Body
@@ -175,16 +178,13 @@ class ObjectNav(ObjectGoalTask):
     options_type = ObjectNavOptions
     success_reward = SUCCESS_REWARD
     slack_reward = SLACK_REWARD
+    state_type: type[NavState] = cast(Any, ObjectNavState)
 
     def __init__(self, options: ObjectNavOptions = ObjectNavOptions()) -> None:
         self.options = options
         apply_options(self, options)
         self.success_distance = options.success_distance
         self.takes_filed_start = options.start_distance == "file"
-
-    def make_state(self, slots: int) -> ObjectNavState:
-        """Fresh memory for `slots` slots."""
-        return ObjectNavState(slots)
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth as the options say; the goal with the protocol's number of categories."""
@@ -199,12 +199,11 @@ class ObjectNav(ObjectGoalTask):
         return ViewPointSettings(self.categories, type(self).embodiment)
 
     def succeed(
-        self, simulator: Simulator, state: TaskState, stopped: Bool[np.ndarray, "n"]
+        self, simulator: Simulator, state: NavState, stopped: Bool[np.ndarray, "n"]
     ) -> Bool[np.ndarray, "n"]:
         """Whether a view point is near; what is near and seen is noted beside it."""
-        own = require_state(state)
         for slot in np.flatnonzero(stopped).tolist():
-            own.sightings[slot] = self._sight(simulator, own, slot)
+            state.sightings[slot] = self._sight(simulator, state, slot)
         return np.asarray(stopped & (state.distance < self.success_distance))
 
     def _sight(self, simulator: Simulator, state: ObjectNavState, slot: int) -> Sighting:
@@ -217,9 +216,8 @@ class ObjectNav(ObjectGoalTask):
         is_oriented = options.zone_box == "oriented"
         return sight_objects(world, self.embodiment, pose, objects, options.zone_distance, is_oriented)
 
-    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+    def complete(self, trajectory: Trajectory, state: NavState, slot: int) -> Trajectory:
         """The record with what was near and seen at STOP, in scenes with labels."""
-        state = require_state(state)
         if state.goal_objects[slot] is None:
             return trajectory
         sighting = state.sightings[slot] if state.stopped[slot] else NOTHING
@@ -245,10 +243,3 @@ class ObjectNavHm3d2022(ObjectNav):
 
     protocol_id = "objectnav-hm3d2022-v1"
     categories = HM3D_CATEGORIES
-
-
-def require_state(state: TaskState) -> ObjectNavState:
-    """`state`, which must be one that ObjectNav made; raises InputError."""
-    if not isinstance(state, ObjectNavState):
-        raise InputError(f"expected the state of ObjectNav, got {type(state).__name__}; use make_state")
-    return state

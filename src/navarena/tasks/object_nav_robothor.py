@@ -30,7 +30,6 @@ from navarena.tasks.object_goal_task import ObjectGoalState, ObjectGoalTask, req
 from navarena.tasks.options import RunOptions, apply_options, require_positive
 from navarena.tasks.sensors.class_goal import ObjectGoalSensor
 from navarena.tasks.success_zone import axis_distance
-from navarena.tasks.task import TaskState
 from navarena.tasks.visibility import find_turns, see_objects
 
 BOX_SLACK = 0.05
@@ -86,7 +85,7 @@ class RobothorState(ObjectGoalState):
         self.goal_seen = np.zeros(slots, bool)
 
 
-class ObjectNavRobothor(ObjectGoalTask):
+class ObjectNavRobothor(ObjectGoalTask[RobothorState]):
     """Go to an object and stop where it is visible: what the protocols of RoboTHOR have in common.
 
     ## Start
@@ -147,15 +146,12 @@ class ObjectNavRobothor(ObjectGoalTask):
     corruptions = ("native_noise",)
     success_reward = 10.0
     slack_reward = -0.01
+    state_type = RobothorState
 
     def __init__(self, options: RobothorOptions | None = None) -> None:
         self.options: Any = type(self).options_type() if options is None else options
         apply_options(self, self.options)
         self.takes_filed_start = self.options.start_distance == "file"
-
-    def make_state(self, slots: int) -> RobothorState:
-        """Fresh memory for `slots` slots."""
-        return RobothorState(slots)
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth in metres; the goal with the protocol's number of categories."""
@@ -169,24 +165,23 @@ class ObjectNavRobothor(ObjectGoalTask):
         return robothor_view_points(type(self).embodiment, self.options.visible_within)
 
     def succeed(
-        self, simulator: Simulator, state: TaskState, stopped: Bool[np.ndarray, "n"]
+        self, simulator: Simulator, state: RobothorState, stopped: Bool[np.ndarray, "n"]
     ) -> Bool[np.ndarray, "n"]:
         """Whether an object of the goal is visible."""
-        own = require_state(state)
         slots = np.flatnonzero(stopped)
-        own.goal_seen[slots] = self.has_arrived(simulator, own, slots)
-        return np.asarray(stopped & own.goal_seen)
+        state.goal_seen[slots] = self.has_arrived(simulator, state, slots)
+        return np.asarray(stopped & state.goal_seen)
 
     def has_arrived(
-        self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
+        self, simulator: Simulator, state: RobothorState, slots: Int64[np.ndarray, "k"]
     ) -> Bool[np.ndarray, "k"]:
         """(K,) bool: whether the goal is visible in `slots` (K,)."""
         bodies = simulator.bodies
         looks = [(int(slot), bodies.yaws[slot : slot + 1], bodies.tilts[slot : slot + 1]) for slot in slots]
-        seen = [bool(self._see(simulator, require_state(state), *look)[0]) for look in looks]
+        seen = [bool(self._see(simulator, state, *look)[0]) for look in looks]
         return np.array(seen, bool)
 
-    def final_actions(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
+    def final_actions(self, simulator: Simulator, state: RobothorState, slot: int) -> tuple[str, ...] | None:
         """The fewest turns and looks after which the goal is visible; None if it is never."""
         if self.has_arrived(simulator, state, np.array([slot]))[0]:
             return ()
@@ -194,7 +189,7 @@ class ObjectNavRobothor(ObjectGoalTask):
         yaw, tilt = float(bodies.yaws[slot]), float(bodies.tilts[slot])
         turns = find_turns(self.embodiment, yaw, tilt, self.actions)
         yaws, tilts = np.array([one[1] for one in turns]), np.array([one[2] for one in turns])
-        seen = np.flatnonzero(self._see(simulator, require_state(state), slot, yaws, tilts))
+        seen = np.flatnonzero(self._see(simulator, state, slot, yaws, tilts))
         return turns[int(seen[0])][0] if len(seen) else None
 
     def _see(
@@ -215,9 +210,9 @@ class ObjectNavRobothor(ObjectGoalTask):
             return np.zeros(len(yaws), bool)
         return see_objects(world, self.embodiment, place, yaws, tilts, near, nearness, pixels)
 
-    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+    def complete(self, trajectory: Trajectory, state: RobothorState, slot: int) -> Trajectory:
         """The record with what was visible at STOP."""
-        seen = bool(state.stopped[slot] and require_state(state).goal_seen[slot])
+        seen = bool(state.stopped[slot] and state.goal_seen[slot])
         return SeenGoalTrajectory(**vars(trajectory), goal_seen=seen)
 
 
@@ -338,12 +333,3 @@ class ObjectNavRobothor2020(ObjectNavRobothor):
 def _is_named(obj: SceneObject, name: str) -> bool:
     """Whether an episode means `obj`: by its number here, or by its name in the simulator."""
     return name in (str(obj.object_id), obj.attributes.get("name"))
-
-
-def require_state(state: TaskState) -> RobothorState:
-    """`state`, which must be one that RoboTHOR's ObjectNav made; raises InputError."""
-    if not isinstance(state, RobothorState):
-        raise InputError(
-            f"expected the state of RoboTHOR's ObjectNav, got {type(state).__name__}; use make_state"
-        )
-    return state

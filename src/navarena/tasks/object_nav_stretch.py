@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
 from navarena.episodes.object_nav import HM3D_CATEGORIES, OBJECTNAV_STRETCH2023_V1
 from navarena.episodes.view_points import ViewPointSettings
@@ -24,7 +23,7 @@ from navarena.simulation.steering import (
 )
 from navarena.tasks.object_nav import ObjectNav, ObjectNavOptions, ObjectNavState
 from navarena.tasks.options import require_positive
-from navarena.tasks.task import Actions, TaskState
+from navarena.tasks.task import Actions
 
 SECONDS = 500.0
 """Spec 2.1: 500 s of wall-clock time in the challenge, of simulated time here, so that it means the same
@@ -73,7 +72,7 @@ class StretchState(ObjectNavState):
         self.seconds = np.zeros(slots)
 
 
-class ObjectNavStretch2023(ObjectNav):
+class ObjectNavStretch2023(ObjectNav[StretchState]):
     """Go to an object of a category by continuous control: the protocol `objectnav-stretch2023-v1`.
 
     ## Body
@@ -144,6 +143,7 @@ class ObjectNavStretch2023(ObjectNav):
     categories = HM3D_CATEGORIES
     embodiment = STRETCH_2023
     options_type = StretchOptions
+    state_type = StretchState
 
     def __init__(self, options: StretchOptions = StretchOptions()) -> None:
         super().__init__(options)
@@ -174,23 +174,19 @@ class ObjectNavStretch2023(ObjectNav):
         """As of the challenges, seen with the head down, level and up."""
         return OBJECTNAV_STRETCH2023_V1.view_points
 
-    def make_state(self, slots: int) -> StretchState:
-        """Fresh memory for `slots` slots."""
-        return StretchState(slots)
-
     def begin(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: StretchState,
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
         """As of ObjectNav; the clocks start."""
         super().begin(simulator, state, slots, episodes)
-        _require_state(state).seconds[slots] = 0.0
+        state.seconds[slots] = 0.0
 
     def execute(
-        self, simulator: Simulator, state: TaskState, actions: Actions, active: Bool[np.ndarray, "n"]
+        self, simulator: Simulator, state: StretchState, actions: Actions, active: Bool[np.ndarray, "n"]
     ) -> None:
         """Drive; raises ActionError for commands outside [-1, 1] and actions out of range."""
         control = self.control
@@ -201,11 +197,11 @@ class ObjectNavStretch2023(ObjectNav):
         else:
             filled = np.where(active[:, None], actions, 0.0) if np.ndim(actions) == 2 else np.asarray(actions)
             passed = control.drive(simulator, require_commands(filled, len(active), control.names), active)
-        _require_state(state).seconds += passed
+        state.seconds += passed
 
-    def is_over(self, state: TaskState) -> Bool[np.ndarray, "n"]:
+    def is_over(self, state: StretchState) -> Bool[np.ndarray, "n"]:
         """(N,) bool: whose steps or seconds are used up."""
-        over = _require_state(state).seconds >= self.seconds - 1e-9
+        over = state.seconds >= self.seconds - 1e-9
         return np.asarray(super().is_over(state) | over)
 
 
@@ -217,11 +213,3 @@ def _with_speeds(control: WaypointControl, options: StretchOptions) -> WaypointC
         time_step=options.time_step,
         pitch=control.pitch if options.camera_pitch == "moves" else 0.0,
     )
-
-
-def _require_state(state: TaskState) -> StretchState:
-    if not isinstance(state, StretchState):
-        raise InputError(
-            f"expected the state of ObjectNavStretch2023, got {type(state).__name__}; use make_state"
-        )
-    return state

@@ -7,10 +7,10 @@ from jaxtyping import Bool, Int64
 
 from navarena.episodes.episode import Episode, require_point_goal
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.task import Actions, StepResult, Task, TaskState
+from navarena.tasks.task import Actions, State, StepResult, Task
 
 
-class PointGoalTask(Task):
+class PointGoalTask(Task[State]):
     """Go to a point. A protocol says body, actions, sensors, limits and rewards.
 
     Attributes:
@@ -30,7 +30,7 @@ class PointGoalTask(Task):
     def begin(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: State,
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
@@ -44,7 +44,7 @@ class PointGoalTask(Task):
     def judge(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: State,
         actions: Actions,
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:

@@ -4,9 +4,11 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, cast
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
+from typing_extensions import TypeVar
 
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
@@ -89,7 +91,10 @@ class TaskState:
         phase: (N,) int64 values of Phase: who moves the body next.
         tour_position: (N,) int64, how many episodes of its tour came before the current one; in
             Phase.ORACLE_START it is already that of the next.
+        protocols: which protocols remember this, as words behind "a protocol".
     """
+
+    protocols: ClassVar[str] = "for bodies in scenes"
 
     def __init__(self, slots: int) -> None:
         self.goal_position = np.zeros((slots, 3))
@@ -126,6 +131,10 @@ class TaskState:
             reachable = np.isfinite(now) & np.isfinite(before)
             progress[moved[reachable]] = before[reachable] - now[reachable]
         return progress
+
+
+State = TypeVar("State", bound=TaskState, default=Any)
+"""What a task remembers of its episodes, or a goal sensor looks at."""
 
 
 class TaskRules:
@@ -166,8 +175,8 @@ class TaskRules:
     tour_scoring: TourScoring | None = None
 
 
-class Task(TaskRules, ABC):
-    """The rules of a protocol for bodies in scenes: settings only; what changes lives in a TaskState.
+class Task(TaskRules, ABC, Generic[State]):
+    """The rules of a protocol for bodies in scenes: settings only; what changes lives in its State.
 
     Attributes (beside those of TaskRules):
         embodiment: the body.
@@ -178,6 +187,7 @@ class Task(TaskRules, ABC):
         corruptions: the noise that belongs to the protocol, each as "name:severity" or with words.
         oracle: how bodies are led from one episode of a tour to the next; None where each episode of a
             tour begins at its start.
+        state_type: what it remembers of the episodes in N slots.
     """
 
     embodiment: Embodiment
@@ -186,6 +196,7 @@ class Task(TaskRules, ABC):
     drives: bool = False
     corruptions: tuple[str, ...] = ()
     oracle: OracleRules | None = None
+    state_type: type[State] = cast(Any, TaskState)
 
     def require_oracle(self) -> OracleRules:
         """The rules of its oracle; raises InputError for a protocol without one."""
@@ -193,9 +204,9 @@ class Task(TaskRules, ABC):
             raise InputError(f"expected a protocol with oracle phases, got {self.protocol_id}")
         return self.oracle
 
-    def make_state(self, slots: int) -> TaskState:
+    def make_state(self, slots: int) -> State:
         """Fresh memory for `slots` slots."""
-        return TaskState(slots)
+        return self.state_type(slots)
 
     def make_sensor(self, name: str) -> Sensor | None:
         """The protocol's own version of the sensor `name` (such as its depth range).
@@ -208,7 +219,7 @@ class Task(TaskRules, ABC):
     def begin(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: State,
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
@@ -218,7 +229,7 @@ class Task(TaskRules, ABC):
         """
 
     def execute(
-        self, simulator: Simulator, state: TaskState, actions: Actions, active: Bool[np.ndarray, "n"]
+        self, simulator: Simulator, state: State, actions: Actions, active: Bool[np.ndarray, "n"]
     ) -> None:
         """Let the bodies of the `active` slots carry out their actions; raises ActionError."""
         simulator.step(actions, active)
@@ -227,7 +238,7 @@ class Task(TaskRules, ABC):
     def judge(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: State,
         actions: Actions,
         active: Bool[np.ndarray, "n"],
     ) -> StepResult:
@@ -244,12 +255,12 @@ class Task(TaskRules, ABC):
         return np.asarray(chosen[:, index] > 0 if self.is_continuous else chosen == index)
 
     def has_arrived(
-        self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]
+        self, simulator: Simulator, state: State, slots: Int64[np.ndarray, "k"]
     ) -> Bool[np.ndarray, "k"]:
         """(K,) bool: whether a declaration in `slots` (K,) would succeed now."""
         return np.asarray(state.distance[slots] < self.success_distance)
 
-    def final_actions(self, simulator: Simulator, state: TaskState, slot: int) -> tuple[str, ...] | None:
+    def final_actions(self, simulator: Simulator, state: State, slot: int) -> tuple[str, ...] | None:
         """Actions that a body near the goal still has to make before STOP; none by default.
 
         Names of actions that do not walk: where what counts is what the body sees, it turns there. None
@@ -257,7 +268,7 @@ class Task(TaskRules, ABC):
         """
         return ()
 
-    def goal_ids(self, state: TaskState, slot: int) -> list[frozenset[int]]:
+    def goal_ids(self, state: State, slot: int) -> list[frozenset[int]]:
         """For each goal of `slot`, in order, the ids by which instance images show what fulfils it.
 
         Empty sets for what cannot be seen, such as points.
@@ -265,7 +276,7 @@ class Task(TaskRules, ABC):
         return [frozenset()]
 
     def shortest_path(
-        self, simulator: Simulator, state: TaskState, slot: int, start: Float[np.ndarray, "3"]
+        self, simulator: Simulator, state: State, slot: int, start: Float[np.ndarray, "3"]
     ) -> Float[np.ndarray, "k 3"]:
         """(K, 3) metres: the shortest path from `start` (3,) to the goal of `slot`; (0, 3) without one.
 
@@ -273,10 +284,10 @@ class Task(TaskRules, ABC):
         """
         return follow_field(state.goal_fields, slot, start)
 
-    def show_instruction(self, state: TaskState, slot: int, episode: Episode | None) -> None:
+    def show_instruction(self, state: State, slot: int, episode: Episode | None) -> None:
         """Let the agent of `slot` read the instruction of `episode`, or none; for tasks that have some."""
 
-    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+    def complete(self, trajectory: Trajectory, state: State, slot: int) -> Trajectory:
         """The record of `slot` with what only this task knows of it; metrics read nothing else."""
         return trajectory
 
@@ -285,3 +296,16 @@ def find_metrics(task: TaskRules, episode: Episode) -> tuple[str, ...]:
     """Names of the protocol's metrics that `episode` can have: fewer where its file hides the goal."""
     is_hidden = episode.geodesic_distance is None and task.hidden_goal_metrics
     return task.hidden_goal_metrics if is_hidden else task.metrics
+
+
+Wanted = TypeVar("Wanted", bound=TaskState)
+
+
+def require_state(state: TaskState, wanted: type[Wanted], task: TaskRules, who: str) -> Wanted:
+    """`state` of `task` as the `wanted` kind, which `who` needs; raises InputError for another kind."""
+    if not isinstance(state, wanted):
+        raise InputError(
+            f"expected a protocol {wanted.protocols} for {who}, got {task.protocol_id}; "
+            "choose another protocol, or do without"
+        )
+    return state

@@ -24,10 +24,10 @@ from navarena.simulation.simulator import Simulator
 from navarena.tasks.options import find_departures
 from navarena.tasks.point_goal_task import PointGoalTask
 from navarena.tasks.sensors.instruction import InstructionState
-from navarena.tasks.task import OracleRules, TaskState
+from navarena.tasks.task import OracleRules
 
 
-class R2RCE(PointGoalTask):
+class R2RCE(PointGoalTask[InstructionState]):
     """Follow an instruction to its end: the protocol `r2r-ce-v1`.
 
     The episodic protocol of VLN-CE (Krantz et al. 2020, "Beyond the Nav-Graph"). Numbers of `ir2r-ce-v1`
@@ -108,10 +108,7 @@ class R2RCE(PointGoalTask):
     expert_distance = 0.5
     default_dataset = "r2r-houses-v1"
     aligns_along_floor = False
-
-    def make_state(self, slots: int) -> InstructionState:
-        """Texts and described paths, beside what every task remembers."""
-        return InstructionState(slots)
+    state_type = InstructionState
 
     def make_sensor(self, name: str) -> Sensor | None:
         """Depth up to 10 m, normalised."""
@@ -120,7 +117,7 @@ class R2RCE(PointGoalTask):
     def begin(
         self,
         simulator: Simulator,
-        state: TaskState,
+        state: InstructionState,
         slots: Int64[np.ndarray, "k"],
         episodes: Sequence[Episode],
     ) -> None:
@@ -134,21 +131,18 @@ class R2RCE(PointGoalTask):
                 )
             path = np.array(goal.path, float)
             state.set_goal(slot, simulator.navmesh(slot), path[-1:])
-            if isinstance(state, InstructionState):
-                state.navmeshes[slot] = simulator.navmesh(slot)
-                state.references[slot] = (
-                    np.array(goal.followed)
-                    if isinstance(goal, FollowedGoal)
-                    else resample_path(path, self.embodiment.forward_step)
-                )
-                self.show_instruction(state, slot, episode)
+            state.navmeshes[slot] = simulator.navmesh(slot)
+            state.references[slot] = (
+                np.array(goal.followed)
+                if isinstance(goal, FollowedGoal)
+                else resample_path(path, self.embodiment.forward_step)
+            )
+            self.show_instruction(state, slot, episode)
         state.measure(slots, simulator)
         state.start_distance[slots] = state.distance[slots]
 
-    def complete(self, trajectory: Trajectory, state: TaskState, slot: int) -> Trajectory:
+    def complete(self, trajectory: Trajectory, state: InstructionState, slot: int) -> Trajectory:
         """The record with the path that was described."""
-        if not isinstance(state, InstructionState):
-            return trajectory
         record = InstructionTrajectory(**vars(trajectory), reference=state.references[slot])
         navmesh = state.navmeshes[slot]
         if not self.aligns_along_floor or navmesh is None:
@@ -156,10 +150,8 @@ class R2RCE(PointGoalTask):
         ends = navmesh.snap_point(record.walked), navmesh.snap_point(record.reference)
         return replace(record, floor_costs=geodesic_table(navmesh, *ends))
 
-    def show_instruction(self, state: TaskState, slot: int, episode: Episode | None) -> None:
+    def show_instruction(self, state: InstructionState, slot: int, episode: Episode | None) -> None:
         """Show the instruction of `episode` in `slot`; tokens of its file, else of our own vocabulary."""
-        if not isinstance(state, InstructionState):
-            return
         if episode is None:
             state.clear_instruction(slot)
             return

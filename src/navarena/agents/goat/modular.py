@@ -17,7 +17,7 @@ from navarena.agents.goat.search import USUAL_SEARCH, Search, SearchSettings
 from navarena.core.errors import InputError
 from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedImage
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.goat import require_state
+from navarena.tasks.goat import GoatState
 from navarena.tasks.task import Task
 
 MEMORY = InstanceSettings(views=4, crop_px=192)
@@ -94,7 +94,8 @@ class InstanceFinder(GoalFinder):
 
     def _category_of_goal(self, slot: int) -> str:
         """The category of the current goal, whatever its modality."""
-        progress = require_state(self._require_batch().state).progress_of(slot)
+        batch = self._require_batch()
+        progress = require_state(batch.state, GoatState, batch.task, "modular agents").progress_of(slot)
         return progress.subtasks[progress.current].category
 
     def _require_batch(self) -> NavigationBatch:

@@ -19,7 +19,7 @@ from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
 from navarena.metrics.multi_goal import MultiGoalTrajectory, is_in_sector, seen_before_turn
 from navarena.metrics.statistics import subtract_estimates
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.multi_on import require_state
+from navarena.tasks.multi_on import MultiOnState
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class SightWatcher:
         """Look at the images in the slots of `rows`; raises InputError for goals that no image shows."""
         if not isinstance(batch, NavigationBatch):
             raise InputError(f"expected a batch with images, got {type(batch).__name__}")
-        state, simulator = require_state(batch.state), batch.simulator
+        state = require_state(batch.state, MultiOnState, batch.task, "the analysis of backtracking")
+        simulator = batch.simulator
         images = batch.observations["instance"]
         for slot, row in rows.items():
             ids = batch.task.goal_ids(state, slot)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from navarena.core.errors import InputError
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.sensors.goal_sensor import GoalSensor
@@ -18,20 +17,15 @@ class ClassGoalState(TaskState):
         goal_class: (N,) int64, the class id that the agent observes.
     """
 
+    protocols = "whose goals have classes"
+
     def __init__(self, slots: int) -> None:
         super().__init__(slots)
         self.goal_class = np.zeros(slots, np.int64)
 
 
-def require_classes(state: TaskState, sensor: str) -> np.ndarray:
-    """(N,) int64 class ids of the current goals; raises InputError for a task whose goals have none."""
-    if not isinstance(state, ClassGoalState):
-        raise InputError(f"expected a task whose goals have classes for the sensor {sensor!r}; leave it out")
-    return state.goal_class
-
-
 @dataclass(frozen=True)
-class MultiObjectGoal(GoalSensor):
+class MultiObjectGoal(GoalSensor[ClassGoalState]):
     """(1,) int64: class id of the current goal of several (multiON's `multiobjectgoal`).
 
     Args:
@@ -41,16 +35,17 @@ class MultiObjectGoal(GoalSensor):
     classes: int = 8
 
     name = "multiobjectgoal"
+    state_type = ClassGoalState
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((1,), np.int64, 0, self.classes - 1)
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        out[:, 0] = require_classes(state, self.name)
+    def observe(self, simulator: Simulator, state: ClassGoalState, out: np.ndarray) -> None:
+        out[:, 0] = state.goal_class
 
 
 @dataclass(frozen=True)
-class OneHotMultiObjectGoal(GoalSensor):
+class OneHotMultiObjectGoal(GoalSensor[ClassGoalState]):
     """(K,) float32: 1 at the class id of the current goal of several, else 0 (the paper's form).
 
     Args:
@@ -60,16 +55,17 @@ class OneHotMultiObjectGoal(GoalSensor):
     classes: int = 8
 
     name = "multiobjectgoal"
+    state_type = ClassGoalState
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((self.classes,), np.float32, 0.0, 1.0)
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        out[:] = np.arange(self.classes) == require_classes(state, self.name)[:, None]
+    def observe(self, simulator: Simulator, state: ClassGoalState, out: np.ndarray) -> None:
+        out[:] = np.arange(self.classes) == state.goal_class[:, None]
 
 
 @dataclass(frozen=True)
-class ObjectGoalSensor(GoalSensor):
+class ObjectGoalSensor(GoalSensor[ClassGoalState]):
     """(1,) int64: category id of the goal (Habitat's `objectgoal`).
 
     Args:
@@ -79,9 +75,10 @@ class ObjectGoalSensor(GoalSensor):
     categories: int = 21
 
     name = "objectgoal"
+    state_type = ClassGoalState
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((1,), np.int64, 0, self.categories - 1)
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        out[:, 0] = require_classes(state, self.name)
+    def observe(self, simulator: Simulator, state: ClassGoalState, out: np.ndarray) -> None:
+        out[:, 0] = state.goal_class

@@ -1,28 +1,30 @@
 """Interface of goal sensors."""
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar, Generic, cast
 
 import numpy as np
 from jaxtyping import Int64
 
 from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.task import TaskState
+from navarena.tasks.task import State, TaskState
 
 
-class GoalSensor(Sensor):
+class GoalSensor(Sensor, Generic[State]):
     """Looks at the bodies and at what the task knows of their goals.
 
     Attributes:
         follows: names of sensors of the pose from which it derives, and with which it is corrupted.
         channels: images of the first camera that it looks at, too (see Observer.image).
+        state_type: what the task must remember; a batch refuses the sensor for other protocols.
     """
 
     follows: ClassVar[tuple[str, ...]] = ()
     channels: ClassVar[tuple[str, ...]] = ()
+    state_type: type[State] = cast(Any, TaskState)
 
-    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
+    def begin(self, simulator: Simulator, state: State, slots: Int64[np.ndarray, "k"]) -> None:
         """New episodes begin in `slots` (K,) indices; the bodies stand at their starts."""
 
     @abstractmethod
@@ -30,5 +32,5 @@ class GoalSensor(Sensor):
         """Shape, type and bounds."""
 
     @abstractmethod
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+    def observe(self, simulator: Simulator, state: State, out: np.ndarray) -> None:
         """Write the observations of all slots into `out` (N, ...)."""

@@ -30,6 +30,8 @@ class InstructionState(TaskState):
         navmeshes: for each slot that of its scene; None before.
     """
 
+    protocols = "whose goals are given by an instruction"
+
     def __init__(self, slots: int) -> None:
         super().__init__(slots)
         self.references = [np.zeros((1, 3))] * slots
@@ -55,28 +57,21 @@ class InstructionState(TaskState):
         self.tokens[slot] = 0
 
 
-def _require_words(state: TaskState, sensor: str) -> InstructionState:
-    if not isinstance(state, InstructionState):
-        raise InputError(
-            f"expected a task whose goals are given by an instruction for the sensor {sensor!r}; leave it out"
-        )
-    return state
-
-
-class Instruction(GoalSensor):
+class Instruction(GoalSensor[InstructionState]):
     """() text: what to do."""
 
     name = "instruction"
+    state_type = InstructionState
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((), TEXT, 0, 0, "letters")
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        out[:] = _require_words(state, self.name).instruction
+    def observe(self, simulator: Simulator, state: InstructionState, out: np.ndarray) -> None:
+        out[:] = state.instruction
 
 
 @dataclass(frozen=True)
-class InstructionTokens(GoalSensor):
+class InstructionTokens(GoalSensor[InstructionState]):
     """(200,) int32: the instruction as numbers of words, padded with 0 (VLN-CE, spec ivln_goat 3.1).
 
     Args:
@@ -86,9 +81,10 @@ class InstructionTokens(GoalSensor):
     words: int = LARGEST_VOCABULARY
 
     name = "instruction_tokens"
+    state_type = InstructionState
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((MAX_TOKENS,), np.int32, 0, self.words - 1)
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        out[:] = _require_words(state, self.name).tokens
+    def observe(self, simulator: Simulator, state: InstructionState, out: np.ndarray) -> None:
+        out[:] = state.tokens

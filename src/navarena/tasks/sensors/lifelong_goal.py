@@ -50,6 +50,8 @@ class LifelongGoalState(TaskState):
         image_transform: what makes the image that the agent sees of the rendered one; None leaves it.
     """
 
+    protocols = "of GOAT-Bench"
+
     def __init__(self, slots: int) -> None:
         super().__init__(slots)
         self.modality = np.full(slots, FINISHED, np.int64)
@@ -118,50 +120,52 @@ def render_goal_image(world: World, image: GoalImage) -> UInt8[np.ndarray, "h w 
     return np.asarray(frames.rgb)[0]
 
 
-class ObjectNameGoal(GoalSensor):
+class ObjectNameGoal(GoalSensor[LifelongGoalState]):
     """() text: the category to be found; empty while the goal has another modality."""
 
     name = "objectgoal"
+    state_type = LifelongGoalState
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((), np.dtype(f"<U{NAME_LETTERS}"), 0, 0, "letters")
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        out[:] = _require_lifelong(state, self.name).names
+    def observe(self, simulator: Simulator, state: LifelongGoalState, out: np.ndarray) -> None:
+        out[:] = state.names
 
 
-class LanguageGoal(GoalSensor):
+class LanguageGoal(GoalSensor[LifelongGoalState]):
     """() text: the description of the object to be found; empty while the goal has another modality."""
 
     name = "language_goal"
+    state_type = LifelongGoalState
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((), TEXT, 0, 0, "letters")
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        out[:] = _require_lifelong(state, self.name).descriptions
+    def observe(self, simulator: Simulator, state: LifelongGoalState, out: np.ndarray) -> None:
+        out[:] = state.descriptions
 
 
-class ImageGoalSensor(GoalSensor):
+class ImageGoalSensor(GoalSensor[LifelongGoalState]):
     """(512, 512, 3) uint8: the image of the object to be found; black while the goal has another modality.
 
     It is rendered when it is first looked at, and kept while it is the goal of its slot.
     """
 
     name = "image_goal"
+    state_type = LifelongGoalState
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[GoalImage, int, np.ndarray]] = {}
 
-    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
+    def begin(self, simulator: Simulator, state: LifelongGoalState, slots: Int64[np.ndarray, "k"]) -> None:
         for slot in slots.tolist():
             self._kept.pop(slot, None)
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((IMAGE_PX, IMAGE_PX, 3), np.uint8, 0, 255)
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        state = _require_lifelong(state, self.name)
+    def observe(self, simulator: Simulator, state: LifelongGoalState, out: np.ndarray) -> None:
         for slot, (image, number) in enumerate(zip(state.images, state.numbers.tolist())):
             world = simulator.slot_worlds.world(slot)
             if image is None or world is None:
@@ -176,19 +180,14 @@ class ImageGoalSensor(GoalSensor):
             out[slot] = kept[2]
 
 
-class CurrentSubtask(GoalSensor):
+class CurrentSubtask(GoalSensor[LifelongGoalState]):
     """(1,) int64: modality of the current goal: 0 object, 1 description, 2 image, 3 when none is left."""
 
     name = "current_subtask"
+    state_type = LifelongGoalState
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((1,), np.int64, 0, FINISHED)
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        out[:, 0] = _require_lifelong(state, self.name).modality
-
-
-def _require_lifelong(state: TaskState, sensor: str) -> LifelongGoalState:
-    if not isinstance(state, LifelongGoalState):
-        raise InputError(f"expected a task of GOAT-Bench for the sensor {sensor!r}; leave it out")
-    return state
+    def observe(self, simulator: Simulator, state: LifelongGoalState, out: np.ndarray) -> None:
+        out[:, 0] = state.modality

@@ -7,7 +7,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from jaxtyping import Int64, UInt8
 
-from navarena.core.errors import InputError
 from navarena.mapping.oracle_ego_map import CODE_REVEAL, PAPER_REVEAL, RevealSettings, Uncovered
 from navarena.mapping.oracle_map import (
     WINDOW,
@@ -23,7 +22,6 @@ from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.multi_on import MultiOnState
 from navarena.tasks.sensors.goal_sensor import GoalSensor
-from navarena.tasks.task import TaskState
 
 HIGHEST = 9
 """The greatest value: class 7, where class 0 is 2."""
@@ -43,7 +41,7 @@ class _Drawings:
 
 
 @dataclass(frozen=True)
-class OracleMap(GoalSensor):
+class OracleMap(GoalSensor[MultiOnState]):
     """(50, 50, K) uint8: the window of MultiON's oracle map, in which the body looks down.
 
     Channel 0 is occupancy (0 outside the building, 1 blocked, 2 navigable), the last the goals (0 nothing,
@@ -64,6 +62,7 @@ class OracleMap(GoalSensor):
     window: int = WINDOW
 
     name = "oracle_map"
+    state_type = MultiOnState
     first_class: ClassVar[int] = 1
     least: ClassVar[int] = 0
 
@@ -79,23 +78,23 @@ class OracleMap(GoalSensor):
         shape = (self.window, self.window, self.depth * len(self.cells))
         return ObservationSpec(shape, np.uint8, 0, HIGHEST)
 
-    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
+    def begin(self, simulator: Simulator, state: MultiOnState, slots: Int64[np.ndarray, "k"]) -> None:
         drawings = self._drawings(state)
         for slot in slots.tolist():
-            self._draw(drawings, simulator, _require_goals(state), slot)
+            self._draw(drawings, simulator, state, slot)
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        drawings, goals = self._drawings(state), _require_goals(state)
+    def observe(self, simulator: Simulator, state: MultiOnState, out: np.ndarray) -> None:
+        drawings = self._drawings(state)
         if self.dynamic:
             for slot in np.flatnonzero(drawings.current >= 0).tolist():
-                if drawings.current[slot] != goals.current(slot):
-                    self._draw(drawings, simulator, goals, slot)
+                if drawings.current[slot] != state.current(slot):
+                    self._draw(drawings, simulator, state, slot)
         for k, (grid, maps) in enumerate(zip(drawings.grids, drawings.maps)):
             window = crop_oracle(maps, grid, simulator.positions, simulator.yaws, self.window)
             out[..., k * self.depth : (k + 1) * self.depth] = window
 
-    def _drawings(self, state: TaskState) -> _Drawings:
-        memory: WeakKeyDictionary[TaskState, _Drawings] = self.__dict__["_memory"]
+    def _drawings(self, state: MultiOnState) -> _Drawings:
+        memory: WeakKeyDictionary[MultiOnState, _Drawings] = self.__dict__["_memory"]
         if state not in memory:
             memory[state] = _Drawings(len(state.steps), self.cells, self.depth)
         return memory[state]
@@ -137,7 +136,7 @@ class OracleEgoMap(OracleMap):
     least: ClassVar[int] = 1
     channels: ClassVar[tuple[str, ...]] = ("depth",)
 
-    def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
+    def begin(self, simulator: Simulator, state: MultiOnState, slots: Int64[np.ndarray, "k"]) -> None:
         super().begin(simulator, state, slots)
         drawings = self._drawings(state)
         if not drawings.uncovered:
@@ -146,7 +145,7 @@ class OracleEgoMap(OracleMap):
         for uncovered in drawings.uncovered:
             uncovered.reset(slots)
 
-    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+    def observe(self, simulator: Simulator, state: MultiOnState, out: np.ndarray) -> None:
         super().observe(simulator, state, out)
         drawings = self._drawings(state)
         placed = drawings.current >= 0
@@ -169,11 +168,3 @@ class OracleEgoMapOfCode(OracleEgoMap):
 
     name = "oracle_ego_map_code"
     channels: ClassVar[tuple[str, ...]] = ()
-
-
-def _require_goals(state: TaskState) -> MultiOnState:
-    if not isinstance(state, MultiOnState):
-        raise InputError(
-            "expected MultiON, whose goals stand on the map, for an oracle map; leave the sensor out"
-        )
-    return state
