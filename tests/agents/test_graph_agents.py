@@ -10,7 +10,7 @@ from navarena.agents import AGENTS, Agent, Boundary, Start, load_agent
 from navarena.agents.agent import SingleAgent
 from navarena.agents.graphs import first_step
 from navarena.core.errors import InputError, UnknownNameError
-from navarena.episodes.house_tours import group_tours
+from navarena.episodes.sequence import group_tours
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.identity import Identity

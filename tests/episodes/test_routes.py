@@ -8,10 +8,8 @@ from navarena.core.errors import InputError, SceneError, UnknownNameError
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
 from navarena.episodes.house_tours import (
-    DrawnGroups,
     HouseTours,
     end_to_start,
-    group_tours,
     list_tours,
     make_episode_tours,
     make_scene_tours,
@@ -19,6 +17,8 @@ from navarena.episodes.house_tours import (
 from navarena.episodes.recipe import Stream
 from navarena.episodes.route_sets import ROUTE_SPLITS, RouteSplit, load_routes, route_episodes
 from navarena.episodes.routes import R2R_CE_V1, RouteRecipe
+from navarena.episodes.sampler import UniformSampler
+from navarena.episodes.sequence import group_tours
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.world import WorldCache
 from worlds import ROOMS, draw_world
@@ -180,4 +180,4 @@ def test_drawn_tours_are_those_of_the_split(streamed_split):
 
 def test_tours_to_draw_from_are_not_none():
     with pytest.raises(InputError, match="at least one episode"):
-        DrawnGroups(())
+        UniformSampler(())

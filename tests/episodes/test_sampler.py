@@ -29,7 +29,7 @@ def draw(sampler, count, generator, steps=10):
     """Ids of `count` episodes, each ended after so many steps."""
     ids = []
     for _ in range(count):
-        episode = sampler.next(generator)
+        episode = sampler.draw(generator)[0]
         sampler.finish(episode, steps)
         ids.append(episode.episode_id)
     return ids
@@ -60,8 +60,8 @@ def test_a_scene_is_replaced_after_its_steps():
 def test_steps_in_a_scene_that_has_left_count_for_no_other():
     sampler = SceneSampler(make_list("abc" * 10), resident=1, max_episodes=1, max_steps=25)
     generator = make_generator("test")
-    first = sampler.next(generator)
-    sampler.next(generator)
+    first = sampler.draw(generator)[0]
+    sampler.draw(generator)[0]
     sampler.finish(first, 1_000)
     assert sampler.state()["steps"] == [0]
 
@@ -70,7 +70,7 @@ def test_few_scenes_are_resident_and_each_is_drawn_from():
     sampler = SceneSampler(make_list("abcdefgh" * 10), resident=3, max_episodes=5)
     generator, seen = make_generator("test"), Counter()
     for _ in range(200):
-        episode = sampler.next(generator)
+        episode = sampler.draw(generator)[0]
         assert len(set(sampler.scenes)) <= 3 and episode.scene_id in sampler.scenes
         seen[episode.scene_id] += 1
     assert set(seen) == set("abcdefgh")
@@ -80,12 +80,12 @@ def test_the_scene_that_comes_next_is_known_in_advance():
     sampler = SceneSampler(make_list("abcdef" * 3), resident=1, max_episodes=3)
     generator = make_generator("test")
     for _ in range(10):
-        assert {sampler.next(generator).scene_id for _ in range(3)} == set(sampler.scenes)
+        assert {sampler.draw(generator)[0].scene_id for _ in range(3)} == set(sampler.scenes)
         coming = sampler.upcoming()
         assert coming not in sampler.scenes
-        sampler.next(generator)
+        sampler.draw(generator)[0]
         assert sampler.scenes == (coming,)
-        sampler.restart(sampler.state()["begun"][0])
+        sampler.restart(generator)
     assert UniformSampler(make_list("ab")).upcoming() is None
 
 
@@ -145,7 +145,7 @@ def test_equal_seeds_give_equal_sequences():
     sampler = SceneSampler(make_list("abcdefgh" * 10), resident=2, max_episodes=3)
     drawn = []
     for seed in (5, 6, 5):
-        sampler.restart(seed)
+        sampler.restart(make_generator("restart", seed))
         drawn.append(draw(sampler, 30, make_generator("test")))
     assert drawn[0] == drawn[2] != drawn[1]
 

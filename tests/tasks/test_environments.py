@@ -1,12 +1,15 @@
 import pickle
+from functools import partial
 
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.utils import seeding
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 from navarena.core.errors import ActionError, InputError
+from navarena.episodes.sampler import SceneSampler
 from navarena.tasks.env import NavigationEnv
 from navarena.tasks.vector_env import NavigationVectorEnv
 from tasks.small import AHEAD, EPISODES, SmallPointNav, make_cache
@@ -157,3 +160,104 @@ def test_vector_wrappers_of_gymnasium_work():
 def test_empty_episode_lists_are_refused():
     with pytest.raises(InputError, match="at least one episode"):
         NavigationEnv(SmallPointNav(), episodes=(), worlds=make_cache())
+
+
+ONE_SCENE = partial(SceneSampler, resident=1, max_episodes=2)
+
+
+def run_vector(envs, steps, seed):
+    """Observations, rewards and infos of so many random steps."""
+    generator, seen = np.random.default_rng(seed), []
+    for _ in range(steps):
+        observed, rewards, *_, infos = envs.step(generator.choice(4, envs.num_envs, p=(0.3, 0.3, 0.2, 0.2)))
+        seen += [array.tobytes() for _, array in sorted(observed.items())]
+        seen += [rewards.tobytes(), repr(infos)]
+    return seen
+
+
+def test_without_a_sampler_each_environment_draws_by_one_integer():
+    envs, env = make_vector_env(2, sensors=()), make_env(sensors=())
+    for k in range(2):
+        generator = seeding.np_random(11 + k)[0]
+        rows = generator.integers(len(EPISODES), size=6)
+        first = env.reset(seed=11 + k)[1]["episode_id"]
+        drawn = [first, *(env.reset()[1]["episode_id"] for _ in range(5))]
+        assert drawn == [EPISODES[row].episode_id for row in rows]
+        first = envs.reset(seed=11)[1]["episode_id"][k]
+        assert [first, *(envs.reset()[1]["episode_id"][k] for _ in range(5))] == drawn
+
+
+def test_environments_keep_to_the_scenes_of_their_sampler():
+    envs = make_vector_env(3, sensors=(), sampler=ONE_SCENE)
+    scenes = envs.reset(seed=3)[1]["scene_id"].tolist()
+    ended = np.zeros(3, bool)
+    while len(scenes) < 24:
+        *_, terminated, truncated, infos = envs.step(np.array([0, 1, 0]))
+        scenes += [infos["scene_id"][slot] for slot in np.flatnonzero(ended)]
+        ended = terminated | truncated
+    visits = [scenes[k : k + 2] for k in range(0, 24, 2)]
+    assert all(one == other for one, other in visits)
+    turns = [{visits[k][0], visits[k + 1][0]} for k in range(0, 12, 2)]
+    assert turns == [{"hall", "rooms"}] * 6
+
+
+def test_steps_of_episodes_that_were_given_up_count_for_their_scene():
+    env = make_env(sensors=(), sampler=partial(SceneSampler, resident=1, max_steps=3))
+
+    def scenes(steps):
+        seen = [env.reset(seed=2)[1]["scene_id"]]
+        for _ in range(7):
+            for _ in range(steps):
+                env.step(1)
+            seen.append(env.reset()[1]["scene_id"])
+        return seen
+
+    assert {*scenes(3)[:2]} == {*scenes(3)[2:4]} == {"hall", "rooms"}
+    assert len({*scenes(0)}) == 1
+
+
+@pytest.mark.parametrize("sampler", [None, ONE_SCENE])
+def test_equal_seeds_give_equal_episodes_whatever_ran_before(sampler):
+    env = make_env(sensors=(), sampler=sampler)
+
+    def drawn(seed):
+        return [env.reset(seed=seed)[1]["episode_id"], *(env.reset()[1]["episode_id"] for _ in range(9))]
+
+    assert drawn(5) == drawn(5) != drawn(6)
+    envs = [make_env(sensors=(), sampler=sampler) for _ in range(3)]
+    fresh = {tuple(env.reset()[1]["episode_id"] for _ in range(9)) for env in envs}
+    assert len(fresh) == 3, "without a seed nobody can foresee them"
+
+
+@pytest.mark.parametrize("sampler", [None, ONE_SCENE])
+def test_restored_vector_environments_go_on_with_the_same_bytes(sampler):
+    sensors = ("rgb", "gps", "pointgoal")
+    envs, others = (make_vector_env(3, sensors=sensors, sampler=sampler) for _ in range(2))
+    envs.reset(seed=4)
+    run_vector(envs, 7, 0)
+    saved = envs.save_state()
+    others.restore_state(saved)
+    expected = run_vector(envs, 30, 1)
+    assert run_vector(others, 30, 1) == expected
+    envs.restore_state(saved)
+    assert run_vector(envs, 30, 1) == expected
+
+
+@pytest.mark.parametrize("sampler", [None, ONE_SCENE])
+def test_a_restored_environment_goes_on_with_the_same_episodes(sampler):
+    env, other = (make_env(sensors=("gps",), sampler=sampler) for _ in range(2))
+    env.reset(seed=8)
+    env.step(1)
+    other.restore_state(env.save_state())
+    for _ in range(3):
+        for action in (1, 2, 0):
+            mine, its = env.step(action), other.step(action)
+            assert mine[0]["gps"].tobytes() == its[0]["gps"].tobytes() and mine[1:] == its[1:]
+        assert [env.reset()[1] for _ in range(4)] == [other.reset()[1] for _ in range(4)]
+
+
+def test_a_state_of_another_sampler_is_refused():
+    env = make_env(sensors=(), sampler=ONE_SCENE)
+    env.reset(seed=8)
+    with pytest.raises(InputError, match="choose the sampler of the run"):
+        make_env(sensors=()).restore_state(env.save_state())

@@ -2,7 +2,7 @@
 
 import pickle
 
-from navarena.tasks.slot_generators import SlotGenerators
+from navarena.tasks.slot_episodes import SlotGenerators
 
 
 def test_restored_generators_draw_on():

@@ -400,3 +400,20 @@ def test_tours_side_by_side_are_those_of_single_environments(worlds):
                 assert infos["ended"][k] == info["ended"]
                 assert infos["metrics"]["ndtw"][k] == info["metrics"]["ndtw"]
     assert ended > 6 and not np.shares_memory(seen["rgb"], together.step(np.zeros(2, np.int64))[0]["rgb"])
+
+
+def test_restored_tours_go_on_in_every_phase(worlds):
+    sensors = ("instruction", "phase", "tour_position", "gps")
+    given = {"sensors": sensors, "episodes": [*TOUR, *SECOND], "worlds": worlds}
+    env, other = (NavigationEnv(SmallIR2RCE(), **given) for _ in range(2))
+    env.reset(seed=0)
+    phases = set()
+    for _ in range(160):
+        other.restore_state(env.save_state())
+        phases.add(int(env.batch.state.phase[0]))
+        mine, its = env.step(0), other.step(0)
+        assert mine[1:] == its[1:]
+        assert all(np.array_equal(value, its[0][name]) for name, value in mine[0].items())
+        if mine[2]:
+            assert env.reset()[1] == other.reset()[1]
+    assert phases == {Phase.AGENT, Phase.ORACLE_GOAL, Phase.ORACLE_START}

@@ -13,8 +13,9 @@ from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode, require_instruction
 from navarena.episodes.exchange import make_document, write_document
 from navarena.episodes.exchange.r2r_ce import R2R_CE
-from navarena.episodes.house_tours import group_tours, list_tours, make_episode_tours, read_file_tours
+from navarena.episodes.house_tours import list_tours, make_episode_tours, read_file_tours
 from navarena.episodes.route_sets import ROUTE_SPLITS, find_route_split, load_routes
+from navarena.episodes.sequence import group_tours
 from navarena.episodes.tours import TourLists, count_tours, save_tours
 from navarena.evaluation.analyses import save_analysis, tabulate_coverage
 from navarena.evaluation.tour_coverage import LIMIT, estimate_coverage, measure_coverage

@@ -23,6 +23,7 @@ from navarena.episodes.graph_episodes import (
     open_graph_split,
 )
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, SplitSize, Stream
+from navarena.episodes.sampler import EpisodeSampler, SceneSampler, UniformSampler
 from navarena.episodes.tours import build_tours, count_tours, load_tours, make_tours, save_tours
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Episode",
     "EpisodeDataset",
     "EpisodeRecipe",
+    "EpisodeSampler",
     "FloorGraphSettings",
     "Goal",
     "GoalImage",
@@ -41,8 +43,10 @@ __all__ = [
     "ObjectInstance",
     "PointGoal",
     "SceneBatch",
+    "SceneSampler",
     "SplitSize",
     "Stream",
+    "UniformSampler",
     "ViewPoint",
     "build_floor_graph",
     "build_tours",

@@ -19,6 +19,7 @@ from navarena.core.sources import source_fingerprint
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode, require_instruction
 from navarena.episodes.route_sets import find_route_split, house_episodes
+from navarena.episodes.sampler import EpisodeSampler
 from navarena.episodes.tour_order import ITERATIONS, Solver, order_paths
 from navarena.episodes.tours import TourLists, lay_tours, load_tours, pick_split
 from navarena.scenes.packs import content_hash, load_or_build
@@ -127,15 +128,6 @@ def list_tours(lists: TourLists, episodes: Iterable[Episode], name: str) -> tupl
     return tuple(ordered)
 
 
-def group_tours(episodes: Iterable[Episode]) -> list[tuple[Episode, ...]]:
-    """The episodes of each tour, in the order of the list; episodes outside tours one by one."""
-    groups: dict[tuple[str, str, str], list[Episode]] = {}
-    for one in episodes:
-        key = (one.scene_id, one.tour_id, "" if one.tour_id else one.episode_id)
-        groups.setdefault(key, []).append(one)
-    return [tuple(own) for own in groups.values()]
-
-
 def order_dataset(dataset: EpisodeDataset, embodiment: Embodiment, seed: int = 0) -> EpisodeDataset:
     """The episodes of `dataset` in tours, made once and kept in the cache.
 
@@ -173,8 +165,8 @@ def read_file_tours(dataset: EpisodeDataset, tours: Path, split: str | None = No
     return replace(dataset, split=name, episodes=episodes, recipe_hash="")
 
 
-class HouseTours:
-    """Tours of a split of r2r-houses-v1, made when a house is drawn for the first time.
+class HouseTours(EpisodeSampler):
+    """Draws tours of a split of r2r-houses-v1, which are made when a house is drawn for the first time.
 
     A whole split to train in takes minutes to make; here the first tour needs one house only. Episodes are
     kept in the cache, tours in memory.
@@ -215,23 +207,3 @@ class HouseTours:
         return tuple(
             tuple(replace(episodes[one], tour_id=f"{name}-{k}") for one in ids) for k, ids in enumerate(lists)
         )
-
-
-class DrawnGroups:
-    """Episodes to draw from: tours as a whole, others one by one, each with equal probability.
-
-    Args:
-        episodes: at least one (InputError); a stream without tours is never gone through.
-    """
-
-    def __init__(self, episodes: Sequence[Episode]) -> None:
-        if not len(episodes):
-            raise InputError("expected at least one episode, got an empty list")
-        self._episodes = episodes
-        self._tours = group_tours(episodes) if episodes[0].tour_id else None
-
-    def draw(self, generator: np.random.Generator) -> tuple[Episode, ...]:
-        """The episodes of a tour, or a single one."""
-        if self._tours is not None:
-            return self._tours[int(generator.integers(len(self._tours)))]
-        return (self._episodes[int(generator.integers(len(self._episodes)))],)

@@ -1,7 +1,7 @@
 """Episode samplers: which episode an environment begins next."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,7 +10,7 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode
-from navarena.episodes.sequence import scene_rows
+from navarena.episodes.sequence import DrawnGroups
 
 SamplerState = dict[str, list[int]]
 """State of a sampler: named lists of plain integers, which JSON can hold."""
@@ -24,26 +24,21 @@ config/default_structured_configs.py)."""
 
 
 class EpisodeSampler(ABC):
-    """Chooses episodes from a sequence.
+    """Chooses the episodes, or whole tours, that environments begin.
 
     One sampler may serve several environments, each with a random generator of its own. A sampler does not
     hold these generators: whoever resumes a run restores their states, too.
-
-    Args:
-        episodes: to choose from; at least one.
     """
 
-    def __init__(self, episodes: Sequence[Episode]) -> None:
-        if not len(episodes):
-            raise InputError("expected at least one episode, got an empty list")
-        self.episodes = episodes
-
     @abstractmethod
-    def next(self, generator: np.random.Generator) -> Episode:
-        """The next episode; what is random about it comes from `generator`, of the environment that asks."""
+    def draw(self, generator: np.random.Generator) -> tuple[Episode, ...]:
+        """The episodes of the next tour in their order, or a single one.
 
-    def restart(self, seed: int) -> None:  # noqa: B027 - a hook: uniform draws need none
-        """Begin anew; equal seeds give equal sequences of episodes."""
+        What is random about it comes from `generator`, of the environment that asks.
+        """
+
+    def restart(self, generator: np.random.Generator) -> None:  # noqa: B027 - a hook: uniform draws need none
+        """Begin anew; equal generators give equal sequences of episodes."""
 
     def finish(self, episode: Episode, steps: int) -> None:  # noqa: B027 - likewise
         """Take note that an episode has ended, or was given up, after so many steps."""
@@ -69,10 +64,17 @@ class EpisodeSampler(ABC):
 
 
 class UniformSampler(EpisodeSampler):
-    """Draws each episode with equal probability, independently of the ones before."""
+    """Draws each tour, or each episode outside tours, with equal probability, whatever came before.
 
-    def next(self, generator: np.random.Generator) -> Episode:
-        return self.episodes[int(generator.integers(len(self.episodes)))]
+    Args:
+        episodes: to draw from; at least one.
+    """
+
+    def __init__(self, episodes: Sequence[Episode]) -> None:
+        self._groups = DrawnGroups(episodes)
+
+    def draw(self, generator: np.random.Generator) -> tuple[Episode, ...]:
+        return self._groups[int(generator.integers(len(self._groups)))]
 
 
 @dataclass
@@ -81,12 +83,12 @@ class _Visit:
 
     Attributes:
         number: counts all visits of the run from 0; it determines scene and first episode.
-        episodes: begun so far.
+        drawn: episodes begun so far; a tour counts as one.
         steps: of those that have ended.
     """
 
     number: int
-    episodes: int = 0
+    drawn: int = 0
     steps: int = 0
 
 
@@ -99,11 +101,11 @@ class SceneSampler(EpisodeSampler):
     besides the resident scenes, only the scenes of such episodes are needed.
 
     Args:
-        episodes: to choose from.
+        episodes: to choose from; at least one.
         resident: scenes to draw from at any time, at most.
-        max_episodes: begun in a scene before it is replaced.
+        max_episodes: begun in a scene before it is replaced; a tour counts as one.
         max_steps: taken in a scene, in episodes that have ended, before it is replaced.
-        seed: see `restart`.
+        seed: of the scenes and their first episodes, until `restart`.
     """
 
     def __init__(
@@ -114,34 +116,37 @@ class SceneSampler(EpisodeSampler):
         max_steps: int = MAX_SCENE_STEPS,
         seed: int = 0,
     ) -> None:
-        super().__init__(episodes)
         if min(resident, max_episodes, max_steps) < 1:
             raise InputError(
                 "expected at least one resident scene, one episode and one step before a scene is replaced, "
                 f"got resident={resident}, max_episodes={max_episodes}, max_steps={max_steps}"
             )
-        self._rows = scene_rows(episodes)
+        self._groups = DrawnGroups(episodes)
+        self._rows = self._groups.scene_rows()
         self._scenes = tuple(self._rows)
         self._resident = min(resident, len(self._scenes))
         self._max_episodes, self._max_steps = max_episodes, max_steps
         self._order = lru_cache(2)(self._draw_order)
-        self.restart(seed)
+        self._begin(seed)
 
     @property
     def scenes(self) -> tuple[str, ...]:
         """Ids of the resident scenes."""
         return tuple(self._scene(visit.number) for visit in self._visits)
 
-    def next(self, generator: np.random.Generator) -> Episode:
+    def draw(self, generator: np.random.Generator) -> tuple[Episode, ...]:
         chosen = int(generator.integers(self._resident))
         if self._is_over(self._visits[chosen]):
             self._visits[chosen] = self._begin_visit()
         visit = self._visits[chosen]
         row = self._row(visit)
-        visit.episodes += 1
-        return self.episodes[row]
+        visit.drawn += 1
+        return self._groups[row]
 
-    def restart(self, seed: int) -> None:
+    def restart(self, generator: np.random.Generator) -> None:
+        self._begin(int(generator.integers(2**63)))
+
+    def _begin(self, seed: int) -> None:
         self._seed, self._begun = seed, 0
         self._order.cache_clear()
         self._visits = [self._begin_visit() for _ in range(self._resident)]
@@ -161,7 +166,7 @@ class SceneSampler(EpisodeSampler):
             "seed": [self._seed],
             "begun": [self._begun],
             "visits": [visit.number for visit in self._visits],
-            "episodes": [visit.episodes for visit in self._visits],
+            "drawn": [visit.drawn for visit in self._visits],
             "steps": [visit.steps for visit in self._visits],
         }
 
@@ -173,13 +178,13 @@ class SceneSampler(EpisodeSampler):
                 f"expected a state with as many integers as {expected}, of {self._resident} resident "
                 f"scenes, got {got}; choose the sampler of the run that is resumed"
             )
-        self.restart(int(state["seed"][0]))
+        self._begin(int(state["seed"][0]))
         self._begun = int(state["begun"][0])
-        visits = zip(state["visits"], state["episodes"], state["steps"])
-        self._visits = [_Visit(int(number), int(begun), int(steps)) for number, begun, steps in visits]
+        visits = zip(state["visits"], state["drawn"], state["steps"])
+        self._visits = [_Visit(int(number), int(drawn), int(steps)) for number, drawn, steps in visits]
 
     def _is_over(self, visit: _Visit) -> bool:
-        return visit.episodes >= self._max_episodes or visit.steps >= self._max_steps
+        return visit.drawn >= self._max_episodes or visit.steps >= self._max_steps
 
     def _begin_visit(self) -> _Visit:
         self._begun += 1
@@ -195,10 +200,14 @@ class SceneSampler(EpisodeSampler):
         return make_generator("scene-sampler", self._seed, "order", turn).permutation(len(self._scenes))
 
     def _row(self, visit: _Visit) -> int:
-        """Row of the next episode: a block is read from a random row on and round, then the next block."""
+        """Row of the next tour or episode: a block from a random row on and round, then the next block."""
         scene = self._rows[self._scene(visit.number)]
         generator = make_generator("scene-sampler", self._seed, "visit", visit.number)
         first_block, first_row = generator.integers((len(scene.starts), len(scene.rows))).tolist()
-        blocks, row = divmod(visit.episodes, len(scene.rows))
+        blocks, row = divmod(visit.drawn, len(scene.rows))
         start = scene.starts[(first_block + blocks) % len(scene.starts)]
         return start + scene.rows[(first_row + row) % len(scene.rows)]
+
+
+MakeSampler = Callable[[Sequence[Episode]], EpisodeSampler]
+"""Episodes -> sampler: a class of samplers, or one whose settings are bound by functools.partial."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
 
 
@@ -42,6 +43,41 @@ class EpisodeSequence(Sequence[Episode]):
         if not -len(self) <= index < len(self):
             raise IndexError(f"expected an index below {len(self)}, got {index}")
         return self.episode_at(int(index) % len(self))
+
+
+def group_tours(episodes: Iterable[Episode]) -> list[tuple[Episode, ...]]:
+    """The episodes of each tour, in the order of the list; episodes outside tours one by one."""
+    groups: dict[tuple[str, str, str], list[Episode]] = {}
+    for one in episodes:
+        key = (one.scene_id, one.tour_id, "" if one.tour_id else one.episode_id)
+        groups.setdefault(key, []).append(one)
+    return [tuple(own) for own in groups.values()]
+
+
+class DrawnGroups:
+    """What is drawn as a whole from episodes: tours, or single episodes where there are none.
+
+    Args:
+        episodes: at least one (InputError); a stream without tours is never gone through.
+    """
+
+    def __init__(self, episodes: Sequence[Episode]) -> None:
+        if not len(episodes):
+            raise InputError("expected at least one episode, got an empty list")
+        self._episodes = episodes
+        self._tours = group_tours(episodes) if episodes[0].tour_id else None
+
+    def __len__(self) -> int:
+        return len(self._episodes if self._tours is None else self._tours)
+
+    def __getitem__(self, row: int) -> tuple[Episode, ...]:
+        return (self._episodes[row],) if self._tours is None else self._tours[row]
+
+    def scene_rows(self) -> Mapping[str, SceneRows]:
+        """Scene id -> rows of its tours or episodes, in order of appearance."""
+        if self._tours is not None:
+            return list_scene_rows(tour[0].scene_id for tour in self._tours)
+        return scene_rows(self._episodes)
 
 
 def list_scene_rows(scene_ids: Iterable[str]) -> dict[str, SceneRows]:

@@ -257,6 +257,7 @@ class NavigationBatch:
             "parts": [vars(one) for one in self._changing_parts()],
             "pipeline": None if self._pipeline is None else self._pipeline.save_state(),
             "batch": (self._running, self._episodes, self._goals_seen, self._fresh),
+            "oracle": None if self._oracle is None else self._oracle.save_state(),
         }
         return dump_state(changing, named)
 
@@ -288,6 +289,8 @@ class NavigationBatch:
         self._running, self._episodes, seen, self._fresh = changing["batch"]
         for name, array in seen.items():
             self._goals_seen[name][...] = array
+        if self._oracle is not None:
+            self._oracle.restore_state(changing["oracle"])
 
     def _changing_parts(self) -> list[object]:
         return [self.simulator.bodies, self.state, self._recorder, *self._goal_sensors]

@@ -1,8 +1,7 @@
 """One environment of a task, with Gymnasium's interface."""
 
-from collections import deque
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -10,45 +9,14 @@ from jaxtyping import Float
 
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode
-from navarena.episodes.house_tours import DrawnGroups, HouseTours
-from navarena.metrics.catalog import compute_metrics
+from navarena.episodes.sampler import MakeSampler
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import get_task
 from navarena.tasks.corruption_checks import require_applicable
-from navarena.tasks.sources import NO_SOURCES, Batch, Sources, load_task_episodes, make_batch
+from navarena.tasks.slot_episodes import SlotEpisodes, describe_slot, find_sampler, find_task
+from navarena.tasks.sources import NO_SOURCES, Sources, make_batch
 from navarena.tasks.spaces import action_space, first_observed, observation_space
-from navarena.tasks.task import Phase, StepResult, Task, TaskRules, find_metrics
-
-
-def find_task(task: str | TaskRules) -> TaskRules:
-    """The task of a protocol id, or the task itself."""
-    return task if isinstance(task, TaskRules) else get_task(task)
-
-
-@runtime_checkable
-class GroupSource(Protocol):
-    """Source from which environments draw what they run next."""
-
-    def draw(self, generator: np.random.Generator) -> Sequence[Episode]:
-        """The episodes of a tour in their order, or a single one."""
-        ...
-
-
-def find_groups(
-    task: TaskRules,
-    split: str,
-    dataset: str | None,
-    episodes: Sequence[Episode] | None,
-    sources: Sources,
-    worlds: WorldCache | None,
-) -> GroupSource:
-    """The given episodes to draw from, else those of the split; raises InputError when there are none."""
-    if episodes is not None:
-        return DrawnGroups(episodes)
-    if dataset is None and isinstance(task, Task) and task.oracle is not None and sources == NO_SOURCES:
-        return HouseTours(split, worlds or WorldCache(task.embodiment))
-    return DrawnGroups(load_task_episodes(task, split, dataset, sources).episodes)
+from navarena.tasks.task import TaskRules
 
 
 class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
@@ -74,6 +42,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         worlds: where scenes come from; None for a store of its own.
         corruptions: of images, motion, estimated pose and goals, in this order, each as "name:severity".
         sources: the user's files beside the data set, such as the connectivity of navigation graphs.
+        sampler: chooses among the episodes, such as SceneSampler; None draws each with equal probability.
         render_mode: "rgb_array" lets `render` return the first colour camera's image.
     """
 
@@ -91,17 +60,18 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         corruptions: Sequence[str] = (),
         render_mode: str | None = None,
         sources: Sources = NO_SOURCES,
+        sampler: MakeSampler | None = None,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InputError(f"expected render_mode None or 'rgb_array', got {render_mode!r}")
         self.task = find_task(task)
         self.render_mode = render_mode
         require_applicable(self.task, corruptions, sensors or ())
-        self._groups = find_groups(self.task, split, dataset, episodes, sources, worlds)
+        found = find_sampler(self.task, split, dataset, episodes, sources, worlds, sampler)
         names = tuple(dict.fromkeys(self.task.sensors if sensors is None else sensors))
         drawn = ("rgb",) if render_mode and "rgb" not in names else ()
         self.batch = make_batch(self.task, 1, threads, (*names, *drawn), worlds, corruptions, sources)
-        self._tour: deque[Episode] = deque()
+        self._episodes = SlotEpisodes(self.batch, found)
         hidden = set(drawn)
         self._names = tuple(name for name in self.batch.specs if name not in hidden)
         self.observation_space: gymnasium.Space[Any] = observation_space(
@@ -116,8 +86,8 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         super().reset(seed=seed)
         given = options or {}
         group = (given["episode"],) if "episode" in given else given.get("tour")
-        self._tour = deque(self._groups.draw(self.np_random) if group is None else group)
-        self.batch.start([0], [self._tour.popleft()])
+        self._episodes.restart(self.np_random, seed is not None)
+        self._episodes.start([0], [self._episodes.draw(self.np_random) if group is None else group])
         return self._observe(), describe_slot(self.batch, 0)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
@@ -128,15 +98,9 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         episode or tour.
         """
         result = self.batch.step(_batch_of_one(self.task, action))
-        terminated, truncated = bool(result.terminated[0]), bool(result.truncated[0])
-        ended: dict[str, Any] = {}
-        if terminated or truncated:
-            ended = describe_end(self.batch, 0)
-            if self._tour:
-                self.batch.follow([0], [self._tour.popleft()])
-                terminated = truncated = False
-        info = {**describe_slot(self.batch, 0, result), **ended}
-        return self._observe(), float(result.reward[0]), terminated, truncated, info
+        ends, terminated, truncated = self._episodes.follow(result)
+        info = {**describe_slot(self.batch, 0, result), **ends.get(0, {})}
+        return self._observe(), float(result.reward[0]), bool(terminated[0]), bool(truncated[0]), info
 
     def render(self) -> Any:
         """(H, W, 3) uint8 image of what the body sees; None without a render mode."""
@@ -152,6 +116,17 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         """(4, 4) pose of a camera now: world metres from its (right, up, backward, 1)."""
         return self._body_batch().simulator.world_from_camera(camera)[0]
 
+    def save_state(self) -> bytes:
+        """What changes in this environment, its generator and sampler included, for `restore_state`."""
+        return self._episodes.save_state((self._np_random, self._np_random_seed))
+
+    def restore_state(self, saved: bytes) -> None:
+        """Go on where an environment of equal arguments stood when it made `saved`: with the same bytes.
+
+        The bytes are a pickle: restore only what you saved. Raises what opening a scene raises.
+        """
+        self._np_random, self._np_random_seed = self._episodes.restore_state(saved)
+
     def _body_batch(self) -> NavigationBatch:
         if not isinstance(self.batch, NavigationBatch):
             raise InputError(f"expected a protocol with cameras, got {self.task.protocol_id} on graphs")
@@ -160,24 +135,6 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
     def _observe(self) -> dict[str, Any]:
         seen = self.batch.observations
         return {name: first_observed(seen[name]) for name in self._names}
-
-
-def describe_slot(batch: Batch, slot: int, result: StepResult | None = None) -> dict[str, Any]:
-    """The info of one slot, after a start or the step of `result`: what runs there."""
-    episode = batch.episode(slot)
-    began = result is not None and result.began is not None and bool(result.began[slot])
-    info: dict[str, Any] = {"episode_id": episode.episode_id, "scene_id": episode.scene_id, "began": began}
-    if episode.tour_id:
-        phase = Phase(int(batch.state.phase[slot])).name.lower()
-        info |= {"tour_id": episode.tour_id, "phase": phase}
-    return info
-
-
-def describe_end(batch: Batch, slot: int) -> dict[str, Any]:
-    """What the info of the step that ends an episode has beside: its metrics, on tours its id as "ended"."""
-    episode, track = batch.episode(slot), batch.trajectory(slot)
-    metrics = compute_metrics(find_metrics(batch.task, episode), track)
-    return {"metrics": metrics, **({"ended": episode.episode_id} if episode.tour_id else {})}
 
 
 def _batch_of_one(task: TaskRules, action: Any) -> np.ndarray:

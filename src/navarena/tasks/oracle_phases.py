@@ -60,6 +60,14 @@ class OraclePhases:
         """Steps of the oracle before the current episode of `slot`: to the last goal, to the start."""
         return self._steps.get(slot, (0, 0))
 
+    def save_state(self) -> tuple[dict[int, _Transition], dict[int, tuple[int, int]]]:
+        """What is left to do and was done in each slot, for `restore_state`."""
+        return self._transitions, self._steps
+
+    def restore_state(self, saved: tuple[dict[int, _Transition], dict[int, tuple[int, int]]]) -> None:
+        """Go on with what `save_state` returned, which is not copied."""
+        self._transitions, self._steps = saved
+
     def hand_over(self, slot: int, ended: Episode, following: Episode) -> bool:
         """Lead the body from where `ended` ended to where `following` starts; whether it begins at once."""
         self._state.phase[slot] = Phase.ORACLE_GOAL

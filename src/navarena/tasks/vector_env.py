@@ -1,6 +1,5 @@
 """N environments of a task in one, with Gymnasium's vector interface."""
 
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,10 +10,10 @@ from jaxtyping import Bool, Float
 
 from navarena.core.errors import InputError
 from navarena.episodes.episode import Episode
+from navarena.episodes.sampler import MakeSampler
 from navarena.simulation.world import WorldCache
 from navarena.tasks.corruption_checks import require_applicable
-from navarena.tasks.env import describe_end, describe_slot, find_groups, find_task
-from navarena.tasks.slot_generators import SlotGenerators
+from navarena.tasks.slot_episodes import SlotEpisodes, SlotGenerators, describe_slot, find_sampler, find_task
 from navarena.tasks.sources import NO_SOURCES, Sources, make_batch
 from navarena.tasks.spaces import action_space, as_observed, observation_space
 from navarena.tasks.task import Actions, TaskRules
@@ -23,7 +22,8 @@ from navarena.tasks.task import Actions, TaskRules
 class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     """N bodies, stepped and rendered together.
 
-    Environment i behaves bit for bit as a NavigationEnv that was reset with seed + i. An
+    Environment i behaves bit for bit as a NavigationEnv that was reset with seed + i, unless they share a
+    sampler that keeps to a few scenes. An
     environment whose episode (on tours: whose tour) has ended ignores the next action and begins a new one
     instead, with reward 0 (AutoresetMode.NEXT_STEP). Infos are as of NavigationEnv, in Gymnasium's form, of
     the environments in which something begins or ends.
@@ -39,6 +39,8 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         worlds: where scenes come from; None for a store of its own.
         corruptions: of images, motion, estimated pose and goals, in this order, each as "name:severity".
         sources: the user's files beside the data set, such as the connectivity of navigation graphs.
+        sampler: chooses among the episodes for all environments, such as SceneSampler; None draws each with
+            equal probability.
         copy: whether observations are fresh arrays. Without it they are rewritten by the next step.
     """
 
@@ -58,6 +60,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         copy: bool = True,
         render_mode: str | None = None,
         sources: Sources = NO_SOURCES,
+        sampler: MakeSampler | None = None,
     ) -> None:
         if render_mode is not None:
             raise InputError(
@@ -69,9 +72,9 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         self.task = find_task(task)
         self.copy = copy
         require_applicable(self.task, corruptions, sensors or ())
-        self._groups = find_groups(self.task, split, dataset, episodes, sources, worlds)
+        found = find_sampler(self.task, split, dataset, episodes, sources, worlds, sampler)
         self.batch = make_batch(self.task, num_envs, threads, sensors, worlds, corruptions, sources)
-        self._tours: list[deque[Episode]] = [deque() for _ in range(num_envs)]
+        self._episodes = SlotEpisodes(self.batch, found)
         self.single_observation_space = observation_space(self.batch.specs)
         self.single_action_space = action_space(self.task)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -90,6 +93,7 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         A seed s stands for s, s + 1, ..., s + N - 1; a sequence holds one for each environment.
         """
         self._generators.seed(seed)
+        self._episodes.restart(self._generators[0], seed is not None)
         self._ended[:] = False
         self._begin(np.ones(self.num_envs, bool))
         infos: dict[str, Any] = {}
@@ -116,29 +120,34 @@ class NavigationVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarra
         fresh = self._ended.copy()
         result = self.batch.step(np.asarray(actions), ~fresh)
         self._begin(fresh)
-        over = result.terminated | result.truncated
-        ends = {slot: describe_end(self.batch, slot) for slot in np.flatnonzero(over).tolist()}
-        going_on = [slot for slot in ends if self._tours[slot]]
-        self.batch.follow(going_on, [self._tours[slot].popleft() for slot in going_on])
-        terminated, truncated = result.terminated.copy(), result.truncated.copy()
-        terminated[going_on] = truncated[going_on] = False
+        ends, terminated, truncated = self._episodes.follow(result)
         self._ended = terminated | truncated
-        announced = fresh.copy()
+        announced = fresh | result.terminated | result.truncated
         for began in (result.began, result.arrived):
             if began is not None:
                 announced |= began
         infos: dict[str, Any] = {}
-        for slot in np.flatnonzero(announced | over).tolist():
+        for slot in np.flatnonzero(announced).tolist():
             own = describe_slot(self.batch, slot, None if fresh[slot] else result)
             infos = self._add_info(infos, {**own, **ends.get(slot, {})}, slot)
         return self._observe(), result.reward, terminated, truncated, infos
 
+    def save_state(self) -> bytes:
+        """What changes in these environments, generators and sampler included, for `restore_state`."""
+        return self._episodes.save_state((self._generators.save_state(), self._ended))
+
+    def restore_state(self, saved: bytes) -> None:
+        """Go on where environments of equal arguments stood when they made `saved`: with the same bytes.
+
+        The bytes are a pickle: restore only what you saved. Raises what opening a scene raises.
+        """
+        generators, self._ended = self._episodes.restore_state(saved)
+        self._generators.restore_state(generators)
+
     def _begin(self, chosen: Bool[np.ndarray, "n"]) -> None:
         """Draw and start an episode or a tour in each of the chosen environments."""
         slots = np.flatnonzero(chosen).tolist()
-        for slot in slots:
-            self._tours[slot] = deque(self._groups.draw(self._generators[slot]))
-        self.batch.start(slots, [self._tours[slot].popleft() for slot in slots])
+        self._episodes.start(slots, [self._episodes.draw(self._generators[slot]) for slot in slots])
 
     def _observe(self) -> dict[str, Any]:
         seen = self.batch.observations

@@ -146,3 +146,19 @@ def test_the_split_is_that_of_the_files_name(tmp_path, split):
     dataset, sources = write_sources(tmp_path, tours=True)
     found = load_task_episodes(get_task("ir2r-v1"), split, dataset, sources)
     assert found.split == "val_seen" and len(found) == 7
+
+
+def test_restored_environments_go_on_with_the_same_episodes(options, protocol_id):
+    envs, others = (NavigationVectorEnv(3, protocol_id, **options) for _ in range(2))
+    envs.reset(seed=1)
+    generator = np.random.default_rng(0)
+    for _ in range(12):
+        envs.step(generator.integers(0, 3, 3))
+    others.restore_state(envs.save_state())
+    for _ in range(60):
+        actions = generator.integers(0, 3, 3)
+        mine, its = envs.step(actions), others.step(actions)
+        for name, array in mine[0].items():
+            assert np.array_equal(array, its[0][name]), name
+        assert [one.tolist() for one in mine[1:4]] == [one.tolist() for one in its[1:4]]
+        assert repr(mine[4]) == repr(its[4])

@@ -1,5 +1,6 @@
 """N bodies on navigation graphs, behind the interface of NavigationBatch."""
 
+import pickle
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -148,6 +149,16 @@ class GraphBatch:
     def trajectory(self, slot: int) -> Trajectory:
         """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
         return make_trajectory(self.atlas, self.state, slot, self.episode(slot), self.task)
+
+    def save_state(self) -> bytes:
+        """What changes in this batch, for `restore_state` of a batch of equal arguments, in any process."""
+        return pickle.dumps((vars(self.state), self._observer.save_state()))
+
+    def restore_state(self, saved: bytes) -> None:
+        """Go on where the batch stood whose `save_state` made `saved`; restore only what you saved."""
+        state, observer = pickle.loads(saved)
+        vars(self.state).update(state)
+        self._observer.restore_state(observer)
 
     def _check(self, actions: np.ndarray, chosen: Bool[np.ndarray, "n"], led: Bool[np.ndarray, "n"]) -> None:
         if actions.shape != (self.slots,) or not np.issubdtype(actions.dtype, np.integer):

@@ -77,6 +77,14 @@ class GraphObserver:
         """Take over the instruction of the episode to which the oracle leads the body in `slot`."""
         self._write(slot, following, self._next_texts, self._next_tokens)
 
+    def save_state(self) -> tuple[np.ndarray, ...]:
+        """The instructions of the current and the next episodes, for `restore_state`."""
+        return self._texts, self._next_texts, self._tokens, self._next_tokens
+
+    def restore_state(self, saved: tuple[np.ndarray, ...]) -> None:
+        """Go on with the instructions of `save_state`, which are not copied."""
+        self._texts, self._next_texts, self._tokens, self._next_tokens = saved
+
     def _write(self, slot: int, episode: Episode, texts: np.ndarray, tokens: np.ndarray) -> None:
         goal = require_graph_goal(episode)
         if len(goal.instruction) > MAX_LETTERS:

@@ -1,0 +1,175 @@
+"""Which episodes environments run, one after the other, and what their infos say of them."""
+
+import pickle
+from collections import deque
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from gymnasium.utils import seeding
+from jaxtyping import Bool
+
+from navarena.core.errors import ActionError, InputError
+from navarena.episodes.episode import Episode
+from navarena.episodes.house_tours import HouseTours
+from navarena.episodes.sampler import EpisodeSampler, MakeSampler, UniformSampler
+from navarena.metrics.catalog import compute_metrics
+from navarena.simulation.world import WorldCache
+from navarena.tasks.catalog import get_task
+from navarena.tasks.sources import NO_SOURCES, Batch, Sources, load_task_episodes
+from navarena.tasks.task import Phase, StepResult, Task, TaskRules, find_metrics
+
+
+def find_task(task: str | TaskRules) -> TaskRules:
+    """The task of a protocol id, or the task itself."""
+    return task if isinstance(task, TaskRules) else get_task(task)
+
+
+def find_sampler(
+    task: TaskRules,
+    split: str,
+    dataset: str | None,
+    episodes: Sequence[Episode] | None,
+    sources: Sources,
+    worlds: WorldCache | None,
+    sampler: MakeSampler | None,
+) -> EpisodeSampler:
+    """A sampler of the given episodes, else of the split's; raises InputError when there are none.
+
+    Without a `sampler` draws are uniform; tours of the protocol's own houses are then made when drawn.
+    """
+    if episodes is None:
+        is_made_here = sampler is None and dataset is None and sources == NO_SOURCES
+        if is_made_here and isinstance(task, Task) and task.oracle is not None:
+            return HouseTours(split, worlds or WorldCache(task.embodiment))
+        episodes = load_task_episodes(task, split, dataset, sources).episodes
+    return (sampler or UniformSampler)(episodes)
+
+
+class SlotEpisodes:
+    """The episodes of N slots: tours or single episodes from a sampler, one after the other.
+
+    Args:
+        batch: which runs them.
+        sampler: from which they are drawn.
+    """
+
+    def __init__(self, batch: Batch, sampler: EpisodeSampler) -> None:
+        self._batch, self._sampler = batch, sampler
+        self._rest: list[deque[Episode]] = [deque() for _ in range(batch.slots)]
+        self._is_begun = False
+
+    def restart(self, generator: np.random.Generator, is_seeded: bool) -> None:
+        """Give up what runs; the sampler begins anew where the generators were seeded, and the first time."""
+        for slot in np.flatnonzero(self._batch.running).tolist():
+            self._finish(slot)
+        if is_seeded or not self._is_begun:
+            self._sampler.restart(generator)
+        self._is_begun = True
+
+    def draw(self, generator: np.random.Generator) -> Sequence[Episode]:
+        """The next tour or episode."""
+        return self._sampler.draw(generator)
+
+    def start(self, slots: Sequence[int], tours: Sequence[Sequence[Episode]]) -> None:
+        """Begin `tours` (K), or single episodes, in `slots` (K); raises what the batch raises."""
+        for slot, tour in zip(slots, tours):
+            self._rest[slot] = deque(tour)
+        self._batch.start(slots, [self._rest[slot].popleft() for slot in slots])
+
+    def follow(
+        self, result: StepResult
+    ) -> tuple[dict[int, dict[str, Any]], Bool[np.ndarray, "n"], Bool[np.ndarray, "n"]]:
+        """After a step with this `result`, go on with the tours whose episode has ended.
+
+        Returns what `describe_end` says of ended episodes, by slot, and (N,) bool, terminated and truncated;
+        a tour ends with its last episode.
+        """
+        ends = {}
+        for slot in np.flatnonzero(result.terminated | result.truncated).tolist():
+            ends[slot] = describe_end(self._batch, slot)
+            self._finish(slot)
+        going_on = [slot for slot in ends if self._rest[slot]]
+        self._batch.follow(going_on, [self._rest[slot].popleft() for slot in going_on])
+        terminated, truncated = result.terminated.copy(), result.truncated.copy()
+        terminated[going_on] = truncated[going_on] = False
+        return ends, terminated, truncated
+
+    def _finish(self, slot: int) -> None:
+        self._sampler.finish(self._batch.episode(slot), int(self._batch.state.steps[slot]))
+
+    def save_state(self, more: object) -> bytes:
+        """What changes in the batch, its tours and the sampler, and `more`, as a pickle."""
+        own = self._batch.save_state(), self._rest, self._sampler.state(), self._is_begun
+        return pickle.dumps((own, more))
+
+    def restore_state(self, saved: bytes) -> Any:
+        """Go on where `saved` was made; returns `more`. Raises what opening a scene raises."""
+        (batch, self._rest, sampler, self._is_begun), more = pickle.loads(saved)
+        self._batch.restore_state(batch)
+        self._sampler.restore(sampler)
+        return more
+
+
+class SlotGenerators:
+    """The generators of N environments; there are none before the first seeding.
+
+    Args:
+        count: N.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._generators: list[np.random.Generator] = []
+
+    def __getitem__(self, slot: int) -> np.random.Generator:
+        return self._generators[slot]
+
+    def seed(self, seed: int | Sequence[int | None] | None) -> None:
+        """Seed anew: s stands for s, s + 1, ..., s + N - 1; a sequence holds one for each environment.
+
+        None keeps a generator that is there, and otherwise makes an unforeseeable one. Raises InputError
+        for a sequence of another length.
+        """
+        if isinstance(seed, int | np.integer):
+            seeds: Sequence[int | None] = [int(seed) + slot for slot in range(self._count)]
+        else:
+            seeds = [None] * self._count if seed is None else list(seed)
+        if len(seeds) != self._count:
+            raise InputError(f"expected {self._count} seeds, one for each environment, got {len(seeds)}")
+        self._generators = [
+            self._generators[slot] if one is None and self._generators else seeding.np_random(one)[0]
+            for slot, one in enumerate(seeds)
+        ]
+
+    def require_seeded(self, what: str) -> None:
+        """Raise ActionError before the first seeding; `what` runs in every environment."""
+        if not self._generators:
+            raise ActionError(f"expected a running {what} in every environment, got a step before reset")
+
+    def save_state(self) -> list[np.random.Generator]:
+        """Copies of the generators, which can be pickled; for `restore_state`."""
+        return deepcopy(self._generators)
+
+    def restore_state(self, saved: list[np.random.Generator]) -> None:
+        """Draw on as the generators that `save_state` copied."""
+        self._generators = deepcopy(saved)
+
+
+def describe_slot(batch: Batch, slot: int, result: StepResult | None = None) -> dict[str, Any]:
+    """The info of one slot, after a start or the step of `result`: what runs there."""
+    episode = batch.episode(slot)
+    began = result is not None and result.began is not None and bool(result.began[slot])
+    info: dict[str, Any] = {"episode_id": episode.episode_id, "scene_id": episode.scene_id, "began": began}
+    if episode.tour_id:
+        phase = Phase(int(batch.state.phase[slot])).name.lower()
+        info |= {"tour_id": episode.tour_id, "phase": phase}
+    return info
+
+
+def describe_end(batch: Batch, slot: int) -> dict[str, Any]:
+    """What the info of the step that ends an episode has beside: its metrics, on tours its id as "ended"."""
+    episode, track = batch.episode(slot), batch.trajectory(slot)
+    metrics = compute_metrics(find_metrics(batch.task, episode), track)
+    return {"metrics": metrics, **({"ended": episode.episode_id} if episode.tour_id else {})}
