@@ -158,6 +158,22 @@ def test_a_seed_repeats_everything(protocol_id):
         assert all(np.array_equal(seen[name], seen_again[name]) for name in seen)
 
 
+def test_a_restored_environment_goes_on_with_the_same_bytes(protocol_id):
+    env, other = make_env(protocol_id), make_env(protocol_id)
+    generator = np.random.default_rng(2)
+    env.reset(seed=9)
+    for step in range(12):
+        if step == 4:
+            other.restore_state(env.save_state())
+        action = draw_move(env.task, generator)
+        mine = env.step(action)
+        if step >= 4:
+            its = other.step(action)
+            assert mine[1:] == its[1:]
+            assert all(np.array_equal(value, its[0][name]) for name, value in mine[0].items())
+    assert [env.reset()[1] for _ in range(3)] == [other.reset()[1] for _ in range(3)]
+
+
 def test_without_a_seed_starts_differ(protocol_id):
     env = make_env(protocol_id, sensors=())
     assert len({env.reset()[1]["episode_id"] for _ in range(40)}) > 1

@@ -4,11 +4,18 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from navarena.core.errors import InputError, UnknownNameError
+from navarena.agents.agent import Agent, SingleAgent
+from navarena.core.errors import FileError, InputError, UnknownNameError
+from navarena.episodes.dataset import EpisodeDataset, save_episodes
 from navarena.evaluation import EvaluationSettings, evaluate, open_benchmark, replay_run
+from navarena.metrics import Metric
+from navarena.metrics.catalog import METRICS
 from navarena.reports import open_plans, write_report
 
 EPISODES = 12
@@ -105,3 +112,61 @@ def test_a_part_of_a_list_is_custom(mesh):
     whole = open_benchmark(EvaluationSettings("pointnav-v1", dataset=mesh, episodes=EPISODES))
     assert whole.identity.is_custom
     assert len(whole.episodes) == EPISODES
+
+
+class Forward(SingleAgent):
+    """Walks on."""
+
+    def reset(self):
+        pass
+
+    def act(self, observations):
+        return 1
+
+
+class Stop(Agent):
+    """Stops at once."""
+
+    sensors = ()
+
+    def reset(self, starts):
+        pass
+
+    def act(self, observations, active):
+        return np.zeros(len(active), np.int64)
+
+
+@pytest.mark.parametrize(("agent", "actions"), [(Forward, 500), (Stop(), 1)])
+def test_agents_are_given_as_classes_and_objects(mesh, tmp_path, agent, actions):
+    run = evaluate(replace(settings(mesh, tmp_path, agent), episodes=2))
+    assert [row.steps for row in run.rows] == [actions] * 2
+
+
+def test_a_metric_of_a_plugin_is_reported_on_any_protocol(mesh, tmp_path, monkeypatch):
+    def turns(trajectory):
+        return float((trajectory.actions >= 2).sum())
+
+    monkeypatch.setitem(METRICS._objects, "turns", Metric("turns", "Turns", turns, better="lower"))
+    run = evaluate(replace(settings(mesh, tmp_path, "expert", metrics="turns,collisions"), episodes=2))
+    counted = [sum(action >= 2 for action in row.actions) for row in run.rows]
+    assert [row.metrics["turns"] for row in run.rows] == counted and any(counted)
+    assert all("collisions" in row.metrics for row in run.rows)
+    replay_run(run.folder).require_equal()
+    with pytest.raises(UnknownNameError, match="Did you mean 'turns'"):
+        open_benchmark(settings(mesh, tmp_path, "expert", metrics="turn"))
+
+
+def test_a_file_is_evaluated_in_meshes_of_ones_own(mesh, tmp_path):
+    file = tmp_path / "episodes.json"
+    data = open_benchmark(settings(mesh, tmp_path, "expert"))
+    moved = tuple(replace(one, scene_id="elsewhere/dungeon.glb") for one in data.episodes[:2])
+    save_episodes(EpisodeDataset("pointnav-v1", "mine", "val", moved), file)
+    folder = str(Path(mesh).parent)
+    given = EvaluationSettings(
+        "pointnav-v1", agent="expert", dataset=str(file), scenes=folder, out=tmp_path / "run"
+    )
+    run = evaluate(given)
+    assert [row.metrics["success"] for row in run.rows] == [1.0, 1.0]
+    replay_run(run.folder).require_equal()
+    with pytest.raises(FileError, match="expected a mesh called dungeon"):
+        open_benchmark(replace(given, scenes=str(tmp_path)))

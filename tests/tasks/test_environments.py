@@ -10,9 +10,15 @@ from gymnasium.vector import AutoresetMode
 
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.sampler import SceneSampler
+from navarena.metrics.navigation import success
+from navarena.simulation.world import WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_task
 from navarena.tasks.env import NavigationEnv
+from navarena.tasks.teacher import make_teacher
 from navarena.tasks.vector_env import NavigationVectorEnv
-from tasks.small import AHEAD, EPISODES, SmallPointNav, make_cache
+from tasks.small import AHEAD, EPISODES, FAR, MULTI_GOALS, ROUND, SmallPointNav, make_cache
+from worlds import HALL, draw_world
 
 
 def make_env(**options):
@@ -261,3 +267,28 @@ def test_a_state_of_another_sampler_is_refused():
     env.reset(seed=8)
     with pytest.raises(InputError, match="choose the sampler of the run"):
         make_env(sensors=()).restore_state(env.save_state())
+
+
+def test_infos_say_when_a_subtask_begins():
+    task = get_task("multion-2on-v1")
+    worlds = WorldCache(task.embodiment)
+    worlds.add(draw_world(HALL, scene_id="hall"))
+    given = {"sensors": (), "episodes": MULTI_GOALS[2][:1], "worlds": worlds}
+    env, envs = NavigationEnv(task, **given), NavigationVectorEnv(2, task, **given)
+    found, forward = task.actions.index("found"), task.actions.index("move_forward")
+    assert env.reset(seed=0)[1]["began"] is False
+    envs.reset(seed=0)
+    assert env.step(found)[-1]["began"] is True
+    assert envs.step(np.array([found, forward]))[-1]["began"].tolist() == [True, False]
+    assert env.step(forward)[-1]["began"] is False
+
+
+def test_the_teacher_of_bodies_leads_to_success():
+    batch = NavigationBatch(SmallPointNav(), 2, sensors=(), worlds=make_cache())
+    batch.start([0, 1], [ROUND, FAR])
+    teacher = make_teacher(batch)
+    while batch.running.any():
+        running = batch.running
+        batch.step(teacher.label(), running)
+    assert [success(batch.trajectory(slot)) for slot in range(2)] == [1, 1]
+    assert teacher.label().tolist() == [0, 0], "idle slots are told to stop"

@@ -1,8 +1,11 @@
 """Sources of a protocol: its episodes, the user's files beside them, and the batch that runs them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
 
 from navarena.core.errors import FileError, InputError
 from navarena.core.protocol_ids import base_protocol
@@ -151,6 +154,7 @@ def make_batch(
     corruptions: Sequence[str] = (),
     sources: Sources = NO_SOURCES,
     scans: Sequence[str] | None = None,
+    buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> Batch:
     """The batch that runs N episodes of a task at a time.
 
@@ -163,6 +167,7 @@ def make_batch(
         corruptions: each as "name:severity"; none on graphs.
         sources: on graphs the connectivity and the features.
         scans: on graphs the scans of the episodes; None for all that the connectivity has.
+        buffers: name -> an array (N, ...) of the caller into which the observation is written.
 
     Raises InputError for corruptions or a missing connectivity on graphs, and what NavigationBatch raises.
     """
@@ -176,7 +181,7 @@ def make_batch(
         if sources.features is not None:
             features = load_features(Path(sources.features), scans=atlas.scans)
             features.require(atlas.places())
-        return GraphBatch(task, atlas, slots, sensors, features)
+        return GraphBatch(task, atlas, slots, sensors, features, buffers)
     if not isinstance(task, Task):
         raise InputError(f"expected a Task or a GraphTask, got {type(task).__name__}")
-    return NavigationBatch(task, slots, threads, sensors, worlds, corruptions)
+    return NavigationBatch(task, slots, threads, sensors, worlds, corruptions, buffers)

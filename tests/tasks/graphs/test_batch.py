@@ -340,3 +340,19 @@ def test_options_stand_in_the_id():
         get_task("r2r-v1+reveals_next_path=true")
     with pytest.raises(UnknownNameError, match="Did you mean 'ir2r-v1'"):
         get_task("ir2r-v2")
+
+
+def test_observations_are_written_into_the_arrays_of_the_caller():
+    task = get_task("ir2r-v1")
+    own = GraphBatch(task, ATLAS, 2)
+    buffers = {name: np.zeros((2, *spec.shape), spec.dtype) for name, spec in own.specs.items()}
+    given = GraphBatch(task, ATLAS, 2, buffers=buffers)
+    for batch in (own, given):
+        batch.start([0, 1], [make_graph_episode("e0", "abc", "t"), make_graph_episode("e1", "bce", "t")])
+        batch.step(np.array([1, STOP]))
+    for name, array in own.observations.items():
+        assert given.observations[name] is buffers[name] and np.array_equal(buffers[name], array), name
+    with pytest.raises(InputError, match=r"expected a writable C-contiguous buffer \(2,\) of int64"):
+        GraphBatch(task, ATLAS, 2, buffers={"phase": np.zeros(2, np.int32)})
+    with pytest.raises(UnknownNameError, match="phase"):
+        GraphBatch(task, ATLAS, 2, buffers={"phases": np.zeros(2, np.int64)})

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from navarena.core.errors import ActionError, InputError
+from navarena.core.errors import ActionError, InputError, unknown_name
 from navarena.episodes.episode import Episode
 from navarena.episodes.graph_episodes import require_graph_goal
 from navarena.metrics.trajectory import Trajectory
@@ -30,6 +30,8 @@ class GraphBatch:
         slots: N.
         sensors: names of what to observe; None for all that the task offers.
         features: of the views, for the sensors that need them.
+        buffers: name -> an array (N, ...) of the caller, of the dtype of its spec, into which the
+            observation is written.
 
     Attributes:
         state: of the bodies.
@@ -43,6 +45,7 @@ class GraphBatch:
         slots: int,
         sensors: Sequence[str] | None = None,
         features: ViewFeatures | None = None,
+        buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         self.task, self.atlas, self.slots = task, atlas, slots
         self.state = GraphState(slots, task.max_steps)
@@ -51,6 +54,10 @@ class GraphBatch:
             atlas, self.state, self.sensors, features, task.oracle.shows_instruction
         )
         self.specs = self._observer.specs
+        for name in buffers:
+            if name not in self.specs:
+                raise unknown_name("observation to give a buffer for", name, list(self.specs))
+        self._buffers = {name: self.specs[name].make_array(slots, array) for name, array in buffers.items()}
 
     @property
     def running(self) -> Bool[np.ndarray, "n"]:
@@ -64,8 +71,11 @@ class GraphBatch:
 
     @property
     def observations(self) -> Mapping[str, np.ndarray]:
-        """Name -> (N, ...) arrays of what was asked for, as of now; fresh ones at every access."""
-        return MappingProxyType(self._observer.observe())
+        """Name -> (N, ...) arrays of what was asked for, as of now, fresh ones but for `buffers`."""
+        seen = self._observer.observe()
+        for name, array in self._buffers.items():
+            array[...] = seen[name]
+        return MappingProxyType({**seen, **self._buffers})
 
     def episode(self, slot: int) -> Episode:
         """The episode that began last in `slot`; raises InputError when none has."""
