@@ -75,29 +75,27 @@ class Depth(ImageSensor):
             np.clip(flat, np.float32(self.min_range), np.float32(self.max_range), out=flat_out)
 
 
-class Semantic(ImageSensor):
+class _Ids(ImageSensor):
+    """(H, W, 1) int32 ids, as rendered."""
+
+    is_raw = True
+
+    def spec(self, camera: Camera) -> ObservationSpec:
+        return ObservationSpec((camera.height_px, camera.width_px, 1), np.int32, 0, INT32_MAX)
+
+    def develop(self, image: np.ndarray, out: np.ndarray) -> None:
+        out[..., 0] = image
+
+
+class Semantic(_Ids):
     """(H, W, 1) int32 category ids: index into Scene.categories plus 1; 0 is nothing."""
 
     name = "semantic"
     channel = "semantic"
-    is_raw = True
-
-    def spec(self, camera: Camera) -> ObservationSpec:
-        return ObservationSpec((camera.height_px, camera.width_px, 1), np.int32, 0, INT32_MAX)
-
-    def develop(self, image: np.ndarray, out: np.ndarray) -> None:
-        out[..., 0] = image
 
 
-class Instance(ImageSensor):
+class Instance(_Ids):
     """(H, W, 1) int32 object ids (SceneObject.object_id); 0 is nothing."""
 
     name = "instance"
     channel = "instance"
-    is_raw = True
-
-    def spec(self, camera: Camera) -> ObservationSpec:
-        return ObservationSpec((camera.height_px, camera.width_px, 1), np.int32, 0, INT32_MAX)
-
-    def develop(self, image: np.ndarray, out: np.ndarray) -> None:
-        out[..., 0] = image
