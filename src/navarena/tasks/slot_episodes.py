@@ -90,6 +90,8 @@ class SlotEpisodes:
         for slot in np.flatnonzero(result.terminated | result.truncated).tolist():
             ends[slot] = describe_end(self._batch, slot)
             self._finish(slot)
+        if not ends:
+            return ends, result.terminated, result.truncated
         going_on = [slot for slot in ends if self._rest[slot]]
         self._batch.follow(going_on, [self._rest[slot].popleft() for slot in going_on])
         terminated, truncated = result.terminated.copy(), result.truncated.copy()
@@ -105,10 +107,14 @@ class SlotEpisodes:
         return pickle.dumps((own, more))
 
     def restore_state(self, saved: bytes) -> Any:
-        """Go on where `saved` was made; returns `more`. Raises what opening a scene raises."""
-        (batch, self._rest, sampler, self._is_begun), more = pickle.loads(saved)
-        self._batch.restore_state(batch)
+        """Go on where `saved` was made; returns `more`.
+
+        Raises InputError for a state of another sampler, and what opening a scene raises.
+        """
+        (batch, rest, sampler, is_begun), more = pickle.loads(saved)
         self._sampler.restore(sampler)
+        self._batch.restore_state(batch)
+        self._rest, self._is_begun = rest, is_begun
         return more
 
 
