@@ -50,39 +50,25 @@ def label_islands(active, links, min_cells):
 
 
 @kernel
-def _crowded_columns(islands, columns, starts, nx, nz):
-    """(columns,) bool: columns with two walkable floors, and those near them."""
-    crowded = np.zeros(nx * nz, np.bool_)
-    for i in range(1, columns.size):
-        if islands[i] < 0 or columns[i - 1] != columns[i]:
-            continue
-        floors_here = 0
-        for j in range(starts[columns[i]], starts[columns[i] + 1]):
-            floors_here += islands[j] >= 0
-        if floors_here < 2:
-            continue
-        x, z = columns[i] % nx, columns[i] // nx
-        for v in range(max(0, z - CLEARANCE_CELLS), min(nz, z + CLEARANCE_CELLS + 1)):
-            for u in range(max(0, x - CLEARANCE_CELLS), min(nx, x + CLEARANCE_CELLS + 1)):
-                crowded[v * nx + u] = True
-    return crowded
+def _fits(i, layer, layers, columns, floors, heights, starts, nx, nz, climb):
+    """Whether floor i overlaps nothing of `layer`, nor comes near it at another height.
 
-
-@kernel
-def _fits(i, layer, layers, columns, floors, starts, nx, nz, climb):
-    """Whether floor i overlaps nothing of `layer`, nor comes near it at another height."""
+    Both the voxels and the surfaces count: a low obstacle lifts a voxel above its walkable surface.
+    """
     x, z = columns[i] % nx, columns[i] // nx
     for v in range(max(0, z - CLEARANCE_CELLS), min(nz, z + CLEARANCE_CELLS + 1)):
         for u in range(max(0, x - CLEARANCE_CELLS), min(nx, x + CLEARANCE_CELLS + 1)):
             allowed = climb * (abs(u - x) + abs(v - z))
             for j in range(starts[v * nx + u], starts[v * nx + u + 1]):
-                if layers[j] == layer and abs(floors[j] - floors[i]) > allowed:
+                if layers[j] != layer:
+                    continue
+                if abs(floors[j] - floors[i]) > allowed or abs(heights[j] - heights[i]) > allowed + 1:
                     return False
     return True
 
 
 @kernel
-def part_layers(islands, order, links, columns, floors, starts, nx, nz, climb):
+def part_layers(islands, order, links, columns, floors, heights, starts, nx, nz, climb):
     """Assign the floors of all islands to layers, from the lowest upwards.
 
     Args:
@@ -91,6 +77,7 @@ def part_layers(islands, order, links, columns, floors, starts, nx, nz, climb):
         links: (F, 4) floor in each direction, or -1.
         columns: (F,) column of each floor.
         floors: (F,) voxel height of each floor.
+        heights: (F,) voxels, height of its surface.
         starts: (columns + 1,) the floors of column c are starts[c]:starts[c + 1].
         nx: columns along x.
         nz: columns along z.
@@ -103,7 +90,6 @@ def part_layers(islands, order, links, columns, floors, starts, nx, nz, climb):
     layers = np.full(count, UNASSIGNED, np.int32)
     if count == 0:
         return layers, 0
-    crowded = _crowded_columns(islands, columns, starts, nx, nz)
     lowest = floors[order[0]]
     shelves = np.full(floors[order[-1]] - lowest + 1, -1, np.int32)  # last waiting floor of each height
     waiting = np.zeros(count, np.int32)  # the next one on its shelf
@@ -122,8 +108,7 @@ def part_layers(islands, order, links, columns, floors, starts, nx, nz, climb):
                 shelf += 1
                 continue
             shelves[shelf] = waiting[i]
-            column = columns[i]
-            if crowded[column] and not _fits(i, layer, layers, columns, floors, starts, nx, nz, climb):
+            if not _fits(i, layer, layers, columns, floors, heights, starts, nx, nz, climb):
                 continue
             layers[i] = layer
             for direction in range(4):

@@ -60,5 +60,5 @@ def find_walkable_floors(spans: Spans, grid: Grid, settings: NavMeshSettings) ->
     roomy = erode_floors(links, settings.radius_cells)
     islands, _ = label_islands(roomy, links, settings.min_island_cells)
     order = np.argsort(floors, kind="stable")
-    layers, _ = part_layers(islands, order, links, columns, floors, starts, nx, nz, climb)
+    layers, _ = part_layers(islands, order, links, columns, floors, heights, starts, nx, nz, climb)
     return WalkableFloors(starts, columns, heights, links, layers)
