@@ -3,25 +3,107 @@
 The hook must be installed before anything imports navarena; with it, an int passes where a float is
 wanted, and nothing else is lenient. Compiled kernels are kept between runs in a folder of the tree
 unless NAVARENA_CACHE says otherwise.
+
+Randomised tests draw the same examples in every default run. Where slow tests are asked for (`-m slow`,
+`-m "slow or hypothesis"`) they draw new ones, by a seed that is printed first.
 """
 
+import inspect
 import os
-from collections.abc import Iterator
+import re
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
 from pathlib import Path
+from typing import Any, get_args
 
 import jaxtyping
 import pytest
 from hypothesis import settings
+from jaxtyping._decorator import _destring_annotation
+from jaxtyping._storage import pop_shape_memo, push_shape_memo
 
-settings.register_profile("repeatable", derandomize=True)
-settings.load_profile("repeatable")
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("random", database=None, deadline=None)
+
+WORKERS_SEED = "NAVARENA_TEST_SEED"
 
 ROOT = Path(__file__).resolve().parents[1]
 
 os.environ.setdefault("NAVARENA_CACHE", str(ROOT / "build" / "test-cache"))
+_jaxtyped = jaxtyping.jaxtyped
+
+
+def _has_shapes(hint: object) -> bool:
+    if isinstance(hint, type) and issubclass(hint, jaxtyping.AbstractArray):
+        return True
+    return any(map(_has_shapes, hint if isinstance(hint, list) else get_args(hint)))
+
+
+def _check_calls(function: Any = None, *, typechecker: Callable[..., Any]) -> Any:
+    """jaxtyping's decorator for functions, at a tenth of its time.
+
+    It binds the arguments of each call to their names, for shapes such as "{count} 3", which we have
+    not. Names of dimensions are still the same throughout a call, and what a name in quotes stands for
+    is checked where it is known already, as it does.
+    """
+    if function is None:
+        return partial(_check_calls, typechecker=typechecker)
+    if not inspect.isfunction(function) or inspect.isgeneratorfunction(function):
+        return _jaxtyped(
+            function, typechecker=typechecker
+        )  # classes and methods come back with their functions
+    written = function.__annotations__
+    hints = {name: _destring_annotation(hint, function.__globals__) for name, hint in written.items()}
+    function.__annotations__ = hints
+    checked = typechecker(function)
+    function.__annotations__ = checked.__annotations__ = written
+    if not any(map(_has_shapes, hints.values())):
+        return checked
+
+    @wraps(function)
+    def check_in_one_context(*arguments: Any, **keywords: Any) -> Any:
+        push_shape_memo({})
+        try:
+            return checked(*arguments, **keywords)
+        finally:
+            pop_shape_memo()
+
+    return check_in_one_context
+
+
+jaxtyping.jaxtyped = jaxtyping._decorator.jaxtyped = _check_calls
 jaxtyping.install_import_hook(
     "navarena", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 )
+
+
+def _draws_anew(config: pytest.Config) -> bool:
+    return re.search(r"(?<!not )\bslow\b", config.option.markexpr) is not None
+
+
+@pytest.hookimpl(tryfirst=True)  # before hypothesis reads its options, and workers copy them
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how examples are drawn; workers find the seed of the process that started them."""
+    settings.load_profile("random" if _draws_anew(config) else "repeatable")
+    if _draws_anew(config) and config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = os.environ.setdefault(WORKERS_SEED, str(secrets.randbelow(2**32)))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before workers start: print the seed, also where `-q` leaves out the header; compile kernels once."""
+    config = session.config
+    if hasattr(config, "workerinput"):
+        return
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if _draws_anew(config) and reporter:
+        reporter.write_line(f"examples drawn with --hypothesis-seed={config.option.hypothesis_seed}")
+    empty = not (Path(os.environ["NAVARENA_CACHE"]) / "kernels").exists()
+    if getattr(config.option, "numprocesses", None) and empty and not config.option.collectonly:
+        code = "from navarena.cli.warming import warm_side_by_side; warm_side_by_side()"
+        subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ def make_episodes(world, count):
     low = points[np.abs(points[:, 1]) < 0.01][:count]
     high = points[np.abs(points[:, 1] - upper) < 0.01][:count]
     episodes = []
-    for k, (a, b) in enumerate(zip(low, high)):
+    for k, (a, b) in enumerate(zip(low, high, strict=True)):
         start, goal = (a, b) if k % 2 == 0 else (b, a)
         distance = float(world.navmesh.geodesic_distance(start[None], goal[None])[0])
         assert np.isfinite(distance)

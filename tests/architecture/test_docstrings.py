@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from .sources import Source, sources, where
 
@@ -48,15 +49,21 @@ def inherits_contract(name: str, owner: ast.ClassDef | None) -> bool:
     if owner is None or not owner.bases:
         return False
     bases = {ast.unparse(base).split("[")[0].split(".")[-1] for base in owner.bases}
+    for base in (node for one in bases for node in classes_by_name().get(one, ())):
+        documented = {c.name for c in base.body if isinstance(c, ast.FunctionDef) and ast.get_docstring(c)}
+        if name in documented or inherits_contract(name, base):
+            return True
+    return False
+
+
+@cache
+def classes_by_name() -> dict[str, list[ast.ClassDef]]:
+    found: dict[str, list[ast.ClassDef]] = {}
     for source in sources():
         for node in source.tree.body:
-            if isinstance(node, ast.ClassDef) and node.name in bases:
-                documented = {
-                    c.name for c in node.body if isinstance(c, ast.FunctionDef) and ast.get_docstring(c)
-                }
-                if name in documented or inherits_contract(name, node):
-                    return True
-    return False
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(node)
+    return found
 
 
 FOREIGN_BASES = re.compile(r"\b(gymnasium|gym)\b|\b(Env|VectorEnv)\b")

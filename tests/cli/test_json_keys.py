@@ -54,7 +54,7 @@ def paths(value: Any, prefix: str = "") -> Iterator[str]:
 
 def matches(pattern: str, path: str) -> bool:
     ours, theirs = pattern.split("."), path.split(".")
-    return len(ours) == len(theirs) and all(a in (b, "*") for a, b in zip(ours, theirs))
+    return len(ours) == len(theirs) and all(a in (b, "*") for a, b in zip(ours, theirs, strict=True))
 
 
 def check(command: str, document: Any) -> None:

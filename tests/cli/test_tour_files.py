@@ -50,7 +50,7 @@ def test_a_test_split_is_walked_and_not_scored(tmp_path, capsys):
 
 
 def test_one_file_without_the_other(files, capsys):
-    for flag, file in zip(("--episodes", "--tours"), files):
+    for flag, file in zip(("--episodes", "--tours"), files, strict=True):
         assert main(["tours", "coverage", flag, str(file)]) == 2
         assert "--episodes and --tours together" in capsys.readouterr().err
     assert main(["evaluate", "ir2r-ce-v1", "--agent", "stop", "--tours", str(files[1])]) == 2

@@ -153,7 +153,7 @@ def test_observations_lie_in_their_spaces_and_are_finite(protocol_id):
 
 def test_a_seed_repeats_everything(protocol_id):
     first, second = rollout(make_env(protocol_id), 5), rollout(make_env(protocol_id), 5)
-    for (seen, outcome, info), (seen_again, outcome_again, info_again) in zip(first, second):
+    for (seen, outcome, info), (seen_again, outcome_again, info_again) in zip(first, second, strict=True):
         assert (outcome, info) == (outcome_again, info_again)
         assert all(np.array_equal(seen[name], seen_again[name]) for name in seen)
 
@@ -220,7 +220,7 @@ def test_a_batch_equals_single_environments_bit_for_bit(protocol_id):
         actions = np.array([draw_move(task, generator) for _ in range(count)])
         seen, rewards, terminated, truncated, _ = envs.step(actions)
         assert not terminated.any() and not truncated.any()
-        results = [env.step(action) for env, action in zip(singles, actions)]
+        results = [env.step(action) for env, action in zip(singles, actions, strict=True)]
         own = [result[0] for result in results]
         assert rewards.tolist() == [result[1] for result in results]
 

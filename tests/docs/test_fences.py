@@ -9,6 +9,7 @@ those of any package. A fence after a comment `<!-- not run: reason -->` is only
 import ast
 import importlib
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 
 from navarena.cli.listing import LISTINGS
+from navarena.cli.main import main
 from navarena.core.registry import load_target
 from navarena.episodes.catalog import RECIPES
 
@@ -30,6 +32,7 @@ FENCE = re.compile(
 FILE_NAME = re.compile(r"# ([\w/]+\.py)\n")
 PROJECT = "# pyproject.toml\n"
 LONGEST_COMMAND_SECONDS = 240
+SHELL = re.compile(r"[|&;<>$*~`]")
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,11 @@ def navarena_commands(code: str) -> list[str]:
     return [line for line in lines if re.match(r"navarena\s", line)]
 
 
-def run_command(line: str, folder: Path) -> None:
+def run_command(line: str, folder: Path, in_process: bool) -> None:
+    words = shlex.split(line, comments=True)[1:]
+    if in_process and not SHELL.search(line) and "serve" not in words:
+        assert main(words) == 0, f"$ {line}"
+        return
     shell_line = line.replace("navarena", f"{sys.executable} -m navarena", 1)
     done = subprocess.run(
         shell_line, shell=True, cwd=folder, capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS
@@ -85,7 +92,7 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for fence in runnable_fences(page):
         if fence.language == "bash":
             for line in navarena_commands(fence.code):
-                run_command(line, tmp_path)
+                run_command(line, tmp_path, page.name != "README.md")  # there as a newcomer runs it
         elif fence.language == "toml":
             if fence.code.startswith(PROJECT):
                 install_project(fence.code, tmp_path)

@@ -184,7 +184,7 @@ def test_unsolvable_candidates_are_dropped_and_counted(drawn, monkeypatch):
 
     def fail_sometimes(self, query):
         plans = solve(self, query)
-        return [None if goal[0] < 5 else plan for plan, goal in zip(plans, query.goals)]
+        return [None if goal[0] < 5 else plan for plan, goal in zip(plans, query.goals, strict=True)]
 
     monkeypatch.setattr(ActionPlanner, "plan", fail_sometimes)
     batch = RULES.make(drawn["rooms"], 10, STREAM)

@@ -73,9 +73,9 @@ def test_shapes_stand_where_the_cylinders_do():
     plain, shapes = get_recipe("multion-3on-v1"), get_recipe("multion-shapes-3on-v1")
     made = shapes.make(world, 5, STREAM).episodes
     assert made == shapes.translate(plain.make(world, 5, STREAM).episodes)
-    for one, other in zip(made, plain.make(world, 5, STREAM).episodes):
+    for one, other in zip(made, plain.make(world, 5, STREAM).episodes, strict=True):
         assert one.goal.places == other.goal.places and one.start_position == other.start_position
-        for shape, cylinder in zip(one.goal.objects, other.goal.objects):
+        for shape, cylinder in zip(one.goal.objects, other.goal.objects, strict=True):
             assert SHAPES.index(shape.category) == CYLINDERS.index(cylinder.category) == int(shape.object_id)
 
 
@@ -93,7 +93,7 @@ def test_unsolvable_candidates_are_dropped_and_counted(monkeypatch):
 
     def fail_sometimes(self, query):
         plans = solve(self, query)
-        return [None if goal[0] < 5 else plan for plan, goal in zip(plans, query.goals)]
+        return [None if goal[0] < 5 else plan for plan, goal in zip(plans, query.goals, strict=True)]
 
     monkeypatch.setattr(ActionPlanner, "plan", fail_sometimes)
     batch = make_recipe(2).make(draw_world(ROOMS, scene_id="rooms"), 5, STREAM)

@@ -43,7 +43,7 @@ def test_episodes_take_at_most_so_many_actions():
     lengths = count_actions(task, world, plain.episodes)
     assert max(lengths) > FEW and plain.dropped == 0
     assert max(count_actions(task, world, short.episodes)) <= FEW and short.dropped > 0
-    for old, new, length in zip(plain.episodes, short.episodes, lengths):
+    for old, new, length in zip(plain.episodes, short.episodes, lengths, strict=True):
         assert (old == new) == (length <= FEW)
 
 

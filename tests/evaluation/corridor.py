@@ -53,7 +53,7 @@ class CorridorBatch:
         return {"offset": np.array(offsets)[:, None]} if "offset" in self.sensors else {}
 
     def start(self, slots, episodes):
-        for slot, episode in zip(slots, episodes):
+        for slot, episode in zip(slots, episodes, strict=True):
             if episode.scene_id == os.environ.get("WITHOUT_SCENE"):
                 raise FileError(f"scene {episode.scene_id} is not here; fetch it")
             goal, x = episode.goal.position[0], episode.start_position[0]

@@ -36,7 +36,10 @@ def runs(tmp_path_factory):
 
 
 def contest(runs, *names):
-    return [read_contestant(label, [runs[k] for k in name.split(",")]) for label, name in zip("ABC", names)]
+    return [
+        read_contestant(label, [runs[k] for k in name.split(",")])
+        for label, name in zip("ABC"[: len(names)], names, strict=True)
+    ]
 
 
 def test_paired_differences(runs):

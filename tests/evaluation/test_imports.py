@@ -27,7 +27,7 @@ def episodes(tmp_path):
         "object_type": "Mug",
         "scene": "FloorPlan_Val1_1",
     }
-    place = dict(zip("xyz", START))
+    place = dict(zip("xyz", START, strict=True))
     records = [
         {
             **base,
@@ -54,7 +54,7 @@ def walk(xs, stop=True, success=False, start=START):
 
 def write_robothor(path, first, second, **means):
     names = [f"FloorPlan_Val1_1_Mug_{k}" for k in range(2)]
-    document = {"val": {"episodes": dict(zip(names, (first, second))), **means}}
+    document = {"val": {"episodes": dict(zip(names, (first, second), strict=True)), **means}}
     path.write_bytes(gzip.compress(json.dumps(document).encode()))
     return path
 

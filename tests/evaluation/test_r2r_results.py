@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as tree
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -261,7 +262,14 @@ def test_stats(folder, capsys):
     row = document["splits"]["val_seen"]
     assert code == 0 and (row["scenes"], row["tours"], row["episodes"]) == (1, 3, 12)
     assert (row["mean"], row["min"], row["max"], row["sd"], row["tours_per_scene"]) == (4, 4, 4, 0, 3)
-    assert set(row["gaps"]) == {"mean", "at_start", "within_3m"}
+    # metres along the graph from the end of paths 1 to 4 (rows) to the start of paths 1 to 4
+    apart = np.array([[6, 0, 7, 2], [5, 7, 0, 9], [0, 6, 5, 8], [4, 2, 5, 4]])
+    lists = load_tours(folder / "tours.json")["val_seen"]["scan1"]
+    tours = [[int(name[0]) - 1 for name in ids] for ids in lists]
+    gaps = np.array([apart[before, after] for ids in tours for before, after in pairwise(ids)])
+    assert len(gaps) == 9 and row["gaps"]["mean"] == pytest.approx(gaps.mean())
+    assert row["gaps"]["at_start"] == pytest.approx((gaps == 0).mean())
+    assert row["gaps"]["within_3m"] == pytest.approx((gaps <= 3).mean())
 
 
 def test_results_are_checked_against_the_split(folder):

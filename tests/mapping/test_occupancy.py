@@ -50,7 +50,7 @@ YAWS = np.arange(12) * math.pi / 6 + 0.1
 def fill_map(camera, settings, noise=None):
     maps = OccupancyMaps(1, settings)
     maps.reset([0], np.array([[5.013, 5.007]]))
-    for depth, pose in zip(*look_around(camera, PLACES, YAWS, noise)):
+    for depth, pose in zip(*look_around(camera, PLACES, YAWS, noise), strict=True):
         maps.update(depth[None], camera, pose[None], np.zeros(1))
     return maps
 
@@ -123,7 +123,7 @@ def test_an_iterative_map_knows_the_union_of_what_its_episodes_saw():
     depths, poses = look_around(CAMERA, PLACES[:4], YAWS[::2])
     maps = OccupancyMaps(3, SETTINGS)
     maps.reset([0, 1, 2], np.tile([5.013, 5.007], (3, 1)))
-    for number, (depth, pose) in enumerate(zip(depths, poses)):
+    for number, (depth, pose) in enumerate(zip(depths, poses, strict=True)):
         both = np.array([number < 12, number >= 12, True])  # one episode, the other, and a tour of both
         maps.update(np.tile(depth, (3, 1, 1)), CAMERA, np.tile(pose, (3, 1, 1)), np.zeros(3), both)
     first, second, tour = (maps.states(agent) for agent in range(3))

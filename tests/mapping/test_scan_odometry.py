@@ -44,7 +44,7 @@ def see_room(x, z, yaw):
 def follow(odometry, motions, commanded):
     """True poses (K + 1, 3) of a body making `motions` (K, 3), and those reckoned from `commanded` (K, 3)."""
     true, reckoned = [np.zeros(3)], []
-    for motion, expected in zip([np.zeros(3), *motions], [np.zeros(3), *commanded]):
+    for motion, expected in zip([np.zeros(3), *motions], [np.zeros(3), *commanded], strict=True):
         true.append(compose(true[-1], motion))
         seen = odometry.update(see_room(*true[-1]), expected[None], FRAME)
         reckoned.append(seen[0].copy())
@@ -208,7 +208,7 @@ def test_errors_in_noisy_houses_are_a_few_centimetres_a_metre():
         odometry.update(depths, commanded, frames, running, scale=9.9, offset=0.1)
         actions = expert.act(batch.observations, running)
         commanded = motions[actions]
-        blind[running] = [compose(*both) for both in zip(blind[running], commanded[running])]
+        blind[running] = [compose(*both) for both in zip(blind[running], commanded[running], strict=True)]
         batch.step(actions, running)
         walked += np.linalg.norm(batch.simulator.positions - before, axis=1)
     true = true_poses(batch.simulator.bodies)

@@ -106,7 +106,7 @@ def test_a_tour_is_the_sum_of_its_episodes(costs):
         assert tour_dtw(costs, "code") == expected
         assert expected >= tour_dtw(costs, "paper")
         cells = tour_alignment(costs, "code")
-        assert sum(table[c[:, 0], c[:, 1]].sum() for table, c in zip(costs, cells)) == expected
+        assert sum(table[c[:, 0], c[:, 1]].sum() for table, c in zip(costs, cells, strict=True)) == expected
     else:
         with pytest.raises(InputError, match="got none"):
             tour_dtw(costs, "code")

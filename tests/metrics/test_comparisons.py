@@ -50,7 +50,7 @@ def test_a_permutation_test_by_hand():
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=9))
 def test_exact_permutations_agree_with_a_plain_loop(numbers):
     sums = [
-        abs(sum(s * x for s, x in zip(signs, numbers)))
+        abs(sum(s * x for s, x in zip(signs, numbers, strict=True)))
         for signs in itertools.product((1, -1), repeat=len(numbers))
     ]
     expected = np.mean([total >= abs(sum(numbers)) for total in sums])

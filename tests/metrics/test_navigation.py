@@ -130,7 +130,7 @@ def test_lengths_must_agree():
     st.booleans(),
 )
 def test_scores_stay_in_their_ranges(steps, start, stopped):
-    xs, distances = zip(*steps)
+    xs, distances = zip(*steps, strict=True)
     trajectory = make_trajectory(list(xs), list(distances), start, stopped)
     assert success(trajectory) in (0.0, 1.0)
     assert 0.0 <= spl(trajectory) <= success(trajectory)

@@ -1,12 +1,14 @@
 """The report of corruptions: its tables by hand, and a page that stands alone."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from evaluation.test_robustness import root as suite  # noqa: F401 - the fixture
+from evaluation.test_robustness import values
 from navarena.evaluation.robustness import find_runs, read_robustness
 from navarena.reports.preview import encode_png
 from navarena.reports.robustness import (
@@ -38,26 +40,36 @@ def test_table_of_the_paper(columns) -> None:
     assert table.rows[0][7] == f"{clean['spl'].mean:.3f}"
 
 
-def test_two_agents_stand_side_by_side(columns) -> None:
+def means(run: Path) -> tuple[str, str]:
+    """Success and SPL of a run as the tables write them."""
+    return f"{100 * values(run, 'success').mean():.1f} %", f"{values(run, 'spl').mean():.3f}"
+
+
+def test_two_agents_stand_side_by_side(columns, suite: Path) -> None:  # noqa: F811
     first = columns[0]
-    table = paper_table((first, type(first)(**{**vars(first), "agent": "Other", "rows": first.rows[:1]})))
+    drifting = replace(first.rows[0], estimates=first.rows[3].estimates)
+    table = paper_table((first, replace(first, agent="Other", rows=(drifting,))))
     assert table.columns[6:] == (
         "Walker on corridor-v1: Success",
         "Walker on corridor-v1: SPL",
         "Other on corridor-v1: Success",
         "Other on corridor-v1: SPL",
     )
-    assert table.rows[1][8:] == table.rows[1][6:8] and table.rows[2][8:] == ("–", "–")
+    mild, drift = means(suite / "mild"), means(suite / "drift")
+    assert mild != drift and table.rows[1][6:] == (*mild, *drift)
+    assert table.rows[2][8:] == ("–", "–")
 
 
-def test_drops_and_behaviour(columns) -> None:
+def test_drops_and_behaviour(columns, suite: Path) -> None:  # noqa: F811
     one = columns[0]
     drops = drop_table(one)
     assert drops.columns[:4] == ("corruption", "Success: change", "95 % interval", "relative drop")
     assert [row[0] for row in drops.rows][-1] == "mean of rows not seen in training"
-    change = one.rows[3].changes["success"]
-    assert drops.rows[3][1] == f"{100 * change.difference.mean:.1f} %"
-    assert drops.rows[3][3] == f"{100 * (1 - change.second / change.first):.1f} %"
+    clean = np.mean([values(suite / "a" / name, "success") for name in ("clean", "clean-again")])
+    drift = values(suite / "drift", "success").mean()
+    assert drift < clean and drops.rows[3][0] == "motion_drift"
+    assert drops.rows[3][1] == f"{100 * (drift - clean):.1f} %"
+    assert drops.rows[3][3] == f"{100 * (1 - drift / clean):.1f} %"
     behaviour = behaviour_table(one)
     assert behaviour.columns[-2:] == ("premature stops", "missed stops")
     assert behaviour.rows[4][-2] == "–", "who never stops, never stops too early"

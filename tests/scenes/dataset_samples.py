@@ -60,7 +60,9 @@ def join(meshes):
     starts = np.cumsum([0, *(len(points) for points, _ in meshes)])
     return (
         np.concatenate([points for points, _ in meshes]),
-        np.concatenate([triangles + start for (_, triangles), start in zip(meshes, starts)]),
+        np.concatenate(
+            [triangles + start for (_, triangles), start in zip(meshes, starts[:-1], strict=True)]
+        ),
     )
 
 
@@ -180,7 +182,7 @@ def painted_meshes(n=3):
     colors = (FLOOR_COLOR, WALL_COLOR, BED_COLOR, CHAIR_COLOR)
     return [
         GlbMesh(points, triangles, np.full((len(points), 2), 0.5), flat_png(color))
-        for (points, triangles), color in zip(room_meshes(n), colors)
+        for (points, triangles), color in zip(room_meshes(n), colors, strict=True)
     ]
 
 
@@ -263,9 +265,9 @@ def quad_ply(meshes, values, with_ids=True):
     points = np.concatenate([points for points, _ in meshes])
     rows = []
     start = 0
-    for (own, triangles), value in zip(meshes, values):
+    for (own, triangles), value in zip(meshes, values, strict=True):
         half = len(triangles) // 2
-        for first, second in zip(triangles[:half], triangles[half:]):
+        for first, second in zip(triangles[:half], triangles[half:], strict=True):
             a, b, c = first
             d = next(k for k in second if k not in first)
             rows.append(([a + start, b + start, c + start, d + start], value))
@@ -384,7 +386,7 @@ def procthor_house():
     for key, (x0, x1, _) in rooms.items():
         number = key.split("|")[1]
         corners = [(x0, 0), (x0, 3), (x1, 3), (x1, 0)]
-        for index, (a, b) in enumerate(zip(corners, corners[1:] + corners[:1])):
+        for index, (a, b) in enumerate(zip(corners, corners[1:] + corners[:1], strict=True)):
             low = [_point(a[0], 0, a[1]), _point(b[0], 0, b[1])]
             high = [_point(b[0], 2.5, b[1]), _point(a[0], 2.5, a[1])]
             walls.append({"id": f"wall|{number}|{index}", "roomId": key, "polygon": low + high})

@@ -92,7 +92,7 @@ def assert_scenes_equal(first: Scene, second: Scene) -> None:
             assert a.dtype == b.dtype, name
             np.testing.assert_array_equal(a, b, err_msg=name)
     assert len(first.textures) == len(second.textures)
-    for a, b in zip(first.textures, second.textures):
+    for a, b in zip(first.textures, second.textures, strict=True):
         np.testing.assert_array_equal(a, b)
     for name in ("scene_id", "materials", "objects", "rooms", "walkable", "ambiguous_share"):
         assert getattr(first, name) == getattr(second, name), name

@@ -127,7 +127,7 @@ def test_hm3d_labels_by_colours_of_vertices(tmp_path):
     colors = [FLOOR_COLOR, WALL_COLOR, BED_COLOR, CHAIR_COLOR]
     meshes = [
         GlbMesh(points, triangles, color=(c >> 16, c >> 8 & 255, c & 255))
-        for (points, triangles), c in zip(room_meshes(3), colors)
+        for (points, triangles), c in zip(room_meshes(3), colors, strict=True)
     ]
     (folder / f"{STEM}.semantic.glb").write_bytes(glb(meshes))
     scene = _build("hm3d", tmp_path, HM3D_NAME)

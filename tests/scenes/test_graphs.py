@@ -180,7 +180,7 @@ def slow_candidates(graph, place):
 def test_candidates_have_the_simulators_order(points):
     names = "abcdefghi"[: len(points)]
     edges = tuple("a" + name for name in names[1:])
-    graph = make_graph(edges=edges, places=dict(zip(names, points)))
+    graph = make_graph(edges=edges, places=dict(zip(names, points, strict=True)))
     candidates = build_candidates(graph)
     for place in range(len(graph)):
         places = candidates.places[place]

@@ -49,7 +49,9 @@ def test_nearest_triangles_agree_with_a_slow_reference(seed, count):
     corners = rng.normal(0, 1, (count, 3, 3))
     points = rng.normal(0, 1.5, (6, 3))
     found = TriangleTree(corners).nearest(points)
-    for point, triangle, weights, distance in zip(points, found.triangle, found.weights, found.distance):
+    for point, triangle, weights, distance in zip(
+        points, found.triangle, found.weights, found.distance, strict=True
+    ):
         slow = min(_slow_distance(point, corner) for corner in corners)
         assert distance <= slow + 1e-9 and slow - distance < 0.1
         assert weights.sum() == pytest.approx(1) and weights.min() >= -1e-12

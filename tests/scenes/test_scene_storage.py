@@ -60,7 +60,7 @@ def test_houses_share_their_tiles_and_are_narrowed(own_packs):
     restored = scene_from_pack(open_pack(path))
     assert_scenes_equal(scene, restored)
     again = scene_from_pack(open_pack(path))
-    for one, other in zip(restored.textures, again.textures):
+    for one, other in zip(restored.textures, again.textures, strict=True):
         np.testing.assert_array_equal(one, other)
         assert not one.flags.writeable
     assert len(list((own_packs / "cache").rglob("materials/*.pack"))) == 1

@@ -31,7 +31,7 @@ def test_turns_are_the_fewest_that_reach_every_heading():
 def test_headings_round_as_single_turns_do():
     simulator, lattice = Simulator(LOCOBOT, 1), turns_of(LOCOBOT)
     headings = headings_after(np.array([1.234]), lattice, LOCOBOT.turn_angle)[0]
-    for heading, turns in zip(headings, lattice):
+    for heading, turns in zip(headings, lattice, strict=True):
         simulator.place([0], WORLDS[:1], np.array([[5.0, 0, 5]]), np.array([1.234]))
         for _ in range(abs(turns)):
             simulator.step(np.array([2 if turns > 0 else 3]))

@@ -68,10 +68,8 @@ EPISODES = (AHEAD, LEFT, ROUND, FAR)
 
 def as_objects(episode, *more, first=0, classes=CYLINDERS):
     """The episode with a cylinder of class `first` at its goal, and the next classes at `more` places."""
-    objects = tuple(
-        ObjectInstance(str(number), category, place)
-        for number, (category, place) in enumerate(zip(classes[first:], (*episode.goal.places, *more)), first)
-    )
+    places = enumerate((*episode.goal.places, *more), first)
+    objects = tuple(ObjectInstance(str(number), classes[number], place) for number, place in places)
     return replace(episode, goal=MultiGoal(objects))
 
 

@@ -77,7 +77,7 @@ def test_only_what_a_corruption_is_named_for_changes(world, episodes, clean):
     }
     for text, (modality, sensor) in corrupts.items():
         for key, goals in look(world, episodes, [text]).items():
-            for corrupted, true in zip(goals, clean[key]):
+            for corrupted, true in zip(goals, clean[key], strict=True):
                 changed = [name for name in SENSORS if not np.array_equal(corrupted[name], true[name])]
                 assert changed == ([sensor] if true["current_subtask"][0] == modality else []), text
                 assert corrupted["distance"] == true["distance"]
@@ -106,7 +106,7 @@ def test_one_slot_tells_what_two_tell(world, episodes):
     corruptions = ["goal_image_noise", "goal_synonyms", "goal_paraphrase"]
     together, alone = look(world, episodes, corruptions), look(world, episodes, corruptions, slots=1)
     for key, goals in together.items():
-        for one, other in zip(goals, alone[key]):
+        for one, other in zip(goals, alone[key], strict=True):
             assert all(np.array_equal(one[name], other[name]) for name in SENSORS)
 
 

@@ -58,7 +58,9 @@ class Dark(ImageCorruption):
     severities = ()
 
     def corrupt(self, images, generators):
-        return np.array([image // one.integers(2, 200) for image, one in zip(images, generators)])
+        return np.array(
+            [image // one.integers(2, 200) for image, one in zip(images, generators, strict=True)]
+        )
 
 
 class DarkScene(Dark):

@@ -319,7 +319,7 @@ def test_peeking_shows_the_next_start_once(worlds):
         while tour.running.any():
             tour.step([0])
             seen[-1].append(batch.observations["position"][0].copy())
-    differ = [k for k, (a, b) in enumerate(zip(*seen)) if not np.allclose(a, b)]
+    differ = [k for k, (a, b) in enumerate(zip(*seen, strict=True)) if not np.allclose(a, b)]
     assert len(seen[0]) == len(seen[1]) and len(differ) == 2
     assert np.allclose(seen[0][differ[0]], SOFA.start_position, atol=1e-6)
     assert np.allclose(seen[0][differ[1]], KITCHEN.start_position, atol=1e-6)

@@ -131,16 +131,20 @@ SIDE_BY_SIDE: tuple[Callable[[], None], ...] = (
 )
 
 
+def warm_side_by_side(advance: Callable[[], None] = lambda: None) -> None:
+    """Compile the kernels of the first steps, calling `advance` after each."""
+    spawn = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
+    with ProcessPoolExecutor(PROCESSES, mp_context=spawn) as pool:
+        for finished in as_completed([pool.submit(step) for step in SIDE_BY_SIDE]):
+            finished.result()
+            advance()
+
+
 def warm_kernels(console: Console) -> float:
     """Compile everything that is not in the cache yet, showing progress; returns seconds."""
     began = time.monotonic()
-    total = len(SIDE_BY_SIDE) + 1
-    spawn = multiprocessing.get_context("spawn")  # a fork would copy threads that hold locks
-    with console.progress(total, "compiling") as progress:
-        with ProcessPoolExecutor(PROCESSES, mp_context=spawn) as pool:
-            for finished in as_completed([pool.submit(step) for step in SIDE_BY_SIDE]):
-                finished.result()
-                progress.advance()
+    with console.progress(len(SIDE_BY_SIDE) + 1, "compiling") as progress:
+        warm_side_by_side(progress.advance)
         warm_protocols()
         progress.advance()
     return time.monotonic() - began

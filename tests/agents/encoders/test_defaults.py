@@ -65,7 +65,11 @@ def test_every_name_of_the_benchmark_is_nearest_to_what_it_stands_for() -> None:
     encoder = make_encoder("words")
     names, categories = sorted(GOAT), sorted({one for found in GOAT.values() for one in found})
     near = encoder.encode_words(names) @ encoder.encode_words(categories).T
-    wrong = [name for name, row in zip(names, near) if categories[int(np.argmax(row))] not in GOAT[name]]
+    wrong = [
+        name
+        for name, row in zip(names, near, strict=True)
+        if categories[int(np.argmax(row))] not in GOAT[name]
+    ]
     # "picture", "bar" and the like are categories themselves and mean these first
     assert [name for name in wrong if name.replace(" ", "_") not in categories] == []
 

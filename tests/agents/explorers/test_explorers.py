@@ -71,7 +71,9 @@ def test_point_goals_are_reached_around_walls():
 @pytest.mark.parametrize("name", ["frontier", "frontier-rgb"])
 def test_goal_objects_are_found_in_order(name):
     kinds = ("cylinder_red", "cylinder_cyan")
-    goal = MultiGoal(tuple(ObjectInstance(kind, kind, place) for kind, place in zip(kinds, GOALS)))
+    goal = MultiGoal(
+        tuple(ObjectInstance(kind, kind, place) for kind, place in zip(kinds, GOALS, strict=True))
+    )
     batch, _ = run(name, "multion-2on-v1", goal)
     assert batch.state.stopped[0] and len(batch.state.found_after[0]) == 2
 
@@ -155,7 +157,10 @@ def test_pixels_have_the_colours_that_are_near_in_every_channel():
     rgb = np.clip(image, 0, 255).astype(np.uint8)
     bits = match_colors(rgb, 3)
     for i, j in np.ndindex(bits.shape):
-        near = [max(abs(int(a) - b) for a, b in zip(rgb[i, j], color)) <= 3 for color in CYLINDER_COLORS]
+        near = [
+            max(abs(int(a) - b) for a, b in zip(rgb[i, j], color, strict=True)) <= 3
+            for color in CYLINDER_COLORS
+        ]
         assert [bool(bits[i, j] >> k & 1) for k in range(8)] == near
 
 
@@ -223,7 +228,9 @@ def test_goal_objects_are_no_obstacles():
     """The only way leads through a goal object: bodies pass through them, so it is left out of the map."""
     world = draw_world(["#####", "#...#", "##.##", "#...#", "#####"], scene_id="gate")
     kinds, places = ("cylinder_red", "cylinder_cyan"), [(2.5, 0.0, 2.5), (3.4, 0.0, 3.4)]
-    goal = MultiGoal(tuple(ObjectInstance(kind, kind, place) for kind, place in zip(kinds, places)))
+    goal = MultiGoal(
+        tuple(ObjectInstance(kind, kind, place) for kind, place in zip(kinds, places, strict=True))
+    )
     batch, agent = run("frontier", "multion-2on-v1", goal, 60, world, (2.5, 0.0, 1.2))
     cell = agent._maps.grid(0).cells_of(np.array(places[0]) - np.array([2.5, 0.0, 1.2]))
     assert agent._maps.states(0)[cell[0] - 4 : cell[0] + 5, cell[1] - 2 : cell[1] + 3].max() == 1

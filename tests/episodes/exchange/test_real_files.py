@@ -71,7 +71,7 @@ def test_paths_of_robothor_are_as_long_as_they_say(real_data):
 
 def test_robustnav_starts_and_goals_lie_on_the_paths(real_data):
     file = open_episode_file(real_data / "robustnav/pointnav/calibration")
-    for record, episode in zip(file.records(), file.episodes):
+    for record, episode in zip(file.records(), file.episodes, strict=True):
         first, last = record.shortest_path[0], record.shortest_path[-1]
         assert np.allclose(episode.start_position, (first.x, first.y, -first.z), atol=0.3)
         assert np.allclose(episode.goal.position, (last.x, last.y, -last.z), atol=0.3)

@@ -81,7 +81,9 @@ def test_sights_stand_on_rings_and_look_at_the_object(house):
     centers = {obj.object_id: np.array(obj.center) for obj in objects}
     assert len(views.owner) > 50
     assert house.navmesh.is_navigable(views.feet).all()
-    for number, foot, yaw, radius in zip(views.owner.tolist(), views.feet, views.yaws, views.radii):
+    for number, foot, yaw, radius in zip(
+        views.owner.tolist(), views.feet, views.yaws, views.radii, strict=True
+    ):
         towards = (centers[number] - foot)[[0, 2]]
         assert np.hypot(*towards) == pytest.approx(radius, abs=2e-3)
         off = (math.atan2(-towards[0], -towards[1]) - yaw + math.pi) % (2 * math.pi) - math.pi

@@ -33,7 +33,7 @@ def lifelong(k, modalities, hits):
 
     metrics = {"subtasks": float(len(modalities)), "subtask_success": mean(values)}
     for one in MODALITIES:
-        own = [value for name, value in zip(names, values) if name == one]
+        own = [value for name, value in zip(names, values, strict=True) if name == one]
         metrics |= {f"{one}_subtasks": float(len(own)), f"{one}_success": mean(own)}
     for place in range(1, 6):
         chosen = values[4:] if place == 5 else values[place - 1 : place]
@@ -156,7 +156,7 @@ def test_seeds(tmp_path):
     assert error == pytest.approx(0.25 / np.sqrt(3))
     assert analysis.rows[0][6].mean == 0.75 and analysis.rows[0][6].n == 3
     (curve,) = analysis.curves
-    above = dict(zip(curve.x, [y.mean for y in curve.y]))
+    above = dict(zip(curve.x, [y.mean for y in curve.y], strict=True))
     assert above[0.0] == 1 and above[0.5] == pytest.approx(2 / 3) and above[1.0] == 0
     with pytest.raises(InputError, match="several training seeds of 'walker', got one"):
         run_analysis("seeds", read_labelled(folders[:1]))

@@ -122,7 +122,9 @@ def test_what_was_seen_before_its_turn(tmp_path):
     benchmark = run(tmp_path / "a", episodes, script=(FOUND, FOUND, FOUND))
     (one,) = read_labelled([str(tmp_path / "a")])
     turns = find_turns(one, benchmark)
-    by_name = dict(zip([row.episode_id for row in one.rows[0]], (row.goals for row in one.rows[0])))
+    by_name = dict(
+        zip([row.episode_id for row in one.rows[0]], (row.goals for row in one.rows[0]), strict=True)
+    )
     assert {name: len(goals.found_after) for name, goals in by_name.items()} == {
         "ahead": 2,
         "behind": 2,

@@ -55,7 +55,7 @@ def test_it_says_what_was_measured(runs, comparison, html):
     text = " ".join("".join(check(html).text).split())
     assert "Walker, Crasher, Blind on corridor-v1" in text
     assert "120 episodes in 3 runs" in text
-    for one, estimates in zip(runs, comparison.estimates):
+    for one, estimates in zip(runs, comparison.estimates, strict=True):
         rate = sum(row.metrics["success"] for row in one.rows[0]) / 40
         assert f"{100 * rate:.1f} %" in text
         assert estimates["success"].n == 40

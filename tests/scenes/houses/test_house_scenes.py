@@ -215,7 +215,7 @@ def test_walkable_floor_matches_rooms_and_obstacles(seed):
     house, scene = sample_plan(seed), sample_scene(seed)
     floors = [surface for surface in scene.walkable if surface.obstacles]
     assert len(floors) == len(house.storeys)
-    for level, (storey, surface) in enumerate(zip(house.storeys, floors)):
+    for level, (storey, surface) in enumerate(zip(house.storeys, floors, strict=True)):
         plan = storey.plan
         assert surface == walkable_surfaces(plan, storey.placements, storey.base, level)[0]
         area = shapely.Polygon(surface.outline, surface.holes).area

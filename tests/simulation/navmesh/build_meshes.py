@@ -47,7 +47,7 @@ def plate(x0: float, z0: float, x1: float, z1: float, y: float | Sequence[float]
 def join_meshes(*meshes: Mesh) -> Mesh:
     """One mesh of many."""
     starts = np.cumsum([0] + [len(vertices) for vertices, _ in meshes])
-    faces = [triangles + start for (_, triangles), start in zip(meshes, starts)]
+    faces = [triangles + start for (_, triangles), start in zip(meshes, starts[:-1], strict=True)]
     return np.concatenate([vertices for vertices, _ in meshes]), np.concatenate(faces)
 
 
@@ -88,7 +88,7 @@ def island_labels(parts: NavMeshParts) -> np.ndarray:
 def island_areas(parts: NavMeshParts) -> list[float]:
     """Plan areas of the islands, rising."""
     areas: dict[int, float] = defaultdict(float)
-    for label, area in zip(island_labels(parts).tolist(), shapely.area(plan_polygons(parts))):
+    for label, area in zip(island_labels(parts).tolist(), shapely.area(plan_polygons(parts)), strict=True):
         areas[label] += float(area)
     return sorted(areas.values())
 

@@ -14,7 +14,7 @@ SIZES = [(16, 16), (17, 9), (128, 128), (300, 400), (31, 33), (5, 7), (1, 1), (6
 
 
 def same(a, b):
-    return all(np.array_equal(x, y) for x, y in zip(a.arrays(), b.arrays()))
+    return all(np.array_equal(x, y) for x, y in zip(a.arrays(), b.arrays(), strict=True))
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
@@ -71,7 +71,7 @@ def test_batches_threads_and_order_do_not_change_a_bit():
         one = Frames.allocate(1, camera)
         parts = (part[k : k + 1] for part in (views.scene_index, views.position, views.rotation))
         renderer.render(Views(camera, *parts), one)
-        for batch, single in zip(together.arrays(), one.arrays()):
+        for batch, single in zip(together.arrays(), one.arrays(), strict=True):
             assert np.array_equal(batch[k], single[0])
 
 
@@ -127,7 +127,7 @@ def test_views_without_a_scene_leave_their_frames(width, threads):
     for array in frames.arrays():
         array[:] = 7
     VisibilityRenderer([build_render_mesh(room_scene())], threads).render(left_out, frames)
-    for array, expected in zip(frames.arrays(), whole.arrays()):
+    for array, expected in zip(frames.arrays(), whole.arrays(), strict=True):
         assert np.array_equal(array[some], expected[some]) and (array[~some] == 7).all()
 
 

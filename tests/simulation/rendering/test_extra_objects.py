@@ -44,7 +44,7 @@ def test_an_extra_occludes_and_is_occluded(shading):
     assert changed.sum() > 100
     assert (free.rgb[0][changed] == (255, 0, 255)).all() and (free.semantic[0][changed] == 40).all()
     assert (free.depth[0][changed] < bare.depth[0][changed]).all()
-    for with_it, without in zip(free.arrays(), bare.arrays()):
+    for with_it, without in zip(free.arrays(), bare.arrays(), strict=True):
         assert np.array_equal(with_it[0][~changed], without[0][~changed])
     behind_the_box = draw(room_scene(), views, shading, extras=extras([0], (-1.0, 0, -4.3)))
     outside = draw(room_scene(), views, shading, extras=extras([0], (0, 0.5, -5.5)))
@@ -96,7 +96,9 @@ def test_the_scene_is_left_as_it_was():
     views = look(CAMERA, (0, 1, -0.5))
     before = draw(room_scene(), views)
     draw(room_scene(), views, extras=extras([0], (0, 0.5, -1.5)))
-    assert all(np.array_equal(a, b) for a, b in zip(before.arrays(), draw(room_scene(), views).arrays()))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(before.arrays(), draw(room_scene(), views).arrays(), strict=True)
+    )
 
 
 def test_many_extras_in_a_tiny_scene():

@@ -100,7 +100,7 @@ def test_flat_colors_are_means_of_the_tint(without):
     if scene.vertex_color is not None:
         tint *= scene.vertex_color.astype(float) / 255
     expected = []
-    for triangle, material in zip(scene.triangles, scene.triangle_material):
+    for triangle, material in zip(scene.triangles, scene.triangle_material, strict=True):
         look = scene.materials[material]
         mean = 255.0 if look.texture is None else scene.textures[look.texture].mean((0, 1))
         color = np.round(np.array(look.color, float) * mean / 255 * tint[triangle].mean(0))

@@ -47,7 +47,7 @@ def test_the_vector_environment_is_the_single_one(options, protocol_id):
         for k in range(3):
             for key, value in own[k].items():
                 assert np.array_equal(value, seen[key][k]), key
-        assert all(env.observation_space.contains(one) for env, one in zip(singles, own))
+        assert all(env.observation_space.contains(one) for env, one in zip(singles, own, strict=True))
         actions = generator.integers(0, 4, 3)
         seen, reward, terminated, truncated, infos = envs.step(actions)
         for k, env in enumerate(singles):

@@ -1,5 +1,7 @@
 """Tracing and thinning outlines of drawn layers, and filling them with triangles."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import shapely
@@ -64,8 +66,7 @@ def test_outlines_of_a_ring_run_around_both_ways():
     image[1, 1] = -1
     outlines = trace_layers(draw_floors(image), 4)
     rings = [
-        np.stack([outlines.x[a:b], outlines.z[a:b]], 1).astype(float)
-        for a, b in zip(outlines.offsets, outlines.offsets[1:])
+        np.stack([outlines.x[a:b], outlines.z[a:b]], 1).astype(float) for a, b in pairwise(outlines.offsets)
     ]
     assert sorted(signed_area(ring) for ring in rings) == [-1.0, 12.0]
     assert (outlines.across == -1).all()
@@ -115,9 +116,9 @@ def test_thinning_does_not_depend_on_the_direction():
     backwards = Outlines(
         offsets=one.offsets,
         layers=one.layers,
-        corners=np.concatenate([one.corners[a:b][::-1] for a, b in zip(one.offsets, one.offsets[1:])]),
-        x=np.concatenate([one.x[a:b][::-1] for a, b in zip(one.offsets, one.offsets[1:])]),
-        z=np.concatenate([one.z[a:b][::-1] for a, b in zip(one.offsets, one.offsets[1:])]),
+        corners=np.concatenate([one.corners[a:b][::-1] for a, b in pairwise(one.offsets)]),
+        x=np.concatenate([one.x[a:b][::-1] for a, b in pairwise(one.offsets)]),
+        z=np.concatenate([one.z[a:b][::-1] for a, b in pairwise(one.offsets)]),
         across=one.across,
         heights=one.heights,
     )

@@ -26,7 +26,9 @@ def column_spans(grid: Grid, spans: Spans) -> dict[tuple[int, int], list[tuple[i
         for x in range(grid.nx):
             first, last = spans.starts[z * grid.nx + x : z * grid.nx + x + 2]
             if last > first:
-                rows = zip(spans.lows[first:last], spans.highs[first:last], spans.walkable[first:last])
+                rows = zip(
+                    spans.lows[first:last], spans.highs[first:last], spans.walkable[first:last], strict=True
+                )
                 found[x, z] = [(int(low), int(high), bool(stands)) for low, high, stands in rows]
     return found
 
@@ -34,7 +36,7 @@ def column_spans(grid: Grid, spans: Spans) -> dict[tuple[int, int], list[tuple[i
 def clip(points: list[np.ndarray], axis: int, sign: float, line: float) -> list[np.ndarray]:
     """Sutherland and Hodgman: the part of a polygon where sign * (coordinate - line) >= 0."""
     kept = []
-    for a, b in zip(points, points[1:] + points[:1]):
+    for a, b in zip(points, points[1:] + points[:1], strict=True):
         da, db = sign * (a[axis] - line), sign * (b[axis] - line)
         if da >= 0:
             kept.append(a)
