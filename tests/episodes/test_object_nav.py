@@ -39,6 +39,30 @@ def make_world(category="bed", hidden=False):
     return World.of(replace(scene, objects=(scene.objects[0], obj)), draw_navmesh(rows))
 
 
+def test_a_category_without_starts_is_left_out_by_name(caplog):
+    """No place of the hall is 8 m from the bed in its middle, some are from the chair in its corner."""
+    rows = list(HALL)
+    rows[1], rows[5] = ".#........", ".....#...."
+    scene = draw_scene(rows, scene_id="furnished")
+    owners = np.where(np.arange(len(scene.triangles)) < 12, 3, 2).astype(np.int32)
+    owners[:2] = 1
+    things = (
+        scene.objects[0],
+        SceneObject(2, "bed", (5.5, 1.0, 5.5), (0.5, 1.0, 0.5)),
+        SceneObject(3, "chair", (1.5, 1.0, 1.5), (0.5, 1.0, 0.5)),
+    )
+    world = World.of(replace(scene, objects=things, triangle_object=owners), draw_navmesh(rows))
+    recipe = replace(OBJECTNAV_HM3D2022_V1, min_distance=8.0, min_ratio=0.0)
+    episodes = recipe.make(world, 4, STREAM).episodes
+    assert {episode.goal.category for episode in episodes} == {"chair"} and len(episodes) == 4
+    (told,) = caplog.messages
+    assert told.startswith("1 of 2 categories of furnished have no episodes: bed (expected starts for 'bed'")
+    assert recipe.make(world, 1, STREAM, first=3).episodes == episodes[3:]
+    assert len(caplog.messages) == 1
+    with pytest.raises(SceneError, match="expected starts for 'chair'"):
+        replace(recipe, min_distance=20.0).make(world, 1, STREAM)
+
+
 @pytest.mark.parametrize(
     ("yaw", "point", "distance"),
     [

@@ -112,6 +112,27 @@ def test_obj_groups_that_return_and_share_names_with_materials(tmp_path):
     assert sorted({m.name for m in scene.materials}) == ["b_c", "c", "d"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "chairs"),
+    [
+        ("o chair|V|F|o chair|V|F", 2),  # each object writes its own vertices
+        ("V|V|o chair|F|o chair|F", 2),  # all vertices first
+        ("g chair|V|F|g chair|V|F", 2),
+        ("V|g chair|F|V|g chair|F", 2),
+        ("V|V|g chair|F|g table|F|g chair|F", 1),  # a group goes on
+        ("o chair|V|usemtl wood|F|usemtl metal|F|o chair|V|F", 2),
+        ("o a|V|g chair|F|o b|V|g chair|F", 2),
+        ("V|o a|g chair|F|o a|g chair|F", 2),
+    ],
+)
+def test_obj_objects_of_one_name_stay_two(tmp_path, lines, chairs):
+    stands_for = {"V": "v 0 0 0\nv 1 0 0\nv 0 0 1", "F": "f 1 3 2"}
+    text = "\n".join(stands_for.get(line, line) for line in f"{lines}|o rest|F".split("|"))
+    scene = import_mesh(_write(tmp_path / "a.obj", text))
+    assert [one.category for one in scene.objects].count("chair") == chairs
+    assert len(scene.triangles) == lines.count("F") + 1 == (scene.triangle_object > 0).sum()
+
+
 def test_obj_without_groups_or_with_one_name_has_no_objects(tmp_path):
     for number, head in enumerate(("", "o scan\n", "g default\n", "o scan\ng default\n")):
         path = _write(tmp_path / f"{number}.obj", f"v 0 0 0\nv 1 0 0\nv 0 0 1\n{head}f 1 3 2\n")
@@ -392,6 +413,30 @@ def test_gltf_with_files_beside_it_and_16_bit_colors(tmp_path):
     (tmp_path / "my data.bin").unlink()
     with pytest.raises(FileError, match="cannot import .*a.gltf"):
         import_mesh(path)
+
+
+@pytest.mark.parametrize("extras", [{}, {"extras": {"category": "rug"}}])
+def test_names_of_nodes_are_objects_where_no_category_is_told(tmp_path, extras):
+    """Two nodes of one name stay two; a node without a name is nothing."""
+    points = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 0]], np.float32)
+    places = {"Chair": [0, 0, 0], "Table": [3, 0, 0], "": [6, 0, 0]}
+    nodes = [
+        {"mesh": 0, "translation": place} | ({"name": name} if name else {}) for name, place in places.items()
+    ]
+    header = {
+        "asset": {"version": "2.0"},
+        "scenes": [{"nodes": [0, 1, 2, 3]}],
+        "nodes": [*nodes, {"mesh": 0, "name": "Chair", "translation": [9, 0, 0]} | extras],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteOffset": 0, "byteLength": 36}],
+        "buffers": [{"uri": "a.bin", "byteLength": 36}],
+    }
+    (tmp_path / "a.bin").write_bytes(points.tobytes())
+    scene = import_mesh(_write(tmp_path / "a.gltf", json.dumps(header)))
+    told = [("rug", 9.5)] if extras else [("Chair", 0.5), ("Chair", 9.5), ("Table", 3.5)]
+    assert sorted((one.category, one.center[0]) for one in scene.objects) == told
+    assert (scene.triangle_object > 0).sum() == len(told)
 
 
 def test_several_primitives_of_one_node_are_one_object(tmp_path):

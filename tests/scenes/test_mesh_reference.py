@@ -18,13 +18,14 @@ UPRIGHT = "v 0 0 0\nv 900 0 0\nv 900 900 0\nv 0 900 0\nf 1 2 3\nf 1 3 4\n"
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("a.ply", ("a.ply", "y", 1.0)),
-        ("a.ply?up=z", ("a.ply", "z", 1.0)),
-        ("a.ply?scale=0.01", ("a.ply", "y", 0.01)),
-        ("a.ply?up=-z&scale=0.01", ("a.ply", "-z", 0.01)),
+        ("a.ply", ("a.ply", "y", 1.0, "front", "")),
+        ("a.ply?up=z", ("a.ply", "z", 1.0, "front", "")),
+        ("a.ply?scale=0.01", ("a.ply", "y", 0.01, "front", "")),
+        ("a.ply?up=-z&scale=0.01", ("a.ply", "-z", 0.01, "front", "")),
+        ("a.ply?sides=both&categories=map.json", ("a.ply", "y", 1.0, "both", "map.json")),
     ],
 )
-def test_both_directions(text: str, parts: tuple[str, str, float]) -> None:
+def test_both_directions(text: str, parts: tuple[str, str, float, str, str]) -> None:
     assert split_reference(text) == parts and join_reference(*parts) == text
 
 

@@ -36,6 +36,7 @@ SCENE_KEYS = [
     "islands",
     "largest_island_area",
     "up_advice",
+    "proposed_categories",
     "file",
 ]
 PREVIEW_KEYS = ["scene_id", "file", "width_px", "height_px", "views"]

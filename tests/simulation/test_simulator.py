@@ -287,6 +287,8 @@ def test_a_scene_without_meaning_cannot_be_asked_for_it():
     simulator = placed(world, sensors=("semantic",))
     with pytest.raises(SceneError, match="without semantics"):
         _ = simulator.observations
+    pieces = placed(world, sensors=("instance",)).observations["instance"]
+    assert pieces.max() >= 1, "the floor is a piece of the mesh"
 
 
 def test_world_cache_is_bounded_and_keeps_what_was_used_last():

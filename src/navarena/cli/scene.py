@@ -1,5 +1,6 @@
 """`navarena scene import`, `make`, `info` and `preview`."""
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,8 +9,10 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError
+from navarena.core.files import write_atomic
 from navarena.scenes.catalog import PLAN_SUFFIX, is_file_path, scene_hash
 from navarena.scenes.datasets.dataset_scenes import find_dataset_scene
+from navarena.scenes.mesh_reference import join_reference, split_reference
 from navarena.scenes.scene import SceneSummary, summarise_scene
 from navarena.simulation.body_catalog import get_body
 from navarena.simulation.world import World, open_world
@@ -18,8 +21,39 @@ DEFAULT_BODY = "locobot"
 LISTED_CATEGORIES = 8
 
 
+@dataclass(frozen=True, kw_only=True)
+class MeshFlags:
+    """How a mesh file is read."""
+
+    up: str = "y"
+    """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
+    scale: float = 1.0
+    """Metres for one unit of a mesh file."""
+    flip: bool = False
+    """Turn the triangles of a mesh file round, where its floors face down."""
+    double_sided: bool = False
+    """Take both sides of the triangles of a mesh file for surfaces."""
+    categories: Path | None = None
+    """JSON file that maps names of a mesh file's objects, or patterns such as chair_*, to categories."""
+    force_up: bool = False
+    """Accept a mesh file even if it seems to lie on its side, or upside down."""
+
+    def open(self, scene: str, body: str) -> World:
+        """The world of a scene id, or of a mesh file read in this way."""
+        if self.flip and self.double_sided:
+            raise InputError("expected --flip or --double-sided, got both; the second has all sides")
+        named = split_reference(scene, self.up, self.scale)
+        if self.flip or self.double_sided:
+            named = named._replace(sides="back" if self.flip else "both")
+        if self.categories is not None:
+            named = named._replace(categories=str(self.categories))
+        if join_reference(*named) != scene and not is_file_path(scene):
+            raise InputError(f"expected a mesh file for options of mesh files, got {scene!r}; leave them out")
+        return open_world(join_reference(*named), get_body(body), force_up=self.force_up)
+
+
 @dataclass(frozen=True)
-class SceneImport:
+class SceneImport(MeshFlags):
     """Compile a mesh file, or all scenes of a dataset, with navmesh and render mesh into the cache."""
 
     path: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PATH")]
@@ -30,12 +64,8 @@ class SceneImport:
     """With --dataset: import only scenes whose name begins with this, such as val/."""
     workers: int = 0
     """With --dataset: scenes compiled at once, each in a process of its own; 0 for one to a processor."""
-    up: str = "y"
-    """Axis of the file that points up: y, z, x, or one with a minus sign (--up=-z)."""
-    scale: float = 1.0
-    """Metres for one unit of the file."""
-    force_up: bool = False
-    """Accept a mesh file even if it seems to lie on its side."""
+    propose: Path | None = None
+    """Write a category for each name of the file's objects that speaks of one, for --categories."""
     body: str = DEFAULT_BODY
     """Body for whose size the navmesh is built."""
     json: bool = False
@@ -52,8 +82,9 @@ class SceneImport:
             return import_dataset(console, self.dataset, path, self.body, self.only, self.workers)
         if find_dataset_scene(self.path) is None and not is_file_path(self.path):
             raise InputError(f"expected a mesh file, got {self.path!r}; generate houses with: scene make")
-        world = _compile(self.path, self.body, self.up, self.scale, self.force_up)
-        return _report(console, world, self.body, self.up, self.scale)
+        world = self.open(self.path, self.body)
+        _ = world.render_mesh  # compiled when first looked at
+        return _report(console, world, self.body, propose=self.propose)
 
 
 @dataclass(frozen=True)
@@ -87,22 +118,17 @@ class SceneMake:
             raise InputError(f"expected a scene id, got the file {self.scene!r}; read it with: scene import")
         if self.out is not None and self.out.suffix.lower() != ".glb":
             raise InputError(f"expected --out to end in .glb, got {self.out}")
-        world = _compile(str(self.plan or self.scene), self.body)
+        world = open_world(str(self.plan or self.scene), get_body(self.body))
+        _ = world.render_mesh  # compiled when first looked at
         return _report(console, world, self.body, out=self.out)
 
 
 @dataclass(frozen=True)
-class SceneInfo:
+class SceneInfo(MeshFlags):
     """Describe a scene: geometry, materials, objects, rooms, and how much of it a body can reach."""
 
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file."""
-    up: str = "y"
-    """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
-    scale: float = 1.0
-    """Metres for one unit of a mesh file."""
-    force_up: bool = False
-    """Accept a mesh file even if it seems to lie on its side."""
     body: str = DEFAULT_BODY
     """Body for whose size the navmesh is built."""
     json: bool = False
@@ -110,24 +136,17 @@ class SceneInfo:
 
     def run(self, console: Console) -> int:
         """Load and describe the scene; the exit code is 0."""
-        world = open_world(self.scene, get_body(self.body), self.up, self.scale, self.force_up)
-        return _report(console, world, self.body, self.up, self.scale)
+        return _report(console, self.open(self.scene, self.body), self.body)
 
 
 @dataclass(frozen=True)
-class ScenePreview:
+class ScenePreview(MeshFlags):
     """Draw a scene into one PNG: the plan from above and four views from inside."""
 
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")]
     """Scene id, or the path of a mesh file."""
     out: Path
     """The image to write, .png."""
-    up: str = "y"
-    """Axis of a mesh file that points up: y, z, x, or one with a minus sign (--up=-z)."""
-    scale: float = 1.0
-    """Metres for one unit of a mesh file."""
-    force_up: bool = False
-    """Accept a mesh file even if it seems to lie on its side."""
     body: str = DEFAULT_BODY
     """Body for whose size the navmesh is built."""
     json: bool = False
@@ -139,7 +158,7 @@ class ScenePreview:
 
         if self.out.suffix.lower() != ".png":
             raise InputError(f"expected --out to end in .png, got {self.out}")
-        world = open_world(self.scene, get_body(self.body), self.up, self.scale, self.force_up)
+        world = self.open(self.scene, self.body)
         sheet = draw_preview(world)
         write_png(sheet.image, self.out)
         height, width = sheet.image.shape[:2]
@@ -159,46 +178,64 @@ class ScenePreview:
         return 0
 
 
-def _compile(scene_id: str, body: str, up: str = "y", scale: float = 1.0, force_up: bool = False) -> World:
-    """Put scene, navmesh and render mesh into the cache; returns the world."""
-    world = open_world(scene_id, get_body(body), up, scale, force_up)
-    _ = world.render_mesh  # loaded, and compiled, when first looked at
-    return world
-
-
 def _report(
-    console: Console, world: World, body: str, up: str = "y", scale: float = 1.0, out: Path | None = None
+    console: Console, world: World, body: str, out: Path | None = None, propose: Path | None = None
 ) -> int:
-    """Export a scene if asked, and print what it holds."""
+    """Export a scene, and write proposed categories, if asked; print what the scene holds."""
     scene_id = world.scene_id
     summary = summarise_scene(world.scene)
+    proposed, foreign = _propose(summary) if is_file_path(scene_id) else ({}, [])
+    if propose is not None:
+        if not proposed:
+            raise InputError(
+                f"expected objects whose names speak of a category, got {len(summary.categories)} names "
+                f"that do not in {scene_id}; write {propose} by hand"
+            )
+        write_atomic(propose, json.dumps(proposed, indent=1, ensure_ascii=False).encode() + b"\n")
     if out is not None:
         from navarena.scenes.formats import export_glb
 
         export_glb(world.scene, out)
     console.table(scene_id, ("what", "value"), _rows(summary, world, body))
-    advice = _up_advice(world, up) if is_file_path(scene_id) else None
+    advice = _up_advice(world) if is_file_path(scene_id) else None
     if advice is not None:
         console.note(f"warning: {advice}")
+    if proposed:
+        console.table("proposed categories", ("name", "category"), list(proposed.items()))
+        others = f"; no proposal for {', '.join(foreign)}" if foreign else ""
+        told = f"written to {propose}: use --categories" if propose else "write them with --propose map.json"
+        console.text(f"{len(proposed)} names speak of a category, {told}{others}")
     if out is not None:
         console.text(f"written to {out}")
     mesh = world.navmesh
     console.result(
         {
             **asdict(summary),
-            "hash": scene_hash(scene_id, up, scale),
+            "hash": scene_hash(scene_id),
             "body": body,
             "navigable_area": mesh.navigable_area,
             "islands": mesh.island_count,
             "largest_island_area": float(mesh.island_areas.max()),
             "up_advice": advice,
+            "proposed_categories": proposed,
             "file": None if out is None else str(out),
         }
     )
     return 0
 
 
-def _up_advice(world: World, up: str) -> str | None:
+def _propose(summary: SceneSummary) -> tuple[dict[str, str], list[str]]:
+    """(name -> proposed category, names without a proposal) of the categories that no vocabulary knows."""
+    from navarena.scenes.houses.furniture.catalog import CATEGORIES
+    from navarena.scenes.houses.vocabulary import propose_category
+
+    names = sorted(name for name in summary.categories if name not in CATEGORIES)
+    found = {name: propose_category(name) for name in names}
+    proposed = {name: category for name, category in found.items() if category is not None}
+    return proposed, [name for name in names if name not in proposed]
+
+
+def _up_advice(world: World) -> str | None:
     """Advice if a mesh has much more floor with another axis up, else None."""
     from navarena.simulation.navmesh.building.mesh_checks import advise_up
 
@@ -206,6 +243,7 @@ def _up_advice(world: World, up: str) -> str | None:
     if scene.walkable:  # a floor plan, whose floors are known
         return None
     area = float(mesh.island_areas.max())
+    up = split_reference(world.scene_id).up_axis
     advice = advise_up(scene.vertices, scene.triangles, mesh.settings, up, area)
     return None if advice is None else advice.message
 

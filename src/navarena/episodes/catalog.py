@@ -27,7 +27,7 @@ from navarena.episodes.route_sets import load_routes
 from navarena.episodes.routes import ROUTE_SET, RouteRecipe, TourRecipe
 from navarena.episodes.twins import to_twins
 from navarena.scenes.catalog import SCENE_SETS, is_file_path, scene_ids
-from navarena.scenes.mesh_reference import join_reference
+from navarena.scenes.mesh_reference import join_reference, split_reference
 from navarena.scenes.packs import content_hash
 from navarena.scenes.twin_ids import APARTMENT_SET, TWIN_SET
 
@@ -250,7 +250,10 @@ def make_episodes(
             f"expected at least one scene, one episode in each and one worker, got {len(scenes)} scenes, "
             f"{per_scene} episodes and {workers} workers"
         )
-    named = [join_reference(scene, up_axis, scale) if is_file_path(scene) else scene for scene in scenes]
+    named = [
+        join_reference(*split_reference(scene, up_axis, scale)) if is_file_path(scene) else scene
+        for scene in scenes
+    ]
     recipe = get_recipe(protocol_id)
     lazy = SceneEpisodes(recipe, named, per_scene, Stream(name, split, seed))
     lazy.make_all(workers, progress)

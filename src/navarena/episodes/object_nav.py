@@ -1,9 +1,11 @@
 """Episodes of ObjectNav: a random start, and a category of which the scene has something to be seen."""
 
+import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Float
@@ -61,6 +63,9 @@ STRETCH_TILTS = (-math.radians(30), 0.0, math.radians(30))
 """Radians upwards of the three renders: the tilts that the generator commands (spec 2.2), carried out. Level
 alone, this upright camera at 1.31 m sees nothing below 0.8 m within a metre, while the published goals of
 this year hold sofas and beds with a coverage above 1."""
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -189,12 +194,7 @@ class ObjectNavRecipe(EpisodeRecipe):
 
     def _choose_categories(self, ground: "_Ground", rows: range, stem: tuple[str | int, ...]) -> list[str]:
         """The category of each of the episodes `rows`, which follow one another."""
-        present = [name for name in self.categories if name in ground.views.categories]
-        if not present:
-            raise SceneError(
-                f"expected an object of a category of {self.protocol_id} that can be seen in "
-                f"{ground.world.scene_id!r}, got none ({', '.join(self.categories)}); choose another scene"
-            )
+        present = self._feasible_categories(ground)
         chosen: list[str] = []
         begun = rows.start // len(present)
         for turn in range(begun, -(-rows.stop // len(present))):
@@ -202,6 +202,37 @@ class ObjectNavRecipe(EpisodeRecipe):
             chosen += [present[k] for k in order]
         skipped = rows.start - begun * len(present)
         return chosen[skipped : skipped + len(rows)]
+
+    def _feasible_categories(self, ground: "_Ground") -> tuple[str, ...]:
+        """Those that can be seen in the scene and have starts; the others that can be seen are logged."""
+        kept = _FEASIBLE.setdefault(ground.world, {})
+        if self not in kept:
+            seen = [name for name in self.categories if name in ground.views.categories]
+            if not seen:
+                raise SceneError(
+                    f"expected an object of a category of {self.protocol_id} that can be seen in "
+                    f"{ground.world.scene_id!r}, got none ({', '.join(self.categories)}); choose another "
+                    "scene"
+                )
+            reasons = {name: self._why_infeasible(ground, name) for name in seen}
+            kept[self] = tuple(name for name in seen if reasons[name] is None)
+            without = [name for name in seen if reasons[name] is not None]
+            if not kept[self]:
+                raise SceneError(str(reasons[without[0]]))
+            if without:
+                text = "%d of %d categories of %s have no episodes: %s (%s)"
+                scene = ground.world.scene_id
+                _log.warning(text, len(without), len(seen), scene, ", ".join(without), reasons[without[0]])
+        return kept[self]
+
+    def _why_infeasible(self, ground: "_Ground", category: str) -> str | None:
+        """What is said of a category for which no start is found; None for one with starts."""
+        generator = make_generator("feasible", self.protocol_id, scene_name(ground.world.scene_id), category)
+        try:
+            next(self._candidates(ground, category, generator))
+        except SceneError as error:
+            return str(error)
+        return None
 
     def _candidates(
         self, ground: "_Ground", category: str, generator: np.random.Generator
@@ -230,6 +261,9 @@ class ObjectNavRecipe(EpisodeRecipe):
             f"{self.min_island_radius:g} m), got too few among {MAX_ROUNDS * DRAWN_TOGETHER} draws; choose a "
             "larger scene, or check its scale"
         )
+
+
+_FEASIBLE: WeakKeyDictionary[World, dict[ObjectNavRecipe, tuple[str, ...]]] = WeakKeyDictionary()
 
 
 class _Ground:

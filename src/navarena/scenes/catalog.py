@@ -3,7 +3,7 @@
 A scene id reads "<set>/<split>/<index>", such as "houses-v1/val/00017", or names a scene of a dataset
 that the user has, such as "hm3d/val/00800-TEEsavR23oF"; the names that episode files write, such as
 "hm3d_v0.2/val/00800-TEEsavR23oF/TEEsavR23oF.basis.glb", mean the same. Anything else is the path of a
-mesh file, which may say how it is read: "scan.ply?up=z&scale=0.01".
+mesh file, which may say how it is read (see mesh_reference): "scan.ply?up=z&scale=0.01".
 """
 
 from collections.abc import Callable, Iterable
@@ -24,7 +24,7 @@ from navarena.scenes.datasets.dataset_scenes import (
     find_dataset_scene,
 )
 from navarena.scenes.fingerprints import file_fingerprint
-from navarena.scenes.mesh_reference import split_reference
+from navarena.scenes.mesh_reference import MeshReference, split_reference
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
 from navarena.scenes.scene_set import SceneSet
@@ -97,9 +97,8 @@ def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     used, StorageError when the cache cannot be written.
     """
     name = str(scene_id_or_path)
-    text, up_axis, scale = split_reference(name, up_axis, scale)
-    key = scene_hash(text, up_axis, scale)
-    build = _builder(text, up_axis, scale)
+    build = _builder(split_reference(name, up_axis, scale))
+    key = scene_hash(name, up_axis, scale)
 
     def compile_scene() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         scene = build()
@@ -117,7 +116,8 @@ def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     They cover the content of a file with everything it refers to (materials, textures, buffers),
     or seed and settings of a generated scene, and the source code that compiles it.
     """
-    text, up_axis, scale = split_reference(str(scene_id_or_path), up_axis, scale)
+    reference = split_reference(str(scene_id_or_path), up_axis, scale)
+    text = reference.path
     compiler = [source_fingerprint(file) for file in _COMPILER]
     named = _named(text)
     if named is not None:
@@ -130,7 +130,11 @@ def scene_hash(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
     parts = [file_fingerprint(path)]
     for name, file in referenced_files(path):
         parts += [name, file_fingerprint(file) if file.is_file() else "missing"]
-    options = f"{path.suffix.lower()} {up_axis} {float(scale)!r}"
+    options = f"{path.suffix.lower()} {reference.up_axis} {float(reference.scale)!r}"
+    if reference.sides != "front":
+        parts.append(reference.sides)
+    if reference.categories:
+        parts += ["categories", file_fingerprint(Path(reference.categories))]
     reader = _GENERATOR if path.suffix.lower() == PLAN_SUFFIX else _IMPORTER
     return content_hash("file", *compiler, source_fingerprint(reader), options, *parts)
 
@@ -164,11 +168,11 @@ def _named(text: str) -> DatasetScene | None:
     return None if text.split("/")[0] in SCENE_SETS else find_dataset_scene(text)
 
 
-def _builder(text: str, up_axis: str, scale: float) -> Callable[[], Scene]:
-    named = _named(text)
+def _builder(reference: MeshReference) -> Callable[[], Scene]:
+    named = _named(reference.path)
     if named is not None:
         return dataset_builder(named)
-    return _file_builder(text, up_axis, scale) if is_file_path(text) else _set_builder(text)
+    return _file_builder(reference) if is_file_path(reference.path) else _set_builder(reference.path)
 
 
 def _set_builder(scene_id: str) -> Callable[[], Scene]:
@@ -176,14 +180,14 @@ def _set_builder(scene_id: str) -> Callable[[], Scene]:
     return lambda: scene_set.build(scene_id)
 
 
-def _file_builder(path: str, up_axis: str, scale: float) -> Callable[[], Scene]:
+def _file_builder(reference: MeshReference) -> Callable[[], Scene]:
     def build() -> Scene:
-        if Path(path).suffix.lower() == PLAN_SUFFIX:
+        if Path(reference.path).suffix.lower() == PLAN_SUFFIX:
             from navarena.scenes.houses.generator import build_plan  # compiles kernels
 
-            return build_plan(Path(path))
+            return build_plan(Path(reference.path))
         from navarena.scenes.formats import import_mesh  # trimesh: only when something is compiled
 
-        return import_mesh(Path(path), up_axis, scale)
+        return import_mesh(*reference)
 
     return build

@@ -14,7 +14,6 @@ from navarena.simulation.rendering.engine import Renderer, VisibilityRenderer
 from navarena.simulation.rendering.views import ExtraObjects, Frames, Views
 from navarena.simulation.slot_worlds import SlotWorlds
 
-LABEL_CHANNELS = frozenset({"semantic", "instance"})
 """Channels that only a scene with labelled objects can fill."""
 
 
@@ -56,14 +55,16 @@ class CameraRig:
         return f"{self.camera.name}_{channel}" if self.camera.name else channel
 
     def require_labels(self, slot_worlds: SlotWorlds) -> None:
-        """Raise SceneError when a labelled image is asked of a scene without labels."""
-        labels = sorted(self.channels & LABEL_CHANNELS)
+        """Raise SceneError when categories are asked of a scene without labels.
+
+        Its instances are the pieces of its mesh.
+        """
         for world in slot_worlds.worlds:
-            if labels and not world.scene.has_semantics:
+            if "semantic" in self.channels and not world.scene.has_semantics:
                 raise SceneError(
-                    f"expected labelled objects for the observations {labels}, got "
-                    f"scene {world.scene_id!r} without semantics; "
-                    "leave these sensors out or use a generated house"
+                    f"expected labelled objects for the observation {self.key('semantic')!r}, got scene "
+                    f"{world.scene_id!r} without semantics; leave this sensor out, use 'instance' (pieces of "
+                    "the mesh), or give a mesh whose objects have names"
                 )
 
     def render(

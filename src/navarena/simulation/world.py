@@ -8,6 +8,7 @@ from pathlib import Path
 from navarena.core.errors import InputError
 from navarena.core.sources import source_fingerprint
 from navarena.scenes.catalog import is_file_path, load_scene, scene_hash
+from navarena.scenes.mesh_reference import split_reference
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Embodiment
@@ -94,7 +95,7 @@ def make_navmesh(scene: Scene, embodiment: Embodiment, up_axis: str = "y") -> Na
     Args:
         scene: y up.
         embodiment: the body.
-        up_axis: axis of the scene's file that became y, for the advice in messages.
+        up_axis: axis of the scene's file that became y, for the advice in messages; "" where it is no file.
 
     Raises SceneError when there is nowhere to stand.
     """
@@ -126,9 +127,10 @@ def open_world(
             navmesh then stays in the cache, where later calls without this find it.
 
     Raises UnknownNameError, FileError or SceneError when there is no such scene, nowhere to stand, or
-    a floor several times larger with another axis up.
+    a floor several times larger with another axis up, or whose things hang from its top.
     """
     content = scene_hash(scene_id, up_axis, scale)
+    up = split_reference(scene_id, up_axis).up_axis if is_file_path(scene_id) else ""
 
     def load() -> Scene:
         return load_scene(scene_id, up_axis, scale)
@@ -141,12 +143,13 @@ def open_world(
 
     def build() -> NavMesh:
         scene = load()
-        navmesh = make_navmesh(scene, embodiment, up_axis)
-        if is_file_path(scene_id) and not force_up:
-            from navarena.simulation.navmesh.building.mesh_checks import require_upright
+        navmesh = make_navmesh(scene, embodiment, up)
+        if up and not scene.walkable and not force_up:
+            from navarena.simulation.navmesh.building.mesh_checks import require_standing, require_upright
 
             area = float(navmesh.island_areas.max())
-            require_upright(scene.vertices, scene.triangles, navmesh.settings, up_axis, area)
+            require_upright(scene.vertices, scene.triangles, navmesh.settings, up, area)
+            require_standing(scene, navmesh, up)
         return navmesh
 
     sources = [source_fingerprint(file) for file in _NAVMESH_SOURCES]

@@ -127,7 +127,8 @@ def _score(
     instances = np.array([len(np.unique(row)) for row in instance])
     variety = np.log1p(instances) if scene.objects else np.log1p(10 * depth.std(1))
     score = distance * variety * np.clip(1 - 3 * too_close, 0.02, 1) * seen.mean(1)
-    room_of = np.full(max((scene_object.object_id for scene_object in scene.objects), default=0) + 1, NO_ROOM)
+    most = max((scene_object.object_id for scene_object in scene.objects), default=0)
+    room_of = np.full(max(most, int(instance.max())) + 1, NO_ROOM)  # instances may be pieces of the mesh
     for scene_object in scene.objects:
         room_of[scene_object.object_id] = NO_ROOM if scene_object.room is None else scene_object.room
     return np.asarray(score * (0.05 + (room_of[instance] == home[:, None]).mean(1)))

@@ -14,6 +14,7 @@ from navarena.core.errors import FileError
 from navarena.scenes.formats.gltf_materials import (
     UNNAMED,
     GltfMaterial,
+    dictionaries,
     number_materials,
     read_gltf_materials,
 )
@@ -40,8 +41,8 @@ _NO_ATTRIBUTES = (CATEGORY_KEY, OBJECT_KEY, "units", "name", "node")
 def read_gltf(data: bytes, path: Path) -> MeshFile:
     """The parts of a glTF file, one for each mesh primitive of each node, in the world frame.
 
-    Names of nodes are not taken for categories: exporters invent them. Extras are. Surfaces of
-    double-sided materials come twice, once seen from each side.
+    The category of a node stands in its extras, or those of its mesh; where the whole file has none,
+    names of nodes are taken. Surfaces of double-sided materials come twice, once seen from each side.
     """
     import trimesh
 
@@ -55,6 +56,7 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
     data = number_materials(data, header)
     scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=_resolver(path), process=False)
     looks: dict[int, Look] = {}  # by identity of the material: meshes share them
+    names = _node_names(header)
     order = {name: index for index, name in enumerate(scene.geometry)}
     keys: dict[object, int] = {}
     parts: list[Part] = []
@@ -67,12 +69,27 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
             continue  # lines and points have no surface
         holder = _parent(scene, node) if mesh.metadata.get("from_gltf_primitive") else node
         extras = {**mesh.metadata, **_node_extras(scene, node), **_node_extras(scene, holder)}
-        label, key = _label(extras), None
+        label, key = _label({CATEGORY_KEY: names.get(holder), **extras}), None
         if label is not None:
             key = keys.setdefault(extras.get(OBJECT_KEY, ("node", holder)), len(keys) + 1)
             labels[key] = label
         parts.append(_part(mesh, transform, looks, key, materials))
     return MeshFile(parts, labels, _lost_images(materials, looks.values()))
+
+
+def _node_names(header: Mapping[str, Any]) -> dict[str, str]:
+    """Trimesh's name of a node -> the file's, where no extras of the file hold a category."""
+    from trimesh.util import unique_name
+
+    nodes = dictionaries(header, "nodes")
+    extras = [one.get("extras") for one in (*nodes, *dictionaries(header, "meshes"))]
+    if any(isinstance(one, Mapping) and CATEGORY_KEY in one for one in extras):
+        return {}
+    known: dict[str, int] = {}
+    counts: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        known[unique_name(node.get("name", str(index)), known, counts=counts)] = index
+    return {name: nodes[index]["name"] for name, index in known.items() if "name" in nodes[index]}
 
 
 def _resolver(path: Path) -> Any:

@@ -43,14 +43,14 @@ class GltfMaterial:
 
 def read_gltf_materials(data: bytes, header: Mapping[str, Any], path: Path) -> list[GltfMaterial]:
     """The materials in order; raises FileError and MissingExtraError for Basis images."""
-    materials = _dictionaries(header, "materials")
+    materials = dictionaries(header, "materials")
     sources = [_basis_source(header, material) for material in materials]
     if any(source is not None for source in sources):
         require_basis_decoder()
 
     @cache  # materials share images
     def image(index: int) -> UInt8[np.ndarray, "h w 3"]:
-        entry = _dictionaries(header, "images")[index]
+        entry = dictionaries(header, "images")[index]
         return decode_basis(_image_bytes(data, header, entry, path), str(entry.get("name") or index))
 
     return [
@@ -67,7 +67,7 @@ def read_gltf_materials(data: bytes, header: Mapping[str, Any], path: Path) -> l
 def number_materials(data: bytes, header: Mapping[str, Any]) -> bytes:
     """The same file with materials named "0", "1", ..., so that they are known again after trimesh."""
     materials = [
-        {**material, "name": str(index)} for index, material in enumerate(_dictionaries(header, "materials"))
+        {**material, "name": str(index)} for index, material in enumerate(dictionaries(header, "materials"))
     ]
     if not materials:
         return data
@@ -80,7 +80,8 @@ def number_materials(data: bytes, header: Mapping[str, Any]) -> bytes:
     return b"".join((struct.pack("<4s4I", b"glTF", 2, size, len(text), _GLB_JSON_TYPE), text, rest))
 
 
-def _dictionaries(header: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+def dictionaries(header: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    """The entries of a list of the file, such as "nodes"; raises FileError for what is no list of objects."""
     entries = header.get(key, [])
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise FileError(f"expected a list of objects as {key!r} of the glTF file, got something else")
@@ -92,7 +93,7 @@ def _basis_source(header: Mapping[str, Any], material: Mapping[str, Any]) -> int
     looks = material.get("pbrMetallicRoughness", {}).get("baseColorTexture")
     if not isinstance(looks, Mapping) or "index" not in looks:
         return None
-    texture = _dictionaries(header, "textures")[looks["index"]]
+    texture = dictionaries(header, "textures")[looks["index"]]
     if "source" in texture and not _is_basis_image(header, texture["source"]):
         return None
     extensions = texture.get("extensions", {})
@@ -102,7 +103,7 @@ def _basis_source(header: Mapping[str, Any], material: Mapping[str, Any]) -> int
 
 
 def _is_basis_image(header: Mapping[str, Any], index: int) -> bool:
-    image = _dictionaries(header, "images")[index]
+    image = dictionaries(header, "images")[index]
     kind, uri = str(image.get("mimeType", "")), str(image.get("uri", ""))
     return kind in ("image/x-basis", "image/ktx2") or uri.lower().endswith((".basis", ".ktx2"))
 
@@ -110,8 +111,8 @@ def _is_basis_image(header: Mapping[str, Any], index: int) -> bool:
 def _image_bytes(data: bytes, header: Mapping[str, Any], image: Mapping[str, Any], path: Path) -> bytes:
     """The content of an image: in the binary chunk, in a data URI or in a file beside `path`."""
     if "bufferView" in image:
-        view = _dictionaries(header, "bufferViews")[image["bufferView"]]
-        buffer = _dictionaries(header, "buffers")[view["buffer"]]
+        view = dictionaries(header, "bufferViews")[image["bufferView"]]
+        buffer = dictionaries(header, "buffers")[view["buffer"]]
         content = _uri_bytes(buffer["uri"], path) if "uri" in buffer else _binary_chunk(data)
         start = int(view.get("byteOffset", 0))
         return content[start : start + int(view["byteLength"])]

@@ -15,10 +15,12 @@ from navarena.core.errors import FileError, InputError, NavarenaError, require_n
 from navarena.core.files import read_bytes
 from navarena.scenes.formats.assembling import assemble_scene
 from navarena.scenes.formats.gltf import read_gltf
+from navarena.scenes.formats.naming import read_category_map, rename_labels
 from navarena.scenes.formats.obj import read_obj
-from navarena.scenes.formats.part import MeshFile
+from navarena.scenes.formats.part import MeshFile, choose_sides
 from navarena.scenes.formats.ply import read_face_property, read_ply
 from navarena.scenes.formats.references import referenced_files
+from navarena.scenes.mesh_reference import SIDES
 from navarena.scenes.scene import Scene
 from navarena.scenes.validation import validate_scene
 
@@ -48,7 +50,9 @@ MATERIAL_LIBRARY = ".mtl"
 _log = logging.getLogger(__name__)
 
 
-def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Scene:
+def import_mesh(
+    path: str | Path, up_axis: str = "y", scale: float = 1.0, sides: str = "front", categories: str = ""
+) -> Scene:
     """Read a glTF (.glb, .gltf), OBJ or PLY file as a scene.
 
     Args:
@@ -57,10 +61,15 @@ def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Sce
             colours.
         up_axis: the axis of the file that points up: "y", "z", "x", or one with a minus sign.
         scale: metres for one unit of the file.
+        sides: which sides of its triangles are surfaces: "front", "back" (it was modelled inside out)
+            or "both".
+        categories: path of a JSON file that maps names of objects to categories (see
+            `read_category_map`); "" for none.
 
     Returns:
-        A validated scene whose id is the path. Groups of OBJ files, face properties `object_id` of
-        PLY files and `extras` with a category of glTF files become objects; `walkable` is empty.
+        A validated scene whose id is the path. Objects and groups of OBJ files, face properties
+        `object_id` of PLY files and nodes of glTF files (those with a category in their `extras`,
+        else those with a name) become objects; `walkable` is empty.
 
     Raises:
         FileError: the file, or an image or buffer that it names, is missing; it is empty, cut short, or of
@@ -72,7 +81,12 @@ def import_mesh(path: str | Path, up_axis: str = "y", scale: float = 1.0) -> Sce
     require_name("up axis", up_axis, UP_AXES)
     if not (scale > 0 and math.isfinite(scale)):
         raise InputError(f"expected a scale above 0 (metres for one unit of the file), got {scale}")
+    require_name("sides of a mesh", sides, SIDES)
     mesh = read_mesh(path)
+    if sides != "front":
+        mesh = replace(mesh, parts=[choose_sides(part, sides == "both") for part in mesh.parts])
+    if categories:
+        mesh = replace(mesh, labels=rename_labels(mesh.labels, read_category_map(Path(categories))))
     for what in mesh.lost:
         _log.warning("%s: %s; using plain colours", path, what)
     scene = assemble_scene(str(path), mesh, UP_AXES[up_axis], scale)

@@ -4,7 +4,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def read_obj(data: bytes, path: Path) -> MeshFile:
         key=lambda numbered: numbered[0],
     )
     labels, keys = _label_groups(groups, [number for number, _ in geometries])
-    parts = [_part(item, groups[number][2], keys[number]) for number, item in geometries]
+    parts = [_part(item, groups[number].material, keys[number]) for number, item in geometries]
     return MeshFile(parts, labels)
 
 
@@ -109,39 +109,76 @@ def _absolute_indices(text: str) -> str:
     return "\n".join(lines)
 
 
-def _number_groups(text: str) -> tuple[str, list[tuple[str, str, str]]]:
-    """Write "g part<k>" wherever object, group or material changes; k-th is (object, group, material)."""
-    state = {"o": "", "g": "", "usemtl": ""}
-    numbers = {("", "", ""): 0}
+class _Group(NamedTuple):
+    """What a face belongs to: object, group and material; the copies count objects and groups of one name."""
 
-    def replace(found: re.Match[str]) -> str:
+    object_name: str
+    object_copy: int
+    group: str
+    group_copy: int
+    material: str
+
+
+def _number_groups(text: str) -> tuple[str, list[_Group]]:
+    """Write "g part<k>" wherever object, group or material changes; the k-th is the k-th of the list.
+
+    An object that is named again is another one. So is a group with vertices of its own; without, it
+    goes on, as the format says.
+    """
+    now = _Group("", 0, "", 0, "")
+    numbers = {now: 0}
+    vertices = 0  # blocks of vertices so far
+    faces_at: dict[tuple[str, ...], int] = {}  # names -> block of vertices before their last face
+    copies: dict[tuple[str, ...], int] = {}
+    written, end = [], 0
+    statements = list(_GROUPING.finditer(text))
+    for found, follower in zip(statements, [*(one.start() for one in statements[1:]), len(text)]):
         keyword, name = found[1], (found[2] or "").strip()
-        state[keyword] = name
-        if keyword == "o":
-            state["g"] = ""
-        number = numbers.setdefault((state["o"], state["g"], state["usemtl"]), len(numbers))
-        group = f"g part{number}"
-        return f"usemtl {name}\n{group}" if keyword == "usemtl" else group
-
-    return _GROUPING.sub(replace, text), list(numbers)
+        first_face = text.find("\nf ", found.end(), follower)
+        vertices += text.find("\nv ", found.end(), follower if first_face < 0 else first_face) >= 0
+        if keyword == "usemtl":
+            now = now._replace(material=name)
+        elif keyword == "o":
+            copies[(name,)] = copies.get((name,), -1) + ((name,) in faces_at or (name,) not in copies)
+            faces_at.pop((name,), None)
+            now = _Group(name, copies[(name,)], "", 0, now.material)
+        else:
+            named = (now.object_name, str(now.object_copy), name)
+            again = faces_at.get(named, vertices) < vertices
+            copies[named] = copies.get(named, 0) + again
+            now = now._replace(group=name, group_copy=copies[named])
+        if first_face >= 0:
+            last_face = text.rfind("\nf ", found.end(), follower)
+            vertices += text.find("\nv ", first_face, last_face) >= 0
+            faces_at[(now.object_name,)] = vertices
+            faces_at[(now.object_name, str(now.object_copy), now.group)] = vertices
+            vertices += text.find("\nv ", last_face, follower) >= 0
+        group = f"g part{numbers.setdefault(now, len(numbers))}"
+        written += [text[end : found.start()], f"usemtl {name}\n{group}" if keyword == "usemtl" else group]
+        end = found.end()
+    return "".join((*written, text[end:])), list(numbers)
 
 
 def _label_groups(
-    groups: Sequence[tuple[str, str, str]], used: Sequence[int]
+    groups: Sequence[_Group], used: Sequence[int]
 ) -> tuple[dict[int, Label], dict[int, int | None]]:
     """(labels, group number -> key of its label) of the groups `used`, which have faces.
 
     The category is the group's name, else the object's.
     """
-    keys: dict[tuple[str, str], int] = {}
+    keys: dict[_Group, int] = {}
     key_of: dict[int, int | None] = {}
     for number in used:
-        object_name, group, _ = groups[number]
-        name = (object_name, "" if group.lower() in _NO_GROUP else group)
-        key_of[number] = keys.setdefault(name, len(keys) + 1) if any(name) else None
+        one = groups[number]._replace(material="")
+        if one.group.lower() in _NO_GROUP:
+            one = one._replace(group="", group_copy=0)
+        named = one.object_name or one.group
+        key_of[number] = keys.setdefault(one, len(keys) + 1) if named else None
     labels = {
-        key: Label(group or object_name, {"object": object_name} if object_name and group else {})
-        for (object_name, group), key in keys.items()
+        key: Label(
+            one.group or one.object_name, {"object": one.object_name} if one.object_name and one.group else {}
+        )
+        for one, key in keys.items()
     }
     return labels, key_of
 

@@ -1,7 +1,7 @@
 """Parts of a mesh file, as every reader returns them: one material each, in the file's own frame and unit."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float, Int, Num, UInt8
@@ -72,6 +72,25 @@ class MeshFile:
     parts: Sequence[Part]
     labels: Mapping[int, Label] = field(default_factory=dict)
     lost: Sequence[str] = ()
+
+
+def choose_sides(part: Part, both: bool) -> Part:
+    """The part seen from the back alone, or from `both` sides by a second copy of each triangle."""
+    count = len(part.triangles)
+    kept = np.arange(count) if both else np.zeros(0, np.int64)
+    rows, turned = np.concatenate([kept, np.arange(count)]), np.arange(len(kept) + count) >= len(kept)
+
+    def corners(values: np.ndarray) -> np.ndarray:
+        found = values[rows]
+        found[turned] = found[turned][:, ::-1]
+        return found
+
+    return replace(
+        part,
+        triangles=corners(part.triangles),
+        uv=None if part.uv is None else corners(part.uv),
+        triangle_key=None if part.triangle_key is None else part.triangle_key[rows],
+    )
 
 
 def split_polygons(

@@ -4,7 +4,9 @@ A benchmark's word stands for one or more of our categories: Habitat's "chair" i
 chairs, RoboTHOR's "GarbageCan" is our trash_can.
 """
 
+import re
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 
 from navarena.core.errors import require_name, unknown_name
@@ -33,6 +35,7 @@ __all__ = [
     "categories_of",
     "goat_names",
     "names_of",
+    "propose_category",
     "words_of",
 ]
 
@@ -203,6 +206,41 @@ def names_of(category: str) -> tuple[str, ...]:
     own = EVERYDAY_NAMES.get(category, (category.replace("_", " "),))
     only = [name for name, found in GOAT.items() if found == (category,)]
     return tuple(dict.fromkeys((*own, *only)))
+
+
+def propose_category(name: str) -> str | None:
+    """The category that a modeller's name of an object speaks of ("chair_fmx_4", "CoffeeTable.001"), or None.
+
+    Of all words that stand for a category, in the catalogue or a benchmark, the longest counts, and of
+    these the last: a "table_lamp" is a lamp.
+    """
+    words = _words(name)
+    phrases = _phrases()
+    for size in range(len(words), 0, -1):
+        for start in range(len(words) - size, -1, -1):
+            found = phrases.get(words[start : start + size])
+            if found is not None:
+                return found
+    return None
+
+
+@cache
+def _phrases() -> Mapping[tuple[str, ...], str]:
+    """Words -> category: of the catalogue, of people, of benchmarks, in this order of preference."""
+    known = {_words(category): category for category in CATEGORIES}
+    for category in CATEGORIES:
+        for name in names_of(category):
+            known.setdefault(_words(name), category)
+    for words in BENCHMARKS.values():
+        for name, found in words.items():
+            known.setdefault(_words(name), found[0])
+    return known
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """The words of a name, lower case, without numbers and the plural's s."""
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
+    return tuple(re.sub(r"(?<=[a-z]{3})(?<!s)s$", "", part.lower()) for part in parts)
 
 
 def categories_of(benchmark: str, name: str) -> tuple[str, ...]:

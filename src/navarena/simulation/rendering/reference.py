@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Float32, Int
 
 from navarena.core.errors import require_extra, require_name
 from navarena.core.geometry import focal_length
+from navarena.scenes.pieces import instance_numbers
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.engine import SHADINGS
@@ -71,7 +72,7 @@ class _ViewTriangles:
     def of_view(cls, scene: Scene, extras: ExtraObjects | None, view: int) -> "_ViewTriangles":
         category = {obj.object_id: scene.categories.index(obj.category) + 1 for obj in scene.objects}
         corners = [scene.vertices[scene.triangles].astype(np.float64)]
-        instance = [scene.triangle_object]
+        instance = [instance_numbers(scene)]
         semantic = [np.array([category.get(int(i), 0) for i in scene.triangle_object], np.int32)]
         color = [np.zeros((0, 3))]
         for k in range(0 if extras is None else len(extras.view_index)):

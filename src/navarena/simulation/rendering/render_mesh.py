@@ -9,6 +9,7 @@ from jaxtyping import Float32, Int16, Int32, UInt32
 
 from navarena.core.errors import SceneError
 from navarena.scenes.packs import Pack
+from navarena.scenes.pieces import instance_numbers
 from navarena.scenes.scene import Scene
 from navarena.simulation.rendering.clusters import Clusters, build_clusters
 from navarena.simulation.rendering.memory_layout import INSTANCE, MATERIAL, SEMANTIC, SURFACE_WORDS
@@ -43,7 +44,8 @@ class RenderMesh:
         vertex: (3, V) metres, world frame: all x, all y, all z.
         corner: (T, 3) vertex numbers within the cluster, clockwise seen from the front
             (so that the signed area is positive on screen, where y points down).
-        surface: (T, 4): flat colour word, object id, category id (index + 1), material.
+        surface: (T, 4): flat colour word, object id (without labels the piece of the mesh), category id
+            (index + 1), material.
         detail: (T, 16) or (T, 32): integers and bits of float32, see surfaces.py.
         paint: (M, 4): mean colour word, colour word, first texel, log2 width | log2 height << 8.
         texel: (K,): red | green << 8 | blue << 16.
@@ -165,7 +167,7 @@ def _paints(scene: Scene, store: TexelStore) -> Int32[np.ndarray, "m 4"]:
 
 
 def _surfaces(scene: Scene, order: np.ndarray, store: TexelStore) -> Int32[np.ndarray, "t 4"]:
-    instance, material = scene.triangle_object[order], scene.triangle_material[order]
+    instance, material = instance_numbers(scene)[order], scene.triangle_material[order]
     surface = np.zeros((len(order), SURFACE_WORDS), np.int32)
     surface[:, INSTANCE], surface[:, SEMANTIC] = instance, _categories(scene, instance)
     surface[:, MATERIAL] = material

@@ -10,7 +10,12 @@ from navarena.scenes.catalog import load_scene
 from navarena.scenes.formats.importing import UP_AXES
 from navarena.simulation import open_world
 from navarena.simulation.body_catalog import get_body
-from navarena.simulation.navmesh.building.mesh_checks import advise_up, axis_of_file, require_upright
+from navarena.simulation.navmesh.building.mesh_checks import (
+    advise_up,
+    axis_of_file,
+    explain_no_floor,
+    require_upright,
+)
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from simulation.navmesh.build_meshes import hall, join_meshes, plate, rectangle
 
@@ -92,6 +97,14 @@ def test_boxes_in_a_hall_are_left_alone() -> None:
 
 def test_a_slope_is_left_alone() -> None:
     assert advise_up(*plate(0.0, 0.0, 20.0, 20.0, [0.0, 19.0, 19.0, 0.0]), BODY) is None
+
+
+def test_axes_are_advised_for_files_alone() -> None:
+    """A floor that stands upright, of a scene whose axes nobody can choose."""
+    points, faces = plate(0.0, 0.0, 4.0, 4.0)
+    upright = imported(points, "z")
+    assert "try --up=" in explain_no_floor(upright, faces, BODY)
+    assert "up" not in explain_no_floor(upright, faces, BODY, "").replace("y up", "").split("; ")[1]
 
 
 def shaft() -> tuple[np.ndarray, np.ndarray]:

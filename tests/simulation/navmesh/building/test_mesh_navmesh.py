@@ -160,7 +160,7 @@ def pipe() -> tuple[np.ndarray, np.ndarray]:
         ((np.array([(0.0, 0, 0), (0, 0, 1), (np.nan, 0, 0)]), np.array([(0, 1, 2)])), "finite.*index 2"),
         ((np.zeros((3, 3)), np.array([(0, 1, 3)])), "0 to 2, got 0 to 3"),
         (plate(0.0, 0.0, 0.004, 0.003), "too small"),
-        ((pipe()[0], pipe()[1][:2, ::-1]), "winding"),
+        ((pipe()[0], pipe()[1][:2, ::-1]), "--flip"),
         (swapped(pipe(), [1, 2, 0]), "up_axis='x'"),
         (swapped(pipe(), [2, 0, 1]), "up_axis='z'"),
         (plate(0.0, 0.0, 1000.0, 900_000.0), "too large"),

@@ -13,6 +13,9 @@ from jaxtyping import Float, Float64, Int, Int64
 
 from navarena.core.errors import SceneError
 from navarena.scenes.formats.importing import UP_AXES
+from navarena.scenes.mesh_reference import MARK
+from navarena.scenes.scene import Scene
+from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.navmesh.voxels.floor_filters import find_floors, link_floors
 from navarena.simulation.navmesh.voxels.layer_partition import label_islands
@@ -65,7 +68,8 @@ def explain_no_floor(
 ) -> str:
     """The message for a mesh on which no body of these settings can stand.
 
-    Vertices are (V, 3) metres, triangles (T, 3) indices; `up_axis` of the file became the world's y.
+    Vertices are (V, 3) metres, triangles (T, 3) indices; `up_axis` of the file became the world's y, "" for
+    a scene that is no file, whose axes nobody can choose.
     """
     corners = vertices[triangles.ravel()]
     size = corners.max(0) - corners.min(0)
@@ -79,8 +83,13 @@ def explain_no_floor(
     best = max(faces, key=lambda axis: faces[axis])
     if max(size[0], size[2]) < 2 * settings.radius + settings.region_min_size * settings.cell_size:
         return f"{wanted}; it is too small: check its unit (scale=1000 for kilometres, 39.37 for inches)"
-    if best == "-y" and faces["-y"] > 2 * faces["y"]:
-        return f"{wanted}; its floors face downwards: turn the triangles' winding round"
+    if faces["-y"] > 2 * faces["y"] and faces["-y"] >= settings.min_island_area:
+        return (
+            f"{wanted}; its floors face downwards ({faces['-y']:.3g} m2): try --flip ({MARK}sides=back "
+            f"behind the path), or --double-sided ({MARK}sides=both)"
+        )
+    if not up_axis:
+        return f"{wanted}; choose a smaller body, or another scene"
     if best.lstrip("-") != "y" and faces[best] > faces["y"]:
         return (
             f"{wanted}; more of its area faces {best} ({faces[best]:.3g} m2) than y ({faces['y']:.3g} m2): "
@@ -103,6 +112,15 @@ bare ceilings of small houses have up to twice their furnished floors."""
 
 CLEAR_OF_WALLS = 1.5
 """Times the floor of every direction across: in a shaft all four walls are larger than its floor."""
+
+SMALL_SHARE = 0.6
+"""Of a scene's width, height and depth, above which an object is floor, wall or ceiling."""
+
+AT_REST = 0.3
+"""Metres from floor or top within which an object stands or hangs; slabs are thinner."""
+
+LEAST_HANGING = 3
+"""Objects that must hang; a room may well have a lamp and a fan, and nothing on its floor."""
 
 COARSE_CELL = 0.2
 """Metres of the voxels of this comparison, at least."""
@@ -185,6 +203,30 @@ def require_upright(
     if advice is not None and advice.clear:
         raise SceneError(
             f"{advice.message}, or keep --up={up_axis} with --force-up (force_up=True) if it is right"
+        )
+
+
+def require_standing(scene: Scene, navmesh: NavMesh, up_axis: str = "y") -> None:
+    """Raise SceneError for a scene upside down: objects hang from its top, and few stand on its floor.
+
+    Floors, walls and ceilings do not count, nor does what is not labelled; `up_axis` of the scene's file
+    became the world's y.
+    """
+    if not scene.objects:
+        return
+    low, high = scene.bounds
+    center = np.array([one.center for one in scene.objects])
+    half = np.array([one.half_size for one in scene.objects])
+    small = (2 * half < SMALL_SHARE * (high - low)).all(1)
+    floor = float(np.median(navmesh.vertices[:, 1]))
+    standing = int((small & (np.abs((center - half)[:, 1] - floor) < AT_REST)).sum())
+    hanging = int((small & ((center + half)[:, 1] > high[1] - AT_REST)).sum())
+    if hanging >= LEAST_HANGING and hanging > 2 * standing:
+        upright = up_axis[1:] if up_axis.startswith("-") else f"-{up_axis}"
+        raise SceneError(
+            f"expected objects to stand on the floor, got {hanging} that hang from the top of the scene and "
+            f"{standing} that stand: bodies would walk on its ceiling; try --up={upright}, or keep "
+            f"--up={up_axis} with --force-up (force_up=True) if it is right"
         )
 
 
