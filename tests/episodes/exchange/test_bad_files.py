@@ -121,3 +121,17 @@ def test_an_unknown_scene_is_answered_with_the_nearest(tmp_path):
     file = open_episode_file(store(tmp_path / "file.json", HM3D))
     with pytest.raises(UnknownNameError, match="Did you mean 'TEEsavR23oF'"):
         file.of_scene("TEEsavR23o")
+
+
+@pytest.mark.parametrize(
+    ("field", "command"),
+    [
+        ("instructions", r"navarena evaluate r2r-v1 --agent expert --dataset \S+paths.json --scenes"),
+        ("tour_id", r"navarena evaluate ir2r-v1 --agent expert --dataset R2R_FILE --tours \S+paths.json"),
+    ],
+)
+def test_files_for_graphs_name_the_command_that_reads_them(tmp_path, field, command):
+    path = tmp_path / "paths.json"
+    path.write_text(json.dumps([{"scan": "s", "path": ["a", "b"], field: ["go"]}]))
+    with pytest.raises(FileError, match=command):
+        open_episode_file(path)

@@ -37,6 +37,7 @@ def test_every_layout_is_told_by_its_content_and_comes_back(tmp_path, name, suff
     file.write(copied)
     written = copied.read_bytes()
     assert exact(json.loads(gzip.decompress(written) if suffix.endswith("gz") else written)) == exact(content)
+    assert exact(read_back(path)) == exact(content)
     file.write(copied)
     assert copied.read_bytes() == written
     assert len(list_episodes(file)) == len(episodes_of(content)) == len(file.episodes)
@@ -93,6 +94,19 @@ def test_a_stub_and_its_folder_come_back(tmp_path):
     assert exact(read_back(tmp_path / "copy" / "content" / "a.json.gz")) == exact(
         read_back(tmp_path / "val" / "content" / "a.json.gz")
     )
+
+
+def test_a_copy_keeps_the_order_of_fields_and_so_its_hash(tmp_path):
+    """As a script may have written them: fields backwards, numbers and spaces in its own fashion."""
+    turned = {key: POINTNAV[key] for key in reversed(POINTNAV)}
+    turned["episodes"] = [{key: one[key] for key in reversed(one)} for one in POINTNAV["episodes"]]
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(turned, indent=3).replace(": 0.0,", ": 0.00e0,"))
+    file = open_episode_file(path)
+    file.write(tmp_path / "two.json.gz")
+    copied = open_episode_file(tmp_path / "two.json.gz")
+    assert copied.hash == file.hash
+    assert gzip.decompress((tmp_path / "two.json.gz").read_bytes()) == path.read_bytes()
 
 
 def test_the_hash_knows_the_text_and_not_the_file(tmp_path):

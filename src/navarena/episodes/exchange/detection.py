@@ -41,10 +41,10 @@ EPISODE_FORMATS = Registry("episode format", _OWN, "navarena.episode_formats")
 """Name -> EpisodeFormat; those of installed packages are asked first."""
 
 _OTHERS = {
-    "instructions": "Room-to-Room",
-    "tour_id": "Iterative VLN",
+    "instructions": ("Room-to-Room", "navarena evaluate r2r-v1 --agent expert --dataset {} --scenes GRAPHS"),
+    "tour_id": ("Iterative VLN", "navarena evaluate ir2r-v1 --agent expert --dataset R2R_FILE --tours {}"),
 }
-"""A field of an episode that only a format has which is read elsewhere."""
+"""A field of an episode that only a format has which is read elsewhere: its title, and the command for it."""
 
 
 def detect_format(content: Content) -> EpisodeFormat | None:
@@ -58,9 +58,12 @@ def detect_format(content: Content) -> EpisodeFormat | None:
     for layout in _added_formats():
         if layout.is_list == content.is_list and layout.recognises and layout.recognises(episode):
             return layout
-    for field, title in _OTHERS.items():
+    for field, (title, command) in _OTHERS.items():
         if field in episode:
-            raise FileError(f"{content.path} holds episodes of {title}, which this command does not read")
+            raise FileError(
+                f"{content.path} holds episodes of {title}, which this command does not read; evaluate on "
+                f"them: {command.format(content.path)}"
+            )
     found = _format_of_list(episode) if content.is_list else _format_of_object(content.top, episode)
     is_empty = not content.episodes and (content.is_list or "episodes" in content.top)
     if found is None and not is_empty:

@@ -16,10 +16,9 @@ from navarena.episodes.exchange.format import (
     Notices,
     OpenDocument,
     require_format,
-    write_document,
 )
 from navarena.episodes.exchange.habitat import ObjectGoalRecord, scene_stem
-from navarena.episodes.exchange.json_files import read_json_bytes
+from navarena.episodes.exchange.json_files import read_json_bytes, write_json_bytes
 from navarena.episodes.exchange.records import Record
 from navarena.episodes.sequence import EpisodeSequence, SceneRows, list_scene_rows
 
@@ -134,11 +133,14 @@ class EpisodeFile:
         return digest.hexdigest()[:16]
 
     def write(self, path: Path | str) -> None:
-        """Write a copy without loss: `path` is the file, or the first of a data set in parts."""
+        """Write a copy of the same text, and so of the same hash, compressed where `path` ends in .gz.
+
+        `path` is the file, or the first of a data set in parts.
+        """
         path = Path(path)
         for k, part in enumerate(self.parts):
             target = path if k == 0 else path.parent / part.relative_to(self.parts[0].parent)
-            write_document(self.document(k).read(), target)
+            write_json_bytes(target, read_json_bytes(part))
 
 
 class FileEpisodes(EpisodeSequence):
