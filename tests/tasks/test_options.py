@@ -84,3 +84,21 @@ def test_the_page_names_every_option():
 def test_values_that_do_not_fit_are_answered_with_what_does(option, error, message):
     with pytest.raises(error, match=message):
         get_task(f"multion-3on-v1+{option}")
+
+
+def test_cameras_are_higher_above_a_floor_without_a_navmesh_file():
+    plain, raised = (
+        get_task("objectnav-habitat2020-v1"),
+        get_task("objectnav-habitat2020-v1+floor_offset=0.15"),
+    )
+    assert raised.protocol_id == "objectnav-habitat2020-v1+custom+floor_offset=0.15"
+    for before, after in zip(plain.embodiment.cameras, raised.embodiment.cameras, strict=True):
+        assert after.mount == pytest.approx((before.mount[0], before.mount[1] + 0.15, before.mount[2]))
+        assert (after.hfov, after.pitch, after.channels) == (before.hfov, before.pitch, before.channels)
+    assert (raised.embodiment.height, raised.embodiment.radius) == (
+        plain.embodiment.height,
+        plain.embodiment.radius,
+    )
+    for wrong in ("-0.1", "15"):
+        with pytest.raises(InputError, match=r"expected a floor_offset of 0 to 0\.5 metres"):
+            get_task(f"pointnav-v1+floor_offset={wrong}")

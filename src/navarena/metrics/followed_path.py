@@ -2,7 +2,8 @@
 
 The formulas are those of `instruction`; distances between points are Euclidean, as in VLN-CE, and
 points at which the body did not move are left out of the walked path, as there. Its reference
-evaluation aligns approximately (fastdtw, radius 1); the alignment here is exact.
+evaluation aligns approximately (fastdtw, radius 1), which makes its nDTW lower by up to 0.045; the alignment
+here is exact.
 """
 
 from collections.abc import Mapping

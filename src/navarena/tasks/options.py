@@ -9,11 +9,16 @@ import msgspec
 
 from navarena.core.errors import InputError, require_name, unknown_name
 from navarena.core.protocol_ids import join_protocol
+from navarena.simulation.body import Embodiment
 from navarena.tasks.task import Task
 
 OptionsType = TypeVar("OptionsType")
 
 _WORDS: Mapping[Any, str] = {int: "a whole number", float: "a number", bool: "true or false"}
+
+
+MOST_OFFSET = 0.5
+"""Metres; navmeshes of Habitat float 0.10 to 0.19 m above the floor."""
 
 
 @dataclass(frozen=True)
@@ -24,17 +29,25 @@ class RunOptions:
         track: the RGB track has no depth.
         sliding: whether blocked steps slide along obstacles.
         max_steps: actions after which the episode is truncated.
+        floor_offset: metres by which cameras are higher above the floor, as on a navmesh that floats over it;
+            for scenes without a navmesh file.
 
-    Raises InputError for a max_steps below 1.
+    Raises InputError for a max_steps below 1 and for a floor_offset outside 0 to MOST_OFFSET.
     """
 
     track: Literal["rgbd", "rgb"] = "rgbd"
     sliding: bool = False
     max_steps: int = 500
+    floor_offset: float = 0.0
 
     def __post_init__(self) -> None:
         if self.max_steps < 1:
             raise InputError(f"expected max_steps of at least 1, got {self.max_steps}")
+        if not 0.0 <= self.floor_offset <= MOST_OFFSET:
+            raise InputError(
+                f"expected a floor_offset of 0 to {MOST_OFFSET} metres, got {self.floor_offset:g}; navmeshes "
+                "of Habitat float 0.10 to 0.19 above the floor"
+            )
 
 
 def apply_options(task: Task, options: RunOptions) -> None:
@@ -45,6 +58,16 @@ def apply_options(task: Task, options: RunOptions) -> None:
         task.sensors = tuple(name for name in task.sensors if name != "depth")
     if options.sliding:
         task.embodiment = replace(task.embodiment, slides=True)
+    if options.floor_offset:
+        task.embodiment = raise_cameras(task.embodiment, options.floor_offset)
+
+
+def raise_cameras(embodiment: Embodiment, metres: float) -> Embodiment:
+    """The same body with every camera higher by `metres`."""
+    cameras = (
+        replace(one, mount=(one.mount[0], one.mount[1] + metres, one.mount[2])) for one in embodiment.cameras
+    )
+    return replace(embodiment, cameras=tuple(cameras))
 
 
 def require_positive(options: RunOptions, *names: str) -> None:
