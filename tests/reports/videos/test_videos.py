@@ -39,7 +39,7 @@ from navarena.reports.videos.frame import (
     paint_depth,
     show_goals,
 )
-from navarena.reports.videos.map_panel import BODY, GOAL, HIT, SHORTEST, MapPanel
+from navarena.reports.videos.map_panel import BODY, GOAL, HIT, SHORTEST, MapPanel, choose_part
 from navarena.reports.videos.video import VideoSetup, add_camera, find_sensors, video_camera
 from navarena.reports.videos.video_file import open_video
 from navarena.simulation.body import Camera, Embodiment
@@ -175,6 +175,32 @@ def test_the_map_grows_with_the_walk():
     scale = (east[1] - east[0]) / 2.0
     assert 10 < scale < 40  # pixels for a metre
     assert np.array_equal(panel.draw(3), last)
+
+
+def test_the_map_is_turned_where_it_then_fills_its_panel():
+    """A corridor along x: in an upright panel it runs downwards, as large as across a wide one."""
+    episode = make_episode(PointGoal((12.0, 0.0, 0.0)))
+    places = []
+    for width, height in ((400, 120), (120, 400)):
+        panel = MapPanel(make_plan("s"), episode, walk(), width, height)
+        frames = panel.draw(0), panel.draw(1)
+        places.append([np.argwhere(np.abs(one.astype(int) - BODY).max(2) < 30).mean(0) for one in frames])
+    (wide_first, wide_second), (tall_first, tall_second) = places
+    east, down = wide_second - wide_first, tall_second - tall_first  # rows, columns
+    assert east[1] > 20 and abs(east[0]) < 2
+    assert down[0] == pytest.approx(-east[1], abs=2) and abs(down[1]) < 2
+
+
+def test_a_map_shows_the_walk_and_fills_its_panel():
+    """A walk of 8 by 1 m in a window of 12 x 10 m, in a panel of 240 x 80: 11 x 4 m with what is near."""
+    walked, window = np.array([[2.0, 4.0], [10.0, 5.0]]), np.array([[0.0, 0.0], [12.0, 10.0]])
+    scale, corner = choose_part(walked, window, np.array([240.0, 80.0]))
+    assert scale == 20.0  # 80 pixels / 4 m would be 20; 240 / 11 more
+    assert corner == pytest.approx([0.0, 2.5])  # 12 x 4 m are shown
+    scale, corner = choose_part(walked, window, np.array([100.0, 100.0]))
+    assert scale == pytest.approx(100 / 11) and corner == pytest.approx([0.5, 0.0])
+    scale, corner = choose_part(walked[:1], window, np.array([240.0, 80.0]))
+    assert scale == 20.0 and corner == pytest.approx([0.0, 2.0])  # not larger than fills one side
 
 
 def test_depth_runs_from_light_to_dark_and_holes_stand_out():

@@ -125,6 +125,9 @@ def current_goal(trajectory: Trajectory, pose: int, count: int) -> int:
 
 GAP = 8
 
+LEAST_FOR_HEADLINE = 130
+"""Pixels of height below which a card has no room for agent and episode."""
+
 NARROWEST = 0.9
 """Width of a cell by its height, at least; images of upright cameras stand in the middle of one."""
 
@@ -233,7 +236,7 @@ def _draw_card(
     """Text and the image of the goal in `box` (left, top, width, height)."""
     left, top, width, height = box
     x, y = left + 4, top + 2
-    for line in moment.headline:
+    for line in moment.headline if height >= LEAST_FOR_HEADLINE else ():
         draw.text((x, y), _shorten(draw, line, width - 8, 11), font=font(11), fill=FAINT)
         y += 15
     y += 4

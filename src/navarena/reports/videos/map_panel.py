@@ -18,12 +18,19 @@ SHORTEST, GOAL, HIT, BODY = (23, 117, 74), (23, 117, 74), (179, 38, 30), (27, 31
 WALK = ((47, 107, 255), (123, 84, 220), (186, 65, 165), (224, 85, 98), (236, 111, 50))
 """Colours of the trajectory from its start to its end."""
 
+NEAR = 1.5
+"""Metres around what was walked that a map shows at least."""
+
 _SHIFT = 4
 """OpenCV draws on sixteenths of pixels."""
 
 
+_QUARTER_TURN = np.array([[0.0, -1.0], [1.0, 0.0]])
+"""Turns points of the plan (K, 2), as rows: x becomes -y, z becomes x."""
+
+
 class MapPanel:
-    """Draws the trajectory of one episode up to a pose.
+    """Draws the trajectory of one episode up to a pose, north up, or north to the left where that is larger.
 
     Args:
         plan: of the scene.
@@ -37,9 +44,13 @@ class MapPanel:
     ) -> None:
         positions = np.asarray(trajectory.positions, float)
         view = view_walk(plan, episode, positions)
-        extent = view.high - view.low
-        self._scale = float(min(width_px / extent[0], height_px / extent[1]))
-        self._corner = view.low - (np.array([width_px, height_px]) / self._scale - extent) / 2
+        size = np.array([width_px, height_px], float)
+        walked = on_plan(np.concatenate([positions, view.shortest, view.goals]))
+        window = np.array([view.low, view.high])
+        turns = (np.eye(2), _QUARTER_TURN)
+        parts = [choose_part(walked @ turn, window @ turn, size) for turn in turns]
+        best = int(parts[1][0] > parts[0][0])
+        self._turn, (self._scale, self._corner) = turns[best], parts[best]
         self._walk, self._yaws = self._pixels(on_plan(positions)), np.asarray(trajectory.yaws, float)
         self._collided = np.asarray(trajectory.collided, bool)
         self._drawn = 0
@@ -67,7 +78,7 @@ class MapPanel:
                 self._draw_disc(self._walk[step + 1], 2.5, HIT, -1)
         self._drawn = max(pose, self._drawn)
         image = self._trail.copy()
-        forward = forward_from_yaw(np.array(self._yaws[pose]))[[0, 2]]
+        forward = forward_from_yaw(np.array(self._yaws[pose]))[[0, 2]] @ self._turn
         side, centre = np.array([-forward[1], forward[0]]), self._walk[pose]
         corners = [centre + 11 * forward, centre - 7 * forward + 7 * side, centre - 7 * forward - 7 * side]
         body = [_fixed(np.array(corners))]
@@ -76,7 +87,7 @@ class MapPanel:
         return image
 
     def _pixels(self, points: Float[np.ndarray, "k 2"]) -> Float[np.ndarray, "k 2"]:
-        return (points - self._corner) * self._scale
+        return (points @ self._turn - self._corner) * self._scale
 
     def _draw_floor(
         self,
@@ -111,6 +122,28 @@ class MapPanel:
     ) -> None:
         x, y = (int(value) for value in _fixed(centre))
         cv2.circle(self._trail, (x, y), round(radius * 2**_SHIFT), color, width, cv2.LINE_AA, _SHIFT)
+
+
+def choose_part(
+    walked: Float[np.ndarray, "k 2"], window: Float[np.ndarray, "2 2"], size: Float[np.ndarray, "2"]
+) -> tuple[float, Float[np.ndarray, "2"]]:
+    """Pixels for a metre, and the metres (2,) of the first pixel, of a map that fills its panel.
+
+    It shows what was walked with NEAR metres around, and as much more of the window as fits.
+
+    Args:
+        walked: (K, 2) metres, what must be seen.
+        window: (2, 2) metres, corners of what is worth seeing, in any order; no more is shown than fills one
+            side of the panel.
+        size: (2,) pixels of the panel.
+    """
+    low, high = window.min(0), window.max(0)
+    must_low, must_high = np.maximum(walked.min(0) - NEAR, low), np.minimum(walked.max(0) + NEAR, high)
+    fits = size / (high - low)
+    scale = float(np.clip(min(size / (must_high - must_low)), fits.min(), fits.max()))
+    shown = size / scale
+    corner = np.clip((must_low + must_high - shown) / 2, low, np.maximum(high - shown, low))
+    return scale, np.where(shown < high - low, corner, (low + high - shown) / 2)
 
 
 def _fixed(points: Float[np.ndarray, "..."]) -> np.ndarray:
