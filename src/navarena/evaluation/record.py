@@ -19,6 +19,9 @@ from navarena.evaluation.settings import EvaluationSettings, Setting
 
 FORMAT = "navarena-run-v2"
 FILE_NAME = "run.json"
+LISTED = 8
+"""Runs in a folder that a message names at most."""
+
 IMPORTED = "imported"
 """The setting, and the option of the protocol, that mark results which other code wrote."""
 
@@ -139,6 +142,11 @@ def write_record(folder: Path, record: RunRecord) -> None:
 def read_record(folder: Path) -> RunRecord:
     """The run.json of `folder`; raises FileError when it is missing or damaged."""
     path = folder / FILE_NAME
+    if not path.exists() and (inner := sorted(one.parent for one in folder.glob(f"*/{FILE_NAME}"))):
+        raise FileError(
+            f"expected the folder of a run, got {folder}, which holds {len(inner)} of them; name "
+            f"{' '.join(str(one) for one in inner[:LISTED])}{' ...' if len(inner) > LISTED else ''}"
+        )
     data = read_bytes(path, "run record")
     _require_format(path, data)
     try:

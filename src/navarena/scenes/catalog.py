@@ -156,7 +156,8 @@ def _set_of(scene_id: str) -> SceneSet:
         error = unknown_name("scene set", name, SCENE_SETS.names())
         expected = Path(scene_id).absolute()
         raise UnknownNameError(
-            f"{scene_id!r} is neither a file nor a scene id: {expected} is not there; {error}"
+            f"{scene_id!r} is neither a file nor a scene id: {expected} is not there; {error}; where scenes "
+            "are elsewhere, set NAVARENA_DATA, or name their folder by --scenes of navarena evaluate"
         )
     scene_set: SceneSet = SCENE_SETS.get(name)
     scene_set.require_scene(scene_id)

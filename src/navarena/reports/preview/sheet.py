@@ -24,6 +24,7 @@ from navarena.reports.preview.drawing import (
 from navarena.reports.preview.plan import draw_plan
 from navarena.reports.preview.surfaces import shaded_mesh
 from navarena.reports.preview.viewpoints import HFOV, Viewpoint, choose_viewpoints
+from navarena.scenes.catalog import is_file_path
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Camera
 from navarena.simulation.navmesh.navmesh import NavMesh
@@ -86,7 +87,8 @@ def _draw_title(draw: ImageDraw.ImageDraw, scene: Scene, navmesh: NavMesh) -> No
     if scene.objects:
         facts.append(f"{len(scene.objects)} objects of {len(scene.categories)} categories")
     facts.append(f"{navmesh.navigable_area:.0f} m2 walkable")
-    draw.text((GAP, 14), scene.scene_id, font=font(26), fill=INK)
+    title = Path(scene.scene_id).name if is_file_path(scene.scene_id) else scene.scene_id
+    draw.text((GAP, 14), title, font=font(26), fill=INK)
     draw.text((GAP, 46), "  ·  ".join(facts), font=font(15), fill=FAINT)
 
 

@@ -128,12 +128,13 @@ def locate_scene(named: DatasetScene) -> tuple[SceneDataset, SceneFiles]:
         raise FileError(
             f"scene {named.text!r} is one of {dataset.title}, and nothing says where that is; "
             f"{dataset.offer}; then set {DATA_VARIABLE} to the folder that holds "
-            f"{named.folder}/{named.scene} (layout: {dataset.layout}), or run: "
-            f"navarena scene import --dataset {dataset.name} FOLDER"
+            f"{named.folder}/{named.scene} (layout: {dataset.layout}), name it by --scenes of navarena "
+            f"evaluate, or run: navarena scene import --dataset {dataset.name} FOLDER"
         )
     raise FileError(
         f"scene {named.text!r}: {first}; if it is elsewhere, set {DATA_VARIABLE} to the folder that holds "
-        f"{named.folder}/, or run: navarena scene import --dataset {dataset.name} FOLDER"
+        f"{named.folder}/, name it by --scenes of navarena evaluate, or run: "
+        f"navarena scene import --dataset {dataset.name} FOLDER"
     ) from first
 
 
