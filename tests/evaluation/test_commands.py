@@ -18,6 +18,7 @@ EVALUATE_KEYS = {
     "statuses",
     "confidence",
     "metrics",
+    "pooled",
     "resumed",
     "tours",
     "seconds",
@@ -57,7 +58,7 @@ def test_tables_for_people(capsys):
     assert evaluate("--agent", "Crasher", "--out", "run") == 0
     out, err = capsys.readouterr()
     assert "Crasher on corridor-v1@corridors/mini#0123456789abcdef" in out
-    for title in ("Success", "SPL", "SoftSPL", "Wilson", "bootstrap over scenes"):
+    for title in ("Success", "SPL", "SoftSPL", "Wilson", "t over scenes"):
         assert title in out
     assert "broken by the agent and counted as failures: 7 crashed" in out
     assert "report: run/report.html" in out

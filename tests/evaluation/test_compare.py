@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evaluation.corridor import CorridorSetup, make_benchmark, make_settings
-from navarena.core.errors import CheckFailedError, InputError, UnknownNameError
+from navarena.core.errors import CheckFailedError, FileError, InputError, UnknownNameError
 from navarena.episodes.episode import Episode, LifelongGoal, MultiGoal, ObjectGoal, ObjectInstance, PointGoal
 from navarena.episodes.goals import Subtask
 from navarena.evaluation import evaluate, read_rows, read_table
@@ -96,7 +96,13 @@ def test_training_seeds(runs):
     rows = [read_rows(runs[name]) for name in ("walker", "again")]
     mean = np.mean([[row.metrics["success"] for row in one] for one in rows])
     assert result.estimates[1]["success"].mean == pytest.approx(mean)
-    assert result.estimates[1]["success"].method == "bootstrap over scenes"  # halves are no rate
+    assert result.estimates[1]["success"].method == "t over scenes"  # halves are no rate
+
+
+def test_a_folder_of_runs_is_told_from_a_run(runs):
+    folder = runs["walker"].parent
+    with pytest.raises(FileError, match=rf"expected the folder of a run, got {folder}, .* name .*walker"):
+        read_contestant("A", [folder])
 
 
 def test_what_cannot_be_compared(runs, tmp_path):

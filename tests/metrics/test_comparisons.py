@@ -25,8 +25,11 @@ from navarena.metrics.repetitions import (
     split_variance,
 )
 from navarena.metrics.statistics import (
+    NO_SPREAD,
     OVER_BOTH,
     OVER_EPISODES,
+    T_OVER_EPISODES,
+    TOO_FEW,
     bootstrap_interval,
     estimate_mean,
 )
@@ -72,13 +75,21 @@ def test_compare_paired_by_hand():
     result = compare_paired(first, second, ["a", "a", "b", "b"], "higher", dice())
     assert (result.first, result.second) == (0.375, 0.5625)
     assert (result.difference.mean, result.difference.n) == (0.1875, 4)
-    assert result.difference.method == OVER_EPISODES and result.p_method == BY_EPISODES
+    assert result.difference.method == T_OVER_EPISODES and result.p_method == BY_EPISODES
     assert result.p_value == 1.0  # of 1 and -0.25 every pattern of signs reaches 0.75
     assert (result.wins, result.ties, result.losses) == (1, 2, 1)
     lower = compare_paired(first, second, ["a"] * 4, "lower", dice())
     assert (lower.wins, lower.ties, lower.losses) == (1, 2, 1)
     neutral = compare_paired(first, second, ["a"] * 4, None, dice())
     assert neutral.wins is neutral.ties is neutral.losses is None
+
+
+def test_ties_leave_a_difference_open():
+    """Four ties: z^2 / (4 + z^2) = 0.49 of all episodes may differ, by at most 1."""
+    result = compare_paired(np.ones(4), np.ones(4), ["a"] * 4, "higher", dice(), bounds=(0.0, 1.0))
+    assert (result.difference.low, result.difference.high) == pytest.approx((-0.48989, 0.48989), abs=1e-5)
+    lengths = compare_paired(np.ones(4), np.ones(4), ["a"] * 4, "lower", dice(), bounds=(0.0, INF))
+    assert (lengths.difference.low, lengths.difference.method) == (None, NO_SPREAD)
 
 
 def test_scenes_are_swapped_whole_when_there_are_enough():
@@ -126,12 +137,14 @@ def test_interquartile_mean_is_that_of_scipy(numbers):
 
 def test_seeds():
     scores = np.array([[0.0, 0.5, 1.0, 0.2], [0.1, 0.6, 0.9, 0.3], [0.2, 0.4, 0.8, 0.4]])
-    estimate = estimate_interquartile_mean(scores, dice())
-    assert estimate.mean == pytest.approx(np.sort(scores, axis=None)[3:9].mean())
-    assert estimate.low < estimate.mean < estimate.high and estimate.n == 12
-    assert estimate_interquartile_mean(scores[:1], dice()).low is None
-    same = estimate_interquartile_mean(np.repeat(scores[:1], 3, axis=0), dice())
-    assert same.low == pytest.approx(same.mean) and same.high == pytest.approx(same.mean)
+    few = estimate_interquartile_mean(scores, dice())
+    assert few.mean == pytest.approx(np.sort(scores, axis=None)[3:9].mean())
+    assert (few.low, few.method, few.n) == (None, TOO_FEW, 12)
+    estimate = estimate_interquartile_mean(np.tile(scores, 3), dice())
+    assert estimate.low < estimate.mean < estimate.high and estimate.n == 36
+    assert estimate_interquartile_mean(np.tile(scores[:2], 4), dice()).method == TOO_FEW  # two seeds
+    same = estimate_interquartile_mean(np.repeat(np.tile(scores[:1], 3), 3, axis=0), dice())
+    assert (same.low, same.method) == (None, NO_SPREAD)
     thresholds = np.array([-1.0, 0.0, 0.2, 0.95, 1.0])
     assert performance_profile(scores, thresholds) * 12 == pytest.approx([12, 11, 8, 1, 0])
     assert probability_of_improvement(np.array([[0.0, 1.0]]), np.array([[1.0, 1.0], [0.0, 0.0]])) == 0.5
@@ -186,10 +199,10 @@ def test_two_levels_agree_with_a_plain_loop():
 
 def test_two_levels_see_the_episodes_of_equal_scenes():
     """Scenes of equal sums: drawing whole scenes sees no spread at all."""
-    values, scenes = np.tile([0.0, 1.0], 8), [f"s{k // 2}" for k in range(16)]
+    values, scenes = np.tile([0.0, 1.0], 30), [f"s{k // 2}" for k in range(60)]
     one = estimate_mean(values, scenes, dice())
     both = estimate_mean(values, scenes, dice(), two_levels=True)
-    assert one.low == one.high == 0.5
+    assert (one.low, one.method) == (None, NO_SPREAD)
     assert both.low < 0.5 < both.high and both.method == OVER_BOTH
-    few = estimate_mean(values[:6], scenes[:6], dice(), two_levels=True)
+    few = estimate_mean(values, [f"s{k // 20}" for k in range(60)], dice(), two_levels=True)
     assert few.method == OVER_EPISODES  # three scenes are too few

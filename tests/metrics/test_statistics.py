@@ -8,7 +8,19 @@ from hypothesis import strategies as st
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.metrics import bootstrap_interval, estimate_mean, estimate_rate, wilson_interval
-from navarena.metrics.statistics import NO_INTERVAL, OVER_EPISODES, OVER_SCENES, WILSON
+from navarena.metrics.statistics import (
+    ALL_EQUAL,
+    MIN_UNITS,
+    NO_INTERVAL,
+    NO_SPREAD,
+    OVER_EPISODES,
+    OVER_SCENES,
+    T_OVER_EPISODES,
+    T_OVER_SCENES,
+    TOO_FEW,
+    WILSON,
+    estimate_weighted,
+)
 
 INF = float("inf")
 
@@ -98,11 +110,12 @@ def test_rates():
 
 DEGENERATE = [
     # name, values, scenes | mean, low, high, infinite, method
-    ("one value", [3.0], ["a"], 3.0, None, None, 0, NO_INTERVAL),
-    ("all equal, few scenes", [2.0, 2.0, 2.0], ["a", "b", "b"], 2.0, 2.0, 2.0, 0, OVER_EPISODES),
-    ("all equal, many scenes", [2.0] * 6, list("abcdef"), 2.0, 2.0, 2.0, 0, OVER_SCENES),
-    ("one finite", [INF, 4.0], ["a", "b"], 4.0, None, None, 1, NO_INTERVAL),
-    ("infinite left out", [INF, 4.0, 4.0], ["a", "b", "c"], 4.0, 4.0, 4.0, 1, OVER_EPISODES),
+    ("one value", [3.0], ["a"], 3.0, None, None, 0, TOO_FEW),
+    ("all equal, few scenes", [2.0, 2.0, 2.0], ["a", "b", "b"], 2.0, None, None, 0, NO_SPREAD),
+    ("all equal, many scenes", [2.0] * 40, [f"s{k}" for k in range(40)], 2.0, None, None, 0, NO_SPREAD),
+    ("equal scenes", [0.0, 2.0] * 6, [f"s{k // 2}" for k in range(12)], 1.0, None, None, 0, NO_SPREAD),
+    ("one finite", [INF, 4.0], ["a", "b"], 4.0, None, None, 1, TOO_FEW),
+    ("infinite left out", [INF, 4.0, 4.0], ["a", "b", "c"], 4.0, None, None, 1, NO_SPREAD),
     ("only infinite", [INF, INF], ["a", "b"], INF, None, None, 2, NO_INTERVAL),
 ]
 
@@ -113,6 +126,69 @@ def test_degenerate_means(row):
     got = estimate_mean(np.array(values), scenes, make_generator("d"))
     assert (got.mean, got.low, got.high, got.n) == (mean, low, high, len(values))
     assert (got.infinite, got.method) == (infinite, method)
+
+
+# values, scenes, bounds | low, high, method; by hand with z = 1.959964, z^2 = 3.841459
+FEW = [
+    # two episodes that both end at 1: 1 / (1 + z^2 / 2), as of two successes in two
+    ("two perfect scores", [1.0, 1.0], "ab", (0.0, 1.0), 0.342380, 1.0, ALL_EQUAL),
+    # Wilson's for 1 of 2: 0.5 +- z sqrt(1/8 + z^2/16) / (1 + z^2/2)
+    ("two scores", [0.2, 0.8], "ab", (0.0, 1.0), 0.094531, 0.905469, WILSON),
+    # u = z^2 / (4 + z^2) = 0.489890: 0.5 - 0.5 u, 0.5 + 0.5 u
+    ("four equal scores", [0.5] * 4, "abcd", (0.0, 1.0), 0.255055, 0.744945, ALL_EQUAL),
+    # standard error 1.290994 / 2, t(3) = 3.182446
+    ("four lengths", [1.0, 2.0, 3.0, 4.0], "abca", (0.0, INF), 0.445739, 4.554261, T_OVER_EPISODES),
+    # squares 4 + 1 + 0.25 + 12.25: standard error sqrt(17.5 / 3) / 2; 2.5 - 3.843169 is cut
+    ("cut at 0", [0.5, 1.5, 2.0, 6.0], "abca", (0.0, INF), 0.0, 6.343169, T_OVER_EPISODES),
+    # rests -1, -0.5, 1.5, 0.5, -0.5 of five scenes: sqrt(5 / 4 * 4) / 6, t(4) = 2.776445
+    ("scenes", [1.0, 3.0, 2.0, 4.0, 3.0, 2.0], "aabcde", (0.0, INF), 1.465281, 3.534719, T_OVER_SCENES),
+    ("four ties", [0.0] * 4, "abcd", (-1.0, 1.0), -0.489890, 0.489890, ALL_EQUAL),
+    # standard error 0.25, t(3) = 3.182446; cut at 1
+    ("one win of four", [1.0, 0.0, 0.0, 0.0], "abcd", (-1.0, 1.0), -0.545612, 1.0, T_OVER_EPISODES),
+    # u = z^2 / (1 + z^2) = 0.793450: 1 - 2 u
+    ("one win of one", [1.0], "a", (-1.0, 1.0), -0.586900, 1.0, ALL_EQUAL),
+]
+
+
+@pytest.mark.parametrize("row", FEW, ids=[row[0] for row in FEW])
+def test_intervals_of_few_values_by_hand(row):
+    _, values, scenes, bounds, low, high, method = row
+    got = estimate_mean(np.array(values), list(scenes), make_generator("f"), bounds=bounds)
+    assert (got.low, got.high) == pytest.approx((low, high), abs=2e-6)
+    assert (got.method, got.n) == (method, len(values))
+
+
+def test_a_bootstrap_needs_enough_units():
+    values = np.linspace(0.0, 1.0, MIN_UNITS)
+    for count, scenes, method in (
+        (MIN_UNITS, ["a"] * MIN_UNITS, OVER_EPISODES),
+        (MIN_UNITS, [f"s{k}" for k in range(MIN_UNITS)], OVER_SCENES),
+        (MIN_UNITS - 1, ["a"] * (MIN_UNITS - 1), WILSON),
+        (MIN_UNITS, [f"s{k // 2}" for k in range(MIN_UNITS)], T_OVER_SCENES),
+    ):
+        got = estimate_mean(values[:count], scenes, make_generator("u"), bounds=(0.0, 1.0))
+        assert got.method == method
+        assert 0.0 <= got.low < got.mean < got.high <= 1.0
+
+
+def test_parts_of_few_episodes_by_hand():
+    """Weights 1 and 3: a mean of 0.25, and (1 + 3)^2 / (1 + 9) = 1.6 episodes of equal weight."""
+    got = estimate_weighted(np.array([1.0, 0.0]), np.array([1.0, 3.0]), ["a", "b"], make_generator("w"))
+    assert (got.mean, got.n, got.method) == (0.25, 4, WILSON)
+    assert (got.low, got.high) == pytest.approx(wilson_interval(0.4, 1.6))
+    # 0.426490 -+ 0.404372, from (0.25 + z^2 / 3.2) and z sqrt(0.1875 / 1.6 + z^2 / 10.24) over 1 + z^2 / 1.6
+    assert wilson_interval(0.4, 1.6) == pytest.approx((0.022118, 0.830862), abs=1e-6)
+
+
+def test_few_scores_with_rare_failures_are_covered():
+    """Ten scores near 0.93, one in ten of them 0: a bootstrap covers their mean in 64 % of samples."""
+    generator = make_generator("rare failures")
+    truth, covered = 0.9 * 20 / 21.5, 0
+    for _ in range(400):
+        scores = np.where(generator.random(10) < 0.1, 0.0, generator.beta(20, 1.5, 10))
+        got = estimate_mean(scores, ["a"] * 10, generator, bounds=(0.0, 1.0))
+        covered += got.low <= truth <= got.high
+    assert covered >= 0.95 * 400
 
 
 def test_means_refuse_nothing_and_nan():

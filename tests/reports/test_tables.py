@@ -7,9 +7,11 @@ from navarena.evaluation import Row, evaluate
 from navarena.evaluation.breakdowns import band_groups, scene_groups
 from navarena.metrics import get_metric
 from navarena.metrics.failures import FailureClass
+from navarena.metrics.statistics import TOO_FEW, Estimate
 from navarena.reports.tables import (
     broken_table,
     failure_table,
+    format_estimate,
     format_interval,
     format_value,
     group_table,
@@ -39,8 +41,12 @@ def test_formats():
     assert format_value(get_metric("distance_to_goal"), math.inf) == "∞"
     assert format_value(get_metric("spl"), None) == "–"
     assert format_value(get_metric("spl"), -1e-17) == "0.000", "rounding leaves no sign"
-    assert format_interval(get_metric("success"), 0.1, 0.25) == "10.0 % to 25.0 %"
-    assert format_interval(get_metric("success"), None, None) == "–"
+    assert format_interval(get_metric("success"), Estimate(0.2, 0.1, 0.25, 9)) == "10.0 % to 25.0 %"
+    assert format_interval(get_metric("success"), Estimate(0.2, None, None, 9)) == "–"
+    few = Estimate(0.2, None, None, 1_010, 10, TOO_FEW)
+    assert format_interval(get_metric("success"), few) == "n too small"
+    assert format_estimate(get_metric("spl"), few) == "0.200 (n too small, n = 1,000 of 1,010)"
+    assert format_estimate(get_metric("spl"), Estimate(0.2, 0.1, 0.25, 9)) == "0.200 (0.100 to 0.250, n = 9)"
 
 
 def test_bands_are_half_open_and_keep_their_order():
@@ -66,7 +72,7 @@ def test_scene_groups_average_their_own_rows():
     table = group_table("scene", groups)
     assert table.columns == ("scene", "episodes", "Success", "95 % interval", "SPL", "95 % interval")
     assert table.rows[0][:3] == ("a", "2", "50.0 %")
-    assert table.rows[1][4:] == ("1.000", "–")  # one episode: no interval
+    assert table.rows[1][4:] == ("1.000", "0.207 to 1.000")  # one episode: that of one success in one
 
 
 def test_broken_table():

@@ -17,7 +17,7 @@ from navarena.reports.comparison import (
     estimate_table,
     seed_table,
 )
-from navarena.reports.tables import Table, group_table
+from navarena.reports.tables import Table, group_table, metric_notes
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ class Compare:
         result = compare(contestants, self.metric, self.two_levels)
         _print_table(console, "runs", contestant_table(result))
         _print_table(console, "means", estimate_table(result))
+        for note in metric_notes(result.estimates[0]):
+            console.text(note)
         _print_table(console, "paired differences", difference_table(result))
         _print_table(console, "training seeds", seed_table(result))
         for notice in result.notices:
@@ -107,8 +109,11 @@ def describe_comparison(result: Comparison) -> dict[str, Any]:
                 "episodes": len(one.rows[0]),
                 "privileged": one.records[0].privileged,
                 "metrics": _describe_estimates(estimates),
+                "pooled": _describe_estimates(pooled),
             }
-            for one, estimates in zip(result.contestants, result.estimates)
+            for one, estimates, pooled in zip(
+                result.contestants, result.estimates, result.pooled, strict=True
+            )
         ],
         "differences": [
             {"label": one.label, "metric": one.metric, **asdict(one.result)} for one in result.differences

@@ -20,6 +20,7 @@ from navarena.metrics.repetitions import VarianceSplit
 from navarena.reports import metric_table, open_plans, tour_table, write_report
 from navarena.reports.comparison import variance_table
 from navarena.reports.runs.page import is_current
+from navarena.reports.tables import metric_notes
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Evaluate(EvaluationSettings):
 
     A run that was interrupted goes on when the same command is given again. With --json, one
     document is printed with the keys identity, agent, episodes, scenes, statuses, confidence,
-    metrics (for each: title, unit, better, mean, low, high, n, infinite, method), tours (null, or tours,
+    metrics (for each: title, unit, better, mean, low, high, n, infinite, method), pooled (the same, over
+    sub-tasks), tours (null, or tours,
     reading, weighting, metrics), resumed, seconds, notices, out, report, times (simulator, agent, output:
     seconds), repeats (folders) and
     variance (for each metric: mean, episode, agent, agent_share, standard_error, single_error, spread, n,
@@ -116,6 +118,8 @@ def _print_tables(console: Console, evaluation: Evaluation) -> None:
     broken = {status: count for status, count in summary.statuses.items() if status in BROKEN}
     table = metric_table(summary)
     console.table(f"{summary.agent} on {summary.identity}", table.columns, table.rows)
+    for note in metric_notes(summary.metrics):
+        console.text(note)
     if summary.tours is not None:
         tours = summary.tours
         over = tour_table(tours)

@@ -12,8 +12,9 @@ from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.evaluation.analyses import read_labelled
 from navarena.evaluation.compare import Comparison, Contestant, compare
-from navarena.evaluation.failures import read_failures
+from navarena.evaluation.failures import classify_run, read_failures
 from navarena.evaluation.runner import REPORT_NAME
+from navarena.reports.gallery import OpenBenchmark
 from navarena.reports.papers import write_csv, write_latex
 from navarena.reports.runs import (
     COMPARISON_NAME,
@@ -39,7 +40,9 @@ class Report:
 
     Summary with intervals, paired comparison, breakdowns, the analyses of the papers that the runs support
     or that `navarena analyse` has stored, why episodes failed, drawings from above, every episode in a table
-    that sorts and filters. With --json, one document is printed; its keys stand in docs/cli.md.
+    that sorts and filters. Unless --no-drawings is given, episodes are replayed for the drawings, and failed
+    ones to say why, as `navarena failures` does. With --json, one document is printed; its keys stand in
+    docs/cli.md.
     """
 
     runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[LABEL=]RUN")]
@@ -79,13 +82,14 @@ class Report:
             raise InputError(f"expected 1 to {MOST_RUNS} runs to report on, got {len(self.runs)}")
         contestants = label_apart(read_labelled(self.runs))
         comparison = compare(contestants, self.metric, self.two_levels)
-        classes = tuple(read_failures(one.folders[0]) for one in contestants)
+        open_benchmark = opener()
+        classes = self._classify(console, contestants, open_benchmark)
         for notice in comparison.notices:
             console.note(f"note: {notice}")
         page = self.out or contestants[0].folders[0] / (
             COMPARISON_NAME if len(self.runs) > 1 else REPORT_NAME
         )
-        drawn = self._draw(console, comparison, classes, page)
+        drawn = self._draw(console, comparison, classes, open_benchmark, page)
         write_runs(page, comparison, classes, drawn)
         for path, text in ((self.latex, write_latex(comparison)), (self.csv, write_csv(comparison))):
             if path is not None:
@@ -104,13 +108,33 @@ class Report:
         )
         return 0
 
-    def _draw(self, console: Console, comparison: Comparison, classes: Classes, page: Path) -> Drawn:
+    def _classify(
+        self, console: Console, contestants: Sequence[Contestant], open_benchmark: OpenBenchmark
+    ) -> Classes:
+        """Why episodes failed; found now where it is not known and episodes are replayed anyway."""
+        known = [read_failures(one.folders[0]) for one in contestants]
+        for k, one in enumerate(contestants):
+            if known[k] is None and not self.no_drawings and "success" in one.metrics:
+                failed = sum(row.metric("success") != 1.0 for row in one.rows[0])
+                with console.progress(failed, f"replaying failures of {one.label}") as progress:
+                    found = classify_run(one.folders[0], open_benchmark(one), progress.advance)
+                known[k] = found.classes
+        return tuple(known)
+
+    def _draw(
+        self,
+        console: Console,
+        comparison: Comparison,
+        classes: Classes,
+        open_benchmark: OpenBenchmark,
+        page: Path,
+    ) -> Drawn:
         """Replay the episodes to draw and to record."""
         if self.videos < 0:
             raise InputError(f"expected 0 or more --videos, got {self.videos}")
         settings = VideoSettings(self.video_height, self.video_fps)
         plans = plan_videos(comparison, classes, self.videos, self.video_of or KINDS)
-        open_benchmark, drawn = opener(), Drawn({})
+        drawn = Drawn({})
         if not self.no_drawings:
             with console.progress(len(comparison.contestants), "drawing") as progress:
                 drawn = Drawn(draw_galleries(comparison, classes, open_benchmark, progress.advance))

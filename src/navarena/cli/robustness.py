@@ -20,6 +20,7 @@ from navarena.reports.robustness import (
     behaviour_table,
     drop_table,
     paper_table,
+    unheeded_note,
     visual_corruptions_of,
     write_robustness,
 )
@@ -61,6 +62,8 @@ class RobustnessCommand:
                 ("behaviour", behaviour_table(one)),
             ):
                 console.table(f"{one.agent} on {one.protocol}: {title}", part.columns, part.rows)
+            if note := unheeded_note(one):
+                console.note(f"note: {note}")
         console.text(f"report: {path}")
         console.result({"report": str(path), "results": [describe_robustness(one) for one in columns]})
         return 0
@@ -97,6 +100,7 @@ def _describe_row(row: RobustnessRow) -> dict[str, Any]:
         "corruptions": list(row.corruptions),
         "kinds": list(row.kinds),
         "seen": row.seen,
+        "unheeded": row.unheeded,
         "folders": [str(folder) for folder in row.runs.folders],
         "metrics": {name: asdict(estimate) for name, estimate in row.estimates.items()},
         "changes": {name: _describe_change(change) for name, change in row.changes.items()},

@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from navarena.core.errors import require_name
-from navarena.core.seeding import make_generator
 from navarena.evaluation.journal import Row
-from navarena.evaluation.results import estimate_metric, metric_values
+from navarena.evaluation.results import estimate_metric, pool_parts
 from navarena.evaluation.traits import CATEGORY, DIFFICULTY, FLOORS, GOALS, MODALITY
 from navarena.metrics.catalog import MODALITY_TITLES
-from navarena.metrics.statistics import Estimate, estimate_rate, estimate_weighted
-from navarena.metrics.subtasks import LAST_PLACE, MODALITIES, count_parts
+from navarena.metrics.statistics import Estimate, estimate_rate
+from navarena.metrics.subtasks import LAST_PLACE, MODALITIES
 
 BAND_EDGES = (0.0, 2.0, 5.0, 10.0, 20.0, math.inf)
 """Metres of geodesic start distance; 2 to 20 m are the limits of MultiON's episodes."""
@@ -101,29 +99,6 @@ def trait_groups(rows: Sequence[Row], trait: str, metrics: Iterable[str]) -> lis
 
 def _has_subtasks(rows: Sequence[Row]) -> bool:
     return all("subtasks" in row.metrics for row in rows)
-
-
-def weigh_parts(rows: Sequence[Row], name: str) -> Float[np.ndarray, "n"]:
-    """(N,) number of sub-tasks of each of `rows` over which a score is a mean (GOAT-Bench)."""
-    return np.array([count_parts(name, row.metric) for row in rows], np.float64)
-
-
-def pool_parts(
-    rows: Sequence[Row], name: str, values: Float[np.ndarray, "n"] | None = None
-) -> Estimate | None:
-    """The mean of a score over its sub-tasks, pooled; None without sub-tasks.
-
-    Args:
-        rows: N of them.
-        name: of the score.
-        values: (N,) scores of the episodes that are means over training seeds; those of `rows` by default.
-    """
-    weights = weigh_parts(rows, name)
-    if not weights.any():
-        return None
-    values = metric_values(rows, name) if values is None else values
-    generator = make_generator("interval", rows[0].identity, name, "pooled")
-    return estimate_weighted(values, weights, [row.scene_id for row in rows], generator)
 
 
 def modality_groups(rows: Sequence[Row]) -> list[Group]:

@@ -12,7 +12,7 @@ from navarena.core.errors import CheckFailedError, InputError, require_name
 from navarena.core.seeding import make_generator
 from navarena.evaluation.journal import Row, read_rows
 from navarena.evaluation.record import RunRecord, read_record
-from navarena.evaluation.results import metric_values, scene_labels
+from navarena.evaluation.results import metric_values, pool_partial, scene_labels
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.paired import PairedComparison, compare_paired
 from navarena.metrics.repetitions import (
@@ -20,7 +20,7 @@ from navarena.metrics.repetitions import (
     performance_profile,
     probability_of_improvement,
 )
-from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
+from navarena.metrics.statistics import Estimate
 from navarena.scenes.twin_ids import original_of
 
 SAME_PATHS = 0.01
@@ -90,6 +90,10 @@ class Difference:
     result: PairedComparison
 
 
+SIGNIFICANCE = 0.05
+"""Greatest p of a paired difference that is called significant."""
+
+
 @dataclass(frozen=True)
 class SeedScores:
     """A contestant's training seeds, by one metric.
@@ -118,6 +122,7 @@ class Comparison:
     Attributes:
         contestants: in the given order; the first is what the others are compared with.
         estimates: for each contestant metric -> mean with interval, over its own episodes.
+        pooled: for each contestant metric -> mean over its sub-tasks (see Summary.pooled).
         differences: of the others, for each metric that both have.
         seeds: for scores, if any contestant has several runs.
         notices: why numbers may not compare.
@@ -125,9 +130,32 @@ class Comparison:
 
     contestants: tuple[Contestant, ...]
     estimates: tuple[dict[str, Estimate], ...]
+    pooled: tuple[dict[str, Estimate], ...]
     differences: tuple[Difference, ...]
     seeds: tuple[SeedScores, ...]
     notices: tuple[str, ...]
+
+
+def find_best(comparison: Comparison, name: str) -> int | None:
+    """The place of the run that is better by a metric than every other one, by paired differences that are
+    significant: p of at most SIGNIFICANCE, divided by the number of other runs (Bonferroni).
+
+    None where there is no such run, and where neither side is better.
+    """
+    contestants, better = comparison.contestants, get_metric(name).better
+    known = {k: found[name].mean for k, found in enumerate(comparison.estimates) if name in found}
+    if better is None or len(known) < 2 or len(known) < len(contestants):
+        return None
+    place = (max if better == "higher" else min)(known, key=lambda k: known[k])
+    for k in known:
+        if k == place:
+            continue
+        result = pair_contestants(contestants[k], contestants[place], name)
+        if result is None or result.p_value is None or result.p_value > SIGNIFICANCE / (len(known) - 1):
+            return None
+        if (result.difference.mean > 0) != (better == "higher"):
+            return None
+    return place
 
 
 def read_contestant(label: str, folders: Sequence[Path]) -> Contestant:
@@ -172,6 +200,10 @@ def compare(
         {name: _estimate(one, name, two_levels) for name in names if name in one.metrics}
         for one in contestants
     )
+    pooled = tuple(
+        pool_partial(one.rows[0], [name for name in names if name in one.metrics], one.values)
+        for one in contestants
+    )
     differences = [
         Difference(one.label, name, result)
         for one in contestants[1:]
@@ -185,7 +217,7 @@ def compare(
             score_seeds(first, one, name) for one in contestants for name in scores if name in one.metrics
         ]
     notices = [notice for one in contestants[1:] for notice in find_obstacles(first, one)]
-    return Comparison(tuple(contestants), estimates, tuple(differences), tuple(seeds), tuple(notices))
+    return Comparison(tuple(contestants), estimates, pooled, tuple(differences), tuple(seeds), tuple(notices))
 
 
 def find_obstacles(first: Contestant, second: Contestant) -> list[str]:
@@ -216,12 +248,9 @@ def find_obstacles(first: Contestant, second: Contestant) -> list[str]:
 
 
 def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate:
-    values = one.values(name)
-    if get_metric(name).is_binary and len(one.rows) == 1:
-        return estimate_rate(values)
-    return estimate_mean(
+    return get_metric(name).estimate(
         # the stream of summary.json, so that one run has one interval wherever it is shown
-        values,
+        one.values(name),
         scene_labels(one.rows[0]),
         make_generator("interval", one.identity, name),
         two_levels,
@@ -243,6 +272,7 @@ def pair_contestants(
         get_metric(name).better,
         make_generator("compare", "difference", name),
         two_levels,
+        get_metric(name).bounds,
     )
 
 

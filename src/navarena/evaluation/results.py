@@ -1,7 +1,7 @@
 """Results derived from the journals: the checked rows, summary.json and episodes.parquet."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -15,8 +15,9 @@ from navarena.core.seeding import make_generator
 from navarena.evaluation.episode_table import metric_columns, write_table
 from navarena.evaluation.journal import Row
 from navarena.evaluation.tour_scores import TITLES, estimate_tours, group_tours
-from navarena.metrics.catalog import get_metric
-from navarena.metrics.statistics import CONFIDENCE, Estimate, estimate_mean, estimate_rate
+from navarena.metrics.catalog import MACRO, get_metric
+from navarena.metrics.statistics import CONFIDENCE, Estimate, estimate_weighted
+from navarena.metrics.subtasks import PARTIAL, count_parts
 from navarena.metrics.tours import Reading, TourScoring, Weighting
 
 FORMAT = "navarena-summary-v1"
@@ -76,6 +77,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         statuses: status -> how many episodes ended so.
         confidence: of the intervals.
         metrics: name -> summary.
+        pooled: name -> the mean over all its sub-tasks, of scores by modality and by place (GOAT-Bench); n is
+            their number.
         tours: over tours; None where episodes come without.
     """
 
@@ -87,6 +90,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     statuses: dict[str, int]
     confidence: float
     metrics: dict[str, MetricSummary]
+    pooled: dict[str, MetricSummary] = {}
     tours: TourSummary | None = None
 
 
@@ -145,9 +149,49 @@ def _estimate(
     labels: Int[np.ndarray, "n"],
     *stream: str,
 ) -> Estimate:
-    if get_metric(name).is_binary:
-        return estimate_rate(values)
-    return estimate_mean(values, labels, make_generator("interval", rows[0].identity, name, *stream))
+    generator = make_generator("interval", rows[0].identity, name, *stream)
+    return get_metric(name).estimate(values, labels, generator)
+
+
+def weigh_parts(rows: Sequence[Row], name: str) -> Float[np.ndarray, "n"]:
+    """(N,) number of sub-tasks of each of `rows` over which a score is a mean (GOAT-Bench)."""
+    return np.array([count_parts(name, row.metric) for row in rows], np.float64)
+
+
+def pool_parts(
+    rows: Sequence[Row], name: str, values: Float[np.ndarray, "n"] | None = None
+) -> Estimate | None:
+    """The mean of a score over its sub-tasks, pooled; None without sub-tasks.
+
+    Args:
+        rows: N of them.
+        name: of the score.
+        values: (N,) scores of the episodes that are means over training seeds; those of `rows` by default.
+
+    None, too, for other numbers than scores of sub-tasks.
+    """
+    if "subtasks" not in rows[0].metrics:
+        return None
+    weights = weigh_parts(rows, name)
+    if not weights.any():
+        return None
+    values = metric_values(rows, name) if values is None else values
+    generator = make_generator("interval", rows[0].identity, name, "pooled")
+    return estimate_weighted(values, weights, [row.scene_id for row in rows], generator)
+
+
+def pool_partial(
+    rows: Sequence[Row],
+    metrics: Iterable[str],
+    values: Callable[[str], Float[np.ndarray, "n"]] | None = None,
+) -> dict[str, Estimate]:
+    """Those of `metrics` in PARTIAL -> means over sub-tasks; arguments as of pool_parts, values by name."""
+    found = {
+        name: pool_parts(rows, name, None if values is None else values(name))
+        for name in metrics
+        if name in PARTIAL
+    }
+    return {name: estimate for name, estimate in found.items() if estimate is not None}
 
 
 def summarize(
@@ -180,6 +224,12 @@ def summarize(
         statuses=dict(sorted(Counter(row.status for row in rows).items())),
         confidence=CONFIDENCE,
         metrics=summaries,
+        pooled={
+            name: _summarize_metric(
+                get_metric(name).title.removesuffix(MACRO), "", get_metric(name).better, estimate
+            )
+            for name, estimate in pool_partial(rows, metrics).items()
+        },
         tours=None if scoring is None else summarize_tours(rows, scoring),
     )
 

@@ -51,6 +51,8 @@ class RobustnessRow:
         corruptions: as write_corruption writes them, in their order; empty when clean.
         runs: one for each seed.
         seen: whether the agent was trained with one of them, as it declares.
+        unheeded: whether the corruptions change only observations, and the agent chose the same actions as in
+            the clean run in every episode: it does not look at what they change.
         estimates: metric -> mean and interval.
         changes: metric -> against the clean runs, on the same episodes; empty when clean.
         premature_stops: share of the declarations that came out of range; None without any.
@@ -61,6 +63,7 @@ class RobustnessRow:
     corruptions: tuple[str, ...]
     runs: Contestant
     seen: bool
+    unheeded: bool
     estimates: Mapping[str, Estimate]
     changes: Mapping[str, PairedComparison]
     premature_stops: Estimate | None
@@ -191,6 +194,7 @@ def _read_group(folders: Mapping[tuple[str, ...], list[Path]], metrics: tuple[st
         _make_row(
             corruptions,
             one,
+            clean,
             estimates,
             {change.metric: change.result for change in compared.differences if change.label == one.label},
         )
@@ -217,6 +221,7 @@ def _place(corruptions: tuple[str, ...]) -> tuple[object, ...]:
 def _make_row(
     corruptions: tuple[str, ...],
     one: Contestant,
+    clean: Contestant,
     estimates: Mapping[str, Estimate],
     changes: Mapping[str, PairedComparison],
 ) -> RobustnessRow:
@@ -227,11 +232,18 @@ def _make_row(
         corruptions,
         one,
         seen,
+        bool(corruptions) and MOTION not in map(kind_of, corruptions) and _acts_alike(one, clean),
         estimates,
         changes,
         estimate_premature_stops(rows),
         estimate_missed_stops(rows),
     )
+
+
+def _acts_alike(one: Contestant, clean: Contestant) -> bool:
+    """Whether each run of a contestant has the actions of one of the clean runs, episode by episode."""
+    known = [[row.actions for row in run] for run in clean.rows]
+    return all([row.actions for row in run] in known and any(row.actions for row in run) for run in one.rows)
 
 
 def estimate_premature_stops(rows: Sequence[Row]) -> Estimate | None:
@@ -253,7 +265,8 @@ def estimate_missed_stops(rows: Sequence[Row]) -> Estimate | None:
         return None
     shares = [max(0.0, 1.0 - row.metric("success") / row.metric("near_steps")) for row in near]
     generator = make_generator("robustness", "missed stops")
-    return estimate_mean(np.array(shares), [row.scene_id for row in near], generator)
+    scenes = [row.scene_id for row in near]
+    return estimate_mean(np.array(shares), scenes, generator, bounds=(0.0, 1.0))
 
 
 def _average(
@@ -270,6 +283,7 @@ def _average(
             scenes,
             get_metric(name).better,
             make_generator("robustness", "headline", name),
+            bounds=get_metric(name).bounds,
         )
         for name in metrics
     }

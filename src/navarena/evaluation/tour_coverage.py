@@ -101,7 +101,7 @@ def estimate_coverage(
         for name in ("next_path", "whole_tour"):
             values = np.array([getattr(tour.coverage, name)[done] for tour in chosen])
             generator = make_generator("interval", identity, "coverage", name, done)
-            estimates.append(over_tours(estimate_mean(values, scenes, generator)))
+            estimates.append(over_tours(estimate_mean(values, scenes, generator, bounds=(0.0, 1.0))))
         points.append(CoveragePoint(done, *estimates))
     return tuple(points)
 

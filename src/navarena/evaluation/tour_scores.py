@@ -10,14 +10,11 @@ from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.evaluation.journal import Row, TourRecord
 from navarena.metrics.instruction import SUCCESS_DISTANCE
-from navarena.metrics.statistics import OVER_EPISODES, Estimate, estimate_weighted
+from navarena.metrics.statistics import Estimate, estimate_weighted
 from navarena.metrics.tours import Reading, TourScoring, mean_over_tours, tour_success, tour_weights
 
 TITLES = {"t_ndtw": "t-nDTW", "t_sr": "t-SR", "t_spl": "t-SPL"}
 """Number of a run over tours -> what people read."""
-
-
-OVER_TOURS = "bootstrap over tours"
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,7 @@ def _ndtw(records: Sequence[TourRecord], reading: Reading) -> float | None:
 
 
 def estimate_tours(rows: Sequence[Row], scoring: TourScoring) -> dict[str, Estimate | None]:
-    """t_ndtw, t_sr and t_spl of a run, with intervals over scenes, or tours where there are fewer than five.
+    """t_ndtw, t_sr and t_spl of a run, with intervals over scenes, or tours where there are few scenes.
 
     t_ndtw is None where a tour has no alignment in the reading. Raises InputError for rows outside tours,
     and where the weights of all tours are 0.
@@ -125,8 +122,8 @@ def estimate_tours(rows: Sequence[Row], scoring: TourScoring) -> dict[str, Estim
 
 
 def over_tours(estimate: Estimate) -> Estimate:
-    """An estimate over tours: where its interval does not resample scenes, it resamples tours."""
-    return replace(estimate, method=OVER_TOURS) if estimate.method == OVER_EPISODES else estimate
+    """An estimate over tours: where the units of its interval are not scenes, they are tours."""
+    return replace(estimate, method=estimate.method.replace("over episodes", "over tours"))
 
 
 def _or_infinite(value: float | None) -> float:

@@ -6,14 +6,19 @@ A package adds its own by an entry point in the group "navarena.metrics" that na
     smoothness = "my_package.metrics:SMOOTHNESS"
 """
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Int
 
 from navarena.core.errors import InputError
 from navarena.core.registry import Registry
 from navarena.metrics import effort, failures, followed_path, multi_goal, navigation, object_goal
 from navarena.metrics import subtasks as lifelong
+from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
 from navarena.metrics.trajectory import Trajectory
 
 
@@ -27,9 +32,10 @@ class Metric:
         compute: maps a Trajectory to a float; infinity is allowed, NaN is not.
         unit: such as "m"; empty for a score or a count.
         better: whether a higher or a lower number is better; None when neither is.
-        is_binary: whether only 0 and 1 occur; such means get Wilson intervals.
+        is_binary: whether only 0 and 1 occur in an episode.
         when_failed: the value of an episode that ended by a crash, a time-out or an illegal
             action of the agent; None keeps the value of the part that was walked.
+        note: what a reader must know wherever its mean stands, in a sentence.
     """
 
     name: str
@@ -39,6 +45,7 @@ class Metric:
     better: Literal["higher", "lower"] | None = None
     is_binary: bool = False
     when_failed: float | None = None
+    note: str = ""
 
     def __call__(self, trajectory: Trajectory) -> float:
         """The metric of one episode.
@@ -56,6 +63,31 @@ class Metric:
         if value != value:
             raise InputError(f"expected a number from the metric {self.name!r}, got NaN; mend its function")
         return value
+
+    @property
+    def is_score(self) -> bool:
+        """Whether it lives in [0, 1], the higher the better."""
+        return self.better == "higher" and not self.unit
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and greatest value of an episode."""
+        return (0.0, 1.0 if self.is_score or self.is_binary else math.inf)
+
+    def estimate(
+        self,
+        values: Float[np.ndarray, "n"],
+        scenes: Sequence[str] | Int[np.ndarray, "n"],
+        generator: np.random.Generator,
+        two_levels: bool = False,
+    ) -> Estimate:
+        """Mean and interval of (N,) values, each of one episode or a mean over training seeds.
+
+        See estimate_mean for the arguments; raises what it raises.
+        """
+        if self.is_binary and np.isin(values, (0.0, 1.0)).all():
+            return estimate_rate(values)
+        return estimate_mean(values, scenes, generator, two_levels, self.bounds)
 
 
 SUCCESS = Metric("success", "Success", navigation.success, "", "higher", True, 0.0)
@@ -77,7 +109,18 @@ PROGRESS = Metric("progress", "Progress", multi_goal.progress, "", "higher", Fal
 PPL = Metric("ppl", "PPL", multi_goal.ppl, "", "higher", False, 0.0)
 PPL_CODE = Metric("ppl_code", "PPL (code)", multi_goal.ppl_code, "", "higher", False, 0.0)
 DISTANCE_LEFT = Metric("distance_left", "Distance left", multi_goal.distance_left, "m", "lower")
-ZONE_SUCCESS = Metric("zone_success", "Zone success", object_goal.zone_success, "", "higher", True, 0.0)
+ZONE_SUCCESS = Metric(
+    "zone_success",
+    "Zone success",
+    object_goal.zone_success,
+    "",
+    "higher",
+    True,
+    0.0,
+    "Zone success asks for STOP within 1 m of the object's box, success for STOP near a view point, which is "
+    "up to 1 m from that box. The expert stops as soon as success counts and may then be up to 1.1 m away: "
+    "its zone success is no upper bound.",
+)
 ZONE_SUCCESS_SEEN = Metric(
     "zone_success_seen", "Zone success, seen", object_goal.zone_success_seen, "", "higher", True, 0.0
 )
@@ -116,51 +159,63 @@ OBJECT_SUBTASKS, DESCRIPTION_SUBTASKS, IMAGE_SUBTASKS = (
     Metric(f"{kind}_subtasks", f"Sub-tasks {MODALITY_TITLES[kind]}", lifelong.count_modality(kind))
     for kind in lifelong.MODALITIES
 )
+MACRO = ", macro"
+"""Ends the titles of means over episodes that count 0 where an episode has no such sub-task."""
+
+MACRO_NOTE = (
+    "Success and SPL by modality or place are means over all such sub-tasks. Those called macro are the "
+    "reference code's: means over all episodes, in which an episode without such a sub-task counts 0."
+)
+
 OBJECT_SUCCESS, DESCRIPTION_SUCCESS, IMAGE_SUCCESS = (
     Metric(
         f"{kind}_success",
-        f"Success {MODALITY_TITLES[kind]}",
+        f"Success {MODALITY_TITLES[kind]}{MACRO}",
         lifelong.mean_of_modality("success", kind),
         "",
         "higher",
         False,
         0.0,
+        MACRO_NOTE,
     )
     for kind in lifelong.MODALITIES
 )
 OBJECT_SPL, DESCRIPTION_SPL, IMAGE_SPL = (
     Metric(
         f"{kind}_spl",
-        f"SPL {MODALITY_TITLES[kind]}",
+        f"SPL {MODALITY_TITLES[kind]}{MACRO}",
         lifelong.mean_of_modality("spl", kind),
         "",
         "higher",
         False,
         0.0,
+        MACRO_NOTE,
     )
     for kind in lifelong.MODALITIES
 )
 SUBTASK_1_SUCCESS, SUBTASK_2_SUCCESS, SUBTASK_3_SUCCESS, SUBTASK_4_SUCCESS, SUBTASK_5_SUCCESS = (
     Metric(
         f"subtask_{place}_success",
-        f"Success, sub-task {place}",
+        f"Success, sub-task {place}{MACRO}",
         lifelong.mean_of_place("success", place),
         "",
         "higher",
         False,
         0.0,
+        MACRO_NOTE,
     )
     for place in range(1, lifelong.LAST_PLACE + 1)
 )
 SUBTASK_1_SPL, SUBTASK_2_SPL, SUBTASK_3_SPL, SUBTASK_4_SPL, SUBTASK_5_SPL = (
     Metric(
         f"subtask_{place}_spl",
-        f"SPL, sub-task {place}",
+        f"SPL, sub-task {place}{MACRO}",
         lifelong.mean_of_place("spl", place),
         "",
         "higher",
         False,
         0.0,
+        MACRO_NOTE,
     )
     for place in range(1, lifelong.LAST_PLACE + 1)
 )

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import InputError
-from navarena.metrics.statistics import Estimate, estimate_mean
+from navarena.metrics.statistics import UNBOUNDED, Estimate, estimate_mean
 
 PERMUTATIONS = 10_000
 EXACT_UNITS = 13
@@ -62,6 +62,7 @@ def compare_paired(
     better: Literal["higher", "lower"] | None,
     generator: np.random.Generator,
     two_levels: bool = False,
+    bounds: tuple[float, float] = UNBOUNDED,
 ) -> PairedComparison:
     """Compare two agents on the same N episodes.
 
@@ -72,6 +73,7 @@ def compare_paired(
         better: which side is better; None when neither is.
         generator: source of resamples and swaps.
         two_levels: see statistics.estimate_mean.
+        bounds: least and greatest value of either agent.
 
     Wins, ties and losses count infinite values, too: they are the worst where lower is better.
     """
@@ -94,7 +96,8 @@ def compare_paired(
         nothing = Estimate(float("inf"), None, None, first.size, first.size)
         return PairedComparison(float("inf"), float("inf"), nothing, None, NO_TEST, wins, ties, losses)
     changes = np.where(both, second - np.where(both, first, 0.0), np.inf)
-    estimate = estimate_mean(changes, scenes, generator, two_levels)
+    width = bounds[1] - bounds[0]
+    estimate = estimate_mean(changes, scenes, generator, two_levels, (-width, width))
     units, method = _units(changes[both], np.asarray(scenes)[both])
     p_value = permutation_test(units, generator)
     means = float(first[both].mean()), float(second[both].mean())

@@ -19,9 +19,19 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import InputError
-from navarena.metrics.statistics import CONFIDENCE, NO_INTERVAL, RESAMPLES, Estimate
+from navarena.metrics.statistics import (
+    CONFIDENCE,
+    MIN_UNITS,
+    NO_SPREAD,
+    RESAMPLES,
+    TOO_FEW,
+    Estimate,
+)
 
 OVER_SEEDS = "bootstrap over seeds, within scenes"
+MIN_SEEDS = 3
+"""Two drawn from two repeat one of them half of the time: their interval is far too narrow."""
+
 TRIMMED = 0.25
 """Share of the scores that is cut off at either end of an interquartile mean."""
 
@@ -42,14 +52,17 @@ def estimate_interquartile_mean(
 ) -> Estimate:
     """Interquartile mean of (K, S) scores, with a percentile interval by drawing seeds within each scene.
 
-    One seed has no spread: no interval. n counts scores.
+    No interval for fewer than MIN_SEEDS seeds or MIN_UNITS scores, and where no seed differs from another. n
+    counts scores.
     """
     scores = np.asarray(scores, np.float64)
     _require_scores(scores)
     seeds, scenes = scores.shape
     mean = interquartile_mean(scores)
-    if seeds == 1:
-        return Estimate(mean, None, None, scores.size, 0, NO_INTERVAL)
+    if seeds < MIN_SEEDS or scores.size < MIN_UNITS:
+        return Estimate(mean, None, None, scores.size, 0, TOO_FEW)
+    if not np.ptp(scores, axis=0).any():
+        return Estimate(mean, None, None, scores.size, 0, NO_SPREAD)
     cut = int(TRIMMED * scores.size)
     means = np.zeros(resamples)
     chunk = max(1, 2_000_000 // scores.size)

@@ -43,6 +43,13 @@ WHOLE = ("subtask_success", "subtask_spl", "subtask_soft_spl", "view_point_succe
 SCORES = ("success", "spl")
 """Scores that are reported by modality and by place."""
 
+PARTIAL = tuple(
+    f"{part}_{score}"
+    for part in (*MODALITIES, *(f"subtask_{place}" for place in range(1, LAST_PLACE + 1)))
+    for score in SCORES
+)
+"""Scores over some of the sub-tasks of an episode, of which another episode may have none."""
+
 
 @dataclass(frozen=True)
 class LifelongTrajectory(Trajectory):

@@ -1,12 +1,12 @@
 """The tables of `navarena compare` and of repeated runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from navarena.evaluation.compare import Comparison, Contestant
-from navarena.metrics.catalog import get_metric
+from navarena.metrics.catalog import MACRO, get_metric
 from navarena.metrics.repetitions import VarianceSplit
 from navarena.metrics.statistics import Estimate
-from navarena.reports.tables import NO_VALUE, Table, format_interval, format_value
+from navarena.reports.tables import NO_VALUE, Table, format_count, format_interval, format_value
 
 SIGNIFICANT = 4
 """Decimals of a p value."""
@@ -30,13 +30,24 @@ def _describe(one: Contestant) -> str:
 def estimate_table(comparison: Comparison) -> Table:
     """Every metric of every contestant with its interval and n."""
     rows = [
-        (get_metric(name).title, one.label, *_cells(name, estimate), estimate.method)
-        for name in comparison.estimates[0]
-        for one, estimates in zip(comparison.contestants, comparison.estimates)
-        if (estimate := estimates.get(name)) is not None
+        (title, one.label, *_cells(name, estimate), estimate.method)
+        for title, name, found in headline_first(comparison)
+        for one, estimate in zip(comparison.contestants, found, strict=True)
+        if estimate is not None
     ]
-    columns = ("metric", "run", "mean", "95 % interval", "episodes", "interval by")
+    columns = ("metric", "run", "mean", "95 % interval", "n", "interval by")
     return Table(columns, tuple(rows), (False, False, True, True, True, False))
+
+
+def headline_first(comparison: Comparison) -> Iterator[tuple[str, str, list[Estimate | None]]]:
+    """Title, name and estimates by contestant of every metric; what is pooled over sub-tasks before its macro
+    mean.
+    """
+    for name in dict.fromkeys(name for estimates in comparison.estimates for name in estimates):
+        pooled = [found.get(name) for found in comparison.pooled]
+        if any(pooled):
+            yield get_metric(name).title.removesuffix(MACRO), name, pooled
+        yield get_metric(name).title, name, [found.get(name) for found in comparison.estimates]
 
 
 def difference_table(comparison: Comparison) -> Table:
@@ -125,5 +136,8 @@ def variance_table(splits: Mapping[str, VarianceSplit]) -> Table:
 def _cells(name: str, estimate: Estimate) -> tuple[str, str, str]:
     """Mean, interval and n of an estimate."""
     metric = get_metric(name)
-    n = str(estimate.n) if not estimate.infinite else f"{estimate.n - estimate.infinite} of {estimate.n}"
-    return format_value(metric, estimate.mean), format_interval(metric, estimate.low, estimate.high), n
+    return (
+        format_value(metric, estimate.mean),
+        format_interval(metric, estimate),
+        format_count(estimate),
+    )

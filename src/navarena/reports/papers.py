@@ -3,11 +3,12 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from navarena.evaluation.compare import Comparison
 from navarena.metrics.catalog import Metric, get_metric
-from navarena.metrics.statistics import Estimate
+from navarena.metrics.statistics import Estimate, why_missing
+from navarena.reports.comparison import headline_first
 
 CSV_COLUMNS = (
     "kind",
@@ -27,7 +28,8 @@ CSV_COLUMNS = (
     "ties",
     "losses",
 )
-"""A line is a "mean" of a run, or the "difference" of a run against the first."""
+"""A line is a "mean" over the episodes of a run, one "pooled" over its sub-tasks, or its "difference" to the
+first run."""
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -43,23 +45,24 @@ def write_latex(comparison: Comparison) -> str:
     Rates are in per cent. The best mean of a column is bold where there are several runs; n and the
     identities stand in comments above.
     """
-    names = list(comparison.estimates[0])
-    kinds = [get_metric(name) for name in names]
-    best = {name: _best(comparison, name) for name in names}
-    heads = " & ".join(_heading(metric) for metric in kinds)
+    columns = [(title, get_metric(name), found) for title, name, found in headline_first(comparison)]
+    best = [_best(metric, found) for _, metric, found in columns]
+    heads = " & ".join(_heading(title, metric) for title, metric, _ in columns)
     lines = [
         "% needs \\usepackage{booktabs}",
         f"% means over n = {', '.join(_counts(comparison))} episodes with 95 % intervals",
         *(f"% {one.label}: {one.identity}" for one in comparison.contestants),
-        f"\\begin{{tabular}}{{l{'c' * len(names)}}}",
+        f"\\begin{{tabular}}{{l{'c' * len(columns)}}}",
         "\\toprule",
         f"Agent & {heads} \\\\",
         "\\midrule",
     ]
-    for number, (one, estimates) in enumerate(zip(comparison.contestants, comparison.estimates, strict=True)):
-        found = [(metric, estimates.get(metric.name)) for metric in kinds]
-        means = [_bold(_number(metric, estimate), number in best[metric.name]) for metric, estimate in found]
-        ranges = [_range(metric, estimate) for metric, estimate in found]
+    for number, one in enumerate(comparison.contestants):
+        means = [
+            _bold(_number(metric, found[number]), number in tops)
+            for (_, metric, found), tops in zip(columns, best, strict=True)
+        ]
+        ranges = [_range(metric, found[number]) for _, metric, found in columns]
         lines.append(f"{escape_latex(one.label)} & {' & '.join(means)} \\\\")
         lines.append(f" & {' & '.join(ranges)} \\\\")
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
@@ -80,10 +83,14 @@ def write_csv(comparison: Comparison) -> str:
 
 def _lines(comparison: Comparison) -> Iterator[dict[str, object]]:
     by_label = {one.label: one for one in comparison.contestants}
-    for one, estimates in zip(comparison.contestants, comparison.estimates, strict=True):
+    for one, estimates, pooled in zip(
+        comparison.contestants, comparison.estimates, comparison.pooled, strict=True
+    ):
         who = {"run": one.label, "agent": one.agent, "identity": one.identity}
         for name, estimate in estimates.items():
             yield {"kind": "mean", **who, "metric": name, **_columns(estimate)}
+        for name, estimate in pooled.items():
+            yield {"kind": "pooled", **who, "metric": name, **_columns(estimate)}
     for difference in comparison.differences:
         result, one = difference.result, by_label[difference.label]
         yield {
@@ -117,10 +124,10 @@ def escape_latex(text: str) -> str:
     return re.sub(r"[\\~^&%$#_{}]", lambda sign: _LATEX[sign[0]], text)
 
 
-def _heading(metric: Metric) -> str:
+def _heading(title: str, metric: Metric) -> str:
     unit = "%" if metric.is_binary else metric.unit
     arrow = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", None: ""}[metric.better]
-    return escape_latex(f"{metric.title}{f' [{unit}]' if unit else ''}") + arrow
+    return escape_latex(f"{title}{f' [{unit}]' if unit else ''}") + arrow
 
 
 def _counts(comparison: Comparison) -> list[str]:
@@ -133,8 +140,10 @@ def _number(metric: Metric, estimate: Estimate | None) -> str:
 
 
 def _range(metric: Metric, estimate: Estimate | None) -> str:
-    if estimate is None or estimate.low is None or estimate.high is None:
+    if estimate is None:
         return ""
+    if estimate.low is None or estimate.high is None:
+        return f"{{\\scriptsize {why_missing(estimate.method)}}}" if why_missing(estimate.method) else ""
     low, high = _write(metric, estimate.low), _write(metric, estimate.high)
     return f"{{\\scriptsize [{low}, {high}]}}"
 
@@ -151,11 +160,10 @@ def _bold(text: str, is_best: bool) -> str:
     return f"\\textbf{{{text}}}" if is_best else text
 
 
-def _best(comparison: Comparison, name: str) -> set[int]:
+def _best(metric: Metric, found: Sequence[Estimate | None]) -> set[int]:
     """Places of the runs with the best mean; none where there is one run, or no better and worse."""
-    better = get_metric(name).better
-    means = {k: found[name].mean for k, found in enumerate(comparison.estimates) if name in found}
-    if better is None or len(means) < 2:
+    means = {k: one.mean for k, one in enumerate(found) if one is not None}
+    if metric.better is None or len(means) < 2:
         return set()
-    top = max(means.values()) if better == "higher" else min(means.values())
+    top = max(means.values()) if metric.better == "higher" else min(means.values())
     return {k for k, mean in means.items() if mean == top}

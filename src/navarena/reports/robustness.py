@@ -21,7 +21,14 @@ from navarena.metrics.paired import PairedComparison
 from navarena.metrics.statistics import Estimate
 from navarena.reports.html import render_template
 from navarena.reports.plots import Figure, Line, draw_lines
-from navarena.reports.tables import NO_VALUE, Table, format_interval, format_value, is_score
+from navarena.reports.tables import (
+    NO_VALUE,
+    Table,
+    format_count,
+    format_estimate,
+    format_interval,
+    format_value,
+)
 
 REPORT_NAME = "robustness.html"
 
@@ -29,6 +36,9 @@ MARKS = {SIGHT: "V", MOTION: "D", POSE: "L", GOAL: "G"}
 """Column of the table in which a kind of corruption is ticked: visual, dynamics, localisation, goals."""
 
 TICK = "✓"
+
+UNHEEDED = "not looked at"
+"""Mark of a row whose corruptions the agent does not observe."""
 
 BEHAVIOUR_TITLES = {
     "collisions": "failed actions",
@@ -39,8 +49,8 @@ BEHAVIOUR_TITLES = {
 
 
 def paper_table(columns: Sequence[Robustness]) -> Table:
-    """Means only, in the layout of the benchmark's paper: a row for each combination of corruptions, the
-    metrics of each agent and protocol side by side.
+    """Means in the layout of the benchmark's paper: a row for each combination of corruptions, the metrics of
+    each agent and protocol side by side.
     """
     rows: dict[tuple[str, ...], RobustnessRow] = {}
     for column in columns:
@@ -56,16 +66,24 @@ def paper_table(columns: Sequence[Robustness]) -> Table:
     for number, (corruptions, example) in enumerate(rows.items(), 1):
         found = [_row_of(column, corruptions) for column in columns]
         means = [
-            format_value(get_metric(name), row.estimates[name].mean) if row is not None else NO_VALUE
+            _format_mean(name, row.estimates[name]) if row is not None else NO_VALUE
             for column, row in zip(columns, found, strict=True)
             for name in column.metrics
         ]
         seen = any(row is not None and row.seen for row in found)
+        unheeded = any(row is not None and row.unheeded for row in found)
         ticks = [TICK if kind in example.kinds else "" for kind in MARKS]
-        lines.append((str(number), _name(example.title, seen), *ticks, *means))
+        episodes = f"{len(example.runs.rows[0]):,}"
+        lines.append((str(number), _name(example.title, seen, unheeded), *ticks, episodes, *means))
     marks = tuple(MARKS.values())
-    numeric = (True, False, *[False] * len(marks), *[True] * len(headings))
-    return Table(("#", "corruption", *marks, *headings), tuple(lines), numeric)
+    numeric = (True, False, *[False] * len(marks), True, *[True] * len(headings))
+    return Table(("#", "corruption", *marks, "episodes", *headings), tuple(lines), numeric)
+
+
+def _format_mean(name: str, estimate: Estimate) -> str:
+    """A mean; with its n where that is not the number of episodes."""
+    mean = format_value(get_metric(name), estimate.mean)
+    return f"{mean} (n = {format_count(estimate)})" if estimate.infinite else mean
 
 
 def title_of(name: str) -> str:
@@ -79,17 +97,18 @@ def _row_of(column: Robustness, corruptions: tuple[str, ...]) -> RobustnessRow |
 
 def drop_table(one: Robustness) -> Table:
     """Every row against the clean runs: differences with paired intervals, and relative drops."""
-    lines = [(_name(row.title, row.seen), *_drop_cells(one, row.changes)) for row in one.rows]
+    lines = [(_name(row.title, row.seen, row.unheeded), *_drop_cells(one, row.changes)) for row in one.rows]
     if one.headline:
         lines.append(("mean of rows not seen in training", *_drop_cells(one, one.headline)))
     columns = ["corruption"]
     for name in one.metrics:
-        columns += [f"{title_of(name)}: change", "95 % interval", "relative drop"]
+        columns += [f"{title_of(name)}: change", "95 % interval", "episodes", "relative drop"]
     return Table(tuple(columns), tuple(lines), (False, *[True] * (len(columns) - 1)))
 
 
-def _name(title: str, seen: bool) -> str:
-    return f"{title} (seen in training)" if seen else title
+def _name(title: str, seen: bool, unheeded: bool) -> str:
+    marks = [text for text, is_so in (("seen in training", seen), (UNHEEDED, unheeded)) if is_so]
+    return f"{title} ({', '.join(marks)})" if marks else title
 
 
 def _drop_cells(one: Robustness, changes: Mapping[str, PairedComparison]) -> list[str]:
@@ -99,31 +118,38 @@ def _drop_cells(one: Robustness, changes: Mapping[str, PairedComparison]) -> lis
         drop = relative_drop(change)
         cells += [
             format_value(metric, change.difference.mean),
-            format_interval(metric, change.difference.low, change.difference.high),
+            format_interval(metric, change.difference),
+            format_count(change.difference),
             NO_VALUE if drop is None else f"{100 * drop:.1f} %",
         ]
     return cells
 
 
 def behaviour_table(one: Robustness) -> Table:
-    """Behaviour under corruptions: failed actions, distances, stops."""
+    """Behaviour under corruptions, with intervals and n: failed actions, distances, stops."""
     rows = (one.clean, *one.rows)
     names = [name for name in BEHAVIOUR if name in one.clean.estimates]
     columns = ("corruption", *(BEHAVIOUR_TITLES[name] for name in names), "premature stops", "missed stops")
     lines = [
         (
             row.title,
-            *(format_value(get_metric(name), row.estimates[name].mean) for name in names),
-            _format_share(row.premature_stops),
-            _format_share(row.missed_stops),
+            *(format_estimate(get_metric(name), row.estimates[name]) for name in names),
+            *(format_estimate(get_metric("success"), one) for one in (row.premature_stops, row.missed_stops)),
         )
         for row in rows
     ]
     return Table(columns, tuple(lines), (False, *[True] * (len(columns) - 1)))
 
 
-def _format_share(estimate: Estimate | None) -> str:
-    return NO_VALUE if estimate is None else f"{100 * estimate.mean:.1f} %"
+def unheeded_note(one: Robustness) -> str:
+    """Which corruptions the agent never looked at, in a sentence; empty when there is none."""
+    titles = [row.title for row in one.rows if row.unheeded]
+    if not titles:
+        return ""
+    return (
+        f"{one.agent} never looks at what is changed by {', '.join(titles)}: it chose the same actions as in "
+        "the clean run in every episode, so that these rows say nothing of its robustness"
+    )
 
 
 def draw_curves(one: Robustness) -> list[Figure]:
@@ -131,7 +157,7 @@ def draw_curves(one: Robustness) -> list[Figure]:
     return [
         _draw_severities(title_of(metric), name, points)
         for metric in one.metrics
-        if is_score(metric)
+        if get_metric(metric).is_score
         for name, points in one.curves(metric).items()
     ]
 
@@ -147,7 +173,10 @@ def _draw_severities(title: str, corruption: str, points: Sequence[tuple[int, Es
     )
     name = f"{title} by severity of {corruption}"
     svg = draw_lines(name, [line], f"severity of {corruption}, 0 is clean", title, is_share=True)
-    return Figure(svg, f"{title} under {corruption}, with 95 % intervals.")
+    counts = sorted({one.n - one.infinite for one in estimates})
+    return Figure(
+        svg, f"{title} under {corruption}, with 95 % intervals, n = {' or '.join(map(str, counts))}."
+    )
 
 
 def visual_corruptions_of(columns: Sequence[Robustness]) -> tuple[str, ...]:
@@ -177,6 +206,7 @@ def render_robustness(columns: Sequence[Robustness], sheet: bytes | None = None)
                 "drops": drop_table(one),
                 "behaviour": behaviour_table(one),
                 "curves": draw_curves(one),
+                "unheeded": unheeded_note(one),
             }
             for one in columns
         ],

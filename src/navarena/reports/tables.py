@@ -1,7 +1,7 @@
 """The tables of a report as text in rows and columns, for console and HTML."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from navarena.evaluation.breakdowns import Group
@@ -10,6 +10,7 @@ from navarena.evaluation.journal import Row
 from navarena.evaluation.results import MetricSummary, Summary, TourSummary
 from navarena.metrics.catalog import Metric, get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
+from navarena.metrics.statistics import Estimate, why_missing
 
 NO_VALUE = "–"
 
@@ -45,25 +46,42 @@ def format_value(metric: Metric, value: float | None) -> str:
     return f"{value:z.3f}" if metric.better == "higher" else f"{value:z.1f}"
 
 
-def format_interval(metric: Metric, low: float | None, high: float | None) -> str:
-    """An interval as text, such as "83.9 % to 99.4 %"."""
-    if low is None or high is None:
+def format_interval(metric: Metric, estimate: Estimate | MetricSummary) -> str:
+    """An interval as text, such as "83.9 % to 99.4 %", or why there is none, such as "n too small"."""
+    if estimate.low is None or estimate.high is None:
+        return why_missing(estimate.method) or NO_VALUE
+    return f"{format_value(metric, estimate.low)} to {format_value(metric, estimate.high)}"
+
+
+def format_count(estimate: Estimate | MetricSummary) -> str:
+    """Over how many values a mean is, such as "1,000", or "990 of 1,000" where others are infinite."""
+    finite = f"{estimate.n - estimate.infinite:,}"
+    return f"{finite} of {estimate.n:,}" if estimate.infinite else finite
+
+
+def format_estimate(metric: Metric, estimate: Estimate | None) -> str:
+    """A mean with its interval and n, such as "52.0 % (48.1 % to 55.9 %, n = 640)"."""
+    if estimate is None:
         return NO_VALUE
-    return f"{format_value(metric, low)} to {format_value(metric, high)}"
-
-
-def is_score(name: str) -> bool:
-    """Whether a metric lives in [0, 1], the higher the better."""
-    metric = get_metric(name)
-    return metric.better == "higher" and not metric.unit
+    parts = (format_interval(metric, estimate), f"n = {format_count(estimate)}")
+    return f"{format_value(metric, estimate.mean)} ({', '.join(part for part in parts if part != NO_VALUE)})"
 
 
 def metric_table(summary: Summary) -> Table:
-    """Every metric of a run with its mean, interval and number of episodes."""
+    """Every metric of a run with its mean, interval and n: episodes, or sub-tasks where these are pooled."""
     percent = f"{100 * summary.confidence:g} % interval"
-    rows = tuple(_metric_row(name, entry) for name, entry in summary.metrics.items())
-    columns = ("metric", "mean", percent, "better", "episodes", "interval by")
-    return Table(columns, rows, (False, True, True, False, True, False))
+    rows = []
+    for name, entry in summary.metrics.items():
+        if name in summary.pooled:
+            rows.append(_row(get_metric(name), summary.pooled[name]))
+        rows.append(_row(get_metric(name), entry))
+    columns = ("metric", "mean", percent, "better", "n" if summary.pooled else "episodes", "interval by")
+    return Table(columns, tuple(rows), (False, True, True, False, True, False))
+
+
+def metric_notes(names: Iterable[str]) -> list[str]:
+    """What a reader must know of the metrics `names`, each sentence once."""
+    return list(dict.fromkeys(note for name in names if (note := get_metric(name).note)))
 
 
 def tour_table(summary: TourSummary) -> Table:
@@ -74,19 +92,14 @@ def tour_table(summary: TourSummary) -> Table:
     return Table(columns, rows, (False, True, True, False, True, False))
 
 
-def _metric_row(name: str, entry: MetricSummary) -> tuple[str, ...]:
-    return _row(get_metric(name), entry)
-
-
 def _row(metric: Metric, entry: MetricSummary) -> tuple[str, ...]:
-    counted = f"{entry.n - entry.infinite} of {entry.n}" if entry.infinite else str(entry.n)
     mean = entry.mean if entry.infinite < entry.n or entry.mean is None else math.inf
     return (
         entry.title,
         format_value(metric, mean),
-        format_interval(metric, entry.low, entry.high),
+        format_interval(metric, entry),
         entry.better or NO_VALUE,
-        counted,
+        format_count(entry),
         entry.method,
     )
 
@@ -102,10 +115,7 @@ def group_table(title: str, groups: Sequence[Group]) -> Table:
         cells = [group.name, str(group.n)]
         for name, estimate in group.estimates.items():
             metric = get_metric(name)
-            cells += [
-                format_value(metric, estimate.mean),
-                format_interval(metric, estimate.low, estimate.high),
-            ]
+            cells += [format_value(metric, estimate.mean), format_interval(metric, estimate)]
         rows.append(tuple(cells))
     return Table(tuple(columns), tuple(rows), (False, *[True] * (len(columns) - 1)))
 

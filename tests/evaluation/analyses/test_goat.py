@@ -7,10 +7,15 @@ from msgspec.structs import replace as change
 from evaluation.analyses.written import make_row, write_run
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
-from navarena.evaluation import read_rows
+from navarena.evaluation import compare, read_rows
 from navarena.evaluation.analyses import fitting_analyses, read_labelled, run_analysis
 from navarena.evaluation.breakdowns import break_down
+from navarena.evaluation.results import summarize
 from navarena.metrics.statistics import estimate_relative_drop, estimate_weighted
+from navarena.reports.comparison import estimate_table
+from navarena.reports.papers import write_latex
+from navarena.reports.runs.tables import summary_table
+from navarena.reports.tables import metric_notes, metric_table
 
 MODALITIES = ("object", "description", "image")
 METRICS = (
@@ -68,6 +73,30 @@ def test_modalities(tmp_path):
     assert [row[5].n for row in analysis.rows] == [2, 1, 2, 3]
 
 
+def test_pooled_means_stand_before_those_that_count_missing_sub_tasks_as_0(tmp_path):
+    """Of two images one is found: 1/2. Over three episodes, two without an image: (1/2 + 0 + 0) / 3."""
+    (run,) = read_labelled([str(write(tmp_path / "a", ("oii", "110"), ("o", "1"), ("o", "0")))])
+    summary = summarize(run.rows[0], run.identity, run.agent, METRICS)
+    macro, pooled = summary.metrics["image_success"], summary.pooled["image_success"]
+    assert (macro.title, macro.mean, macro.n) == ("Success by image, macro", pytest.approx(1 / 6), 3)
+    assert (pooled.title, pooled.mean, pooled.n) == ("Success by image", 0.5, 2)
+    assert "description_success" not in summary.pooled and "subtask_success" not in summary.pooled
+    rows = metric_table(summary).rows
+    place = [row[0] for row in rows].index("Success by image")
+    assert [row[:2] + (row[4],) for row in rows[place : place + 2]] == [
+        ("Success by image", "0.500", "2"),
+        ("Success by image, macro", "0.167", "3"),
+    ]
+    result = compare([run])
+    assert result.pooled[0]["image_success"].mean == 0.5
+    titles = [row[0] for row in estimate_table(result).rows]
+    assert titles.index("Success by image") + 1 == titles.index("Success by image, macro")
+    assert summary_table(result).rows[titles.index("Success by image")][1][0].n == "2"
+    (note,) = metric_notes(METRICS)
+    assert "Those called macro are the reference code" in note
+    assert r"& Success by image $\uparrow$ & Success by image, macro $\uparrow$ &" in write_latex(result)
+
+
 def test_places(tmp_path):
     runs = read_labelled([str(write(tmp_path / "a", *FOLDER))])
     analysis = run_analysis("subtasks", runs)
@@ -115,14 +144,18 @@ def test_relative_drop_has_an_interval_that_covers_it():
     rng = make_generator("test", "drop")
     weights = rng.integers(1, 4, (2, 60)).astype(float)
     clean, noisy = rng.random((2, 60)), 0.6 * rng.random((2, 60))
-    scenes = [f"s{k % 12}" for k in range(60)]
+    scenes = [f"s{k % 30}" for k in range(60)]
     drop = estimate_relative_drop(clean, noisy, weights, scenes, make_generator("x"))
     pooled = [(weights * one).sum(1) / weights.sum(1) for one in (clean, noisy)]
     assert drop.mean == pytest.approx(np.mean(1 - pooled[1] / pooled[0]))
     assert drop.low < drop.mean < drop.high and drop.method == "bootstrap over scenes"
     assert drop == estimate_relative_drop(clean, noisy, weights, scenes, make_generator("x"))
     same = estimate_relative_drop(clean, clean, weights, scenes, make_generator("x"))
-    assert same.mean == same.low == same.high == 0
+    assert (same.mean, same.low, same.method) == (0, None, "none: all values equal")
+    few = estimate_relative_drop(
+        clean, noisy, weights, [f"s{k % 29}" for k in range(60)], make_generator("x")
+    )
+    assert (few.mean, few.low, few.method) == (drop.mean, None, "none: n too small")
     assert estimate_relative_drop(0 * clean, noisy, weights, scenes, make_generator("x")) is None
     with pytest.raises(InputError, match="parts of every kind"):
         estimate_relative_drop(clean, noisy, 0 * weights, scenes, make_generator("x"))
@@ -133,9 +166,9 @@ def test_weighted_means_agree_with_means_over_parts():
     values, weights = np.array([0.2, 0.4, 0.9, 0.0]), np.array([1.0, 3.0, 2.0, 0.0])
     pooled = estimate_weighted(values, weights, ["a", "b", "c", "d"], make_generator("w"))
     assert pooled.mean == pytest.approx((0.2 + 1.2 + 1.8) / 6) and pooled.n == 6
-    assert 0.2 <= pooled.low < pooled.mean < pooled.high <= 0.9
+    assert 0.0 <= pooled.low < pooled.mean < pooled.high <= 1.0
     single = estimate_weighted(values[:1], weights[:1], ["a"], make_generator("w"))
-    assert (single.low, single.high, single.n) == (None, None, 1)
+    assert (single.low, single.n) == (pytest.approx(0.2 / (1 + 1.959964**2)), 1)
     with pytest.raises(InputError, match="at least one weight above 0"):
         estimate_weighted(values, 0 * weights, list("abcd"), make_generator("w"))
     with pytest.raises(InputError, match="finite values to pool"):

@@ -44,7 +44,9 @@ def test_generalization_matrix(tmp_path):
     changes = cells(analysis, "change on 1-ON", "change on 2-ON")
     assert changes[0][0] is None and changes[1] == [None, None]
     assert changes[0][1].mean == pytest.approx(-0.5) and changes[0][1].n == 4  # of pairs: -1/2 each
-    assert changes[0][1].low == changes[0][1].high == -0.5
+    unseen = 1.959964**2 / (4 + 1.959964**2)  # share of episodes that may differ otherwise, from -1 to 1
+    ends = (-0.5 - 0.5 * unseen, -0.5 + 1.5 * unseen)
+    assert (changes[0][1].low, changes[0][1].high) == pytest.approx(ends, abs=1e-5)
     with pytest.raises(InputError, match=r"as 3=FOLDER or map:3=FOLDER, got 'walker'"):
         run_analysis("generalization", read_labelled([entries[0].partition("=")[2]]))
     with pytest.raises(InputError, match="with commas"):

@@ -13,7 +13,7 @@ from navarena.evaluation.analyses.tours import analyse_tour_positions, analyse_t
 from navarena.evaluation.compare import Contestant
 from navarena.evaluation.record import RunRecord
 from navarena.evaluation.tour_coverage import CoveredTour, estimate_coverage
-from navarena.evaluation.tour_scores import OVER_TOURS
+from navarena.metrics.statistics import WILSON
 from navarena.metrics.tours import TourCoverage
 
 METRICS = ("success", "spl", "ndtw")
@@ -117,7 +117,7 @@ def test_coverage():
     points = estimate_coverage(tours, "h/val")
     assert [(point.episodes, point.next_path.n) for point in points] == [(0, 3), (1, 2)]
     assert points[1].next_path.mean == 0.5 and points[1].whole_tour.mean == 0.25
-    assert points[1].next_path.method == OVER_TOURS
+    assert points[1].next_path.method == WILSON
     assert 0.25 <= points[1].next_path.low < 0.5 < points[1].next_path.high <= 0.75
     assert len(estimate_coverage(tours, "h/val", 0)) == 1
     table = tabulate_coverage("coverage", "Seen", {"oracle": points}, "Note.")

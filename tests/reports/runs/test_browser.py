@@ -147,6 +147,21 @@ def test_it_lists_its_sections(page):
     assert page.evaluate("scrollY") > 500
 
 
+@pytest.mark.parametrize("width", [320, 390, 700])
+def test_wide_tables_scroll_in_themselves_with_their_first_column_fixed(page, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    shifts = page.evaluate(
+        """() => [...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth)
+            .map(one => {
+                one.scrollLeft = 60;
+                const cell = one.querySelector('tbody td');
+                return cell.getBoundingClientRect().left - one.getBoundingClientRect().left;
+            })"""
+    )
+    assert shifts and all(abs(shift) < 1 for shift in shifts)
+
+
 def test_it_plays(page):
     time, width, height, duration, error = page.evaluate(PLAY)
     assert error is None and (width, height) == (160, 120)

@@ -7,8 +7,11 @@ import re
 
 import pytest
 
+from navarena.cli.main import main
 from navarena.evaluation import compare
 from navarena.evaluation.breakdowns import scene_groups
+from navarena.evaluation.compare import find_best
+from navarena.evaluation.failures import Failures
 from navarena.metrics.failures import FailureClass
 from navarena.metrics.statistics import Estimate
 from navarena.reports.gallery import PER_CLASS, choose_by_class
@@ -168,6 +171,41 @@ def test_summaries_side_by_side(comparison):
     assert table.labels == ("Walker", "Crasher", "Blind")
     name, cells = table.rows[0]
     assert name == "Success" and all(cell.n == "40" and cell.method == "Wilson" for cell in cells)
+
+
+def test_the_best_run_is_marked_where_it_is_significantly_better(runs):
+    """By success the walker beats the blind one; nobody beats himself, and no path length is better."""
+    walker, _, blind = runs
+    result = compare([blind, walker])
+    assert result.differences[0].metric == "success" and result.differences[0].result.p_value < 0.05
+    assert (find_best(result, "success"), find_best(result, "path_length")) == (1, None)
+    (_, cells), *_ = summary_table(result).rows
+    assert [cell.is_best for cell in cells] == [False, True]
+    page = render_runs(result, (None, None))
+    assert 'class="number best"' in page
+    again = dataclasses.replace(walker, label="again")
+    assert find_best(compare([walker, again]), "success") is None
+    assert 'class="number best"' not in render_runs(compare([walker, again]), (None, None))
+    assert find_best(compare([walker]), "success") is None
+
+
+def test_failures_are_found_when_episodes_are_replayed_anyway(runs, tmp_path, monkeypatch, capsys):
+    asked = []
+
+    def classify(folder, benchmark, on_episode):
+        asked.append((folder, benchmark))
+        return Failures(runs[1].records[0], 40, CLASSES)
+
+    monkeypatch.setattr("navarena.cli.report.classify_run", classify)
+    monkeypatch.setattr("navarena.cli.report.opener", lambda: lambda one: one.agent)
+    monkeypatch.setattr("navarena.cli.report.draw_galleries", lambda *_: {})
+    folder = runs[1].folders[0]
+    assert main(["report", str(folder), "--no-drawings", "--out", str(tmp_path / "bare.html")]) == 0
+    assert not asked and "navarena failures" in (tmp_path / "bare.html").read_text()
+    assert main(["report", str(folder), "--out", str(tmp_path / "page.html")]) == 0
+    assert asked == [(folder, "Crasher")]
+    page = (tmp_path / "page.html").read_text()
+    assert "navarena failures" not in page and "went to and fro, or against obstacles" in page
 
 
 def test_a_group_that_one_run_lacks_is_a_dash(runs):

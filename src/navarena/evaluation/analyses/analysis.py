@@ -21,7 +21,7 @@ from navarena.evaluation.compare import Contestant
 from navarena.evaluation.journal import GoalsRecord, Row
 from navarena.evaluation.results import ANALYSES_FOLDER
 from navarena.metrics.catalog import get_metric
-from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
+from navarena.metrics.statistics import Estimate, estimate_rate, why_missing
 
 Kind = Literal["text", "count", "number", "rate", "score", "metres", "points"]
 """How the cells of a column read: words; whole numbers; numbers with one digit; shares in per cent; scores
@@ -107,6 +107,8 @@ def format_cell(cell: Cell, kind: Kind) -> str:
             parts = [f"n = {cell.n - cell.infinite} of {cell.n}"]
         if cell.low is not None and cell.high is not None:
             parts.insert(0, f"{format_number(cell.low, kind)} to {format_number(cell.high, kind)}")
+        elif reason := why_missing(cell.method):
+            parts.insert(0, reason)
         return f"{format_number(cell.mean, kind)} ({', '.join(parts)})"
     if cell is None:
         return NO_VALUE
@@ -167,10 +169,8 @@ def estimate_part(one: Contestant, name: str, chosen: Bool[np.ndarray, "n"] | No
     chosen = np.ones(len(values), bool) if chosen is None else chosen
     if not np.isfinite(values[chosen]).any():
         return None
-    if get_metric(name).is_binary and len(one.rows) == 1:
-        return estimate_rate(values[chosen])
     scenes = [row.scene_id for row, keep in zip(one.rows[0], chosen) if keep]
-    return estimate_mean(values[chosen], scenes, make_generator("analysis", one.identity, name))
+    return get_metric(name).estimate(values[chosen], scenes, make_generator("analysis", one.identity, name))
 
 
 def estimate_share(hits: Sequence[bool]) -> Estimate | None:

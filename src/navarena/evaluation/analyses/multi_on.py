@@ -250,7 +250,7 @@ def analyse_lengths(contestants: Sequence[Contestant]) -> Analysis:
                 one.label,
                 ", ".join(f"{m}-ON" for m in goals),
                 len(episodes),
-                estimate_mean(lengths, scenes, generator),
+                estimate_mean(lengths, scenes, generator, bounds=(0.0, math.inf)),
                 float(np.median(lengths)),
                 estimate_share(succeeded),
                 estimate_share(wrong) if declared else None,

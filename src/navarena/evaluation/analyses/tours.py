@@ -23,7 +23,8 @@ from navarena.evaluation.tour_coverage import (
     replay_coverage,
 )
 from navarena.evaluation.tour_scores import group_tours, require_tour
-from navarena.metrics.statistics import Estimate, estimate_mean
+from navarena.metrics.catalog import get_metric
+from navarena.metrics.statistics import Estimate
 from navarena.metrics.tours import Reading, TourCoverage, TourScoring, Weighting
 from navarena.tasks.catalog import get_task
 
@@ -127,7 +128,7 @@ def analyse_tour_positions(contestants: Sequence[Contestant]) -> Analysis:
             Column("nDTW", "rate"),
         ),
         tuple(rows),
-        ("Intervals resample whole scenes, or episodes where there are fewer than five.",),
+        (),
         tuple(curves),
         "first position of the group",
         "share",
@@ -140,7 +141,7 @@ def _estimate(one: Contestant, members: Sequence[int], metric: str) -> Estimate 
     values = np.array([[run[place].metric(metric) for place in members] for run in one.rows])
     scenes = [one.rows[0][place].scene_id for place in members]
     generator = make_generator("analysis", one.rows[0][0].identity, "tour-positions", metric)
-    return estimate_mean(values.mean(0), scenes, generator)
+    return get_metric(metric).estimate(values.mean(0), scenes, generator)
 
 
 def analyse_coverage(
@@ -189,7 +190,7 @@ def tabulate_coverage(
             for label, points in curves.items()
             for point in points
         ),
-        (note, "Intervals resample whole scenes, or tours where there are fewer than five."),
+        (note,),
         tuple(
             Curve(
                 f"{label}: {words}",

@@ -9,12 +9,11 @@ from navarena.evaluation.compare import THRESHOLDS, Comparison
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.failures import FailureClass
 from navarena.reports.plots import Figure, Line, draw_lines, draw_ranges, draw_shares
-from navarena.reports.tables import is_score
 
 
 def draw_summary(comparison: Comparison) -> list[Figure]:
     """Every score with its interval, and the distribution of the first score that is no rate."""
-    names = [name for name in comparison.estimates[0] if is_score(name)]
+    names = [name for name in comparison.estimates[0] if get_metric(name).is_score]
     series = {
         one.label: [estimates.get(name) for name in names]
         for one, estimates in zip(comparison.contestants, comparison.estimates, strict=True)
@@ -53,7 +52,7 @@ def draw_breakdown(by: str, metric: str, groups: Mapping[str, Sequence[Group]]) 
         metric: name.
         groups: label of a run -> its groups.
     """
-    if not is_score(metric):
+    if not get_metric(metric).is_score:
         return None
     names = list(dict.fromkeys(group.name for found in groups.values() for group in found))
     series = {}

@@ -133,7 +133,7 @@ def group_columns(title: str, groups: Mapping[str, Sequence[Group]]) -> list[Gri
             GridColumn(
                 title="95 % interval",
                 kind="text",
-                values=[format_interval(metric, one.low, one.high) for one in estimates],
+                values=[format_interval(metric, one) for one in estimates],
             )
         )
     return columns

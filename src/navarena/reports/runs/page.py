@@ -19,7 +19,7 @@ from navarena.evaluation.results import ANALYSES_FOLDER
 from navarena.evaluation.runner import FAILURES_NAME, REPORT_NAME, Evaluation
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
-from navarena.reports.comparison import difference_table, seed_table
+from navarena.reports.comparison import difference_table, headline_first, seed_table
 from navarena.reports.gallery import Card, draw_galleries
 from navarena.reports.html import render_template
 from navarena.reports.plots import Figure, Line, draw_lines
@@ -27,7 +27,7 @@ from navarena.reports.runs.figures import draw_breakdown, draw_classes, draw_sum
 from navarena.reports.runs.grid import encode_grid, episode_columns, group_columns
 from navarena.reports.runs.tables import SideBySide, breakdown_table, class_table, run_table, summary_table
 from navarena.reports.runs.videos import VideoCard
-from navarena.reports.tables import Table, broken_table
+from navarena.reports.tables import Table, broken_table, metric_notes
 from navarena.reports.topdown import PATH_COLORS, PlanSource
 
 
@@ -143,6 +143,7 @@ def render_runs(comparison: Comparison, classes: Classes, drawn: Drawn = NOT_DRA
         runs=run_table(contestants),
         tiles=_make_tiles(comparison),
         summary=summary_table(comparison),
+        notes=metric_notes(name for estimates in comparison.estimates for name in estimates),
         summary_figures=draw_summary(comparison),
         differences=difference_table(comparison),
         seeds=seed_table(comparison),
@@ -184,7 +185,7 @@ def _make_tiles(comparison: Comparison) -> list[dict[str, str]]:
     if len(comparison.contestants) > 1:
         return []
     rows = summary_table(comparison).rows
-    scores = [get_metric(name).better == "higher" for name in comparison.estimates[0]]
+    scores = [get_metric(name).better == "higher" for _, name, _ in headline_first(comparison)]
     return [
         {"title": title, "value": cells[0].mean, "interval": cells[0].interval, "n": cells[0].n}
         for (title, cells), is_high in zip(rows, scores, strict=True)

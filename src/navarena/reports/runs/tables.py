@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from navarena.evaluation.breakdowns import Group
-from navarena.evaluation.compare import Comparison, Contestant
+from navarena.evaluation.compare import Comparison, Contestant, find_best
 from navarena.metrics.catalog import Metric, get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.metrics.statistics import Estimate
-from navarena.reports.tables import NO_VALUE, Table, format_interval, format_value
+from navarena.reports.comparison import headline_first
+from navarena.reports.tables import NO_VALUE, Table, format_count, format_interval, format_value
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,14 @@ class Cell:
         mean, interval: as text; the interval is empty where it is unknown.
         n: over how many episodes, such as "1,000" or "990 of 1,000".
         method: how the interval was made.
+        is_best: whether the run is significantly better than every other one.
     """
 
     mean: str
     interval: str
     n: str
     method: str
+    is_best: bool = False
 
 
 NOTHING = Cell(NO_VALUE, "", "", "")
@@ -49,26 +52,30 @@ def make_cell(metric: Metric, estimate: Estimate | None) -> Cell:
     """The estimate of a metric in words; NOTHING for None."""
     if estimate is None:
         return NOTHING
-    finite = estimate.n - estimate.infinite
-    n = f"{finite:,} of {estimate.n:,}" if estimate.infinite else f"{estimate.n:,}"
-    interval = format_interval(metric, estimate.low, estimate.high)
+    interval = format_interval(metric, estimate)
     return Cell(
-        format_value(metric, estimate.mean), "" if interval == NO_VALUE else interval, n, estimate.method
+        format_value(metric, estimate.mean),
+        "" if interval == NO_VALUE else interval,
+        format_count(estimate),
+        estimate.method,
     )
 
 
 def summary_table(comparison: Comparison) -> SideBySide:
-    """Every metric of every run with interval and n; dashes where a run has not got it."""
-    names = dict.fromkeys(name for estimates in comparison.estimates for name in estimates)
+    """Every metric of every run with interval and n; dashes where a run has not got it, the best marked."""
+    best = {name: find_best(comparison, name) for name in comparison.estimates[0]}
     return SideBySide(
         "metric",
         tuple(one.label for one in comparison.contestants),
         tuple(
             (
-                get_metric(name).title,
-                tuple(make_cell(get_metric(name), estimates.get(name)) for estimates in comparison.estimates),
+                title,
+                tuple(
+                    replace(make_cell(get_metric(name), estimate), is_best=k == best.get(name))
+                    for k, estimate in enumerate(found)
+                ),
             )
-            for name in names
+            for title, name, found in headline_first(comparison)
         ),
     )
 
