@@ -17,7 +17,7 @@ from navarena.evaluation.journal import Row
 from navarena.evaluation.tour_scores import TITLES, estimate_tours, group_tours
 from navarena.metrics.catalog import MACRO, get_metric
 from navarena.metrics.statistics import CONFIDENCE, Estimate, estimate_weighted
-from navarena.metrics.subtasks import PARTIAL, count_parts
+from navarena.metrics.subtasks import MODALITIES, PARTIAL, count_parts
 from navarena.metrics.tours import Reading, TourScoring, Weighting
 
 FORMAT = "navarena-summary-v1"
@@ -168,9 +168,11 @@ def pool_parts(
         name: of the score.
         values: (N,) scores of the episodes that are means over training seeds; those of `rows` by default.
 
-    None, too, for other numbers than scores of sub-tasks.
+    None, too, for other numbers than scores of sub-tasks, and where their numbers are not among the metrics.
     """
-    if "subtasks" not in rows[0].metrics:
+    modality = name.partition("_")[0]
+    needed = {"subtasks", f"{modality}_subtasks"} if modality in MODALITIES else {"subtasks"}
+    if not needed <= rows[0].metrics.keys():
         return None
     weights = weigh_parts(rows, name)
     if not weights.any():
