@@ -6,6 +6,7 @@ from itertools import groupby
 
 import numpy as np
 import pytest
+from markupsafe import Markup
 
 from graph_world import write_sources
 from navarena.agents import Agent, Boundary
@@ -15,12 +16,16 @@ from navarena.core.errors import InputError
 from navarena.evaluation import EvaluationSettings, evaluate, execute_actions, open_benchmark, replay_run
 from navarena.evaluation.analyses import read_labelled, run_analysis
 from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.compare import compare, read_contestant
 from navarena.evaluation.journal import journal_path, read_rows
 from navarena.evaluation.order_check import check_order
 from navarena.evaluation.results import summarize_tours
+from navarena.evaluation.tour_scores import score_tours
+from navarena.metrics.catalog import leading_metrics
 from navarena.metrics.statistics import WILSON
 from navarena.metrics.tours import TourScoring, mean_over_tours, tour_ndtw
-from navarena.tasks import GraphBatch
+from navarena.reports.gallery import draw_galleries, make_card
+from navarena.tasks import GraphBatch, get_task
 
 
 def graph_settings(folder, out="run", **others):
@@ -275,6 +280,50 @@ def test_every_command_reads_a_run_of_tours(tmp_path, capsys):
         code, document = call(capsys, *words)
         assert code == 0, (words, document)
     assert "t-nDTW" in (runs[0] / "report.html").read_text()
+
+
+def test_success_on_graphs_is_that_of_the_protocol(tmp_path):
+    """The report tells successes from failures by the success of the rows, not by the length of the path."""
+    assert leading_metrics(get_task("r2r-v1").metrics) == ("success", "spl")
+    settings = graph_settings(tmp_path, agent="forward")
+    evaluation = evaluate(settings)
+    assert {row.metrics["success"] for row in evaluation.rows} == {0.0, 1.0}  # and all walked
+    benchmark = open_benchmark(settings)
+    for row in evaluation.rows:
+        status = make_card(benchmark, row, Markup("")).status
+        assert status == ("success" if row.metrics["success"] else "failure")
+    drawn = draw_galleries(
+        compare([read_contestant("forward", [settings.out])]), (None,), lambda _: benchmark
+    )["forward"]
+    failed = {card.episode_id for card in drawn["Failures, easiest first"]}
+    assert failed == {row.episode_id for row in evaluation.rows if not row.metrics["success"]}
+
+
+def test_runs_of_tours_are_compared_by_their_tours(tmp_path, capsys):
+    runs = []
+    for agent in ("random", "expert"):
+        settings = graph_settings(tmp_path, agent, agent=agent)
+        evaluation = evaluate(settings)
+        runs.append((settings.out, evaluation.summary.tours.metrics, score_tours(evaluation.rows)))
+    code, document = call(capsys, "compare", *(run for run, _, _ in runs))
+    assert code == 0
+    for described, (_, tours, _) in zip(document["runs"], runs, strict=True):
+        for name, metric in tours.items():
+            found = described["metrics"][name]
+            assert (found["mean"], found["low"], found["n"]) == (metric.mean, metric.low, 2)
+    change = next(one for one in document["differences"] if one["metric"] == "t_ndtw")
+    means = [run[1]["t_ndtw"].mean for run in runs]
+    assert change["difference"]["mean"] == pytest.approx(means[1] - means[0])
+    assert (change["first"], change["second"]) == pytest.approx(means)
+    assert change["wins"] == 2 and change["difference"]["n"] == 2
+    assert change["p_value"] == 0.5  # two tours, both better: two of four swaps
+    chosen = ("--metric", "t_ndtw", "--by", "band")
+    code, document = call(capsys, "compare", runs[0][0], *chosen)
+    assert code == 0 and list(document["runs"][0]["metrics"]) == ["t_ndtw"]
+    settings = graph_settings(tmp_path, "wrong", metrics="t_ndtw")
+    with pytest.raises(InputError, match="leave it out of --metrics"):
+        evaluate(settings)
+    assert not settings.out.exists()
 
 
 def test_failures_on_graphs_are_listed(tmp_path, capsys):

@@ -186,7 +186,9 @@ def test_a_metric_of_another_record_says_what_is_missing():
 
 
 def test_further_metrics_are_chosen_once_and_by_name():
-    chosen = choose_metrics(("spl", "success"), ("ppl", "spl", "seconds"))
-    assert chosen[:2] == ("spl", "success") and chosen[-1] == "ppl" and len(set(chosen)) == len(chosen)
+    chosen = choose_metrics(("spl", "success", "seconds"), ("ppl", "spl", "seconds"))
+    assert chosen == ("spl", "success", "seconds", "ppl")
     with pytest.raises(UnknownNameError, match="soft_spl"):
         choose_metrics(("spl",), ("soft_slp",))
+    with pytest.raises(InputError, match="single episodes, got 't_sr'.*leave it out of --metrics"):
+        choose_metrics(("spl",), ("t_sr",))

@@ -66,11 +66,11 @@ class Compare:
     def _break_down(self, console: Console, result: Comparison) -> list[dict[str, Any]]:
         """Print the requested breakdowns; returns what --json prints of them."""
         document: list[dict[str, Any]] = []
-        metrics = list(result.estimates[0])[: None if self.metric else 2]
         for by in self.by:
             for one in result.contestants:
                 rows = [row for rows in one.rows for row in rows]
-                groups = break_down(rows, by, metrics)
+                chosen = [name for name in self.metric if name in one.metrics] or one.leading_metrics()
+                groups = break_down(rows, by, chosen)
                 if not groups:
                     console.note(f"note: {one.label} holds nothing to break down by {by}")
                     continue

@@ -38,7 +38,8 @@ class RobustnessCommand:
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
     """Folders of runs, or folders that hold such folders."""
     metric: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Use this metric; may be given several times. The protocol's first two by default."""
+    """Use this metric; may be given several times. By default success and the protocol's next score,
+    with t-nDTW before them where there are tours."""
     out: Path | None = None
     """The page to write; robustness.html in the first folder by default."""
     scene: str | None = None

@@ -25,7 +25,7 @@ from navarena.evaluation.calibration import Calibration, plan_calibration
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.memory_groups import is_own_rule
 from navarena.evaluation.settings import EvaluationSettings
-from navarena.metrics.catalog import get_metric
+from navarena.metrics.catalog import choose_metrics
 from navarena.metrics.tours import TourScoring
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.catalog import is_file_path, scene_corruptions
@@ -245,8 +245,8 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         tuple(dict.fromkeys(one.scene_id for one in episodes)) if isinstance(task, GraphTask) else None,
     )
     own = find_metrics(task, episodes[0]) if episodes else task.metrics
-    extra = tuple(get_metric(name).name for name in (settings.metrics or "").split(",") if name)
-    metrics = tuple(dict.fromkeys((*own, *task.common_metrics, *extra)))
+    further = [name for name in (settings.metrics or "").split(",") if name]
+    metrics = choose_metrics((*own, *task.common_metrics), further)
     return Benchmark(
         identity,
         episodes,

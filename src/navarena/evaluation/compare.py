@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,8 @@ from navarena.core.seeding import make_generator
 from navarena.evaluation.journal import Row, read_rows
 from navarena.evaluation.record import RunRecord, read_record
 from navarena.evaluation.results import metric_values, pool_partial, scene_labels
-from navarena.metrics.catalog import get_metric
+from navarena.evaluation.tour_scores import TourValues, estimate_tour_values, over_tours, tour_values
+from navarena.metrics.catalog import TOUR_METRICS, get_metric, leading_metrics
 from navarena.metrics.paired import PairedComparison, compare_paired
 from navarena.metrics.repetitions import (
     estimate_interquartile_mean,
@@ -21,7 +22,9 @@ from navarena.metrics.repetitions import (
     probability_of_improvement,
 )
 from navarena.metrics.statistics import Estimate
+from navarena.metrics.tours import TourScoring
 from navarena.scenes.twin_ids import original_of
+from navarena.tasks.catalog import get_task
 
 SAME_PATHS = 0.01
 """Relative difference of mean optimal path lengths from which on SPL is said not to compare."""
@@ -61,6 +64,28 @@ class Contestant:
         """Names that all of its runs hold."""
         shared = [set(record.metrics) for record in self.records]
         return tuple(name for name in self.records[0].metrics if all(name in one for one in shared))
+
+    @property
+    def tour_scoring(self) -> TourScoring | None:
+        """How the tours of its runs are scored; None where episodes come without, or hide their goals."""
+        rows = self.rows[0]
+        if "success" not in self.metrics or not rows or any(row.tour is None for row in rows):
+            return None
+        return get_task(str(self.records[0].settings["protocol"])).tour_scoring
+
+    @property
+    def tour_metrics(self) -> tuple[str, ...]:
+        """Names of the numbers over tours that its runs have."""
+        return () if self.tour_scoring is None else tuple(TOUR_METRICS)
+
+    def leading_metrics(self, chosen: Iterable[str] = ()) -> tuple[str, ...]:
+        """The leading ones of its metrics, `chosen` ones before others; see catalog.leading_metrics."""
+        return leading_metrics(name for name in (*chosen, *self.metrics) if name in self.metrics)
+
+    def tour_values(self, name: str) -> TourValues | None:
+        """A number of each tour, the mean over the runs; None as of tour_scores.tour_values."""
+        scoring = self.tour_scoring
+        return None if scoring is None else tour_values(self.rows, name, scoring)
 
     def values(self, name: str) -> Float[np.ndarray, "n"]:
         """(N,) float64: the metric of each episode, the mean over the runs."""
@@ -190,16 +215,15 @@ def compare(
 
     Args:
         contestants: at least one.
-        metrics: names; all that the first contestant has when empty. UnknownNameError for another.
+        metrics: names; all that the first contestant has when empty, those over tours first. UnknownNameError
+            for another.
         two_levels: whether intervals resample episodes within scenes, too.
     """
     first = contestants[0]
-    names = [require_name("metric of these runs", name, first.metrics) for name in metrics]
-    names = names or list(first.metrics)
-    estimates = tuple(
-        {name: _estimate(one, name, two_levels) for name in names if name in one.metrics}
-        for one in contestants
-    )
+    known = (*first.tour_metrics, *first.metrics)
+    names = [require_name("metric of these runs", name, known) for name in metrics] or list(known)
+    found = [{name: _estimate(one, name, two_levels) for name in names} for one in contestants]
+    estimates = tuple({name: one for name, one in each.items() if one is not None} for each in found)
     pooled = tuple(
         pool_partial(one.rows[0], [name for name in names if name in one.metrics], one.values)
         for one in contestants
@@ -208,7 +232,7 @@ def compare(
         Difference(one.label, name, result)
         for one in contestants[1:]
         for name in names
-        if name in one.metrics and (result := pair_contestants(first, one, name, two_levels)) is not None
+        if (result := pair_contestants(first, one, name, two_levels)) is not None
     ]
     seeds: list[SeedScores] = []
     if any(len(one.rows) > 1 for one in contestants):
@@ -247,7 +271,13 @@ def find_obstacles(first: Contestant, second: Contestant) -> list[str]:
     return notices
 
 
-def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate:
+def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate | None:
+    """The mean of a metric with its interval; None where the runs have not got it."""
+    if name in TOUR_METRICS:
+        tours = one.tour_values(name)
+        return None if tours is None else estimate_tour_values(tours, one.identity, name)
+    if name not in one.metrics:
+        return None
     return get_metric(name).estimate(
         # the stream of summary.json, so that one run has one interval wherever it is shown
         one.values(name),
@@ -260,7 +290,14 @@ def _estimate(one: Contestant, name: str, two_levels: bool) -> Estimate:
 def pair_contestants(
     first: Contestant, second: Contestant, name: str, two_levels: bool = False
 ) -> PairedComparison | None:
-    """The second against the first by one metric, on the episodes that both ran; None when there are none."""
+    """The second against the first by one metric, on the episodes (or tours) that both ran.
+
+    None when there are none, or the second has not got the metric.
+    """
+    if name in TOUR_METRICS:
+        return _pair_tours(first, second, name)
+    if name not in second.metrics:
+        return None
     mine, other = _keyed(first), _keyed(second)
     shared = sorted(mine.keys() & other.keys())
     if not shared:
@@ -274,6 +311,26 @@ def pair_contestants(
         two_levels,
         get_metric(name).bounds,
     )
+
+
+def _pair_tours(first: Contestant, second: Contestant, name: str) -> PairedComparison | None:
+    one, two = first.tour_values(name), second.tour_values(name)
+    if one is None or two is None:
+        return None
+    places = {names: place for place, names in enumerate(two.names)}
+    shared = [(place, places[names]) for place, names in enumerate(one.names) if names in places]
+    if not shared:
+        return None
+    mine, other = (list(column) for column in zip(*shared))
+    result = compare_paired(
+        one.values[mine],
+        two.values[other],
+        [one.names[place][0] for place in mine],
+        "higher",
+        make_generator("compare", "difference", name),
+        weights=one.weights[mine],
+    )
+    return replace(result, difference=over_tours(replace(result.difference, n=len(mine))))
 
 
 def score_seeds(first: Contestant, one: Contestant, name: str) -> SeedScores:

@@ -14,7 +14,7 @@ from navarena.core.files import read_bytes, write_atomic
 from navarena.core.seeding import make_generator
 from navarena.evaluation.episode_table import metric_columns, write_table
 from navarena.evaluation.journal import Row
-from navarena.evaluation.tour_scores import TITLES, estimate_tours, group_tours
+from navarena.evaluation.tour_scores import estimate_tours, group_tours
 from navarena.metrics.catalog import MACRO, get_metric
 from navarena.metrics.statistics import CONFIDENCE, Estimate, estimate_weighted
 from navarena.metrics.subtasks import MODALITIES, PARTIAL, count_parts
@@ -242,7 +242,7 @@ def summarize_tours(rows: Sequence[Row], scoring: TourScoring) -> TourSummary:
     if len(tours) == len(rows):
         scoring = TourScoring(scoring.reading, "episodes")  # tours of one episode have no changes to weigh
     metrics = {
-        name: _summarize_metric(TITLES[name], "", "higher", estimate, len(tours))
+        name: _summarize_metric(get_metric(name).title, "", "higher", estimate, len(tours))
         for name, estimate in estimate_tours(rows, scoring).items()
     }
     return TourSummary(

@@ -25,7 +25,7 @@ from navarena.corruptions.suites import DYNAMICS, GRADED, UNGRADED
 from navarena.evaluation.compare import Contestant, compare, read_contestant
 from navarena.evaluation.journal import Row
 from navarena.evaluation.record import FILE_NAME, RunRecord, read_record
-from navarena.metrics.catalog import get_metric
+from navarena.metrics.catalog import TOUR_METRICS, get_metric, leading_metrics
 from navarena.metrics.paired import PairedComparison, compare_paired
 from navarena.metrics.statistics import Estimate, estimate_mean, estimate_rate
 
@@ -150,7 +150,7 @@ def read_robustness(runs: Sequence[Path], metrics: Sequence[str] = ()) -> tuple[
 
     Args:
         runs: folders, each of one run.
-        metrics: names; the first two of each protocol when empty.
+        metrics: names; when empty the leading ones of each protocol, after t-nDTW where it has tours.
 
     Raises what read_contestant raises, and InputError for a group of runs without a clean one, and for
     runs of a group on different episodes.
@@ -187,7 +187,7 @@ def _read_group(folders: Mapping[tuple[str, ...], list[Path]], metrics: tuple[st
         if [(row.scene_id, row.episode_id) for row in one.rows[0]] != episodes:
             raise InputError(f"expected the episodes of {clean.folders[0]} in {one.folders[0]}, got others")
     record = clean.records[0]
-    names = metrics or record.metrics[:2]
+    names = metrics or (*clean.tour_metrics[:1], *leading_metrics(record.metrics))
     wanted = [*names, *(name for name in BEHAVIOUR if name in clean.metrics and name not in names)]
     compared = compare(contestants, wanted)
     rows = [
@@ -286,4 +286,5 @@ def _average(
             bounds=get_metric(name).bounds,
         )
         for name in metrics
+        if name not in TOUR_METRICS
     }

@@ -5,16 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.evaluation.journal import Row, TourRecord
+from navarena.metrics.catalog import TOUR_METRICS
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 from navarena.metrics.statistics import Estimate, estimate_weighted
-from navarena.metrics.tours import Reading, TourScoring, mean_over_tours, tour_success, tour_weights
-
-TITLES = {"t_ndtw": "t-nDTW", "t_sr": "t-SR", "t_spl": "t-SPL"}
-"""Number of a run over tours -> what people read."""
+from navarena.metrics.tours import Reading, TourScoring, tour_success, tour_weights
 
 
 @dataclass(frozen=True)
@@ -97,28 +96,58 @@ def _ndtw(records: Sequence[TourRecord], reading: Reading) -> float | None:
     return float(np.exp(-float(sum(costs)) / (SUCCESS_DISTANCE * points)))
 
 
-def estimate_tours(rows: Sequence[Row], scoring: TourScoring) -> dict[str, Estimate | None]:
-    """t_ndtw, t_sr and t_spl of a run, with intervals over scenes, or tours where there are few scenes.
+@dataclass(frozen=True)
+class TourValues:
+    """One number of each of T tours.
 
-    t_ndtw is None where a tour has no alignment in the reading. Raises InputError for rows outside tours,
-    and where the weights of all tours are 0.
+    Attributes:
+        names: scene id and tour id.
+        values: (T,) float64, the mean over the runs of a method.
+        weights: (T,) float64, not normalised.
     """
-    scores = score_tours(rows, scoring.reading)
-    sizes = [one.episodes for one in scores]
-    scenes = [one.scene_id for one in scores]
-    known = [one.ndtw for one in scores if one.ndtw is not None]
-    values = {"t_sr": [one.success for one in scores], "t_spl": [one.spl for one in scores]}
-    found: dict[str, Estimate | None] = {"t_ndtw": None}
-    if len(known) == len(scores):
-        values = {"t_ndtw": known, **values}
-    for name, column in values.items():
-        weighting = scoring.weighting if name == "t_ndtw" else "episodes"
-        generator = make_generator("interval", rows[0].identity, name)
-        weights = tour_weights(sizes, weighting)
-        estimate = estimate_weighted(np.array(column), weights, scenes, generator)
-        mean = mean_over_tours(column, sizes, weighting)
-        found[name] = over_tours(replace(estimate, mean=mean, n=len(scores), infinite=0))
-    return found
+
+    names: tuple[tuple[str, str], ...]
+    values: Float[np.ndarray, "t"]
+    weights: Float[np.ndarray, "t"]
+
+
+def tour_values(runs: Sequence[Sequence[Row]], name: str, scoring: TourScoring) -> TourValues | None:
+    """The number `name` ("t_ndtw", "t_sr", "t_spl") of each tour of runs on the same episodes.
+
+    None where a tour has no alignment in the reading. Raises InputError for rows outside tours, and where
+    the weights of all tours are 0.
+    """
+    scores = [score_tours(rows, scoring.reading) for rows in runs]
+    field = {"t_ndtw": "ndtw", "t_sr": "success", "t_spl": "spl"}[name]
+    columns = [[getattr(one, field) for one in run] for run in scores]
+    if any(None in column for column in columns):
+        return None
+    sizes = [one.episodes for one in scores[0]]
+    # t-SR and t-SPL weigh by episodes, and tours of one episode have no changes to weigh
+    weighting = scoring.weighting if name == "t_ndtw" and max(sizes) > 1 else "episodes"
+    return TourValues(
+        tuple((one.scene_id, one.tour_id) for one in scores[0]),
+        np.mean(np.array(columns, np.float64), axis=0),
+        tour_weights(sizes, weighting),
+    )
+
+
+def estimate_tour_values(found: TourValues, identity: str, name: str) -> Estimate:
+    """Weighted mean with an interval over scenes, or tours where there are few scenes; n counts tours."""
+    scenes = [scene for scene, _ in found.names]
+    generator = make_generator("interval", identity, name)
+    estimate = estimate_weighted(found.values, found.weights, scenes, generator)
+    mean = float(found.weights @ found.values / found.weights.sum())
+    return over_tours(replace(estimate, mean=mean, n=len(scenes)))
+
+
+def estimate_tours(rows: Sequence[Row], scoring: TourScoring) -> dict[str, Estimate | None]:
+    """t_ndtw, t_sr and t_spl of a run, with intervals; None and errors as of tour_values."""
+    values = {name: tour_values([rows], name, scoring) for name in TOUR_METRICS}
+    return {
+        name: None if found is None else estimate_tour_values(found, rows[0].identity, name)
+        for name, found in values.items()
+    }
 
 
 def over_tours(estimate: Estimate) -> Estimate:

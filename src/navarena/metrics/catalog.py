@@ -295,9 +295,20 @@ METRICS = Registry(
 )
 
 
+def _of_tours(trajectory: Trajectory) -> float:
+    raise InputError("expected a metric of single episodes, got one of tours; leave it out of --metrics")
+
+
+TOUR_METRICS = {
+    name: Metric(name, title, _of_tours, "", "higher")
+    for name, title in (("t_ndtw", "t-nDTW"), ("t_sr", "t-SR"), ("t_spl", "t-SPL"))
+}
+"""Name -> number over the tours of a run; protocols with tours always have it (evaluation.tour_scores)."""
+
+
 def get_metric(name: str) -> Metric:
     """The metric called `name`; raises UnknownNameError with the nearest choice."""
-    metric = METRICS.get(name)
+    metric = TOUR_METRICS.get(name) or METRICS.get(name)
     if not isinstance(metric, Metric):
         raise InputError(
             f"expected the metric {name!r} to be a navarena.metrics.Metric, got {type(metric).__name__}"
@@ -308,14 +319,33 @@ def get_metric(name: str) -> Metric:
 
 
 def choose_metrics(own: Iterable[str], further: Iterable[str] = ()) -> tuple[str, ...]:
-    """Metric names of an evaluation: a protocol's `own`, the common ones, and `further` ones, once each.
+    """Metric names of an evaluation: a protocol's `own` and `further` ones, once each.
 
-    Those of packages are found by their entry points. Raises UnknownNameError with the nearest choice.
+    Those of packages are found by their entry points. Raises UnknownNameError with the nearest choice, and
+    InputError for a number over tours.
     """
-    names = tuple(dict.fromkeys((*own, *COMMON_METRICS, *further)))
+    names = tuple(dict.fromkeys((*own, *further)))
     for name in names:
+        if name in TOUR_METRICS:
+            raise InputError(
+                f"expected metrics of single episodes, got {name!r}, which protocols with tours have anyway; "
+                "leave it out of --metrics"
+            )
         get_metric(name)
     return names
+
+
+def leading_metrics(names: Iterable[str]) -> tuple[str, ...]:
+    """The first two scores of the protocol among `names`: of success, and by which episodes are ranked.
+
+    Those that every evaluation has come after the protocol's own; without a score the first two names.
+    Numbers over tours, which no episode has, are left out.
+    """
+    given = tuple(dict.fromkeys(name for name in names if name not in TOUR_METRICS))
+    scores = sorted(
+        (name for name in given if get_metric(name).is_score), key=lambda name: name in COMMON_METRICS
+    )
+    return tuple(scores or given)[:2]
 
 
 def compute_metrics(names: Iterable[str], trajectory: Trajectory, failed: bool = False) -> dict[str, float]:

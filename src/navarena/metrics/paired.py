@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import InputError
-from navarena.metrics.statistics import UNBOUNDED, Estimate, estimate_mean
+from navarena.metrics.statistics import UNBOUNDED, Estimate, estimate_mean, estimate_weighted
 
 PERMUTATIONS = 10_000
 EXACT_UNITS = 13
@@ -63,6 +63,7 @@ def compare_paired(
     generator: np.random.Generator,
     two_levels: bool = False,
     bounds: tuple[float, float] = UNBOUNDED,
+    weights: Float[np.ndarray, "n"] | None = None,
 ) -> PairedComparison:
     """Compare two agents on the same N episodes.
 
@@ -74,6 +75,8 @@ def compare_paired(
         generator: source of resamples and swaps.
         two_levels: see statistics.estimate_mean.
         bounds: least and greatest value of either agent.
+        weights: (N,) of finite values, for weighted means as of statistics.estimate_weighted; None for equal
+            ones.
 
     Wins, ties and losses count infinite values, too: they are the worst where lower is better.
     """
@@ -97,10 +100,14 @@ def compare_paired(
         return PairedComparison(float("inf"), float("inf"), nothing, None, NO_TEST, wins, ties, losses)
     changes = np.where(both, second - np.where(both, first, 0.0), np.inf)
     width = bounds[1] - bounds[0]
-    estimate = estimate_mean(changes, scenes, generator, two_levels, (-width, width))
-    units, method = _units(changes[both], np.asarray(scenes)[both])
+    if weights is None:
+        estimate = estimate_mean(changes, scenes, generator, two_levels, (-width, width))
+        weights = np.ones(first.size)
+    else:
+        estimate = estimate_weighted(changes, weights, scenes, generator, (-width, width))
+    units, method = _units((changes * weights)[both], np.asarray(scenes)[both])
     p_value = permutation_test(units, generator)
-    means = float(first[both].mean()), float(second[both].mean())
+    means = (float(np.average(values[both], weights=weights[both])) for values in (first, second))
     return PairedComparison(*means, estimate, p_value, method, wins, ties, losses)
 
 

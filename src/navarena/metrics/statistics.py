@@ -230,6 +230,7 @@ def estimate_weighted(
     weights: Float[np.ndarray, "n"],
     scenes: Sequence[str],
     generator: np.random.Generator,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Estimate:
     """Mean score of the parts of episodes, such as sub-tasks, pooled: a value counts as often as its weight.
 
@@ -237,10 +238,11 @@ def estimate_weighted(
     over the sum of their squares; Kish 1965) in Wilson's. n counts parts.
 
     Args:
-        values: (N,) float64 in [0, 1]: the mean over the parts of each episode.
+        values: (N,) float64 within `bounds`: the mean over the parts of each episode.
         weights: (N,) float64, how many parts it has; episodes with 0 say nothing.
         scenes: scene id of each episode.
         generator: source of the resamples.
+        bounds: least and greatest value of a part.
 
     Raises InputError where no episode has a part, and for values that are not finite.
     """
@@ -251,7 +253,7 @@ def estimate_weighted(
     if not np.isfinite(scores).all():
         raise InputError("expected finite values to pool, got NaN or infinity; leave those out")
     mean = math.fsum(scores * counts) / math.fsum(counts)
-    found = _find_interval(scores, counts, np.asarray(scenes)[kept], generator, False, (0.0, 1.0))
+    found = _find_interval(scores, counts, np.asarray(scenes)[kept], generator, False, bounds)
     return Estimate(mean, *found[:2], round(float(counts.sum())), 0, found[2])
 
 

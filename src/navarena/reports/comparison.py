@@ -72,7 +72,7 @@ def difference_table(comparison: Comparison) -> Table:
         "difference",
         "mean",
         "95 % interval",
-        "episodes",
+        "n",
         "p",
         "tested by",
         "win / tie / loss",

@@ -11,7 +11,7 @@ from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.compare import Comparison, Contestant
 from navarena.evaluation.journal import Row
 from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
-from navarena.metrics.catalog import get_metric
+from navarena.metrics.catalog import get_metric, leading_metrics
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.tables import format_single
 from navarena.reports.topdown import PlanSource, draw_episode, open_plans
@@ -50,6 +50,8 @@ def choose_episodes(rows: Sequence[Row], outcome: str, score: str) -> Sections:
         outcome: name of the metric that says success or not.
         score: name of the metric by which episodes are ranked.
     """
+    if not get_metric(outcome).is_score:
+        return {"Episodes": list(rows[:PER_SECTION])}
     ranked = sorted(rows, key=lambda row: (row.metric(score), row.scene_id, row.episode_id))
     failed = [row for row in ranked if row.metric(outcome) <= 0]
     succeeded = [row for row in ranked if row.metric(outcome) > 0]
@@ -107,13 +109,16 @@ def make_card(benchmark: Benchmark, row: Row, drawing: Markup) -> Card:
         metric = get_metric(name)
         if not metric.is_binary:
             facts.append((metric.title, format_single(metric, row.metric(name))))
-    status = status_of(row, benchmark.metrics[0])
+    status = status_of(row, benchmark.metrics)
     return Card(row.episode_id, row.scene_id, status, drawing, tuple(facts))
 
 
-def status_of(row: Row, outcome: str) -> str:
-    """Either "success" or "failure" by the metric `outcome`, or the error of the agent."""
-    return row.status if row.failed else "success" if row.metric(outcome) > 0 else "failure"
+def status_of(row: Row, metrics: Sequence[str]) -> str:
+    """Either "success" or "failure" by the first score among `metrics`; else how the episode ended."""
+    outcome = leading_metrics(metrics)[0]
+    if row.failed or not get_metric(outcome).is_score:
+        return row.status
+    return "success" if row.metric(outcome) > 0 else "failure"
 
 
 OpenBenchmark = Callable[[Contestant], Benchmark]
@@ -146,7 +151,7 @@ def draw_galleries(
     Failures are shown by their class where that is known, else the easiest ones.
 
     Args:
-        comparison: the runs; its first two metrics say which episodes are worth looking at.
+        comparison: the runs; its leading metrics say which episodes are worth looking at.
         classes: for each contestant, episode id -> why it failed; None where this is not known.
         open_benchmark: opens the benchmark of a run.
         on_run: called after each contestant.
@@ -157,7 +162,7 @@ def draw_galleries(
     galleries = {}
     for one, found in zip(comparison.contestants, classes, strict=True):
         benchmark = open_benchmark(one)
-        leading = [name for name in comparison.estimates[0] if name in one.metrics][:2]
+        leading = one.leading_metrics(comparison.estimates[0])
         sections = choose_episodes(one.rows[0], leading[0], leading[-1])
         if found:
             by_class = choose_by_class(one.rows[0], found)

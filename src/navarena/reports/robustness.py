@@ -66,7 +66,7 @@ def paper_table(columns: Sequence[Robustness]) -> Table:
     for number, (corruptions, example) in enumerate(rows.items(), 1):
         found = [_row_of(column, corruptions) for column in columns]
         means = [
-            _format_mean(name, row.estimates[name]) if row is not None else NO_VALUE
+            _format_mean(name, row.estimates[name]) if row is not None and name in row.estimates else NO_VALUE
             for column, row in zip(columns, found, strict=True)
             for name in column.metrics
         ]
@@ -114,7 +114,10 @@ def _name(title: str, seen: bool, unheeded: bool) -> str:
 def _drop_cells(one: Robustness, changes: Mapping[str, PairedComparison]) -> list[str]:
     cells = []
     for name in one.metrics:
-        metric, change = get_metric(name), changes[name]
+        metric, change = get_metric(name), changes.get(name)
+        if change is None:
+            cells += [NO_VALUE] * 3
+            continue
         drop = relative_drop(change)
         cells += [
             format_value(metric, change.difference.mean),

@@ -6,7 +6,7 @@ import numpy as np
 
 from navarena.evaluation.breakdowns import Group
 from navarena.evaluation.compare import THRESHOLDS, Comparison
-from navarena.metrics.catalog import get_metric
+from navarena.metrics.catalog import TOUR_METRICS, get_metric
 from navarena.metrics.failures import FailureClass
 from navarena.reports.plots import Figure, Line, draw_lines, draw_ranges, draw_shares
 
@@ -22,7 +22,7 @@ def draw_summary(comparison: Comparison) -> list[Figure]:
     if names:
         titles = [get_metric(name).title for name in names]
         figures.append(Figure(draw_ranges("Scores", titles, series, ""), "Scores with their 95 % intervals."))
-    spread = [name for name in names if not get_metric(name).is_binary]
+    spread = [name for name in names if name not in TOUR_METRICS and not get_metric(name).is_binary]
     if spread:
         title = get_metric(spread[0]).title
         lines = [

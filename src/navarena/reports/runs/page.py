@@ -127,7 +127,7 @@ def render_runs(comparison: Comparison, classes: Classes, drawn: Drawn = NOT_DRA
         drawn: images and videos.
     """
     contestants = comparison.contestants
-    leading = list(comparison.estimates[0])[:2]
+    leading = contestants[0].leading_metrics(comparison.estimates[0])
     records = [record for one in contestants for record in one.records]
     known = {one.label: found for one, found in zip(contestants, classes, strict=True) if found is not None}
     episodes = {one.label: len(one.rows[0]) for one in contestants}

@@ -143,7 +143,7 @@ def plan_videos(
     """`count` episodes of the first run of each contestant; see choose_videos."""
     found = []
     for place, (one, known) in enumerate(zip(comparison.contestants, classes, strict=True)):
-        leading = [name for name in comparison.estimates[0] if name in one.metrics][:2]
+        leading = one.leading_metrics(comparison.estimates[0])
         chosen = choose_videos(one.rows[0], count, kinds, leading[0], leading[-1], known)
         found += [VideoPlan(place, kind, row) for kind, row in chosen]
     return found
@@ -191,7 +191,7 @@ def render_videos(
                     one.row.episode_id,
                     one.row.scene_id,
                     one.kind,
-                    status_of(one.row, benchmark.metrics[0]),
+                    status_of(one.row, benchmark.metrics),
                     video.seconds,
                     source,
                     f"data:image/jpeg;base64,{base64.b64encode(video.poster).decode()}",

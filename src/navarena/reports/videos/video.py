@@ -206,7 +206,7 @@ class _Recording:
             action = self._benchmark.actions[int(self._track.actions[pose - 1])]
         verdict = ""
         if pose == steps:
-            verdict = status_of(row, self._benchmark.metrics[0]).replace("_", " ")
+            verdict = status_of(row, self._benchmark.metrics).replace("_", " ")
         distance = float(self._track.distance_to_goal[pose])
         return Moment(self._headline, self._goals[number], pose, steps, action, distance, verdict)
 
