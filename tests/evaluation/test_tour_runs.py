@@ -25,6 +25,8 @@ from navarena.metrics.catalog import leading_metrics
 from navarena.metrics.statistics import WILSON
 from navarena.metrics.tours import TourScoring, mean_over_tours, tour_ndtw
 from navarena.reports.gallery import draw_galleries, make_card
+from navarena.reports.videos.frame import GAP
+from navarena.reports.videos.map_panel import GOAL
 from navarena.tasks import GraphBatch, get_task
 
 
@@ -324,6 +326,25 @@ def test_runs_of_tours_are_compared_by_their_tours(tmp_path, capsys):
     with pytest.raises(InputError, match="leave it out of --metrics"):
         evaluate(settings)
     assert not settings.out.exists()
+
+
+def test_videos_on_graphs_show_the_map(tmp_path, capsys):
+    """One frame for each pose, then the last one held; the goal's green is on the map, and no image above."""
+    av = pytest.importorskip("av")
+    settings = graph_settings(tmp_path, agent="expert")
+    rows = {row.episode_id: row for row in evaluate(settings).rows}
+    size = ("--video-height", "80", "--video-fps", "2")
+    chosen = ("--videos", "2", "--video-of", "best", "--no-drawings", "--video-folder", tmp_path / "videos")
+    code, document = call(capsys, "report", settings.out, *chosen, *size)
+    assert code == 0 and len(document["videos"]) == 2
+    for one in document["videos"]:
+        with av.open(str(settings.out / one["file"])) as container:
+            frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+        assert len(frames) == len(rows[one["episode_id"]].actions) + 1 + 3
+        assert frames[0].shape == (80 + 2 * GAP, 3 * (107 + GAP) + GAP + 1, 3)
+        plan = frames[0][GAP : GAP + 80, GAP : 2 * 107].astype(int)
+        assert (np.abs(plan - GOAL).sum(-1) < 60).sum() > 10
+        assert (np.abs(frames[0].astype(int) - frames[-1]).sum(-1) > 60).any()
 
 
 def test_failures_on_graphs_are_listed(tmp_path, capsys):

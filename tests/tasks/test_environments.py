@@ -75,7 +75,7 @@ def test_bad_actions_and_times():
         with pytest.raises(ActionError, match=r"0\.\.3"):
             env.step(wrong)
     env.step(0)
-    with pytest.raises(ActionError, match="after its end"):
+    with pytest.raises(ActionError, match=r"after its end; call reset\(\) first"):
         env.step(1)
 
 

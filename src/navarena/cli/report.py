@@ -52,7 +52,8 @@ class Report:
     """The page to write; by default report.html in the folder of a single run, full-report.html in that of
     the first of several runs."""
     metric: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Only this metric; may be given several times. The first two are used for breakdowns and drawings."""
+    """Only this metric; may be given several times. The first two scores are used for breakdowns and
+    drawings."""
     latex: Path | None = None
     """Write a table for a paper into this file, too."""
     csv: Path | None = None

@@ -206,7 +206,7 @@ class NavigationBatch:
             slot = int(np.flatnonzero(acting & ~self._running)[0])
             when = "before reset (start)" if self._episodes[slot] is None else "after its end"
             raise ActionError(
-                f"expected a running episode in slot {slot}, got a step {when}; start an episode first"
+                f"expected a running episode in slot {slot}, got a step {when}; call reset() first"
             )
         taken = np.asarray(actions)
         if len(led) and not acting.any():

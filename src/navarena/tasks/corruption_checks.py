@@ -39,8 +39,8 @@ def require_applicable(task: TaskRules, corruptions: Sequence[str], sensors: Ite
         if corruptions:
             raise InputError(
                 f"expected no corruption of {task.protocol_id}, which runs on navigation graphs without "
-                f"cameras or motion, got {corruptions[0]!r}; corrupt the images of RenderedFeatures, or "
-                "choose r2r-ce-v1"
+                f"cameras or motion, got {corruptions[0]!r}; choose r2r-ce-v1, or in Python "
+                "RenderedFeatures(..., corruptions=[...])"
             )
         return
     found = join_corruptions(task.corruptions, corruptions)

@@ -89,7 +89,7 @@ def test_a_given_tour_and_a_given_episode(tmp_path):
     assert tuple(ended) == TOURS[1]
     _, info = env.reset(options={"episode": tour[1]})
     assert info["episode_id"] == "1_1" and env.step(0)[2], "a single episode is a tour of its own"
-    with pytest.raises(ActionError, match="after its end"):
+    with pytest.raises(ActionError, match=r"after its end; call reset\(\) first"):
         env.step(0)
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from navarena.core.errors import FileError, SceneError
+from navarena.core.errors import FileError, InputError, SceneError
 from navarena.core.seeding import make_generator
+from navarena.corruptions import find_corruption
 from navarena.episodes.episode import Episode
 from navarena.episodes.floor_graph import FloorGraphSettings, build_floor_graph
 from navarena.episodes.graph_episodes import GraphGoal
@@ -85,3 +86,32 @@ def test_encoders_of_another_size_are_refused(world, atlas):
     features = RenderedFeatures(atlas, lambda scan: world.render_mesh, mean_colors, 5, SMALL)
     with pytest.raises(FileError, match=r"viewpoint place000 .*expected shape \(36, 5\), got \(36, 3\)"):
         features.views(HOUSE, "place000")
+
+
+def test_their_images_can_be_corrupted(world, atlas):
+    """Each view by the corruption's own formula, with draws named by place and view; motion is refused."""
+    names = atlas.graphs[HOUSE].viewpoints[:2]
+    mesh = world.render_mesh
+
+    def images(*corruptions, at=names[0]):
+        features = RenderedFeatures(atlas, lambda scan: mesh, mean_colors, 3, SMALL, corruptions=corruptions)
+        return features.images(HOUSE, at)
+
+    clean, noisy = images(), images("gaussian_noise:3")
+    assert clean.any() and not np.array_equal(clean, noisy)
+    assert np.array_equal(noisy, images("gaussian_noise:3"))
+    noise = noisy.astype(int) - clean
+    assert not np.array_equal(noise[12], noise[13])
+    for view in (0, 13):
+        name = ("corruption", "gaussian_noise:3", 0, "rgb", HOUSE, names[0], view)
+        drawn = find_corruption("gaussian_noise:3").corrupt(clean[view][None], [make_generator(*name)])
+        assert np.array_equal(noisy[view], drawn[0])
+    elsewhere = images("gaussian_noise:3", at=names[1]).astype(int) - images(at=names[1])
+    assert not np.array_equal(noise, elsewhere)
+    wider = images("camera_calibration")
+    other = find_corruption("camera_calibration").change(SMALL.hfov)
+    camera = Camera(width_px=64, height_px=48, hfov=other)
+    features = RenderedFeatures(atlas, lambda scan: mesh, mean_colors, 3, camera)
+    assert np.array_equal(wider, features.images(HOUSE, names[0]))
+    with pytest.raises(InputError, match="corruption of colour images or cameras, got 'motion_drift'"):
+        images("motion_drift")

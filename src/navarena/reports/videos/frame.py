@@ -2,6 +2,8 @@
 
 RGB  depth  semantic
 map  map    goal, counter of steps, distance
+
+On navigation graphs, which have no images, the upper row is left out.
 """
 
 import colorsys
@@ -141,18 +143,25 @@ class Layout:
     Attributes:
         cell_width, cell_height: of one image.
         columns: how many images stand side by side, two or three.
+        has_images: whether there is a row of images above the map.
     """
 
     cell_width: int
     cell_height: int
     columns: int = 3
+    has_images: bool = True
 
     @property
     def size(self) -> tuple[int, int]:
         """(width, height) of a frame, even."""
         width = self.columns * (self.cell_width + GAP) + GAP
-        height = 2 * self.cell_height + 3 * GAP
+        height = self.map_top + self.cell_height + GAP
         return width + width % 2, height + height % 2
+
+    @property
+    def map_top(self) -> int:
+        """Row of pixels at which the map begins."""
+        return GAP + self.has_images * (self.cell_height + GAP)
 
     @property
     def map_size(self) -> tuple[int, int]:
@@ -161,8 +170,11 @@ class Layout:
 
 
 def lay_out(height_px: int, aspect: float, columns: int = 3) -> Layout:
-    """The layout of `columns` images `height_px` high, of a camera `aspect` times as wide as high."""
-    return Layout(round(height_px * max(aspect, NARROWEST)), height_px, columns)
+    """The layout of `columns` images `height_px` high, of a camera `aspect` times as wide as high.
+
+    Without images (0 columns) the map and the card are as large as beside three.
+    """
+    return Layout(round(height_px * max(aspect, NARROWEST)), height_px, columns or 3, columns > 0)
 
 
 @dataclass(frozen=True)
@@ -198,7 +210,7 @@ def compose(
 
     Args:
         layout: sizes of the parts.
-        images: caption -> image of a camera; as many as the layout has columns.
+        images: caption -> image of a camera; as many as the layout has columns, or none.
         plan: the map, of `layout.map_size`.
         moment: the text.
         goal_image: of the current goal; None if it is not given by an image.
@@ -209,7 +221,7 @@ def compose(
         left = GAP + column * (layout.cell_width + GAP)
         fitted = fit_image(taken, layout.cell_width, layout.cell_height, PAPER)
         frame[GAP : GAP + layout.cell_height, left : left + layout.cell_width] = fitted
-    top = 2 * GAP + layout.cell_height
+    top = layout.map_top
     frame[top : top + layout.cell_height, GAP : GAP + plan.shape[1]] = plan
     image = Image.fromarray(frame)
     draw = ImageDraw.Draw(image)

@@ -34,13 +34,17 @@ from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.corruption.images import CHANNEL_KINDS
 from navarena.simulation.world import open_world
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import get_body_task
+from navarena.tasks.catalog import get_body_task, get_task
+from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.sensors.lifelong_goal import render_goal_image
 
 CAMERA = "video"
 """Name of the camera that is added to the body; its sensors are video_rgb, video_depth, video_semantic."""
 
 CHANNELS = ("rgb", "depth", "semantic")
+
+GRAPH_ASPECT = 4 / 3
+"""Width by height of the cells of frames on navigation graphs, where there is no camera."""
 
 HOLD_SECONDS = 1.5
 """Duration of the last frame."""
@@ -152,7 +156,6 @@ class _Recording:
         layout: Layout,
     ) -> None:
         self._benchmark, self._row, self._track, self._layout = benchmark, row, trajectory, layout
-        self._seen_by = find_sensors(_require_task(benchmark))
         self._goals, self._goal_images = self._take_goals(episode)
         self._map = MapPanel(plan, episode, trajectory, *layout.map_size)
         self._headline = (f"{row.scene_id}", f"episode {row.episode_id}")
@@ -163,6 +166,9 @@ class _Recording:
     ) -> tuple[tuple[ShownGoal, ...], list[UInt8[np.ndarray, "_ _ 3"] | None]]:
         """The goals as the agent observes them, and for each its goal image, if it has one."""
         setup = _require_task(self._benchmark)
+        if _is_on_graphs(setup):
+            goals = show_goals(episode)
+            return goals, [None] * len(goals)
         task = get_body_task(setup.protocol)
         corruptions = GoalCorruptions(join_corruptions(task.corruptions, setup.corruptions))
         world = open_world(episode.scene_id, task.embodiment)
@@ -175,21 +181,10 @@ class _Recording:
         ]
         return goals, images
 
-    def draw(self, batch: NavigationBatch) -> UInt8[np.ndarray, "h w 3"]:
-        """The frame of the next pose."""
-        pose, seen = self.pose, batch.observations
+    def draw(self, images: Mapping[str, UInt8[np.ndarray, "_ _ 3"]]) -> UInt8[np.ndarray, "h w 3"]:
+        """The frame of the next pose, with the `images` that were taken there."""
+        pose = self.pose
         self.pose += 1
-        farthest = float(np.max(batch.specs[self._seen_by["depth"]].high))
-        raw = seen[self._seen_by["depth"]][0]
-        depth = np.asarray(raw.reshape(raw.shape[:2]), np.float64)
-        if not np.isfinite(farthest):
-            farthest = max(float(depth.max()), 1.0)
-        images = {
-            "RGB": np.asarray(seen[self._seen_by["rgb"]][0]),
-            "depth": paint_depth(depth, farthest),
-        }
-        if (classes := seen.get(self._seen_by["semantic"])) is not None:
-            images["semantic"] = paint_classes(classes[0].reshape(classes.shape[1:3]))
         number = current_goal(self._track, pose, len(self._goals))
         return compose(
             self._layout,
@@ -211,6 +206,20 @@ class _Recording:
         return Moment(self._headline, self._goals[number], pose, steps, action, distance, verdict)
 
 
+def take_images(batch: NavigationBatch, seen_by: Mapping[str, str]) -> dict[str, UInt8[np.ndarray, "_ _ 3"]]:
+    """Caption -> what the first slot of a batch observes by the sensors of each channel; see find_sensors."""
+    seen = batch.observations
+    farthest = float(np.max(batch.specs[seen_by["depth"]].high))
+    raw = seen[seen_by["depth"]][0]
+    depth = np.asarray(raw.reshape(raw.shape[:2]), np.float64)
+    if not np.isfinite(farthest):
+        farthest = max(float(depth.max()), 1.0)
+    images = {"RGB": np.asarray(seen[seen_by["rgb"]][0]), "depth": paint_depth(depth, farthest)}
+    if (classes := seen.get(seen_by["semantic"])) is not None:
+        images["semantic"] = paint_classes(classes[0].reshape(classes.shape[1:3]))
+    return images
+
+
 def make_video(
     path: Path,
     benchmark: Benchmark,
@@ -223,7 +232,8 @@ def make_video(
     """Write the MP4 of one episode to `path` in one step.
 
     The camera is at the pose of the body's first colour camera. Images and goals that corruptions change are
-    shown as the agent observed them, with the random draws of its run.
+    shown as the agent observed them, with the random draws of its run. On navigation graphs there are no
+    images: the map and the instruction are shown.
 
     Args:
         path: ends in .mp4.
@@ -238,32 +248,47 @@ def make_video(
     """
     setup = _require_task(benchmark)
     ((_, _, outcome),) = execute_actions(benchmark, [(row, episode)])
-    camera = video_camera(get_body_task(setup.protocol).embodiment, settings.height_px)
-    channels = _visible_channels(episode, setup)
-    layout = lay_out(settings.height_px, camera.width_px / camera.height_px, len(channels))
+    channels = () if _is_on_graphs(setup) else _visible_channels(episode, setup)
+    aspect = GRAPH_ASPECT
+    if channels:
+        camera = video_camera(get_body_task(setup.protocol).embodiment, settings.height_px)
+        aspect = camera.width_px / camera.height_px
+    layout = lay_out(settings.height_px, aspect, len(channels))
     recording = _Recording(benchmark, plan, row, episode, outcome.trajectory, layout)
     poster_at = round(POSTER_SHARE * len(row.actions))
     last = poster = np.zeros((2, 2, 3), np.uint8)
-    recorded = replace(benchmark, setup=VideoSetup(setup, settings.height_px))
     with open_video(path, *layout.size, settings.frames_per_second) as video:
 
-        def watch(batch: object, rows: Mapping[int, Row]) -> None:
+        def add(images: Mapping[str, UInt8[np.ndarray, "_ _ 3"]]) -> None:
             nonlocal last, poster
-            assert isinstance(batch, NavigationBatch)  # VideoSetup makes no other
-            last = recording.draw(batch)
+            last = recording.draw(images)
             if video.frames == poster_at:
                 poster = last
             video.write(last)
             on_frame()
 
-        seen_by = find_sensors(setup)
-        sensors = tuple(seen_by[channel] for channel in channels)
-        for _ in execute_actions(recorded, [(row, episode)], sensors, watch):
-            pass
+        if channels:
+            seen_by = find_sensors(setup)
+
+            def watch(batch: object, rows: Mapping[int, Row]) -> None:
+                assert isinstance(batch, NavigationBatch)  # VideoSetup makes no other
+                add(take_images(batch, seen_by))
+
+            sensors = tuple(seen_by[channel] for channel in channels)
+            recorded = replace(benchmark, setup=VideoSetup(setup, settings.height_px))
+            for _ in execute_actions(recorded, [(row, episode)], sensors, watch):
+                pass
+        else:
+            for _ in range(len(row.actions) + 1):
+                add({})
         for _ in range(round(HOLD_SECONDS * settings.frames_per_second)):
             video.write(last)
         seconds = video.frames / settings.frames_per_second
     return Video(path, seconds, encode_jpeg(poster))
+
+
+def _is_on_graphs(setup: TaskSetup) -> bool:
+    return isinstance(get_task(setup.protocol), GraphTask)
 
 
 def _visible_channels(episode: Episode, setup: TaskSetup) -> tuple[str, ...]:

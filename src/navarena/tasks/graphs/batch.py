@@ -180,7 +180,7 @@ class GraphBatch:
             slot = int(np.argmax(idle))
             when = "before reset (start)" if self.state.episodes[slot] is None else "after its end"
             raise ActionError(
-                f"expected a running episode in slot {slot}, got a step {when}; start an episode first"
+                f"expected a running episode in slot {slot}, got a step {when}; call reset() first"
             )
         wrong = chosen & ~led & ((actions < 0) | (actions >= len(self.task.actions)))
         if wrong.any():

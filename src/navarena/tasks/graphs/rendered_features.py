@@ -1,16 +1,22 @@
 """Features of the 36 views of a place, from images that are drawn where the place is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float32, UInt8
 
+from navarena.core.errors import InputError
 from navarena.core.geometry import rotation_from_yaw_pitch
+from navarena.core.seeding import scene_name
+from navarena.corruptions.catalog import find_corruptions
+from navarena.corruptions.corruption import CameraCorruption, ImageCorruption
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.candidates import SIMULATOR_VFOV
 from navarena.scenes.graphs.features import require_features
 from navarena.scenes.graphs.panorama import VIEW_ELEVATIONS, VIEW_HEADINGS, VIEWS
 from navarena.simulation.body import Camera
+from navarena.simulation.corruption.images import ImageStage
 from navarena.simulation.rendering.engine import VisibilityRenderer
 from navarena.simulation.rendering.render_mesh import RenderMesh
 from navarena.simulation.rendering.views import Frames, Views
@@ -37,6 +43,10 @@ class RenderedFeatures:
         size: D, numbers per view that `encode` returns.
         camera: of the views; its mount and angles are not used.
         threads: of the renderer; None for all processors this process may use.
+        corruptions: of the images, each as "name:severity", one after the other. What they draw is named by
+            scan, viewpoint and view, as elsewhere by scene, episode and step: a view always looks the same.
+
+    Raises what find_corruptions raises, and InputError for corruptions of anything but colours and cameras.
     """
 
     def __init__(
@@ -47,8 +57,18 @@ class RenderedFeatures:
         size: int,
         camera: Camera = VIEW_CAMERA,
         threads: int | None = None,
+        corruptions: Sequence[str] = (),
     ) -> None:
         self.size = size
+        stages = {}
+        for place, (text, corruption) in enumerate(find_corruptions(corruptions).items()):
+            if isinstance(corruption, CameraCorruption):
+                camera = replace(camera, hfov=corruption.change(camera.hfov))
+            elif isinstance(corruption, ImageCorruption):
+                stages[place] = text, corruption
+            else:
+                raise InputError(f"expected a corruption of colour images or cameras, got {text!r}")
+        self._corruptions = ImageStage(stages)
         self._atlas, self._open, self._encode = atlas, open_mesh, encode
         self._camera, self._threads = camera, threads
         self._rotations = np.stack(
@@ -57,7 +77,7 @@ class RenderedFeatures:
         self._renderers: dict[str, VisibilityRenderer] = {}
 
     def images(self, scan: str, viewpoint: str) -> UInt8[np.ndarray, "36 h w 3"]:
-        """(36, H, W, 3) uint8 sRGB, one image per view; raises UnknownNameError for another place."""
+        """(36, H, W, 3) uint8 sRGB, one corrupted image per view; UnknownNameError for another place."""
         node = int(self._atlas.nodes(scan, [viewpoint])[0])
         if scan not in self._renderers:
             self._renderers[scan] = VisibilityRenderer([self._open(scan)], threads=self._threads)
@@ -66,6 +86,8 @@ class RenderedFeatures:
         views = Views(self._camera, np.zeros(VIEWS, np.int32), position, self._rotations)
         self._renderers[scan].render(views, frames)
         images: UInt8[np.ndarray, "36 h w 3"] = np.asarray(frames.rgb)
+        place = scene_name(scan), viewpoint
+        self._corruptions.corrupt("rgb", images, np.ones(VIEWS, bool), [place] * VIEWS, np.arange(VIEWS))
         return images
 
     def views(self, scan: str, viewpoint: str) -> Float32[np.ndarray, "36 d"]:
