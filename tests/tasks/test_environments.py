@@ -1,4 +1,5 @@
 import pickle
+from copy import deepcopy
 from functools import partial
 
 import gymnasium
@@ -89,6 +90,45 @@ def test_images_and_cameras():
     assert env.world_from_camera()[:3, 3] == pytest.approx([5, 0.88, 5])
     with pytest.raises(InputError, match="rgb_array"):
         make_env(render_mode="human")
+
+
+def assert_equal_steps(first, second, actions):
+    for action in actions:
+        one, two = first.step(action), second.step(action)
+        assert one[1:4] == two[1:4] and one[4] == two[4]
+        assert all(np.array_equal(one[0][name], two[0][name]) for name in one[0])
+
+
+@pytest.mark.parametrize("copied", [lambda env: pickle.loads(pickle.dumps(env)), deepcopy])
+def test_environments_can_be_copied_at_any_time(copied):
+    """A copy goes on from where the environment stands, in the episode and in the order of episodes."""
+    env = make_env(corruptions=("motion_drift",))
+    for _ in range(2):
+        twin = copied(env)
+        assert env.reset(seed=5)[1] == twin.reset(seed=5)[1]
+        env.step(1)
+        twin = copied(env)
+        assert_equal_steps(env, twin, (1, 2, 1, 0))
+        assert env.reset()[1] == twin.reset()[1]
+    vector = make_vector_env(3)
+    vector.reset(seed=1)
+    vector.step(np.array([1, 2, 1]))
+    twin = copied(vector)
+    for actions in ([1, 1, 0], [1, 1, 1], [2, 0, 1]):
+        one, two = vector.step(np.array(actions)), twin.step(np.array(actions))
+        assert all(np.array_equal(a, b) for a, b in zip(one[1:4], two[1:4], strict=True))
+        assert all(np.array_equal(one[0][name], two[0][name]) for name in one[0])
+
+
+@pytest.mark.parametrize(("task", "split"), [("pointnav-v1", "train"), ("ir2r-ce-v1", "mini")])
+def test_environments_of_generated_episodes_can_be_pickled(task, split):
+    """Streams that make their episodes when they are read, and tours of houses, travel by their names."""
+    env = NavigationEnv(task, split, sensors=())
+    assert len(pickle.dumps(env)) < 1 << 20
+    if split == "mini":
+        env.reset(seed=0)
+        twin = pickle.loads(pickle.dumps(env))
+        assert_equal_steps(env, twin, (1, 2, 1, 0, 1))
 
 
 def test_specification_can_be_pickled_and_written_as_json():

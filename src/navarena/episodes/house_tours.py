@@ -5,7 +5,6 @@ A tour is a run of episodes of one scene that carry the same `tour_id`; the agen
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import InputError
+from navarena.core.memo import Memo
 from navarena.core.seeding import scene_name
 from navarena.core.sources import source_fingerprint
 from navarena.episodes.dataset import EpisodeDataset
@@ -183,7 +183,7 @@ class HouseTours(EpisodeSampler):
         size = find_route_split(split)
         self._episodes, self._scenes = house_episodes(split), size.scenes
         self._worlds, self._seed = worlds, seed
-        self._kept = lru_cache(len(self._scenes))(self._make)
+        self._kept = Memo(self._make, len(self._scenes))
 
     def draw(self, generator: np.random.Generator) -> tuple[Episode, ...]:
         """A tour of a house: each house with equal probability, and so each tour in it."""

@@ -5,13 +5,13 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from navarena.core.memo import Memo
 from navarena.core.sources import source_fingerprint
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import decode_goal
@@ -50,7 +50,7 @@ class SceneEpisodes(EpisodeSequence):
     ) -> None:
         self._recipe, self._scenes, self._per_scene, self._stream = recipe, tuple(scenes), per_scene, stream
         self._block = per_scene if block is None else block
-        self._batch = lru_cache(KEPT_BLOCKS)(self._load if block is None else self._make)
+        self._batch = Memo(self._load if block is None else self._make, KEPT_BLOCKS)
 
     def __len__(self) -> int:
         return len(self._scenes) * self._per_scene

@@ -3,11 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from navarena.core.errors import InputError
+from navarena.core.memo import Memo
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode
 from navarena.episodes.sequence import DrawnGroups
@@ -126,7 +126,6 @@ class SceneSampler(EpisodeSampler):
         self._scenes = tuple(self._rows)
         self._resident = min(resident, len(self._scenes))
         self._max_episodes, self._max_steps = max_episodes, max_steps
-        self._order = lru_cache(2)(self._draw_order)
         self._begin(seed)
 
     @property
@@ -148,7 +147,7 @@ class SceneSampler(EpisodeSampler):
 
     def _begin(self, seed: int) -> None:
         self._seed, self._begun = seed, 0
-        self._order.cache_clear()
+        self._order = Memo(self._draw_order, 2)
         self._visits = [self._begin_visit() for _ in range(self._resident)]
 
     def finish(self, episode: Episode, steps: int) -> None:

@@ -2,8 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from navarena.core.errors import InputError
 from navarena.core.sources import source_fingerprint
@@ -49,6 +50,7 @@ class World:
         load: returns the scene.
         load_render_mesh: returns what the renderer draws, given a function that returns the scene;
             None builds it from the scene.
+        reopen: makes the world again where a pickle of it is loaded; None pickles scene and navmesh.
     """
 
     def __init__(
@@ -57,16 +59,21 @@ class World:
         navmesh: NavMesh,
         load: Callable[[], Scene],
         load_render_mesh: Callable[[Callable[[], Scene]], RenderMesh] | None = None,
+        reopen: "Callable[[], World] | None" = None,
     ) -> None:
         self.scene_id = scene_id
         self.navmesh = navmesh
         self._load = load
         self._load_render_mesh = load_render_mesh or (lambda load: build_render_mesh(load()))
+        self._reopen = reopen
 
     @classmethod
     def of(cls, scene: Scene, navmesh: NavMesh) -> "World":
         """The world of a scene in memory; nothing is cached on disk."""
         return cls(scene.scene_id, navmesh, lambda: scene)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (World.of, (self.scene, self.navmesh)) if self._reopen is None else (self._reopen, ())
 
     @cached_property
     def scene(self) -> Scene:
@@ -155,7 +162,9 @@ def open_world(
     sources = [source_fingerprint(file) for file in _NAVMESH_SOURCES]
     key = content_hash(content, repr(NavMeshSettings.for_body(embodiment)), *sources)
     pack = load_or_build("navmesh", key, lambda: build().to_arrays())
-    return World(scene_id, NavMesh.from_arrays(pack.arrays, pack.meta), load, load_render_mesh)
+    navmesh = NavMesh.from_arrays(pack.arrays, pack.meta)
+    reopen = partial(open_world, scene_id, embodiment, up_axis, scale, force_up)
+    return World(scene_id, navmesh, load, load_render_mesh, reopen)
 
 
 class WorldCache:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Int64
@@ -57,6 +58,7 @@ class NavigationBatch:
         buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         self.task, self.slots = task, slots
+        self._made_with = threads, tuple(corruptions)
         self.sensors = tuple(dict.fromkeys(task.sensors if sensors is None else sensors))
         found = {name: find_goal_sensor(name, task.make_sensor) for name in self.sensors}
         goals = {name: sensor for name, sensor in found.items() if sensor is not None}
@@ -291,6 +293,15 @@ class NavigationBatch:
             self._goals_seen[name][...] = array
         if self._oracle is not None:
             self._oracle.restore_state(changing["oracle"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles and copies are batches of equal arguments in the same state, with buffers of their own."""
+        threads, corruptions = self._made_with
+        arguments = (self.task, self.slots, threads, self.sensors, self._worlds, corruptions)
+        return type(self), arguments, self.save_state()
+
+    def __setstate__(self, saved: bytes) -> None:
+        self.restore_state(saved)
 
     def _changing_parts(self) -> list[object]:
         return [self.simulator.bodies, self.state, self._recorder, *self._goal_sensors]

@@ -3,11 +3,12 @@
 import hashlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate, chain
 from pathlib import Path
 
 from navarena.core.errors import FileError, unknown_name
+from navarena.core.memo import Memo
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.detection import detect_format
 from navarena.episodes.exchange.format import (
@@ -47,7 +48,7 @@ class EpisodeFile:
         self._raw_rotations = raw_rotations
         self.path, self.format, self.parts = path, layout, tuple(parts)
         self.notices = Notices()
-        self.document = lru_cache(KEPT_DOCUMENTS)(self._open)
+        self.document = Memo(self._open, KEPT_DOCUMENTS)
 
     def _open(self, part: int) -> OpenDocument:
         """The JSON file `parts[part]`, opened."""
