@@ -318,6 +318,7 @@ def test_runs_of_tours_are_compared_by_their_tours(tmp_path, capsys):
     assert change["difference"]["mean"] == pytest.approx(means[1] - means[0])
     assert (change["first"], change["second"]) == pytest.approx(means)
     assert change["wins"] == 2 and change["difference"]["n"] == 2
+    assert change["p_method"] == "swaps of tours"
     assert change["p_value"] == 0.5  # two tours, both better: two of four swaps
     chosen = ("--metric", "t_ndtw", "--by", "band")
     code, document = call(capsys, "compare", runs[0][0], *chosen)

@@ -15,7 +15,7 @@ from navarena.evaluation.record import RunRecord, read_record
 from navarena.evaluation.results import metric_values, pool_partial, scene_labels
 from navarena.evaluation.tour_scores import TourValues, estimate_tour_values, over_tours, tour_values
 from navarena.metrics.catalog import TOUR_METRICS, get_metric, leading_metrics
-from navarena.metrics.paired import PairedComparison, compare_paired
+from navarena.metrics.paired import BY_EPISODES, PairedComparison, compare_paired
 from navarena.metrics.repetitions import (
     estimate_interquartile_mean,
     performance_profile,
@@ -28,6 +28,9 @@ from navarena.tasks.catalog import get_task
 
 SAME_PATHS = 0.01
 """Relative difference of mean optimal path lengths from which on SPL is said not to compare."""
+
+BY_TOURS = "swaps of tours"
+"""How differences of tours are tested where there are too few scenes to swap."""
 
 THRESHOLDS = tuple(round(0.05 * k, 2) for k in range(21))
 """Scores at which performance profiles are read."""
@@ -330,7 +333,9 @@ def _pair_tours(first: Contestant, second: Contestant, name: str) -> PairedCompa
         make_generator("compare", "difference", name),
         weights=one.weights[mine],
     )
-    return replace(result, difference=over_tours(replace(result.difference, n=len(mine))))
+    swapped = BY_TOURS if result.p_method == BY_EPISODES else result.p_method
+    difference = over_tours(replace(result.difference, n=len(mine)))
+    return replace(result, difference=difference, p_method=swapped)
 
 
 def score_seeds(first: Contestant, one: Contestant, name: str) -> SeedScores:

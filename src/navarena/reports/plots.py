@@ -5,6 +5,7 @@ letters, in the font of the page. Equal data give equal bytes.
 """
 
 import io
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -148,7 +149,10 @@ def draw_ranges(
         axes.set_xlim(-0.6, len(names) - 0.4)
         axes.set_ylim(-0.02, 1.02)
         axes.set_ylabel(y_title)
-        if sum(map(len, names)) > _LETTERS:
+        room = _LETTERS / max(len(names), 1)
+        if sum(map(len, names)) > _LETTERS or any(
+            len(one) + len(two) > 2 * room for one, two in itertools.pairwise(names)
+        ):
             axes.set_xticks(range(len(names)), names, rotation=28, ha="right", rotation_mode="anchor")
         if len(series) > 1:
             axes.legend()
