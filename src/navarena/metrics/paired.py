@@ -107,8 +107,8 @@ def compare_paired(
         estimate = estimate_weighted(changes, weights, scenes, generator, (-width, width))
     units, method = _units((changes * weights)[both], np.asarray(scenes)[both])
     p_value = permutation_test(units, generator)
-    means = (float(np.average(values[both], weights=weights[both])) for values in (first, second))
-    return PairedComparison(*means, estimate, p_value, method, wins, ties, losses)
+    before, after = (float(np.average(values[both], weights=weights[both])) for values in (first, second))
+    return PairedComparison(before, after, estimate, p_value, method, wins, ties, losses)
 
 
 def permutation_test(units: Float[np.ndarray, "u"], generator: np.random.Generator) -> float:

@@ -207,7 +207,10 @@ class _Recording:
 
 
 def take_images(batch: NavigationBatch, seen_by: Mapping[str, str]) -> dict[str, UInt8[np.ndarray, "_ _ 3"]]:
-    """Caption -> what the first slot of a batch observes by the sensors of each channel; see find_sensors."""
+    """Caption -> (H, W, 3) uint8 colours of what the first slot of a batch observes.
+
+    seen_by: channel -> sensor, as find_sensors returns.
+    """
     seen = batch.observations
     farthest = float(np.max(batch.specs[seen_by["depth"]].high))
     raw = seen[seen_by["depth"]][0]
