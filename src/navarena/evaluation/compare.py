@@ -331,6 +331,7 @@ def _pair_tours(first: Contestant, second: Contestant, name: str) -> PairedCompa
         [one.names[place][0] for place in mine],
         "higher",
         make_generator("compare", "difference", name),
+        bounds=get_metric(name).bounds,
         weights=one.weights[mine],
     )
     swapped = BY_TOURS if result.p_method == BY_EPISODES else result.p_method
