@@ -78,11 +78,11 @@ class GraphObserver:
         self._write(slot, following, self._next_texts, self._next_tokens)
 
     def save_state(self) -> tuple[np.ndarray, ...]:
-        """The instructions of the current and the next episodes, for `restore_state`."""
+        """Texts (N,) of the current and the next episodes and their token ids (N, T), for `restore_state`."""
         return self._texts, self._next_texts, self._tokens, self._next_tokens
 
     def restore_state(self, saved: tuple[np.ndarray, ...]) -> None:
-        """Go on with the instructions of `save_state`, which are not copied."""
+        """Go on with the texts (N,) and token ids (N, T) of `save_state`, which are not copied."""
         self._texts, self._next_texts, self._tokens, self._next_tokens = saved
 
     def _write(self, slot: int, episode: Episode, texts: np.ndarray, tokens: np.ndarray) -> None:
