@@ -1,14 +1,18 @@
 """Maps of a generated house against its geometry: what a cell says, and which label it has."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
 from navarena.mapping.occupancy import OccupancySettings
-from navarena.mapping.semantic_map import SemanticMapSettings, label_table
+from navarena.mapping.semantic_map import CLASSES, SemanticMapSettings, label_table
 from navarena.mapping.storeys import find_storeys, sample_floor
-from navarena.mapping.survey import survey_occupancy, survey_semantics
+from navarena.mapping.survey import choose_places, survey_occupancy, survey_semantics
+from navarena.scenes.houses.vocabulary import IVLN
 from navarena.simulation.body_catalog import LOCOBOT
+from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import open_world
 
 OCCUPANCY = OccupancySettings(cell=0.05, obstacle_bottom=0.1, obstacle_top=LOCOBOT.height)
@@ -81,3 +85,26 @@ def test_semantic_columns_end_at_the_highest_surface(world, surface):
     label[row[order], column[order]] = classes[inside[order]]
     low = np.isfinite(maps.cloud[0, 0, ..., 1]) & (highest < floor + eye - 0.15) & (label > 0)
     assert low.sum() > 700 and (maps.labels[0, 0][low] == label[low]).mean() > 0.93
+
+
+def test_labelled_pixels_of_ten_houses_by_class():
+    """Each class has the pixels of all house categories that its word stands for, and no others."""
+    camera = replace(LOCOBOT.cameras[0], width_px=64, height_px=48, channels=("semantic",))
+    body = replace(LOCOBOT, cameras=(camera,))
+    counts = np.zeros(len(CLASSES), int)
+    by_name = 0
+    for house in range(10):
+        world = open_world(f"houses-v1/val/{house:05d}", LOCOBOT)
+        categories = np.array(["", *world.scene.categories])
+        places = choose_places(world)
+        simulator = Simulator(body, len(places), sensors=("semantic",))
+        simulator.place(range(len(places)), [world] * len(places), places, np.zeros(len(places)))
+        seen = simulator.observer.observe(simulator.slot_worlds)["semantic"]
+        shown = np.bincount(seen.ravel(), minlength=len(categories))
+        classes = np.bincount(label_table(world.scene.categories)[seen].ravel(), minlength=len(CLASSES))
+        for number, (word, found) in enumerate(IVLN.items(), 1):
+            assert classes[number] == shown[np.isin(categories, found)].sum(), (house, word)
+        counts += classes
+        by_name += shown[np.isin(categories, CLASSES)].sum()
+    assert counts[1:].sum() > 1.5 * by_name, "labels of names alone lose more than a third"
+    assert (counts[1:] > 0).sum() >= 10

@@ -155,3 +155,14 @@ def test_bad_input_is_refused():
 
 def test_categories_become_classes_by_name():
     assert label_table(["bed", "lamp", "sink"]).tolist() == [0, 3, 0, 12]
+
+
+def test_classes_of_categories_of_houses_and_scans():
+    houses = {
+        "armchair": "chair", "coffee_table": "table", "kitchen_cabinet": "cabinet", "bookshelf": "shelving",
+        "nightstand": "chest_of_drawers", "washbasin": "sink", "crib": "bed", "bar": "counter",
+        "blanket": "void", "toilet": "void",
+    }  # fmt: skip
+    scans = {"couch": "sofa", "Kitchen Cabinet": "cabinet", "dining_table": "table", "ceiling": "void"}
+    for category, label in (houses | scans).items():
+        assert CLASSES[label_table([category])[1]] == label, category

@@ -26,13 +26,15 @@ from navarena.mapping.image_checks import (
     require_poses,
 )
 from navarena.mapping.storeys import Storeys
+from navarena.scenes.datasets.hm3d import mpcat40_of
+from navarena.scenes.houses.furniture.catalog import CATEGORIES
+from navarena.scenes.houses.vocabulary import IVLN
 from navarena.simulation.body import Camera
 
-CLASSES = (
-    "void", "shelving", "chest_of_drawers", "bed", "cushion", "fireplace", "sofa", "table", "chair",
-    "cabinet", "plant", "counter", "sink",
-)  # fmt: skip
-"""The labels of the map, by id; 0 is everything else."""
+CLASSES = ("void", *IVLN)
+"""The labels of the map, by id (spec ivln_goat 3.2); 0 is everything else."""
+
+_CLASS_IDS = {category: number for number, word in enumerate(IVLN, 1) for category in (word, *IVLN[word])}
 
 WINDOW = 64
 """Cells along a side of the view."""
@@ -298,6 +300,15 @@ class SemanticMaps:
 
 
 def label_table(categories: Sequence[str]) -> Int32[np.ndarray, "c1"]:
-    """(C + 1,) int32 class ids by values of semantic images: index in `categories` plus 1, or 0."""
-    ids = {name: number for number, name in enumerate(CLASSES)}
-    return np.array([0, *(ids.get(name, 0) for name in categories)], np.int32)
+    """(C + 1,) int32 class ids by values of semantic images: index in `categories` plus 1, or 0.
+
+    A category belongs to the class of its own name, or to the class whose word stands for it in generated
+    houses ("armchair" is a chair); one that generated houses do not have, to that of its mpcat40 name
+    (HM3D's "couch" is a sofa).
+    """
+    return np.array([0, *(_class_id(name) for name in categories)], np.int32)
+
+
+def _class_id(category: str) -> int:
+    own = category if category in CATEGORIES else mpcat40_of(category)
+    return _CLASS_IDS.get(category, _CLASS_IDS.get(own, 0))

@@ -93,7 +93,9 @@ def survey_semantics(world: World, body: Embodiment, settings: SemanticMapSettin
         floors, middle, size = _extent(world)
         maps = SemanticMaps(1, replace(settings, size=size, layers=len(floors)), threads=1)
         maps.reset([0], middle[None])
-        pack = _load("semantics", world, body, repr(settings), lambda: _collect_all(world, body, maps))
+        table = label_table(world.scene.categories)
+        described = f"{settings!r} {table.tolist()}"
+        pack = _load("semantics", world, body, described, lambda: _collect_all(world, body, maps))
         maps.cloud[0], maps.labels[0] = pack.arrays["cloud"], pack.arrays["labels"]
         maps.storeys.floors[0] = pack.arrays["floors"]
         kept[body, settings] = maps

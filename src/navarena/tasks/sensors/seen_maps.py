@@ -134,7 +134,7 @@ class SemanticMapSensor(GoalSensor):
     """(14, 64, 64) uint8: Iterative VLN's map around the body: occupancy, then 13 planes of classes.
 
     Row 0 is 3.2 m ahead, the body at (32, 32), a cell 0.1 m. It is drawn from true depth, labels and pose;
-    the labels are the categories of the scene by their names.
+    the labels are the categories of the scene, each as the class that it belongs to (`label_table`).
 
     Args:
         settings: of the map.
