@@ -166,3 +166,26 @@ def test_classes_of_categories_of_houses_and_scans():
     scans = {"couch": "sofa", "Kitchen Cabinet": "cabinet", "dining_table": "table", "ceiling": "void"}
     for category, label in (houses | scans).items():
         assert CLASSES[label_table([category])[1]] == label, category
+
+
+def test_columns_end_at_multiples_of_their_side_in_the_world():
+    """Maps begun at two places have their columns at the same places of the world."""
+    depth = np.random.default_rng(1).uniform(1, 3, (1, 40, 40)).astype(np.float32)
+    labels = np.full((1, 40, 40), CHAIR, np.int32)
+    found = []
+    for middle in (0.0, 0.0307):
+        maps = SemanticMaps(1, replace(SMALL, is_world_aligned=True))
+        maps.reset([0], np.full((1, 2), middle))
+        columns = maps.corners / maps.settings.column
+        assert np.allclose(columns, np.round(columns), atol=1e-9)
+        maps.update(depth, labels, CAMERA, pose(), np.zeros(1))
+        found.append(maps.cloud[0, 0][maps.labels[0, 0] > 0])
+    assert len(found[0]) > 100 and np.array_equal(found[0], found[1])
+
+
+def test_void_of_the_reference_is_wherever_no_label_is():
+    maps = SemanticMaps(1, replace(SMALL, void_reference=True))
+    maps.update(*image(2.0, CHAIR), CAMERA, pose(), np.zeros(1))
+    seen = view(maps, pose())
+    assert seen[1 + CHAIR].any() and (seen[1:].sum(0) == 1).all()
+    assert np.array_equal(seen[1] == 0, seen[1 + CHAIR] == 1)

@@ -59,6 +59,10 @@ class SemanticMapSettings:
         highest: "any" keeps the highest point of a column, whatever it is, so that void hides what is
             under it (code); "labelled" the highest that has a label (paper).
         layers: storeys that are kept apart; with 1 (code) an upper storey replaces a lower one.
+        is_world_aligned: whether columns end at multiples of `column` in the world (code); else the middle
+            of the map lies between columns.
+        void_reference: whether the plane of void is 1 wherever no label is shown, unseen cells included, as
+            in the input of the reference network, whose weights expect it; else it is 0 everywhere.
         limit_bytes: of all maps together.
     """
 
@@ -72,6 +76,8 @@ class SemanticMapSettings:
     shown_above: float = 0.75
     highest: str = "any"
     layers: int = 1
+    is_world_aligned: bool = False
+    void_reference: bool = False
     limit_bytes: int = 2 << 30
 
     def __post_init__(self) -> None:
@@ -204,8 +210,11 @@ class SemanticMaps:
         self.cloud[rows] = -np.inf
         self.labels[rows] = 0
         self.storeys.reset(rows)
-        half = self.settings.side * self.settings.column / 2
-        self.corners[rows] = places - half
+        column = self.settings.column
+        corners = places - self.settings.side * column / 2
+        self.corners[rows] = (
+            np.floor(corners / column) * column if self.settings.is_world_aligned else corners
+        )
 
     def update(
         self,
@@ -265,7 +274,9 @@ class SemanticMaps:
         eyes: Float[np.ndarray, "n 3"],
         yaws: Float[np.ndarray, "n"],
     ) -> UInt8[np.ndarray, "n k w w"]:
-        """(N, 14, 64, 64) uint8 views: occupancy, then one plane for each of the 13 classes (void stays 0).
+        """(N, 14, 64, 64) uint8 views: occupancy, then one plane for each of the 13 classes.
+
+        The plane of void is as `void_reference` of the settings says.
 
         Row 0 is 3.2 m ahead, column 0 as far to the left; the body is at (32, 32), cells are 0.1 m wide.
 
@@ -296,6 +307,8 @@ class SemanticMaps:
                 )
 
         run_in_shares(draw, self.bodies, self._threads)
+        if one.void_reference:
+            out[:, 1] = ~out[:, 2:].any(1)
         return out
 
 
