@@ -116,6 +116,7 @@ def test_a_failed_motor_ignores_one_side():
         assert np.array_equal(carry_out(failure, working, numbers)[0], working)
         assert np.array_equal(carry_out(failure, FORWARD, numbers)[0], FORWARD)
     assert {float(drawn(failure, 1, f"{k}")[0, 0]) for k in range(20)} == {1.0, -1.0}
+    assert failure.per == "scene" and find_corruption("motor_failure:episode").per == "episode"
     assert drawn(find_corruption("motor_failure:left"), 5).tolist() == [[1.0]] * 5
     assert drawn(find_corruption("motor_failure:right"), 5).tolist() == [[-1.0]] * 5
 

@@ -48,13 +48,14 @@ class DefocusBlur(EachImage):
 class MotionBlur(EachImage):
     """The image drawn out to one side along a line of random angle, as by moving the camera.
 
-    The taps are ImageMagick's, which the source calls.
+    The taps are ImageMagick's, which the source calls; it takes the image over as a PNG file, which cuts
+    16 bits to 8.
     """
 
     def corrupt_one(
         self, image: UInt8[np.ndarray, "h w 3"], generator: np.random.Generator
     ) -> UInt8[np.ndarray, "h w 3"]:
-        """(H, W, 3) uint8: sums of the taps, outermost pixels repeated, rounded."""
+        """(H, W, 3) uint8: sums of the taps, outermost pixels repeated, truncated."""
         angle = np.radians(generator.uniform(-LARGEST_ANGLE_DEG, LARGEST_ANGLE_DEG))
         return blur_along(image, *self.of_severity(MOTION), float(angle))
 
@@ -62,7 +63,7 @@ class MotionBlur(EachImage):
 def blur_along(
     image: UInt8[np.ndarray, "h w 3"], radius: int, sigma: float, angle: float
 ) -> UInt8[np.ndarray, "h w 3"]:
-    """(H, W, 3) uint8: `image` (H, W, 3) uint8 under `motion_taps`, outermost pixels repeated, rounded."""
+    """(H, W, 3) uint8: `image` (H, W, 3) uint8 under `motion_taps`, outermost pixels repeated, truncated."""
     down, right, weights = motion_taps(radius, sigma, angle)
     margin = len(weights)
     padded = repeat_edges(image, margin)

@@ -13,10 +13,14 @@ NUDGE = 1 << (WEIGHT_BITS - 10)
 """Added before a sum is truncated, a thousandth: sums that are whole numbers stay whole in spite of
 rounded weights."""
 
+HALF_STEP = (1 << WEIGHT_BITS) // (2 * 257)
+"""Added before a sum of taps is truncated: half a step of ImageMagick's 16-bit numbers, to which it rounds
+before a PNG file cuts them to 8 bits."""
+
 
 @kernel
 def sum_taps(padded, margin, down, right, weights, out):
-    """out[y, x] = the rounded sum of weights[t] image[y + down[t], x + right[t]].
+    """out[y, x] = the truncated sum of weights[t] image[y + down[t], x + right[t]].
 
     padded (H + 2 margin, 3 (W + 2 margin)) uint8, rows of pixels; down, right (T,) int64 pixels, at
     most `margin`; weights (T,) int32 of WEIGHT_BITS; out (H, 3 W) uint8.
@@ -24,7 +28,7 @@ def sum_taps(padded, margin, down, right, weights, out):
     height, width = out.shape
     total = np.zeros(width, np.int32)
     for y in range(height):
-        total[:] = 1 << (WEIGHT_BITS - 1)
+        total[:] = HALF_STEP
         for t in range(len(weights)):
             weight = weights[t]
             begin = 3 * (margin + right[t])

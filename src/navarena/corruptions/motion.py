@@ -138,11 +138,12 @@ class MotionDrift(MotionCorruption):
 class MotorFailure(MotionCorruption):
     """Turns to one side do nothing.
 
-    The side is drawn for each episode, with the word "scene" for each scene; "left" and "right" fix it.
+    The side is drawn for each scene, as in the code, with the word "episode" for each episode; "left" and
+    "right" fix it.
     """
 
     severities = ()
-    words = MappingProxyType({"side": ("any", "left", "right"), "drawn": ("episode", "scene")})
+    words = MappingProxyType({"side": ("any", "left", "right"), "drawn": ("scene", "episode")})
     acts_on = ("turn",)
 
     def __init__(self, severity: int | None = None, *chosen: str) -> None:
