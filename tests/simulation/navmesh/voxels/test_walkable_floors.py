@@ -35,7 +35,7 @@ def test_a_walled_hall_keeps_its_radius_from_the_walls():
 
 
 @pytest.mark.parametrize(
-    ("name", "object", "heights"),
+    ("name", "obj", "heights"),
     [
         ("a rug is floor", prism(rectangle(1, 1, 0.3, 0.3), 0.0, 0.02), [0.02]),
         ("a low step is taken", prism(rectangle(1, 1, 0.3, 0.3), 0.0, 0.19), [0.19]),
