@@ -14,7 +14,7 @@ def test_arrays_make_the_same_mesh_again():
     mesh = build_render_mesh(room_scene())
     arrays, meta = mesh.to_arrays()
     again = RenderMesh.from_arrays(arrays, meta)
-    assert again.categories == mesh.categories == ("thing 0", "thing 1", "thing 2")
+    assert again.categories == mesh.categories == ("object 0", "object 1", "object 2")
     own = {field.name for field in fields(RenderMesh)} - {"categories", "shares_texels"}
     assert set(arrays) == own and len(mesh.record()) == len(own)
     for name in own:
