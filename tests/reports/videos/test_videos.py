@@ -198,7 +198,7 @@ def test_a_map_shows_the_walk_and_fills_its_panel():
     assert scale == 20.0  # 80 pixels / 4 m would be 20; 240 / 11 more
     assert corner == pytest.approx([0.0, 2.5])  # 12 x 4 m are shown
     scale, corner = choose_part(walked, window, np.array([100.0, 100.0]))
-    assert scale == pytest.approx(100 / 11) and corner == pytest.approx([0.5, 0.0])
+    assert scale == pytest.approx(100 / 11) and corner == pytest.approx([0.5, -0.5])
     scale, corner = choose_part(walked[:1], window, np.array([240.0, 80.0]))
     assert scale == 20.0 and corner == pytest.approx([0.0, 2.0])  # not larger than fills one side
 
