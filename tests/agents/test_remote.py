@@ -1,6 +1,8 @@
 """Agents behind HTTP and in processes of their own."""
 
+import contextlib
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 from agents.test_habitat import run
-from navarena.agents import Boundary, Start, declare_agent, load_agent, serve
+from navarena.agents import Boundary, SingleAgent, Start, declare_agent, load_agent, serve, wrap
 from navarena.agents.process import ProcessAgent, ProcessDiedError
 from navarena.agents.remote import Connection, RemoteAgent, RemoteError
 from navarena.core.errors import ActionError, AgentTimeoutError, AgentUnreachableError, InputError
@@ -211,3 +213,224 @@ def test_the_server_runs_where_navarena_is_not_installed(tmp_path):
         _, batch = run(address, [AHEAD], steps=2)
         process.terminate()
     assert batch.trajectory(0).actions.tolist() == [2, 2]
+
+
+PRINTER = """
+import sys
+print("http://127.0.0.1:1")
+sys.stdout.write("x" * 10**6 + "\\n")
+class Printer:
+    sensors = ("pointgoal_with_gps_compass",)
+    def __init__(self):
+        if {slow}:
+            import time; time.sleep(60)
+    def reset(self): pass
+    def act(self, seen):
+        print("y" * 10**6)
+        return input() if {reads} else 1
+"""
+
+
+def in_process(tmp_path, monkeypatch, patience=20.0, slow=False, reads=False):
+    (tmp_path / "printing.py").write_text(PRINTER.format(slow=slow, reads=reads))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "printing", raising=False)
+    agent = load_agent("process:printing:Printer", PROTOCOL, patience=patience)
+    agent.reset([Start(0, "a", "hall", Boundary.SCENE)])
+    return agent
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_an_agent_in_a_process_may_print_and_has_nothing_to_read(tmp_path, monkeypatch, reads):
+    agent = in_process(tmp_path, monkeypatch, reads=reads)
+    if reads:
+        with pytest.raises(RemoteError, match="EOFError"):
+            step(agent)
+    else:
+        assert [step(agent).tolist() for _ in range(3)] == [[1]] * 3
+
+
+def test_an_agent_in_a_process_that_is_never_made_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr("navarena.agents.process.START_SECONDS", 0.0)
+    began = time.monotonic()
+    with pytest.raises(AgentTimeoutError, match=r"'printing:Printer' to be made within 0\.5 \+ 0 s"):
+        in_process(tmp_path, monkeypatch, patience=0.5, slow=True)
+    assert time.monotonic() - began < 15
+
+
+ILLEGAL = [
+    float("nan"),
+    1.0,
+    [[1]],
+    None,
+    True,
+    10**30,
+    {"x": 1},
+    object(),
+    1j,
+    np.array([1, 2]),
+    [1, [2]],
+    "jump",
+]
+
+
+@pytest.mark.parametrize("answer", ILLEGAL, ids=str)
+def test_illegal_answers_come_back_as_such(serving, answer):
+    class One(Follower):
+        def act(self, observations):
+            return answer
+
+    class Many(Follower):
+        def reset(self, starts):
+            pass
+
+        def act(self, observations, active):
+            return answer
+
+    class Row(Many):
+        def act(self, observations, active):
+            return [answer] * len(active)
+
+    for kind in (One, Many, Row):
+        agent = RemoteAgent(Connection(serving(kind)), TASK)
+        agent.reset([Start(0, "a", "hall", Boundary.SCENE)])
+        with pytest.raises(ActionError):
+            step(agent)
+
+
+def test_too_many_answers_are_no_actions(serving):
+    class Flood(Follower):
+        def reset(self, starts):
+            pass
+
+        def act(self, observations, active):
+            return np.ones(5_000_000, np.int64)
+
+    agent = RemoteAgent(Connection(serving(Flood)), TASK)
+    agent.reset([Start(0, "a", "hall", Boundary.SCENE)])
+    with pytest.raises(ActionError, match="a list of 1 actions from the agent, got 5000000"):
+        step(agent)
+
+
+def test_an_agent_that_exits_ends_no_server(serving):
+    class Exiter(Follower):
+        def act(self, observations):
+            sys.exit("\ud800")
+
+    agent = RemoteAgent(Connection(serving(Exiter)), TASK)
+    agent.reset([Start(0, "a", "hall", Boundary.SCENE)])
+    for _ in range(2):
+        with pytest.raises(RemoteError, match="SystemExit"):
+            step(agent)
+
+
+@pytest.fixture
+def raw_server():
+    """Answers every request with the bytes that a test sends, piece by piece."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve_bytes(pieces):
+        def run():
+            with contextlib.suppress(OSError):
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(65536)
+                    for piece in pieces:
+                        connection.sendall(piece)
+
+        threading.Thread(target=run, daemon=True).start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield serve_bytes
+    listener.close()
+
+
+def test_the_deadline_is_of_the_whole_answer(raw_server):
+    def drip():
+        yield b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
+        for _ in range(100):
+            time.sleep(0.1)
+            yield b"x"
+
+    began = time.monotonic()
+    with pytest.raises(AgentTimeoutError, match=r"within 0\.5 s, got no whole answer"):
+        Connection(raw_server(drip()), patience=0.5).ask("/act", {})
+    assert time.monotonic() - began < 3
+
+
+def test_an_answer_has_a_greatest_size(raw_server):
+    sent = []
+
+    def flood():
+        yield b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
+        for _ in range(1000):
+            sent.append(1)
+            yield b"x" * 10**6
+
+    with pytest.raises(ActionError, match="at most 16,777,216 bytes to /act, got more"):
+        Connection(raw_server(flood())).ask("/act", {})
+    assert len(sent) < 100
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"version": "1"},
+        {"version": 1, "sensors": 5},
+        {"version": 1, "sensors": "rgb"},
+        {"version": 1, "privileged_inputs": [1]},
+        {"version": 1, "trained_with": None},
+    ],
+    ids=str,
+)
+def test_open_with_wrong_types_is_one_line(serving, monkeypatch, answer):
+    monkeypatch.setattr(serve.Host, "answer", lambda host, path, message: answer)
+    with pytest.raises(InputError, match="to answer /open with a version and lists of names"):
+        declare_agent(serving(Follower), TASK)
+
+
+def test_an_agent_elsewhere_that_cannot_be_made_is_one_line(serving):
+    class Unmade(Follower):
+        def __init__(self):
+            raise SystemExit("no weights")
+
+    with pytest.raises(InputError, match=r"cannot be made; it raised SystemExit: no weights"):
+        load_agent(serving(Unmade), TASK)
+
+
+@pytest.mark.parametrize("attribute", ["sensors", "privileged_inputs", "trained_with"])
+@pytest.mark.parametrize("value", [5, "rgb", (1, 2)])
+def test_declarations_of_wrong_types_are_one_line(attribute, value):
+    kind = type("Odd", (Follower,), {attribute: value})
+    with pytest.raises(InputError, match=f"expected {attribute} of the agent to be a tuple of names"):
+        declare_agent(kind, TASK)
+
+
+def test_an_agent_that_cannot_be_made_or_imported_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "exits_at_import.py").write_text("import sys\nsys.exit(0)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(InputError, match=r"cannot be imported; it raised SystemExit: 0 \(exits_at_import"):
+        declare_agent("exits_at_import:Agent")
+
+    def make():
+        raise BaseException("\ud800")
+
+    with pytest.raises(InputError, match=r"cannot be made; it raised BaseException: .* \(test_remote"):
+        load_agent(make, TASK)
+
+
+def test_one_slot_with_another_form_of_action_is_illegal():
+    answers = iter([1, 1.7])
+
+    class Half(SingleAgent):
+        def reset(self):
+            pass
+
+        def act(self, observations):
+            return next(answers)
+
+    agent = wrap(Half, ())
+    agent.reset([Start(slot, "a", "hall", Boundary.SCENE) for slot in range(2)])
+    with pytest.raises(ActionError, match="actions of one form"):
+        agent.act({}, np.ones(2, bool))

@@ -24,7 +24,8 @@ def test_json_gets_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(json=True)
     console.text("done")
     console.table("speed", ["work"], [["draw"]])
-    console.result({"path": Path("a/b"), "n": np.int64(3), "bad": math.nan, "grid": np.eye(2)})
+    with console.keep_stdout():
+        console.result({"path": Path("a/b"), "n": np.int64(3), "bad": math.nan, "grid": np.eye(2)})
     captured = capsys.readouterr()
     assert json.loads(captured.out) == {"path": "a/b", "n": 3, "bad": None, "grid": [[1, 0], [0, 1]]}
     assert captured.err == ""

@@ -40,6 +40,8 @@ METRICS = (
 class CorridorBatch:
     """N corridors; counts how often it computed observations. `WITHOUT_SCENE` names one that is missing."""
 
+    privileged_sensors = ()
+
     def __init__(self, slots, sensors):
         self.slots, self.sensors = slots, tuple(sensors)
         unknown = set(sensors) - {"offset"}
@@ -169,18 +171,27 @@ class Lawless(Walker):
         return super().choose(slot, offset)
 
 
-class Misshapen(Walker):
-    """Returns a column instead of a row."""
+class Unattached(Walker):
+    """Does not accept its batch."""
 
-    def act(self, observations, active):
-        return super().act(observations, active)[:, None]
+    def attach(self, batch):
+        raise ValueError("no corridors")
 
 
-class Dreamer(Walker):
-    """Returns NaN."""
+class Wreck(Walker):
+    """Raises in every episode."""
 
-    def act(self, observations, active):
-        return np.full(len(active), np.nan)
+    def choose(self, slot, offset):
+        raise RuntimeError("on the rocks")
+
+
+class Talker(Walker):
+    """Prints, in two ways."""
+
+    def reset(self, starts):
+        super().reset(starts)
+        print("said by print")
+        os.write(1, b"said to descriptor 1\n")
 
 
 class Suicide(SlowWalker):
@@ -196,7 +207,8 @@ class Suicide(SlowWalker):
 
 
 AGENTS = {
-    kind.__name__: kind for kind in (Walker, SlowWalker, Blind, Crasher, Lawless, Misshapen, Dreamer, Suicide)
+    kind.__name__: kind
+    for kind in (Walker, SlowWalker, Blind, Crasher, Lawless, Unattached, Wreck, Talker, Suicide)
 }
 
 

@@ -19,6 +19,7 @@ EVALUATE_KEYS = {
     "confidence",
     "metrics",
     "pooled",
+    "first_error",
     "resumed",
     "tours",
     "seconds",
@@ -60,10 +61,29 @@ def test_tables_for_people(capsys):
     assert "Crasher on corridor-v1@corridors/mini#0123456789abcdef" in out
     for title in ("Success", "SPL", "SoftSPL", "Wilson", "t over scenes"):
         assert title in out
-    assert "broken by the agent and counted as failures: 7 crashed" in out
-    assert "report: run/report.html" in out
+    assert "7 of 40 episodes were broken by the agent and count as failures (7 crashed); the first is" in err
+    assert "e000, crashed: ZeroDivisionError: the walker stumbled" in err
+    assert f"report: {Path('run/report.html').absolute()}" in out
     assert Path("run/report.html").stat().st_size > 10_000
     assert "Crasher on corridor-v1: 40/40" in err
+
+
+@pytest.mark.parametrize("flags", [(), ("--quiet",), ("--json",)])
+def test_when_every_episode_broke_the_exit_code_is_1(capsys, flags):
+    assert evaluate("--agent", "Wreck", "--out", "run", *flags) == 1
+    out, err = capsys.readouterr()
+    assert "40 of 40 episodes were broken by the agent" in err
+    assert "the first is e000, crashed: RuntimeError: on the rocks" in err
+    if "--json" in flags:
+        first = {"episode_id": "e000", "status": "crashed", "error": "RuntimeError: on the rocks"}
+        assert json.loads(out)["first_error"] == first
+
+
+def test_what_an_agent_prints_does_not_break_the_document(capfd):
+    assert evaluate("--agent", "Talker", "--out", "run", "--json") == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)["episodes"] == 40
+    assert "said by print" in err and "said to descriptor 1" in err
 
 
 def test_the_keys_of_evaluate(capsys):
@@ -72,7 +92,8 @@ def test_the_keys_of_evaluate(capsys):
     assert set(result) == EVALUATE_KEYS
     assert {frozenset(metric) for metric in result["metrics"].values()} == {frozenset(METRIC_KEYS)}
     assert (result["episodes"], result["scenes"], result["statuses"]) == (40, 10, {"ok": 40})
-    assert (result["out"], result["report"], result["resumed"]) == ("run", "run/report.html", 0)
+    assert (result["out"], result["resumed"]) == (str(Path("run").absolute()), 0)
+    assert result["report"] == str(Path("run/report.html").absolute())
 
 
 def test_keys_are_documented():
@@ -87,7 +108,7 @@ def test_keys_are_documented():
 def test_the_same_command_resumes_in_the_default_folder(capsys):
     assert evaluate("--agent", "Walker", "--json") == 0
     first = json.loads(capsys.readouterr().out)
-    assert first["out"].startswith("navarena-runs/corridor-v1-Walker-mini-")
+    assert first["out"].startswith(str(Path("navarena-runs/corridor-v1-Walker-mini-").absolute()))
     assert evaluate("--agent", "Walker", "--json") == 0
     captured = capsys.readouterr()
     again = json.loads(captured.out)
@@ -98,7 +119,7 @@ def test_the_same_command_resumes_in_the_default_folder(capsys):
 def test_another_run_in_the_folder_is_bad_input(capsys):
     assert evaluate("--agent", "Walker", "--out", "run") == 0
     assert evaluate("--agent", "Walker", "--out", "run", "--seed", "1") == 2
-    assert "error: run holds another run: seed is 0, not 1" in capsys.readouterr().err
+    assert f"error: {Path('run').absolute()} holds another run: seed is 0, not 1" in capsys.readouterr().err
     assert evaluate("--agent", "Walker", "--out", "run", "--seed", "1", "--fresh") == 0
 
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from evaluation.corridor import make_benchmark, make_settings
-from navarena.core.errors import ActionError, CheckFailedError, FileError, InputError, StorageError
+from navarena.core.errors import CheckFailedError, FileError, InputError, StorageError
 from navarena.evaluation import Identity, evaluate, open_run, read_table
 from navarena.evaluation.journal import journal_path, journal_paths, read_rows
 
@@ -192,29 +192,17 @@ def test_tracebacks_name_the_agent_and_not_the_runner(tmp_path):
     assert table["e001"]["error"] is None
 
 
-@pytest.mark.parametrize(
-    ("agent", "message"),
-    [
-        ("Misshapen", r"expected the agent to return 32 integer actions, shape \(32,\), got shape \(32, 1\)"),
-        ("Dreamer", r"got shape \(32,\) of float64 with NaN"),
-    ],
-)
-def test_an_agent_that_is_no_agent_stops_the_run(tmp_path, agent, message):
-    with pytest.raises(ActionError, match=message):
-        run(tmp_path / "run", agent)
-    assert not list(tmp_path.iterdir()), "no episode was finished: nothing stays"
-
-
 def test_errors_of_workers_reach_the_caller(tmp_path):
-    with pytest.raises(ActionError, match="mend its act"):
-        run(tmp_path / "run", "Misshapen", workers=2)
+    with pytest.raises(InputError, match="cannot be attached; it raised ValueError: no corridors"):
+        run(tmp_path / "run", "Unattached", workers=2)
     assert not list(tmp_path.iterdir())
 
 
-def test_an_error_keeps_what_else_is_there(tmp_path):
+def test_an_error_keeps_what_else_is_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("WITHOUT_SCENE", "corridor/00")
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(ActionError):
-        run(tmp_path, "Misshapen")
+    with pytest.raises(FileError, match="fetch it"):
+        run(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "notes.txt"]
 
 

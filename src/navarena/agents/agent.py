@@ -1,6 +1,7 @@
 """Interface of agents: `Agent` for a batch of environments, `SingleAgent` for one, wrapped into a batch."""
 
 import enum
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Bool
 
-from navarena.core.errors import InputError
+from navarena.core.errors import ActionError, InputError
 from navarena.core.seeding import make_generator, scene_name
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Actions, Task, TaskRules
@@ -126,6 +127,39 @@ def require_discrete(task: TaskRules, agent: str) -> None:
         )
 
 
+def require_actions(chosen: object, slots: int, columns: int | None) -> Actions:
+    """What an agent returned, a copy: (N,) int64, or (N, K) float64 of continuous actions.
+
+    Args:
+        chosen: what it returned.
+        slots: N.
+        columns: K; None where actions are indices.
+
+    Raises ActionError for another shape, and for what is no integer or, in the continuous case, no number.
+    """
+    array = _read_numbers(chosen)
+    shape = (slots,) if columns is None else (slots, columns)
+    if array.shape != shape or array.dtype.kind not in ("iu" if columns is None else "iuf"):
+        kind = "integer actions" if columns is None else "rows of numbers"
+        unknown = " with NaN" if array.dtype.kind == "f" and np.isnan(array).any() else ""
+        raise ActionError(
+            f"expected the agent to return {slots} {kind}, shape {shape}, got shape "
+            f"{array.shape} of {array.dtype}{unknown}; mend its act()"
+        )
+    return array.astype(np.int64 if columns is None else np.float64)
+
+
+def _read_numbers(chosen: object) -> np.ndarray:
+    """What an agent returned as an array; raises ActionError for what makes none, or one without numbers."""
+    try:
+        array = np.asarray(chosen)
+    except Exception as error:
+        raise ActionError(f"expected actions from the agent, got {reprlib.repr(chosen)} ({error})") from error
+    if array.dtype.kind not in "biuf":
+        raise ActionError(f"expected actions from the agent, got {reprlib.repr(chosen)}; mend its act()")
+    return array
+
+
 class SingleAgent(ABC):
     """An agent that knows one environment at a time; `wrap` puts it into a batch.
 
@@ -174,11 +208,13 @@ class WrappedAgent(Agent):
         chosen: dict[int, np.ndarray] = {}
         for slot in np.flatnonzero(active).tolist():
             own = {name: value[slot] for name, value in observations.items()}
-            chosen[slot] = np.asarray(self._agents[slot].act(own))
+            chosen[slot] = _read_numbers(self._agents[slot].act(own))
         form = next(iter(chosen.values()), np.zeros((), np.int64))
         is_index = form.dtype.kind in "iu" and form.ndim == 0
         actions = np.zeros((len(active), *form.shape), np.int64 if is_index else np.float64)
         for slot, action in chosen.items():
+            if action.shape != form.shape or (is_index and action.dtype.kind not in "iu"):
+                raise ActionError(f"expected actions of one form from the agent, got {action!r} and {form!r}")
             actions[slot] = action
         return actions
 

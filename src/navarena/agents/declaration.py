@@ -1,7 +1,10 @@
 """Declaration of an agent: its privileged inputs, sensors and training, as run.json records them."""
 
+import reprlib
 from dataclasses import dataclass, replace
 from typing import Any
+
+from navarena.core.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,30 @@ UNDECLARED = Declaration()
 
 
 def read_declaration(target: Any) -> Declaration:
-    """The declaration in the attributes of a class, a function or an agent; UNDECLARED without them."""
-    inputs = tuple(getattr(target, "privileged_inputs", ()))
+    """The declaration in the attributes of a class, a function or an agent; UNDECLARED without them.
+
+    Raises InputError for attributes of other types.
+    """
+    inputs = _read_names(target, "privileged_inputs")
     return Declaration(
         bool(getattr(target, "privileged", False)) or bool(inputs),
         inputs,
-        tuple(getattr(target, "trained_with", ())),
-        tuple(getattr(target, "sensors", None) or ()),
+        _read_names(target, "trained_with"),
+        _read_names(target, "sensors"),
         getattr(target, "worker_episodes", None),
     )
+
+
+def _read_names(target: Any, attribute: str) -> tuple[str, ...]:
+    """The names in an attribute; none where it is absent, None, or computed by each object."""
+    value = getattr(target, attribute, None)
+    if value is None or isinstance(value, property):
+        return ()
+    if not isinstance(value, list | tuple | set | frozenset) or not all(
+        isinstance(one, str) for one in value
+    ):
+        raise InputError(
+            f"expected {attribute} of the agent to be a tuple of names, got {reprlib.repr(value)}; "
+            'write ("NAME",)'
+        )
+    return tuple(value)

@@ -11,6 +11,7 @@ and here is names:
 
 import contextlib
 import numbers
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -65,11 +66,15 @@ def read_action(answer: object, actions: Sequence[str]) -> int:
     chosen = answer
     if isinstance(answer, Mapping):
         if "action" not in answer:
-            raise ActionError(f"expected {{'action': ...}} from the agent, got the keys {sorted(answer)}")
+            raise ActionError(
+                f"expected {{'action': ...}} from the agent, got the keys {reprlib.repr(list(answer))}"
+            )
         chosen = answer["action"]
     if isinstance(chosen, str):
         if chosen.lower() not in actions:
-            raise ActionError(f"unknown action {chosen!r} from the agent; known: {describe_choices(actions)}")
+            raise ActionError(
+                f"unknown action {reprlib.repr(chosen)} from the agent; known: {describe_choices(actions)}"
+            )
         return list(actions).index(chosen.lower())
     item = getattr(chosen, "item", None)  # arrays, and tensors of any library
     if item is not None:
@@ -77,7 +82,7 @@ def read_action(answer: object, actions: Sequence[str]) -> int:
             chosen = item()
     if not isinstance(chosen, numbers.Integral) or isinstance(chosen, bool):
         raise ActionError(
-            f"expected an action's name or index from the agent, got {answer!r}; "
+            f"expected an action's name or index from the agent, got {reprlib.repr(answer)}; "
             f"known: {describe_choices(actions)}"
         )
     return int(chosen)

@@ -12,7 +12,7 @@ http://host:port            an agent behind the protocol of `navarena.agents.ser
 import inspect
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from navarena.agents.agent import Agent, SingleAgent, wrap
 from navarena.agents.catalog import AGENTS
@@ -21,7 +21,7 @@ from navarena.agents.habitat import StandardAgent, adapt, our_sensors
 from navarena.agents.oracles import OracleStopAgent
 from navarena.agents.process import ProcessAgent
 from navarena.agents.remote import REMOTE, Connection, RemoteAgent, declare_remote
-from navarena.core.errors import InputError
+from navarena.core.errors import InputError, NavarenaError, describe_error
 from navarena.core.registry import load_target
 from navarena.tasks.catalog import require_body_task
 from navarena.tasks.graphs.task import GraphTask
@@ -30,6 +30,8 @@ from navarena.tasks.task import Task, TaskRules
 HABITAT, ORACLE_STOP, PROCESS = "habitat:", "oracle-stop:", "process:"
 _SENSORS_MARK = "?sensors="
 
+
+Result = TypeVar("Result")
 
 AgentName = str | Callable[..., Any] | Agent
 """How a user names an agent: by a text (see the module's docstring), its class, or the agent itself."""
@@ -74,7 +76,7 @@ def _make_agent(name: str, target: Callable[..., Any], task: TaskRules, seed: in
     make = _bind(name, target, task, seed)
     if isinstance(target, type) and issubclass(target, SingleAgent):
         return wrap(make, sensors=target.sensors)
-    agent = make()
+    agent = guard(name, "made", make)
     if isinstance(agent, Agent):
         return agent
     again = _first(agent, make)
@@ -90,20 +92,38 @@ def _make_agent(name: str, target: Callable[..., Any], task: TaskRules, seed: in
     )
 
 
-def declare_agent(name: AgentName, task: TaskRules | None = None) -> Declaration:
+def guard(name: AgentName, what: str, call: Callable[..., Result], *arguments: Any) -> Result:
+    """The result of `call`, by which the agent `name` is `what`: "imported", "made" or "attached".
+
+    Raises InputError, of one line, for whatever the agent's code raises beside errors made on purpose.
+    """
+    try:
+        return call(*arguments)
+    except (NavarenaError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise InputError(
+            f"the agent {name_of(name)!r} cannot be {what}; it raised {describe_error(error)}"
+        ) from error
+
+
+def declare_agent(
+    name: AgentName, task: TaskRules | None = None, patience: float | None = None
+) -> Declaration:
     """What the agent `name` declares of itself; nothing is made yet.
 
-    Agents at an address are asked when they know the `task`, else they have declared nothing.
+    Agents at an address are asked when they know the `task`, else they have declared nothing; they may take
+    `patience` seconds to answer.
 
     Raises UnknownNameError for an unknown name, InputError for what cannot make an agent.
     """
     if not isinstance(name, str):
         return _declare(name if isinstance(name, Agent) else find_agent(name, task), task)
     if name.startswith(ORACLE_STOP):
-        inner = declare_agent(name.removeprefix(ORACLE_STOP), task)
+        inner = declare_agent(name.removeprefix(ORACLE_STOP), task, patience)
         return inner.looking_at(*OracleStopAgent.privileged_inputs)
     if name.startswith(REMOTE):
-        return UNDECLARED if task is None else declare_remote(name, require_body_task(task))
+        return UNDECLARED if task is None else declare_remote(name, require_body_task(task), patience)
     return _declare(find_agent(name.removeprefix(PROCESS), task), task)
 
 
@@ -125,7 +145,7 @@ def find_agent(name: str | Callable[..., Any], task: TaskRules | None = None) ->
     target: Any = name
     if isinstance(name, str):
         bare = name.removeprefix(HABITAT).partition("?")[0]
-        target = load_target(bare) if ":" in bare else AGENTS.get(bare)
+        target = guard(name, "imported", load_target if ":" in bare else AGENTS.get, bare)
     if not callable(target):
         raise InputError(f"expected {name!r} to be an Agent or SingleAgent class, got {target!r}")
     if task is None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from navarena.agents.agent import Agent, Boundary, Start, require_discrete
+from navarena.agents.agent import Agent, Boundary, Start, require_actions, require_discrete
 from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Actions, Task
@@ -46,15 +46,15 @@ class OracleStopAgent(Agent):
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         if self._batch is None:
             raise InputError("expected the agent to be attached to a batch, got an act before attach")
-        actions = np.asarray(self._inner.act(observations, active))
+        columns = len(self._task.actions) if self._task.is_continuous else None
+        actions = require_actions(self._inner.act(observations, active), len(active), columns)
         slots, near = np.flatnonzero(active), np.zeros(len(active), bool)
         near[slots] = self._task.has_arrived(self._batch.simulator, self._batch.state, slots)
         if self._task.is_continuous:
-            commands = actions.astype(np.float64)
-            commands[:, self._declare] = np.where(near, 1.0, -1.0)
-            return commands
+            actions[:, self._declare] = np.where(near, 1.0, -1.0)
+            return actions
         kept = np.where(actions == self._declare, self._instead, actions)
-        return np.where(near, self._declare, kept).astype(np.int64, casting="safe")
+        return np.where(near, self._declare, kept)
 
 
 MOVES = ("move_forward", "turn_left", "turn_right")

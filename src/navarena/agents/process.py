@@ -3,6 +3,7 @@
 import contextlib
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Start
-from navarena.agents.remote import Connection, RemoteAgent
+from navarena.agents.remote import START_SECONDS, Connection, RemoteAgent
 from navarena.core.errors import AgentTimeoutError, AgentUnreachableError, InputError
 from navarena.tasks.task import Actions, Task
 
@@ -35,14 +36,21 @@ class ProcessAgent(Agent):
         seed: of the run.
         patience: seconds that an answer may take; None for as long as it likes.
 
-    Raises InputError when the agent cannot be made.
+    Raises InputError when the agent cannot be made, AgentTimeoutError when that takes longer than `patience`
+    and START_SECONDS.
     """
 
     def __init__(self, name: str, task: Task, seed: int = 0, patience: float | None = None) -> None:
         command = [sys.executable, "-m", _HOST, name, task.protocol_id, str(seed)]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE)
         weakref.finalize(self, _stop, self._process)
-        address = self._process.stdout.readline().decode().strip() if self._process.stdout else ""
+        address = self._read_address(None if patience is None else patience + START_SECONDS)
+        if address is None:
+            _stop(self._process)
+            raise AgentTimeoutError(
+                f"expected {name!r} to be made within {patience} + {START_SECONDS:g} s, and it was not; "
+                "allow more by --episode-seconds"
+            )
         if not address:
             raise InputError(f"cannot start {name!r} in a process of its own; its error stands above")
         self._remote = RemoteAgent(Connection(address, patience), task, seed)
@@ -56,6 +64,15 @@ class ProcessAgent(Agent):
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         actions: Actions = self._call(self._remote.act, observations, active)
         return actions
+
+    def _read_address(self, seconds: float | None) -> str | None:
+        """The line that the child writes when it listens; empty when it ended, None after `seconds`."""
+        lines: list[bytes] = []
+        pipe: Any = self._process.stdout
+        reader = threading.Thread(target=lambda: lines.append(pipe.readline()), daemon=True)
+        reader.start()
+        reader.join(seconds)
+        return lines[0].decode().strip() if lines else None
 
     def _call(self, method: Any, *arguments: Any) -> Any:
         """Call the agent; its process is ended when it took too long, and its death is its own fault."""

@@ -15,7 +15,14 @@ from navarena.tasks.catalog import get_task
 
 
 def main(name: str, protocol: str, seed: str) -> None:
-    """Serve until the parent is gone; the first line of stdout is the address."""
+    """Serve until the parent is gone; one line of what was stdout is the address, all else is stderr's.
+
+    The agent gets neither of the two pipes: it cannot fill the one, nor read the other.
+    """
+    to_parent, from_parent = os.fdopen(os.dup(1), "w"), os.fdopen(os.dup(0))
+    os.dup2(2, 1)
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
     sys.path.insert(0, os.getcwd())
     try:
         task = get_task(protocol)
@@ -29,9 +36,12 @@ def main(name: str, protocol: str, seed: str) -> None:
 
     server = make_server(Host(make))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    sys.stdout.write(f"http://127.0.0.1:{server.server_port}\n")
-    sys.stdout.flush()
-    sys.stdin.read()  # ends when the parent does
+    try:
+        to_parent.write(f"http://127.0.0.1:{server.server_port}\n")
+        to_parent.close()
+        from_parent.read()  # ends when the parent does
+    except OSError as error:
+        sys.stderr.write(f"error: the agent closed files that are not its own ({error})\n")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,11 @@
 
 import contextlib
 import http.client
+import math
+import reprlib
 import secrets
+import socket
+import time
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,9 +18,15 @@ from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Start
 from navarena.agents.declaration import Declaration
-from navarena.agents.habitat import our_sensors, read_action
+from navarena.agents.habitat import our_sensors, read_action, read_command
 from navarena.agents.serve import VERSION, encode_array
-from navarena.core.errors import AgentTimeoutError, AgentUnreachableError, InputError
+from navarena.core.errors import (
+    ActionError,
+    AgentTimeoutError,
+    AgentUnreachableError,
+    InputError,
+    NavarenaError,
+)
 from navarena.tasks.task import Actions, Task
 
 REMOTE = ("http://",)
@@ -26,9 +36,52 @@ REMOTE = ("http://",)
 PARTING_SECONDS = 1.0
 """How long a server may take to let go of an agent."""
 
+START_SECONDS = 30.0
+"""That an agent may take to be made, beyond its limit for an answer: it may load weights."""
+
+MAX_ANSWER = 2**24
+"""Bytes of an answer: a batch of a thousand agents fills 100 kB."""
+
 
 class RemoteError(Exception):
     """The agent raised an exception, over there; the message is its traceback."""
+
+
+class _OpenAnswer(msgspec.Struct):
+    """What /open answers."""
+
+    version: int
+    sensors: tuple[str, ...] = ()
+    privileged_inputs: tuple[str, ...] = ()
+    trained_with: tuple[str, ...] = ()
+
+
+class _TimedSocket(socket.socket):
+    """A socket that gives up reading at `deadline` (of time.monotonic), however little comes at a time."""
+
+    deadline = math.inf
+
+    def recv_into(self, *arguments: Any) -> int:  # type: ignore[override]
+        """As of any socket; raises TimeoutError at the deadline."""
+        if self.deadline < math.inf:
+            left = self.deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self.settimeout(left)
+        return super().recv_into(*arguments)
+
+
+class _TimedHTTP(http.client.HTTPConnection):
+    """An HTTP connection by a socket with a deadline."""
+
+    sock: _TimedSocket | None
+
+    def connect(self) -> None:
+        super().connect()
+        plain: Any = self.sock
+        timeout = plain.gettimeout()
+        self.sock = _TimedSocket(plain.family, plain.type, plain.proto, plain.detach())
+        self.sock.settimeout(timeout)
 
 
 class Connection:
@@ -42,28 +95,41 @@ class Connection:
     """
 
     def __init__(self, address: str, patience: float | None = None) -> None:
-        parts = urlsplit(address)
-        if parts.scheme != "http" or not parts.hostname or not parts.port:
+        try:
+            parts = urlsplit(address)
+            host, port = parts.hostname, parts.port
+        except ValueError:  # such as a port above 65535
+            host = port = None
+        if not host or not port or parts.scheme != "http":
             raise InputError(f"expected an agent's address as http://host:port, got {address!r}")
         self.address = address
-        self._http = http.client.HTTPConnection(parts.hostname, parts.port, timeout=patience)
+        self._http = _TimedHTTP(host, port, timeout=patience)
         weakref.finalize(self, self._http.close)
         self._patience = patience
 
-    def ask(self, path: str, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Send `message` to `path` and return the answer.
+    def ask(self, path: str, message: Mapping[str, Any], grace: float = 0.0) -> dict[str, Any]:
+        """Send `message` to `path` and return the answer, for which the agent has `grace` seconds more.
 
-        Raises RemoteError with the traceback of what the agent raised, AgentTimeoutError when it takes
+        Raises RemoteError with the traceback of what the agent raised, ActionError when that was an action
+        that does not exist, or for an answer of more than MAX_ANSWER bytes, AgentTimeoutError when it takes
         longer than it may, AgentUnreachableError when nobody answers.
         """
+        patience = None if self._patience is None else self._patience + grace
+        deadline = math.inf if patience is None else time.monotonic() + patience
         try:
+            self._http.timeout = patience
+            if self._http.sock is None:
+                self._http.connect()
+            if self._http.sock is not None:
+                self._http.sock.settimeout(patience)
+                self._http.sock.deadline = deadline
             self._http.request("POST", path, msgspec.msgpack.encode(message))
             response = self._http.getresponse()
-            body = response.read()
+            body = response.read(MAX_ANSWER + 1)
         except TimeoutError as error:
             self._http.close()
             raise AgentTimeoutError(
-                f"expected {self.address} to answer within {self._patience:g} s, got nothing"
+                f"expected {self.address} to answer within {patience:g} s, got no whole answer"
             ) from error
         except (OSError, http.client.HTTPException) as error:
             self._http.close()
@@ -71,12 +137,16 @@ class Connection:
                 f"no agent answers at {self.address} ({error}); start one with: "
                 "python -m navarena.agents.serve module:Class, then give the same command again"
             ) from error
+        if len(body) > MAX_ANSWER:
+            self._http.close()
+            raise ActionError(f"expected an answer of at most {MAX_ANSWER:,} bytes to {path}, got more")
         try:
             answer = msgspec.msgpack.decode(body, type=dict[str, Any])
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise AgentUnreachableError(f"what answers at {self.address} is no agent ({error})") from error
         if response.status != http.client.OK:
-            raise RemoteError(answer.get("error", f"status {response.status}"))
+            problem = str(answer.get("error", f"status {response.status}"))
+            raise ActionError(problem) if answer.get("type") == "ActionError" else RemoteError(problem)
         return answer
 
     def close(self) -> None:
@@ -85,9 +155,7 @@ class Connection:
 
     def hurry(self, patience: float) -> None:
         """Wait for no answer longer than `patience` seconds from now on."""
-        self._patience = self._http.timeout = patience
-        if self._http.sock is not None:
-            self._http.sock.settimeout(patience)
+        self._patience = patience
 
 
 class RemoteAgent(Agent):
@@ -115,54 +183,65 @@ class RemoteAgent(Agent):
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         sent = {name: encode_array(value) for name, value in observations.items()}
         message = {"session": self._session, "observations": sent, "active": active.tolist()}
-        answers = self._connection.ask("/act", message)["actions"]
-        if self._task.is_continuous:
-            return np.asarray(answers, np.float64)
-        actions = np.zeros(len(active), np.int64)
-        for slot in np.flatnonzero(active).tolist():
-            actions[slot] = read_action(answers[slot], self._task.actions)
+        answers = self._connection.ask("/act", message).get("actions")
+        if not isinstance(answers, list) or len(answers) != len(active):
+            found = len(answers) if isinstance(answers, list) else reprlib.repr(answers)
+            raise ActionError(f"expected a list of {len(active)} actions from the agent, got {found}")
+        names, is_continuous = self._task.actions, self._task.is_continuous
+        read: Any = read_command if is_continuous else read_action
+        kind = np.float64 if is_continuous else np.int64
+        chosen = {slot: read(answers[slot], names) for slot in np.flatnonzero(active).tolist()}
+        actions: Actions = np.zeros((len(active), len(names)) if is_continuous else len(active), kind)
+        for slot, action in chosen.items():
+            if not is_continuous and not 0 <= action < len(
+                names
+            ):  # one that no int64 holds may be among them
+                action = -1
+            actions[slot] = action
         return actions
 
 
 def open_session(connection: Connection, session: str, task: Task, seed: int) -> Declaration:
     """Send the agent what is evaluated, and read its declaration; InputError for another version."""
-    answer = connection.ask(
-        "/open",
-        {
-            "version": VERSION,
-            "session": session,
-            "protocol": task.protocol_id,
-            "actions": list(task.actions),
-            "sensors": list(task.sensors),
-            "max_steps": task.max_steps,
-            "seed": seed,
-        },
-    )
-    if answer.get("version") != VERSION:
+    message = {
+        "version": VERSION,
+        "session": session,
+        "protocol": task.protocol_id,
+        "actions": list(task.actions),
+        "sensors": list(task.sensors),
+        "max_steps": task.max_steps,
+        "seed": seed,
+    }
+    try:
+        answer = msgspec.convert(connection.ask("/open", message, START_SECONDS), _OpenAnswer)
+    except RemoteError as error:
+        last = str(error).strip().splitlines()[-1:] or ["nothing"]
+        raise InputError(f"the agent at {connection.address} cannot be made; it raised {last[0]}") from error
+    except msgspec.ValidationError as error:
+        raise InputError(
+            f"expected the agent at {connection.address} to answer /open with a version and lists of names, "
+            f"got another type ({error}); docs/remote-agents.md describes the messages"
+        ) from error
+    if answer.version != VERSION:
         raise InputError(
             f"expected an agent of message version {VERSION} at {connection.address}, got "
-            f"{answer.get('version')}; serve it with navarena.agents.serve of this version"
+            f"{answer.version}; serve it with navarena.agents.serve of this version"
         )
-    inputs = tuple(answer.get("privileged_inputs", ()))
-    return Declaration(
-        privileged=bool(inputs),
-        privileged_inputs=inputs,
-        trained_with=tuple(answer.get("trained_with", ())),
-        sensors=tuple(answer.get("sensors", ())),
-    )
+    inputs = answer.privileged_inputs
+    return Declaration(bool(inputs), inputs, answer.trained_with, answer.sensors)
 
 
 def _part(connection: Connection, session: str) -> None:
     """Let the server forget an agent, if it still listens."""
-    with contextlib.suppress(RemoteError, AgentTimeoutError, AgentUnreachableError):
+    with contextlib.suppress(RemoteError, NavarenaError):
         connection.hurry(PARTING_SECONDS)
         connection.ask("/close", {"session": session})
     connection.close()
 
 
-def declare_remote(address: str, task: Task) -> Declaration:
-    """What the agent at `address` declares of itself; the session is closed again."""
-    connection, session = Connection(address), secrets.token_hex(8)
+def declare_remote(address: str, task: Task, patience: float | None = None) -> Declaration:
+    """What the agent at `address` declares of itself, within `patience`; the session is closed again."""
+    connection, session = Connection(address, patience), secrets.token_hex(8)
     declared = open_session(connection, session, task, 0)
     _part(connection, session)
     return declared

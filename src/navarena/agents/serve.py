@@ -111,21 +111,34 @@ class _Session:
             if start.boundary >= EPISODE:
                 self._slots[start.slot].reset()
 
-    def act(self, seen: "dict[str, np.ndarray]", active: "np.ndarray") -> "list[Any]":
+    def act(self, seen: "dict[str, np.ndarray]", active: "np.ndarray") -> Any:
         if self._is_batched:
-            return np.asarray(self._agent.act(seen, active)).tolist()
+            return _plain(self._agent.act(seen, active))
         answers: list[Any] = [None] * len(active)
         for slot in np.flatnonzero(active).tolist():
             own = {name: value[slot].copy() for name, value in seen.items()}
-            answers[slot] = _plain(self._slots[slot].act(own))
+            answers[slot] = _one(self._slots[slot].act(own))
         return answers
 
 
-def _plain(answer: Any) -> Any:
-    """An action as msgpack knows it: {"action": x} opened, arrays and tensors of one turned into numbers."""
+def _one(answer: Any) -> Any:
+    """What a single agent returned, as msgpack knows it: {"action": x} opened, arrays of one as numbers."""
     if isinstance(answer, dict):
         answer = answer.get("action", answer)
-    return answer.item() if hasattr(answer, "item") else answer
+    try:
+        return _plain(answer.item())  # arrays, and tensors of any library
+    except Exception:
+        return _plain(answer)
+
+
+def _plain(answer: Any) -> Any:
+    """Arrays as lists of numbers; what cannot travel as a map with its type, which is no action."""
+    try:
+        numbers = np.asarray(answer).tolist()
+        pack(numbers)
+    except Exception:
+        return {"type": type(answer).__name__}
+    return numbers
 
 
 def _takes(function: "Callable[..., Any]", count: int) -> bool:
@@ -147,10 +160,10 @@ def make_server(host: Host, address: str = "127.0.0.1", port: int = 0) -> Thread
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             try:
-                status, answer = 200, host.answer(self.path, unpack(body))
-            except Exception:
-                status, answer = 500, {"error": traceback.format_exc()}
-            data = pack(answer)
+                status, data = 200, pack(host.answer(self.path, unpack(body)))
+            except BaseException as error:  # an agent that exits ends its episode, not the server
+                text = traceback.format_exc().encode("utf-8", "backslashreplace").decode("utf-8")
+                status, data = 500, pack({"error": text, "type": type(error).__name__})
             self.send_response(status)
             self.send_header("Content-Type", "application/msgpack")
             self.send_header("Content-Length", str(len(data)))

@@ -3,8 +3,10 @@
 With `--json`, stdout carries exactly one JSON document and nothing else.
 """
 
+import contextlib
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -121,6 +123,30 @@ class Console:
 
     def __init__(self, json: bool = False) -> None:
         self.json = json
+        self._document = ""
+
+    @contextmanager
+    def keep_stdout(self) -> Iterator[None]:
+        """With --json, let what anybody else prints in the block go to stderr, and then print the document.
+
+        Agents, and what they load, print to sys.stdout or to descriptor 1.
+        """
+        if not self.json:
+            yield
+            return
+        sys.stdout.flush()
+        kept = os.dup(1)
+        try:
+            os.dup2(2, 1)
+            with contextlib.redirect_stdout(sys.stderr):
+                yield
+        finally:
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                sys.__stdout__.flush()  # type: ignore[union-attr]
+            os.dup2(kept, 1)
+            os.close(kept)
+            if self._document:  # a check that fails raises after its result
+                print(self._document, flush=True)
 
     def text(self, line: str) -> None:
         """Print a line; nothing with --json."""
@@ -171,12 +197,12 @@ class Console:
             yield progress
 
     def result(self, values: Mapping[str, Any]) -> None:
-        """With --json, print `values` as the command's one JSON document; else nothing.
+        """With --json, keep `values` as the one JSON document that `keep_stdout` prints; else nothing.
 
         NaN and infinities become null, NumPy numbers and paths their plain counterparts.
         """
         if self.json:
-            print(json.dumps(plain_json(values), indent=2, allow_nan=False), flush=True)
+            self._document = json.dumps(plain_json(values), indent=2, allow_nan=False)
 
 
 def plain_json(value: Any) -> Any:

@@ -30,9 +30,9 @@ class Evaluate(EvaluationSettings):
     A run that was interrupted goes on when the same command is given again. With --json, one
     document is printed with the keys identity, agent, episodes, scenes, statuses, confidence,
     metrics (for each: title, unit, better, mean, low, high, n, infinite, method), pooled (the same, over
-    sub-tasks), tours (null, or tours,
-    reading, weighting, metrics), resumed, seconds, notices, out, report, times (simulator, agent, output:
-    seconds), repeats (folders) and
+    sub-tasks), tours (null, or tours, reading, weighting, metrics), first_error (null, or episode_id,
+    status, error), resumed, seconds, notices,
+    out, report, times (simulator, agent, output: seconds), repeats (folders) and
     variance (for each metric: mean, episode, agent, agent_share, standard_error, single_error, spread, n,
     repeats); with --repeat the first run's, and the last two of all runs.
     """
@@ -61,7 +61,7 @@ class Evaluate(EvaluationSettings):
         return EvaluationSettings(**{one.name: getattr(self, one.name) for one in fields(EvaluationSettings)})
 
     def run(self, console: Console) -> int:
-        """Evaluate and report; the exit code is 0."""
+        """Evaluate and report; the exit code is 1 if the agent broke every episode of a run, else 0."""
         began = time.monotonic()
         settings = self.settings
         _allow_modules_here()
@@ -69,7 +69,9 @@ class Evaluate(EvaluationSettings):
             count = check_order(open_benchmark(settings), settings.rules)
             console.text(f"{count} episodes came out the same in two orders")
         if self.suite is not None:
-            return run_suite(console, settings, self.suite, self._run_once, self.json)
+            return run_suite(
+                console, settings, self.suite, lambda one: self._run_once(console, one)[0], self.json
+            )
         runs = [self._run_once(console, one) for one in repeat_settings(settings, self.repeat)]
         evaluation, report = runs[0]
         document = describe_evaluation(evaluation, report, time.monotonic() - began)
@@ -81,7 +83,7 @@ class Evaluate(EvaluationSettings):
         folders = [str(one.folder) for one, _ in runs] if self.repeat > 1 else []
         variance = {name: asdict(one) | {"agent_share": one.agent_share} for name, one in splits.items()}
         console.result(document | {"repeats": folders, "variance": variance})
-        return 0
+        return int(any(one.is_broken for one, _ in runs))
 
     def _run_once(self, console: Console, settings: EvaluationSettings) -> tuple[Evaluation, Path]:
         """Run what `settings` say, print its tables, and write its report."""
@@ -115,7 +117,6 @@ def _print_tables(console: Console, evaluation: Evaluation) -> None:
     for notice in evaluation.notices:
         console.note(f"note: {notice}")
     summary = evaluation.summary
-    broken = {status: count for status, count in summary.statuses.items() if status in BROKEN}
     table = metric_table(summary)
     console.table(f"{summary.agent} on {summary.identity}", table.columns, table.rows)
     for note in metric_notes(summary.metrics):
@@ -126,13 +127,26 @@ def _print_tables(console: Console, evaluation: Evaluation) -> None:
         console.table(f"{tours.tours} tours ({tours.reading}, by {tours.weighting})", over.columns, over.rows)
     scenes = "1 scene" if summary.scenes == 1 else f"{summary.scenes} scenes"
     console.text(f"{summary.episodes} episodes in {scenes}, one row each in {evaluation.folder}")
+    if first := describe_first_error(evaluation):
+        broken = {status: count for status, count in summary.statuses.items() if status in BROKEN}
+        listed = ", ".join(f"{count} {status}" for status, count in broken.items())
+        console.note(
+            f"{sum(broken.values())} of {summary.episodes} episodes were broken by the agent and count as "
+            f"failures ({listed}); the first is {first['episode_id']}, {first['status']}: {first['error']}"
+        )
     total = sum(evaluation.times.values())
     if total > 0:
         shares = ", ".join(f"{100 * spent / total:.0f} % {name}" for name, spent in evaluation.times.items())
         console.text(f"{total:.1f} s of work: {shares}")
-    if broken:
-        listed = ", ".join(f"{count} {status}" for status, count in broken.items())
-        console.text(f"broken by the agent and counted as failures: {listed}")
+
+
+def describe_first_error(evaluation: Evaluation) -> dict[str, str] | None:
+    """Episode, status and last line of the problem of the first row that the agent broke, if any."""
+    row = next((row for row in evaluation.rows if row.failed), None)
+    if row is None:
+        return None
+    said = (row.traceback or "").strip().splitlines() or [""]
+    return {"episode_id": row.episode_id, "status": row.status, "error": said[-1]}
 
 
 def describe_evaluation(evaluation: Evaluation, report: Path, seconds: float) -> dict[str, Any]:
@@ -142,6 +156,7 @@ def describe_evaluation(evaluation: Evaluation, report: Path, seconds: float) ->
     summary: dict[str, Any] = msgspec.to_builtins(evaluation.summary)
     summary.pop("format")
     return summary | {
+        "first_error": describe_first_error(evaluation),
         "resumed": evaluation.resumed,
         "seconds": round(seconds, 3),
         "notices": list(evaluation.notices),

@@ -5,6 +5,7 @@ the flags. The table below names them by "module:Class", so that only the one th
 for is imported.
 """
 
+import contextlib
 import errno
 import os
 import sys
@@ -142,7 +143,9 @@ def run_command(arguments: Sequence[str]) -> int:
             return 0
     name, rest = split_command(arguments)
     command = parse_command(name, rest)
-    return command.run(Console(json=command.json))
+    console = Console(json=command.json)
+    with console.keep_stdout():
+        return command.run(console)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -163,10 +166,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
+        if error.errno == errno.EBADF:
+            return _tell_closed(error)
         if error.errno != errno.ENOSPC:
             raise
         print(f"error: no space left on the disk ({error.filename}); free some space", file=sys.stderr)
         return NavarenaError.exit_code
+
+
+def _tell_closed(error: OSError) -> int:
+    """Say, where that is still possible, that somebody closed our files; returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            if stream is not None:
+                stream.flush()
+                continue
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1 if stream is sys.stdout else 2)
+    print(f"error: a file of this process was closed, by its agent or its caller ({error})", file=sys.stderr)
+    return NavarenaError.exit_code
 
 
 if __name__ == "__main__":

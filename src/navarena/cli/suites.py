@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from navarena.cli.console import Console
 from navarena.cli.robustness import RobustnessCommand
+from navarena.evaluation.runner import Evaluation
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.evaluation.suite import plan_suite
 from navarena.reports.robustness import REPORT_NAME
@@ -13,10 +14,12 @@ def run_suite(
     console: Console,
     settings: EvaluationSettings,
     name: str,
-    run_once: Callable[[Console, EvaluationSettings], object],
+    run_once: Callable[[EvaluationSettings], Evaluation],
     json: bool,
 ) -> int:
-    """Run the rows of the suite `name` that are not finished, then report all of them; the exit code is 0.
+    """Run the rows of the suite `name` that are not finished, then report all of them.
+
+    The exit code is 1 if the agent broke every episode of a row, else 0.
 
     Args:
         console: to talk to.
@@ -28,9 +31,11 @@ def run_suite(
     Raises what plan_suite raises, before anything is run.
     """
     runs = plan_suite(settings, name)
+    broken = False
     for number, run in enumerate(runs, 1):
         console.note(f"row {number} of {len(runs)}: {run.title}")
-        run_once(console, run.settings)
+        broken |= run_once(run.settings).is_broken
     together = runs[0].folder.parent
     folders = tuple(run.folder for run in runs)
-    return RobustnessCommand(folders, out=together / REPORT_NAME, json=json).run(console)
+    RobustnessCommand(folders, out=together / REPORT_NAME, json=json).run(console)
+    return int(broken)

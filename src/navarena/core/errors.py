@@ -16,8 +16,10 @@ Every message says what was expected, what came, and what to do about it.
 """
 
 import importlib
+import traceback
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from types import ModuleType
 
 
@@ -70,6 +72,25 @@ class CheckFailedError(NavarenaError):
 
 
 MAX_LISTED = 12
+
+MAX_LETTERS = 20_000
+"""Letters that are kept of what foreign code says."""
+
+
+def describe_error(error: BaseException) -> str:
+    """One line about an exception that foreign code raised: its type, its text, and where it was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    said = traceback.format_exception_only(type(error), error)[-1]
+    return readable(" ".join(said.split())) + where
+
+
+def readable(text: str) -> str:
+    """`text` as UTF-8 can hold it, its middle left out where it is longer than MAX_LETTERS."""
+    if len(text) > MAX_LETTERS:
+        left_out = f"\n... {len(text) - MAX_LETTERS:,} letters ...\n"
+        text = text[: MAX_LETTERS // 2] + left_out + text[-MAX_LETTERS // 2 :]
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def describe_choices(names: Iterable[str]) -> str:

@@ -45,6 +45,8 @@ SCENE_EPISODES = 100
 class Batch(Protocol):
     """N environments that step together; NavigationBatch is one."""
 
+    privileged_sensors: tuple[str, ...]
+
     @property
     def observations(self) -> Mapping[str, np.ndarray]:
         """Name -> (N, ...) array of the dtype and unit of that sensor, valid until the next step."""
@@ -195,7 +197,7 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     """
     task = get_task(settings.protocol)
     # an agent that does not exist is noticed here, before anything is computed or written
-    declaration = declare_agent(settings.agent, task) if needs_agent else UNDECLARED
+    declaration = declare_agent(settings.agent, task, settings.episode_seconds) if needs_agent else UNDECLARED
     chosen = [one for text in settings.corrupt for one in text.split(",")]
     if needs_agent:
         require_applicable(task, chosen, declaration.sensors)

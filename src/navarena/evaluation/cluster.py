@@ -65,13 +65,18 @@ class ClusterOrder:
     folder: str
 
 
+_Finished = tuple[Row, EpisodeTimes, tuple[str, ...]]
+"""A row, its times, and what the agent has been seen to use beside the protocol's observations."""
+
+
 class ClusterWorker:
     """A worker process: what Ray makes an actor of."""
 
     def __init__(self) -> None:
         self._loop: EpisodeLoop | None = None
-        self._finished: queue.SimpleQueue[tuple[Row, EpisodeTimes] | Exception | None] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[_Finished | Exception | None] = queue.SimpleQueue()
         self._times: dict[str, EpisodeTimes] = {}
+        self._privileged: list[str] = []
 
     def describe(self) -> tuple[str, dict[str, str]]:
         """The machine's name, and the versions that can move a number; says so before anything is run."""
@@ -81,7 +86,14 @@ class ClusterWorker:
         """Make the batch and the agent; raises what these raise."""
         sys.path.insert(0, order.folder)
         self._loop = EpisodeLoop(
-            order.benchmark, order.slots, order.rules, self, self._hand_over, threads=1, on_times=self._note
+            order.benchmark,
+            order.slots,
+            order.rules,
+            self,
+            self._hand_over,
+            threads=1,
+            on_times=self._note,
+            on_privileged=self._privileged.extend,
         )
 
     def append(self, row: Row) -> None:
@@ -91,9 +103,9 @@ class ClusterWorker:
         self._times[times.episode_id] = times
 
     def _hand_over(self, row: Row) -> None:
-        self._finished.put((row, self._times.pop(row.episode_id)))
+        self._finished.put((row, self._times.pop(row.episode_id), tuple(self._privileged)))
 
-    def run(self, share: list[MemoryGroup]) -> Iterator[tuple[Row, EpisodeTimes]]:
+    def run(self, share: list[MemoryGroup]) -> Iterator[_Finished]:
         """Run the groups of a share and give each row when its episode ends; raises what the loop raises."""
         thread = threading.Thread(target=self._run, args=(share,), daemon=True)
         thread.start()
@@ -190,7 +202,12 @@ class ClusterPool:
         self._idle: list[_Running] = []
         self._deaths: list[str] = []
 
-    def run(self, groups: Sequence[MemoryGroup], on_row: Callable[[], object]) -> list[str]:
+    def run(
+        self,
+        groups: Sequence[MemoryGroup],
+        on_row: Callable[[], object],
+        on_privileged: Callable[[tuple[str, ...]], object] = lambda inputs: None,
+    ) -> list[str]:
         """Run all of `groups`; `on_row` is called for each row that is in the journal.
 
         Returns a notice for each worker that died while others finished its work. Raises InputError for a
@@ -210,7 +227,7 @@ class ClusterPool:
                 ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=LOOK_SECONDS)
                 self._head.require_alive()
                 for stream in ready:
-                    self._listen(stream, journal, times, on_row)
+                    self._listen(stream, journal, times, on_row, on_privileged)
                 self._give_shares()
         self._queue.require_empty(self._deaths)
         return self._deaths
@@ -294,12 +311,17 @@ class ClusterPool:
             self._running[stream] = worker
 
     def _listen(
-        self, stream: Any, journal: JournalWriter, times: TimesWriter, on_row: Callable[[], object]
+        self,
+        stream: Any,
+        journal: JournalWriter,
+        times: TimesWriter,
+        on_row: Callable[[], object],
+        on_privileged: Callable[[tuple[str, ...]], object],
     ) -> None:
         """Journal the next row of a worker, or notice that its share or its life has ended."""
         worker = self._running[stream]
         try:
-            row, spent = self._ray.get(next(stream))
+            row, spent, inputs = self._ray.get(next(stream))
         except StopIteration:
             del self._running[stream]
             self._idle.append(worker)
@@ -311,6 +333,8 @@ class ClusterPool:
             return
         except self._ray.exceptions.RayError as error:
             raise self._translate(error, worker.place) from error
+        if inputs:
+            on_privileged(inputs)
         journal.append(row)
         times.append(spent)
         worker.finished.add(row.episode_id)

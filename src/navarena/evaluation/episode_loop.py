@@ -12,15 +12,17 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool
 
-from navarena.agents.agent import Boundary, Start
+from navarena.agents.agent import Boundary, Start, require_actions
+from navarena.agents.declaration import read_declaration
+from navarena.agents.loading import guard
 from navarena.core.errors import ActionError, AgentTimeoutError, AgentUnreachableError
 from navarena.episodes.episode import Episode
-from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark
 from navarena.evaluation.journal import Row, Status
 from navarena.evaluation.memory_groups import MemoryGroup, start_boundary, subtask_boundary
 from navarena.evaluation.rows import (
@@ -29,7 +31,6 @@ from navarena.evaluation.rows import (
     find_tour_place,
     format_traceback,
     make_row,
-    require_actions,
 )
 from navarena.evaluation.settings import EpisodeRules
 from navarena.evaluation.times import EpisodeTimes, Stopwatch
@@ -68,9 +69,36 @@ class _Slot:
         return bool(self.episode.tour_id) and last is not None and last.tour_id == self.episode.tour_id
 
     @property
+    def next_id(self) -> str:
+        """The first of its episodes that is not journaled."""
+        left = (one.episode_id for one in self.group.episodes if one.episode_id not in self.finished)
+        return next(left, self.episode.episode_id)
+
+    @property
     def is_new(self) -> bool:
         """Whether the running episode must be journaled; else it only rebuilds the agent's memory."""
         return self.episode.episode_id not in self.finished
+
+
+UNDECLARED_LOOK = ("state of the simulator (not declared)",)
+"""The privileged input of an agent that looks into its batch and does not say so."""
+
+
+def _watch(batch: Batch, tell: Callable[[], object]) -> Any:
+    """`batch` for an agent that declares nothing: `tell` is called whenever it is looked into."""
+
+    class Watched:
+        __class__ = property(lambda self: type(batch))  # type: ignore[assignment]
+
+        def __getattr__(self, name: str) -> Any:
+            tell()
+            return getattr(batch, name)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            tell()
+            setattr(batch, name, value)
+
+    return Watched()
 
 
 class EpisodeLoop:
@@ -85,6 +113,9 @@ class EpisodeLoop:
         before_step: called before every step; may raise to end the loop.
         threads: of the batch; None for all cores.
         on_times: called with the times of each episode after its row is on the disk.
+        on_privileged: called with what the agent uses beside the observations of the protocol, as it
+            declares or as it is seen to do.
+        on_start: called with the ids of the episodes that run, before the agent is told of new ones.
     """
 
     def __init__(
@@ -97,13 +128,20 @@ class EpisodeLoop:
         before_step: Callable[[], object] = lambda: None,
         threads: int | None = None,
         on_times: Callable[[EpisodeTimes], object] = lambda times: None,
+        on_privileged: Callable[[tuple[str, ...]], object] = lambda inputs: None,
+        on_start: Callable[[list[str]], object] = lambda ids: None,
     ) -> None:
         self._benchmark, self._rules = benchmark, rules
         self._journal, self._on_row, self._before_step = journal, on_row, before_step
         self._on_times, self._watch = on_times, Stopwatch(slots)
-        self._agent = benchmark.setup.make_agent()
-        self._batch = benchmark.setup.make_batch(slots, tuple(self._agent.sensors), threads)
-        self._agent.attach(self._batch)
+        self._on_privileged, self._on_start, self._has_looked = on_privileged, on_start, False
+        agent = benchmark.setup.make_agent()
+        declared = read_declaration(agent)
+        self._batch = benchmark.setup.make_batch(slots, declared.sensors, threads)
+        inputs = (*declared.privileged_inputs, *self._batch.privileged_sensors)
+        if declared.privileged or inputs:
+            on_privileged(inputs)
+        self._agent = self._attach(agent)
         self._active = np.zeros(slots, bool)
         self._led = np.zeros(slots, bool)
         self._steps = np.zeros(slots, np.int64)
@@ -118,6 +156,18 @@ class EpisodeLoop:
                 return
             self._before_step()
             self._step()
+
+    def _attach(self, agent: BatchAgent) -> BatchAgent:
+        """Let `agent` know the batch; one that declares nothing is watched when it looks into it."""
+        is_declared = read_declaration(agent).privileged
+        batch = self._batch if is_declared else _watch(self._batch, self._tell_look)
+        guard(type(agent), "attached", agent.attach, batch)
+        return agent
+
+    def _tell_look(self) -> None:
+        if not self._has_looked:
+            self._has_looked = True
+            self._on_privileged(UNDECLARED_LOOK)
 
     def _fill(self, groups: Iterator[MemoryGroup]) -> None:
         """Start episodes in the free slots until something runs or nothing is left."""
@@ -151,13 +201,17 @@ class EpisodeLoop:
             begun = self._batch.follow(going_on, [self._slots[slot].episode for slot in going_on])
         led = [slot for slot, has_begun in zip(going_on, begun) if not has_begun]
         self._led[led] = True
+        self._on_start([slot.next_id for slot in self._slots.values()])
         self._announce([slot for slot in slots if slot not in led])
 
     def _announce(self, slots: list[int]) -> None:
-        """Tell the agent that the current episodes of `slots` begin."""
+        """Tell the agent that the current episodes of `slots` begin; end those that it cannot survive."""
         starts = []
         for slot in slots:
             state = self._slots[slot]
+            if (problem := state.group.deadly.get(state.episode.episode_id)) is not None:
+                self._finish(slot, "crashed", problem)
+                continue
             boundary = start_boundary(state.group, state.place, state.is_fresh, self._rules.forget)
             starts.append(self._describe(slot, boundary))
             state.is_fresh = False
@@ -179,9 +233,9 @@ class EpisodeLoop:
         try:
             with self._watch.measure(self._watch.agent, self._mask([start.slot for start in starts])):
                 self._agent.reset(starts)
-        except AgentUnreachableError:
+        except (AgentUnreachableError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as error:  # an agent that exits does not end the run
             self._handle_agent_error(error)
 
     def _step(self) -> None:
@@ -190,13 +244,17 @@ class EpisodeLoop:
             observations = self._batch.observations  # a scene that cannot show them is not the agent's fault
         try:
             with self._watch.measure(self._watch.agent, self._active):
-                chosen = self._agent.act(observations, self._active.copy())
-        except AgentUnreachableError:
+                told = self._active.copy()  # not those on whose way to an episode the agent was replaced
+                told[[slot for slot in np.flatnonzero(self._led) if self._slots[int(slot)].is_fresh]] = False
+                idle = self._benchmark.idle_actions(len(told))
+                chosen = self._agent.act(observations, told) if told.any() else idle
+            columns = len(self._benchmark.actions) if self._benchmark.is_continuous else None
+            actions = require_actions(chosen, len(self._active), columns)
+        except (AgentUnreachableError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as error:
             self._handle_agent_error(error)
             return
-        actions = require_actions(chosen, len(self._active), self._benchmark)
         self._end_illegal(actions)
         if not self._active.any():
             return
@@ -232,7 +290,7 @@ class EpisodeLoop:
                 taken = f"{self._watch.agent[slot]:.3f} s for {int(self._steps[slot]) + 1} actions"
                 self._finish(int(slot), "timed_out", f"expected at most {limit:g} s, the agent took {taken}")
 
-    def _handle_agent_error(self, error: Exception) -> None:
+    def _handle_agent_error(self, error: BaseException) -> None:
         """Assign an exception of the agent to its episode; the agent is replaced by a fresh one."""
         if len(self._slots) == 1:
             (number, slot), *_ = self._slots.items()
@@ -244,8 +302,7 @@ class EpisodeLoop:
             self._suspects.extend(slot.group.after(slot.finished) for slot in self._slots.values())
             self._slots.clear()
             self._active[:] = self._led[:] = False
-        self._agent = self._benchmark.setup.make_agent()
-        self._agent.attach(self._batch)
+        self._agent = self._attach(self._benchmark.setup.make_agent())
 
     def _finish_leading(self, number: int) -> None:
         """Let the oracle lead the body in a slot to its next episode while no agent looks."""
@@ -277,7 +334,7 @@ class EpisodeLoop:
             del self._slots[number]
 
 
-def _status_of(error: Exception) -> Status:
+def _status_of(error: BaseException) -> Status:
     """How an episode ended whose agent raised `error`."""
     if isinstance(error, AgentTimeoutError):
         return "timed_out"

@@ -19,7 +19,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from navarena.core.errors import FileError
+from navarena.core.errors import FileError, StorageError
 from navarena.core.files import raise_storage_error
 from navarena.evaluation.lock import require_lock
 
@@ -241,7 +241,8 @@ def open_locked(path: Path) -> Iterator[int]:
         require_lock(descriptor, path)
         yield descriptor
     finally:
-        os.close(descriptor)
+        with suppress(OSError):  # an agent may have closed it
+            os.close(descriptor)
 
 
 class JournalWriter:
@@ -261,6 +262,7 @@ class JournalWriter:
         When the disk refuses, the file is cut back to what it was: StorageError, nothing half-written.
         """
         line = _ENCODER.encode(row) + b"\n"
+        self._require_kept()
         before = os.fstat(self._descriptor).st_size
         try:
             if os.write(self._descriptor, line) != len(line):
@@ -270,6 +272,16 @@ class JournalWriter:
             with suppress(OSError):  # a torn line is repaired when the run resumes
                 os.ftruncate(self._descriptor, before)
             raise_storage_error(self._path, error)
+
+    def _require_kept(self) -> None:
+        """Raise StorageError unless the open file is still the one at the path."""
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(self._descriptor), os.stat(self._path)):
+                return
+        raise StorageError(
+            f"expected to append to {self._path}, got a file that was removed, replaced, or closed by the "
+            "agent while the run went on; give the same command again"
+        )
 
 
 @contextmanager

@@ -48,12 +48,16 @@ def _try_lock(descriptor: int) -> bool:
 class FolderLock:
     """Holds `folder` for one run; a context manager.
 
+    Attributes:
+        was_abandoned: whether the last owner ended without leaving: killed, or by its own os._exit.
+
     Entering raises InputError when another run has it, StorageError when it cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / ".lock"
         self._descriptor: int | None = None
+        self.was_abandoned = False
 
     def __enter__(self) -> "FolderLock":
         try:
@@ -66,16 +70,21 @@ class FolderLock:
             os.close(self._descriptor)
             self._descriptor = None
             raise
+        self.was_abandoned = bool(os.read(self._descriptor, 1))
+        with contextlib.suppress(OSError):
+            os.write(self._descriptor, b"1")
         return self
 
     def release_folder(self) -> None:
         """Remove the folder that is held, if nothing but the lock lies in it."""
-        if [path.name for path in self._path.parent.iterdir()] == [self._path.name]:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            if [path.name for path in self._path.parent.iterdir()] == [self._path.name]:
                 self._path.unlink()
                 self._path.parent.rmdir()
 
     def __exit__(self, *_: object) -> None:
         if self._descriptor is not None:
-            os.close(self._descriptor)
+            with contextlib.suppress(OSError):  # an agent may have closed it
+                os.ftruncate(self._descriptor, 0)
+                os.close(self._descriptor)
             self._descriptor = None

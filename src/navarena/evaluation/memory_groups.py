@@ -1,7 +1,8 @@
 """Memory groups: episodes that one slot runs in their order, and where the agent's memory ends in them."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal, get_args
 
 from navarena.agents.agent import Boundary
@@ -21,10 +22,12 @@ class MemoryGroup:
     Attributes:
         episodes: of one scene.
         finished: ids of those that are journaled; they are run again only to rebuild the agent's memory.
+        deadly: id -> what happened, of those that ended the process of the agent; they are not run again.
     """
 
     episodes: tuple[Episode, ...]
     finished: frozenset[str] = frozenset()
+    deadly: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def left(self) -> tuple[Episode, ...]:
@@ -41,13 +44,19 @@ class MemoryGroup:
         return replace(self, finished=self.finished.union(finished))
 
 
-def make_groups(episodes: Sequence[Episode], finished: set[str], forget: Forget) -> list[MemoryGroup]:
+def make_groups(
+    episodes: Sequence[Episode],
+    finished: set[str],
+    forget: Forget,
+    deadly: Mapping[str, str] = MappingProxyType({}),
+) -> list[MemoryGroup]:
     """Groups that are left to run: tours, single episodes outside tours, or scenes if memory lasts for them.
 
     Args:
         episodes: in evaluation order.
         finished: ids of those that are journaled.
         forget: when the agent must forget.
+        deadly: see MemoryGroup.
     """
     by_key: dict[tuple[str, ...], list[Episode]] = {}
     for one in episodes:
@@ -56,7 +65,11 @@ def make_groups(episodes: Sequence[Episode], finished: set[str], forget: Forget)
             key = (one.scene_id, one.tour_id, "" if one.tour_id else one.episode_id)
         by_key.setdefault(key, []).append(one)
     groups = [
-        MemoryGroup(tuple(members), frozenset(finished.intersection(one.episode_id for one in members)))
+        MemoryGroup(
+            tuple(members),
+            frozenset(finished.intersection(one.episode_id for one in members)),
+            {one.episode_id: deadly[one.episode_id] for one in members if one.episode_id in deadly},
+        )
         for members in by_key.values()
     ]
     return [group for group in groups if group.left]

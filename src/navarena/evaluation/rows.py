@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool
 
-from navarena.core.errors import ActionError
+from navarena.core.errors import readable
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.journal import Row, Status, TourRecord, is_broken
@@ -110,24 +110,6 @@ def finite_or_none(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def require_actions(chosen: object, slots: int, benchmark: Benchmark) -> Actions:
-    """What an agent returned, a copy: (N,) int64, or (N, K) float64 of a continuous benchmark.
-
-    Raises ActionError for another shape or for numbers that are not integers: that is a
-    mistake of the program, not the failure of an episode.
-    """
-    array = np.asarray(chosen)
-    shape = (slots, len(benchmark.actions)) if benchmark.is_continuous else (slots,)
-    if array.shape != shape or array.dtype.kind not in ("iuf" if benchmark.is_continuous else "iu"):
-        kind = "rows of numbers" if benchmark.is_continuous else "integer actions"
-        unknown = " with NaN" if array.dtype.kind == "f" and np.isnan(array).any() else ""
-        raise ActionError(
-            f"expected the agent to return {slots} {kind}, shape {shape}, got shape "
-            f"{array.shape} of {array.dtype}{unknown}; mend its act()"
-        )
-    return array.astype(np.float64 if benchmark.is_continuous else np.int64)
-
-
 def find_legal(actions: Actions, benchmark: Benchmark) -> Bool[np.ndarray, "n"]:
     """(N,) bool: which of `actions` (N,) or (N, K) the rules know."""
     if benchmark.is_continuous:
@@ -141,7 +123,7 @@ def describe_legal(benchmark: Benchmark) -> str:
     return "numbers within [-1, 1]" if benchmark.is_continuous else f"an action from 0 to {last}"
 
 
-def format_traceback(error: Exception) -> str:
+def format_traceback(error: BaseException) -> str:
     """The traceback of what an agent raised, without the runner's own frame."""
     inner = error.__traceback__.tb_next if error.__traceback__ else None
-    return "".join(traceback.format_exception(type(error), error, inner))
+    return readable("".join(traceback.format_exception(type(error), error, inner)))

@@ -55,7 +55,7 @@ from navarena.evaluation.times import (
     write_times_table,
 )
 from navarena.evaluation.view_point_hash import hash_view_points
-from navarena.evaluation.workers import WorkerPool
+from navarena.evaluation.workers import PROCESS_ENDED, WorkerPool
 
 REPORT_NAME = "report.html"
 FAILURES_NAME = "failures.json"
@@ -85,6 +85,11 @@ class Evaluation:
     notices: tuple[str, ...]
     times: dict[str, float]
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether the agent broke every episode, so that the numbers say nothing of it."""
+        return all(row.failed for row in self.rows)
+
 
 class Run:
     """A run whose folder is ready and locked: what is finished, and what is left.
@@ -102,14 +107,20 @@ class Run:
         benchmark: Benchmark,
         folder: Path,
         record: RunRecord,
+        was_abandoned: bool = False,
     ) -> None:
         self.folder = folder
         self._settings, self._benchmark, self._record = settings, benchmark, record
         finished: set[str] = set()
+        self._deadly: dict[str, str] = {}
         self.notices: list[str] = []
         for path in journal_paths(folder):
             journal = repair_journal(path)
             finished.update(row.episode_id for row in journal.rows)
+            problems = {
+                row.episode_id: row.traceback or "" for row in journal.rows if row.status == "crashed"
+            }
+            self._deadly |= {name: text for name, text in problems.items() if text.startswith(PROCESS_ENDED)}
             if journal.torn:
                 self.notices.append(
                     f"{path}: dropped an incomplete last line ({journal.torn} bytes); its episode runs again"
@@ -117,6 +128,12 @@ class Run:
         self._finished = finished
         self.remaining = [episode for episode in benchmark.episodes if episode.episode_id not in finished]
         self.resumed = len(benchmark.episodes) - len(self.remaining)
+        self._is_supervised = was_abandoned and isinstance(settings.agent, str) and settings.ray is None
+        if was_abandoned and self.remaining:
+            self.notices.append(
+                "the process of the last command was killed, or ended by its agent, without a word"
+                + ("; what is left runs in a worker process" if self._is_supervised else "")
+            )
 
     def finish(self, on_row: Callable[[], object] = lambda: None) -> Evaluation:
         """Run what remains, check that nothing is missing or doubled, and write the results.
@@ -166,17 +183,17 @@ class Run:
 
     def _execute(self, on_row: Callable[[], object]) -> list[str]:
         settings = self._settings
-        groups = make_groups(self._benchmark.episodes, self._finished, settings.rules.forget)
+        groups = make_groups(self._benchmark.episodes, self._finished, settings.rules.forget, self._deadly)
         if settings.shuffle:
             groups = shuffle_groups(groups, settings.seed)
         workers = min(settings.workers or 1, len(groups))
         slots = count_slots(len(groups), workers, settings.batch_size)
         if settings.ray is not None:
             cluster = ClusterPool(settings.ray, self._benchmark, self.folder, workers, slots, settings.rules)
-            return cluster.run(groups, on_row)
-        if workers > 1:
+            return cluster.run(groups, on_row, self._mark_privileged)
+        if workers > 1 or self._is_supervised:
             pool = WorkerPool(self._benchmark, self.folder, workers, slots, settings.rules)
-            return pool.run(groups, on_row)
+            return pool.run(groups, on_row, self._mark_privileged)
         with (
             open_journal(journal_path(self.folder, 0)) as journal,
             open_times(times_path(self.folder, 0)) as times,
@@ -188,9 +205,17 @@ class Run:
                 journal,
                 lambda row: on_row(),
                 on_times=times.append,
+                on_privileged=self._mark_privileged,
             )
             loop.run(iter(groups))
         return []
+
+    def _mark_privileged(self, inputs: tuple[str, ...]) -> None:
+        """Let run.json say that the agent uses `inputs`, whatever it declared."""
+        known = tuple(dict.fromkeys((*self._record.privileged_inputs, *inputs)))
+        if not self._record.privileged or known != self._record.privileged_inputs:
+            self._record = replace_fields(self._record, privileged=True, privileged_inputs=known)
+            write_record(self.folder, self._record)
 
 
 @contextlib.contextmanager
@@ -246,7 +271,7 @@ def open_run(
         else:
             write_record(folder, record)
         try:
-            yield Run(settings, benchmark, folder, record)
+            yield Run(settings, benchmark, folder, record, lock.was_abandoned)
         except NavarenaError:
             if not any(path.stat().st_size for path in journal_paths(folder)):
                 clear_run(folder)

@@ -111,6 +111,8 @@ class EvaluationSettings:
         if isinstance(self.corrupt, str):
             raise InputError(f'expected a tuple of corruptions, got {self.corrupt!r}; write ("NAME",)')
         object.__setattr__(self, "corrupt", tuple(self.corrupt))
+        if self.out is not None:  # an agent may change the working directory
+            object.__setattr__(self, "out", Path(self.out).absolute())
         for name in ("episodes", "calibration_steps", "episode_steps", "workers", "batch_size"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -148,12 +150,13 @@ class EvaluationSettings:
     def folder(self, identity: Identity) -> Path:
         """Where the run lives: `out`, else a folder that the same command finds again."""
         if self.out is not None:
-            return Path(self.out)
+            return self.out
         limits = [] if self.episode_seconds is None else [self.episode_seconds]
         decided = json.dumps([str(identity), self.agent_name, self.seed, *limits]).encode()
         short = hashlib.sha256(decided).hexdigest()[:8]
         words = (identity.protocol, self.agent_name, identity.split, short)
-        return RUNS_FOLDER / "-".join(re.sub(r"[^A-Za-z0-9_.-]+", ".", word) for word in words)
+        name = "-".join(re.sub(r"[^A-Za-z0-9_.-]+", ".", word) for word in words)
+        return (RUNS_FOLDER / name).absolute()
 
 
 @dataclass(frozen=True)

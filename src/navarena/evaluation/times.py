@@ -9,7 +9,7 @@ equally.
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -96,8 +96,11 @@ def open_times(path: Path) -> Iterator[TimesWriter]:
         file = path.open("ab")
     except OSError as error:
         raise_storage_error(path, error)
-    with file:
+    try:
         yield TimesWriter(file, path)
+    finally:
+        with suppress(OSError):  # an agent may have closed it
+            file.close()
 
 
 def read_times(folder: Path) -> dict[str, EpisodeTimes]:

@@ -2,13 +2,19 @@
 
     worker -> driver    MORE   a slot is free: another share, if there is one now
                         IDLE   nothing is running: a share, or None for the end
+                        (STARTED, ids)      these episodes run
                         (ROW, episode id)   that episode is in the journal
+                        (PRIVILEGED, inputs)    what the agent uses beside the protocol's observations
                         (FAILED, error)     the worker cannot go on
     driver -> worker    a list of groups of episodes, or None
 
 The driver remembers which episodes each worker holds. When a worker dies, its journal says
 what it finished, and the rest goes to the workers that are left. A worker whose driver dies
 ends before its next step.
+
+A worker that ends by itself (not killed from outside) while episodes run has an agent that ends processes.
+Another takes its place, and those episodes run again, each alone; one that ends its worker then, too, is a
+failure of the agent: it gets a row and is not run again.
 """
 
 import contextlib
@@ -16,6 +22,7 @@ import multiprocessing
 import os
 import signal
 import traceback
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -35,6 +42,13 @@ from navarena.evaluation.shares import ShareQueue
 from navarena.evaluation.times import open_times, times_path
 
 MORE, IDLE, ROW, FAILED = "more", "idle", "row", "failed"
+STARTED, PRIVILEGED = "started", "privileged"
+
+PROCESS_ENDED = "the process of the agent ended"
+"""How the problem begins of an episode that ended its process twice."""
+
+_FROM_OUTSIDE = (-9, -15, -2)  # SIGKILL, SIGTERM, SIGINT
+"""Exit codes of workers that were killed from outside, as far as can be told."""
 
 STOP_SECONDS = 5.0
 
@@ -94,15 +108,18 @@ def _work(connection: Connection, order: WorkOrder) -> None:
                 require_driver,
                 order.threads,
                 times.append,
+                lambda inputs: connection.send((PRIVILEGED, inputs)),
+                lambda ids: connection.send((STARTED, ids)),
             )
             while (share := ask(IDLE)) is not None:
                 loop.run(chain(share, more()))
     except (_DriverGone, EOFError, BrokenPipeError, ConnectionResetError):
         return
-    except NavarenaError as error:
-        connection.send((FAILED, error))
-    except Exception:
-        connection.send((FAILED, RuntimeError(f"a worker failed:\n{traceback.format_exc()}")))
+    except Exception as error:
+        is_ours = isinstance(error, NavarenaError)
+        told = error if is_ours else RuntimeError(f"a worker failed:\n{traceback.format_exc()}")
+        with contextlib.suppress(OSError):  # an agent may have closed the connection
+            connection.send((FAILED, told))
 
 
 class _Worker:
@@ -111,7 +128,8 @@ class _Worker:
     def __init__(self, process: BaseProcess, order: WorkOrder) -> None:
         self.process, self.order = process, order
         self.held: dict[str, MemoryGroup] = {}
-        self.parked = False
+        self.running: set[str] = set()
+        self.parked = self.is_alone = False
 
     def take(self, share: Sequence[MemoryGroup]) -> None:
         """Remember what it was given, by episode."""
@@ -151,10 +169,17 @@ class WorkerPool:
         ]
         self._workers: dict[Connection, _Worker] = {}
         self._queue = ShareQueue((), workers)
+        self._suspects: deque[MemoryGroup] = deque()
+        self._ended: Counter[str] = Counter()
         self._deaths: list[str] = []
 
-    def run(self, groups: Sequence[MemoryGroup], on_row: Callable[[], object]) -> list[str]:
-        """Run all of `groups`; `on_row` is called for each finished one.
+    def run(
+        self,
+        groups: Sequence[MemoryGroup],
+        on_row: Callable[[], object],
+        on_privileged: Callable[[tuple[str, ...]], object] = lambda inputs: None,
+    ) -> list[str]:
+        """Run all of `groups`; `on_row` is called for each finished one, `on_privileged` as of EpisodeLoop.
 
         Returns a notice for each worker that died while others finished its work. Raises what
         a worker raised on purpose, RuntimeError for its defects, and CheckFailedError when no
@@ -166,10 +191,11 @@ class WorkerPool:
                 self._launch(order)
             while self._workers:
                 for connection in wait(list(self._workers)):
-                    self._listen(connection, on_row)  # type: ignore[arg-type]
+                    self._listen(connection, on_row, on_privileged)  # type: ignore[arg-type]
                 self._serve_parked()
         finally:
             self._stop()
+        self._queue.give_back(self._suspects)
         self._queue.require_empty(self._deaths)
         return self._deaths
 
@@ -180,7 +206,12 @@ class WorkerPool:
         theirs.close()
         self._workers[ours] = _Worker(process, order)
 
-    def _listen(self, connection: Connection, on_row: Callable[[], object]) -> None:
+    def _listen(
+        self,
+        connection: Connection,
+        on_row: Callable[[], object],
+        on_privileged: Callable[[tuple[str, ...]], object],
+    ) -> None:
         """Handle one message of a worker, or its end."""
         worker = self._workers[connection]
         try:
@@ -190,13 +221,16 @@ class WorkerPool:
             return
         if kind == ROW:
             worker.held.pop(content)
+            worker.running.discard(content)
             on_row()
+        elif kind == STARTED:
+            worker.running = set(content)
+        elif kind == PRIVILEGED:
+            on_privileged(content)
         elif kind == FAILED:
             raise content
-        elif self._queue:
-            self._give(connection, self._queue.take())
         elif kind == MORE:
-            self._give(connection, [])
+            self._give(connection, self._queue.take() if self._queue and not worker.is_alone else [])
         else:
             worker.parked = True
 
@@ -210,9 +244,12 @@ class WorkerPool:
     def _serve_parked(self) -> None:
         """Give work to idle workers; when all are idle and nothing is left, let them go."""
         idle = [connection for connection, worker in self._workers.items() if worker.parked]
-        finished = not self._queue and len(idle) == len(self._workers)
+        finished = not self._queue and not self._suspects and len(idle) == len(self._workers)
         for connection in idle:
-            if self._queue:
+            self._workers[connection].is_alone = bool(self._suspects)
+            if self._suspects:
+                self._give(connection, [self._suspects.popleft()])
+            elif self._queue:
                 self._give(connection, self._queue.take())
             elif finished:
                 self._give(connection, None)
@@ -227,8 +264,20 @@ class WorkerPool:
         for row in repair_journal(worker.order.journal).rows:
             if worker.held.pop(row.episode_id, None) is not None:
                 on_row()
-        self._deaths.append(f"worker {worker.order.journal.stem}: {_describe_exit(worker.process)}")
-        self._queue.give_back(worker.left())
+        end = _describe_exit(worker.process)
+        running = worker.running.intersection(worker.held)
+        self._deaths.append(f"worker {worker.order.journal.stem}: {end} ({', '.join(sorted(running))})")
+        if not running or worker.process.exitcode in _FROM_OUTSIDE:
+            self._queue.give_back(worker.left())
+            return
+        self._ended.update(running)
+        problem = f"{PROCESS_ENDED} twice in this episode: {end}; its actions are not known"
+        deadly = {name: problem for name in running if len(running) == 1 and self._ended[name] > 1}
+        left = [replace(group, deadly={**group.deadly, **deadly}) for group in worker.left()]
+        harmless = [group for group in left if running.isdisjoint(one.episode_id for one in group.left)]
+        self._suspects.extend(group for group in left if group not in harmless)
+        self._queue.give_back(harmless)
+        self._launch(worker.order)
 
     def _stop(self) -> None:
         """End whatever still runs."""

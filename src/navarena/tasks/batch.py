@@ -17,7 +17,7 @@ from navarena.metrics.trajectory import BodyRates, Trajectory
 from navarena.simulation.corruption import make_pipeline
 from navarena.simulation.observation_sources import find_sources
 from navarena.simulation.sensors.catalog import SENSORS
-from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
 from navarena.tasks.oracle_phases import OraclePhases
@@ -45,6 +45,7 @@ class NavigationBatch:
     Attributes:
         specs: name -> shape, type and bounds of each observation.
         simulator: the bodies.
+        privileged_sensors: names of those sensors that show what no body of a protocol measures.
     """
 
     def __init__(
@@ -64,7 +65,10 @@ class NavigationBatch:
         goals = {name: sensor for name, sensor in found.items() if sensor is not None}
         self._goal_sensors = list(goals.values())
         others = [name for name in self.sensors if name not in goals]
-        _require_known(task, others)
+        shown = {name: [sensor] for name, sensor in goals.items()} | _find_sensors(task, others)
+        self.privileged_sensors = tuple(
+            name for name in self.sensors if any(sensor.privileged for sensor in shown[name])
+        )
         self.state: TaskState = task.make_state(slots)
         for name, sensor in goals.items():
             require_state(self.state, sensor.state_type, task, f"the sensor {name!r}")
@@ -326,10 +330,12 @@ class NavigationBatch:
         return self.task.complete(track, self.state, slot)
 
 
-def _require_known(task: Task, names: Sequence[str]) -> None:
-    """Raise UnknownNameError, with the nearest of all sensors, for a name that none answers to."""
+def _find_sensors(task: Task, names: Sequence[str]) -> dict[str, list[Sensor]]:
+    """Name -> sensors of the body; raises UnknownNameError, with the nearest of all, where none answers."""
+    found = {}
     for name in names:
         try:
-            find_sources(task.embodiment, name, task.make_sensor)
+            found[name] = [one.sensor for one in find_sources(task.embodiment, name, task.make_sensor)]
         except UnknownNameError as error:
             raise unknown_name("sensor", name, [*SENSORS.names(), *GOAL_SENSORS.names()]) from error
+    return found

@@ -22,12 +22,10 @@ class IntrinsicMatrix(CameraSensor):
 
 
 class WorldFromCamera(CameraSensor):
-    """(4, 4) float32 rigid transform: world metres from the camera's (right, up, backward, 1).
-
-    Privileged: it holds the true pose in the world.
-    """
+    """(4, 4) float32 rigid transform: world metres from the camera's (right, up, backward, 1)."""
 
     name = "world_from_camera"
+    privileged = True
 
     def spec(self, camera: Camera) -> ObservationSpec:
         return ObservationSpec((4, 4), np.float32, -FAR, FAR, "metres")

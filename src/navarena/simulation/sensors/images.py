@@ -91,6 +91,7 @@ class Semantic(_Ids):
     """(H, W, 1) int32 category ids: index into Scene.categories plus 1; 0 is nothing."""
 
     name = "semantic"
+    privileged = True
     channel = "semantic"
 
 
@@ -98,4 +99,5 @@ class Instance(_Ids):
     """(H, W, 1) int32 object ids (SceneObject.object_id); 0 is nothing."""
 
     name = "instance"
+    privileged = True
     channel = "instance"

@@ -94,12 +94,10 @@ class Odometry(BodySensor):
 
 
 class Heading(BodySensor):
-    """(1,) float32 radians within [-pi, pi]: yaw in the world, 0 along -z, growing to the left.
-
-    Privileged: it is always true.
-    """
+    """(1,) float32 radians within [-pi, pi]: true yaw in the world, 0 along -z, growing to the left."""
 
     name = "heading"
+    privileged = True
 
     def spec(self) -> ObservationSpec:
         return Compass().spec()
@@ -109,9 +107,10 @@ class Heading(BodySensor):
 
 
 class Position(BodySensor):
-    """(3,) float32 metres: the foot point in the world frame (privileged)."""
+    """(3,) float32 metres: the foot point in the world frame."""
 
     name = "position"
+    privileged = True
 
     def spec(self) -> ObservationSpec:
         return ObservationSpec((3,), np.float32, -FAR, FAR, "metres")

@@ -5,6 +5,7 @@ A sensor holds settings only, so one object serves any number of simulators.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -55,9 +56,12 @@ class Sensor(ABC):
 
     Attributes:
         name: its key among the observations (before a camera's prefix).
+        privileged: whether it shows what no body of a protocol measures, such as true labels or the true
+            pose; a run whose agent asks for it is marked.
     """
 
     name: str
+    privileged: ClassVar[bool] = False
 
 
 class BodySensor(Sensor):

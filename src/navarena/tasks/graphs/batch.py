@@ -36,7 +36,10 @@ class GraphBatch:
     Attributes:
         state: of the bodies.
         specs: name -> shape, type and bounds of each observation.
+        privileged_sensors: names of those sensors that show what no body measures: none on graphs.
     """
+
+    privileged_sensors: tuple[str, ...] = ()
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ class KnownOccupancyMap(OccupancyMapSensor):
     lifetime: str = "known"
 
     name = "occupancy_map_known"
+    privileged = True
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ class OracleMap(GoalSensor[MultiOnState]):
 
     name = "oracle_map"
     state_type = MultiOnState
+    privileged = True
     first_class: ClassVar[int] = 1
     least: ClassVar[int] = 0
 

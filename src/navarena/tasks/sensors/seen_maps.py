@@ -145,6 +145,7 @@ class SemanticMapSensor(GoalSensor):
     lifetime: str = "episodic"
 
     name = "semantic_map"
+    privileged = True
     channels: ClassVar[tuple[str, ...]] = ("depth", "semantic")
 
     def __post_init__(self) -> None:

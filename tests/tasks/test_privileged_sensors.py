@@ -1,0 +1,71 @@
+"""Sensors that show what no body measures are known, and mark the run of whoever asks for them."""
+
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from navarena.agents import Agent
+from navarena.evaluation import EvaluationSettings, evaluate
+from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.identity import Identity
+from navarena.simulation.sensors import SENSORS
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.sensors import GOAL_SENSORS
+from tasks.small import AHEAD, LEFT, SmallPointNav, make_cache
+
+PRIVILEGED = {
+    *("heading", "instance", "occupancy_map_known", "oracle_ego_map", "oracle_ego_map_code", "oracle_map"),
+    *("position", "semantic", "semantic_map", "semantic_map_iterative", "semantic_map_known"),
+    "world_from_camera",
+}
+
+
+def test_the_registries_say_which_are_privileged():
+    known = {name: registry.get(name) for registry in (SENSORS, GOAL_SENSORS) for name in registry.names()}
+    assert {name for name, sensor in known.items() if sensor.privileged} == PRIVILEGED
+
+
+def test_a_batch_names_them():
+    batch = NavigationBatch(SmallPointNav(), 1, 1, ("gps", "instance", "semantic_map", "rgb"), make_cache())
+    assert batch.privileged_sensors == ("instance", "semantic_map")
+
+
+class Liar(Agent):
+    """Asks for the true pose only when it is made, and says that it is honest."""
+
+    privileged = False
+
+    def __init__(self):
+        self.sensors = self.wanted
+
+    def reset(self, starts):
+        pass
+
+    def act(self, observations, active):
+        return np.zeros(len(active), np.int64)
+
+
+@dataclass(frozen=True)
+class Setup:
+    wanted: tuple[str, ...]
+
+    def make_batch(self, slots, sensors, threads):
+        return NavigationBatch(SmallPointNav(), slots, 1, sensors, make_cache())
+
+    def make_agent(self):
+        return type("Liar", (Liar,), {"wanted": self.wanted})()
+
+
+@pytest.mark.parametrize(("wanted", "inputs"), [(("gps", "position"), ["position"]), (("gps",), [])])
+def test_asking_for_one_marks_the_run(tmp_path, wanted, inputs):
+    task = SmallPointNav()
+    identity = Identity("pointnav-v1", "drawn", "mini", "0" * 16)
+    benchmark = Benchmark(identity, (AHEAD, LEFT), task.actions, ("success",), Setup(wanted))
+    settings = EvaluationSettings("pointnav-v1", out=tmp_path)
+    record = evaluate(settings, benchmark).record
+    assert (record.privileged, list(record.privileged_inputs)) == (bool(inputs), inputs)
+    assert json.loads((tmp_path / "run.json").read_text())["privileged_inputs"] == inputs
+    again = evaluate(replace(settings, seed=0), benchmark).record  # what is finished keeps its mark
+    assert again.privileged == bool(inputs)
