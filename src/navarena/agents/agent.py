@@ -96,7 +96,8 @@ class Agent(ABC):
     def attach(self, batch: Any) -> None:  # noqa: B027 - a hook: most agents need none
         """Called once before the first reset; a privileged agent keeps `batch` to read its state.
 
-        It is a NavigationBatch, or a GraphBatch on navigation graphs.
+        It is a NavigationBatch, or a GraphBatch on navigation graphs. The run of an agent that
+        declares nothing and reads from it is marked as privileged.
         """
 
     @abstractmethod

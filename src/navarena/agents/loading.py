@@ -200,7 +200,7 @@ def _sensors_of(name: str, agent: StandardAgent) -> tuple[str, ...]:
         return tuple(typed.split(","))
     if "?" in name:
         raise InputError(f"expected {_SENSORS_MARK}rgb,depth,... behind an agent, got {name!r}")
-    return tuple(getattr(agent, "sensors", ()))
+    return read_declaration(agent).sensors
 
 
 def _require_unprivileged(name: str, declaration: Declaration) -> None:
