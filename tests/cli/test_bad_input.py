@@ -1,8 +1,13 @@
 """Bad input: one clear line on stderr, exit code 2, and nothing half-written."""
 
+import base64
+import gzip
 import json
+import math
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from navarena.cli.main import main
@@ -177,3 +182,142 @@ def test_files_of_graphs_are_refused_in_houses(flag, message, tmp_path, capsys):
     assert main([*run, flag, str(tmp_path / "x")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def episode_text(**changes: object) -> str:
+    """An episode file of Habitat's PointNav, with other values for fields of its episode."""
+    episode = {
+        "episode_id": "0",
+        "scene_id": "a.glb",
+        "start_position": [0, 0, 0],
+        "start_rotation": [0, 0, 0, 1],
+        "goals": [{"position": [1, 0, 2.5], "radius": 0.2}],
+    }
+    return json.dumps({"episodes": [episode | changes]})
+
+
+def goal(**changes: object) -> list[dict[str, object]]:
+    return [{"position": [1, 0, 2.5], "radius": 0.2} | changes]
+
+
+EPISODE_ERRORS: dict[str, tuple[bytes, str]] = {
+    "latin.json": (episode_text().encode().replace(b"a.glb", b"\xe4.glb"), "utf-8"),
+    "latin.json.gz": (gzip.compress(b'{"format": "navarena-episodes-v1", "name": "\xe4"}'), "utf-8"),
+    "nested.json": (b"[" * 3000 + b"]" * 3000, "damaged or of another kind"),
+    "inside.json": (episode_text(info={"a": 0}).encode().replace(b'"a": 0', b'"a":' * 3000), "damaged"),
+    "huge.json": (episode_text(start_position=[0, 10**400, 0]).encode(), "start_position[1]: expected"),
+    "far.json": (episode_text(start_position=[0, 1e308, 0]).encode(), "start_position[1]: expected"),
+    "turned.json": (episode_text(start_rotation=[0, 2**64, 0, 1]).encode(), "start_rotation[1]: expected"),
+    "negative.json": (episode_text(goals=goal(radius=-1)).encode(), "goals[0].radius: expected"),
+    "wide.json": (episode_text(goals=goal(radius=1e9)).encode(), "goals[0].radius: expected"),
+    "bomb.json.gz": (gzip.compress(b"[" + b" " * (80 << 20)), "unpacks to more than 200 times"),
+}
+
+
+@pytest.mark.parametrize("name", EPISODE_ERRORS)
+def test_bad_episode_files(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content, message = EPISODE_ERRORS[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    line = refused(["episodes", "info", str(path)], capsys)
+    assert name in line and message in line
+
+
+def test_flipped_bits_of_archives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "one.json.gz"
+    data = gzip.compress(episode_text().encode())
+    for place in range(12, len(data) - 8, 7):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 16]) + data[place + 1 :])
+        assert "one.json.gz" in refused(["episodes", "info", str(path)], capsys)
+
+
+def gltf_text(**changes: object) -> str:
+    """A triangle as glTF, with other values at the top level."""
+    points = base64.b64encode(np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1]], "<f4").tobytes()).decode()
+    tree = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteOffset": 0, "byteLength": 36}],
+        "buffers": [{"byteLength": 36, "uri": f"data:application/octet-stream;base64,{points}"}],
+    }
+    return json.dumps(tree | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"buffers": 3}, "glTF"),
+        ({"buffers": ["x"]}, "glTF"),
+        ({"images": {"uri": 5}}, "glTF"),
+        ({"nodes": [{"mesh": 0, "matrix": [math.nan] * 16}]}, "'matrix' of node 0"),
+        ({"nodes": [{"mesh": 0, "rotation": [0, 2.0**64, 0, 1]}]}, "'rotation' of node 0"),
+        ({"nodes": [{"mesh": 0, "translation": [0, 1e308, 0]}]}, "'translation' of node 0"),
+    ],
+)
+def test_bad_gltf(
+    changes: dict[str, object], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "one.gltf"
+    path.write_text(gltf_text(**changes))
+    line = refused(["scene", "info", str(path)], capsys).lower()
+    assert "one.gltf" in line and message.lower() in line
+
+
+def test_meshes_out_of_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mesh.obj"
+    path.write_text("v 0 0 0\nv 1e8 0 0\nv 0 0 1\nf 1 2 3\n")
+    assert "coordinates within 1,000,000 m" in refused(["scene", "info", str(path)], capsys)
+    ring = "".join(f"v {math.cos(k)} 0 {math.sin(k)}\n" for k in range(300))
+    corners = " ".join(str(1 + k % 300) for k in range(300_000))
+    path.write_text(f"{ring}f {corners}\n")
+    began = time.perf_counter()
+    line = refused(["scene", "info", str(path)], capsys)
+    assert "at most 4096 corners in a face, got 300000 in line 301" in line
+    assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["scene", "info", "x" * 3000 + ".obj"],
+        ["episodes", "info", "x" * 3000 + ".json"],
+        ["replay", "x" * 3000],
+        ["evaluate", "pointnav-v1", "--dataset", "x" * 3000],
+    ],
+)
+def test_paths_that_are_too_long(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "too long" in refused(arguments, capsys)
+
+
+@pytest.mark.parametrize("address", ["http://localhost:99999", "http://localhost:x", "http://[::1:80"])
+def test_addresses_of_no_agent(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    line = refused(["evaluate", "pointnav-v1", "--agent", address], capsys)
+    assert "expected an agent's address as http://host:port" in line
+
+
+@pytest.mark.parametrize("name", ["file", "file/below", "x" * 3000])
+def test_a_cache_that_cannot_be(
+    name: str, tmp_path: Path, dungeon_folder: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("NAVARENA_CACHE", str(tmp_path / name))
+    line = refused(["scene", "info", str(dungeon_folder / "dungeon.obj")], capsys)
+    assert "NAVARENA_CACHE" in line or "too long" in line
+
+
+def test_metrics_that_no_row_has(
+    dungeon_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, mesh = tmp_path / "run", str(dungeon_folder / "dungeon.obj")
+    common = ["evaluate", "pointnav-v1", "--dataset", mesh, "--episodes", "2", "--agent", "forward"]
+    assert main([*common, "--out", str(run)]) == 0
+    capsys.readouterr()
+    record = json.loads((run / "run.json").read_text())
+    record["metrics"] = [*record["metrics"], "sdtw"]
+    (run / "run.json").write_text(json.dumps(record))
+    assert "sdtw" in refused(["compare", str(run), str(run)], capsys)

@@ -31,7 +31,7 @@ EVALUATE_KEYS = {
     "variance",
 }
 METRIC_KEYS = {"title", "unit", "better", "mean", "low", "high", "n", "infinite", "method"}
-REPLAY_KEYS = {"identity", "agent", "episodes", "exact", "equal", "differences"}
+REPLAY_KEYS = {"identity", "agent", "declared", "episodes", "exact", "equal", "differences"}
 DIFFERENCE_KEYS = {"episode_id", "name", "logged", "replayed"}
 
 
@@ -144,9 +144,9 @@ def test_replay_fails_loudly(capsys):
     assert evaluate("--agent", "Walker", "--out", "run") == 0
     journal = Path("run/journal-0.jsonl")
     lines = journal.read_text().splitlines()
-    row = json.loads(lines[3])
+    row = json.loads(lines[4])
     row["metrics"]["spl"] = 0.987
-    lines[3] = json.dumps(row)
+    lines[4] = json.dumps(row)
     journal.write_text("\n".join(lines) + "\n")
     capsys.readouterr()
     assert main(["replay", "run", "--json"]) == 1

@@ -4,7 +4,6 @@ import errno
 import os
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from navarena.core.errors import FileError, InputError, StorageError
 from navarena.evaluation.journal import (
     Row,
+    encode_rows,
     journal_path,
     journal_paths,
     open_journal,
@@ -56,7 +56,7 @@ def test_rows_come_back_as_they_were(tmp_path):
     assert journal.rows[0].metric("distance_to_goal") == 0.1 + 0.2
     assert journal.rows[2].metric("distance_to_goal") == float("inf")
     assert [row.failed for row in journal.rows] == [False, True, False]
-    assert path.read_bytes().count(b"\n") == 3
+    assert path.read_bytes().count(b"\n") == 4, "a header, and a line for each row"
 
 
 def test_rows_of_several_journals_are_sorted(tmp_path):
@@ -73,11 +73,13 @@ def test_rows_of_several_journals_are_sorted(tmp_path):
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_any_cut_leaves_a_prefix(data):
-    whole = b"".join(msgspec.json.encode(make_row(k, actions=[k] * k)) + b"\n" for k in range(5))
+    whole = encode_rows([make_row(k, actions=[k] * k) for k in range(5)], "f" * 32)
     cut = data.draw(st.integers(0, len(whole)))
     journal = parse_journal(Path("journal-0.jsonl"), whole[:cut])
-    assert [row.episode_id for row in journal.rows] == [f"e{k}" for k in range(whole[:cut].count(b"\n"))]
-    assert whole[: cut - journal.torn] == b"".join(msgspec.json.encode(row) + b"\n" for row in journal.rows)
+    lines = whole[:cut].count(b"\n")
+    assert [row.episode_id for row in journal.rows] == [f"e{k}" for k in range(lines - 1)]
+    assert (journal.run, journal.broken) == ("f" * 32 if lines else "", ())
+    assert not lines or whole[: cut - journal.torn] == encode_rows(journal.rows, journal.run)
 
 
 @pytest.mark.parametrize("cut", [1, 5, 60])
@@ -85,14 +87,14 @@ def test_a_torn_last_line_is_dropped_and_the_file_repaired(tmp_path, cut):
     path = journal_path(tmp_path, 0)
     write(path, make_row(0), make_row(1))
     whole = path.read_bytes()
-    first_line = whole[: whole.index(b"\n") + 1]
+    first_lines = whole[: whole.rindex(b'{"chain"')]
     path.write_bytes(whole[:-cut])
-    torn = len(whole) - cut - len(first_line)
+    torn = len(whole) - cut - len(first_lines)
     assert read_journal(path).torn == torn
     assert path.read_bytes() == whole[:-cut]  # reading changes nothing
     journal = repair_journal(path)
     assert ([row.episode_id for row in journal.rows], journal.torn) == (["e0"], torn)
-    assert path.read_bytes() == first_line
+    assert path.read_bytes() == first_lines
     write(path, make_row(1))
     assert path.read_bytes() == whole
 
@@ -121,9 +123,9 @@ def test_a_damaged_line_is_an_error_naming_file_and_line(tmp_path, damage):
     path = journal_path(tmp_path, 3)
     write(path, make_row(0), make_row(1), make_row(2))
     lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(lines[0] + damage(lines[1]) + lines[2])
+    path.write_bytes(b"".join([*lines[:2], damage(lines[2]), lines[3]]))
     before = path.read_bytes()
-    with pytest.raises(FileError, match=r"journal-3\.jsonl, line 2, is damaged .* --fresh"):
+    with pytest.raises(FileError, match=r"journal-3\.jsonl, line 3, is damaged .* --fresh"):
         repair_journal(path)
     assert path.read_bytes() == before
 

@@ -3,6 +3,8 @@
 import errno
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -126,6 +128,36 @@ def test_open_packs_hold_no_file_descriptors_and_leave_no_mappings(tmp_path):
     np.testing.assert_array_equal(array, _sample()[0]["points"])
     with pytest.raises(ValueError, match="read-only|WRITEABLE"):
         array.flags.writeable = True
+
+
+def test_packs_are_replaced_and_never_changed(tmp_path):
+    """Whoever has a pack open keeps what it held, and nobody writes into it by mistake."""
+    path = tmp_path / "a.pack"
+    for length in (100, 100_000):  # read, and mapped
+        arrays, meta = _sample(length=length)
+        packs.write_pack(path, arrays, meta)
+        assert path.stat().st_mode & 0o777 == 0o444
+        opened, inode = packs.open_pack(path), path.stat().st_ino
+        packs.write_pack(path, *_sample(seed=1, length=length))
+        assert path.stat().st_ino != inode
+        np.testing.assert_array_equal(opened.arrays["points"], arrays["points"])
+
+
+CUT_OFF = """
+import os, sys
+from navarena.scenes.pack_file import open_pack
+pack = open_pack(sys.argv[1])
+os.chmod(sys.argv[1], 0o644)
+os.truncate(sys.argv[1], 0)
+print(int(pack.arrays["x"].sum()))
+"""
+
+
+def test_a_small_pack_that_is_cut_off_in_place_ends_nobody(tmp_path):
+    path = tmp_path / "a.pack"
+    packs.write_pack(path, {"x": np.arange(30_000)}, {})
+    done = subprocess.run([sys.executable, "-c", CUT_OFF, str(path)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"{sum(range(30_000))}\n"), done.stderr
 
 
 def test_load_or_build_builds_once_and_again_when_damaged(caplog):

@@ -98,10 +98,12 @@ class Connection:
         try:
             parts = urlsplit(address)
             host, port = parts.hostname, parts.port
-        except ValueError:  # such as a port above 65535
+        except ValueError:  # a port that is no number, or none of 16 bits
             host = port = None
         if not host or not port or parts.scheme != "http":
-            raise InputError(f"expected an agent's address as http://host:port, got {address!r}")
+            raise InputError(
+                f"expected an agent's address as http://host:port, ports up to 65535, got {address!r}"
+            )
         self.address = address
         self._http = _TimedHTTP(host, port, timeout=patience)
         weakref.finalize(self, self._http.close)

@@ -193,6 +193,8 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets other machines in")
     arguments = parser.parse_args()
     sys.path.insert(0, os.getcwd())
+    if not 0 <= arguments.port < 1 << 16:
+        parser.error(f"expected a port from 0 to 65535, got {arguments.port}")
     server = make_server(Host(load_maker(arguments.agent)), arguments.host, arguments.port)
     sys.stdout.write("http://{}:{}\n".format(*server.server_address[:2]))
     sys.stdout.flush()

@@ -16,6 +16,12 @@ from typing import Protocol, runtime_checkable
 from navarena.cli.console import Console
 from navarena.core.errors import InputError, NavarenaError
 
+REFUSALS = {
+    errno.ENOSPC: "no space left on the disk; free some space",
+    errno.ENAMETOOLONG: "expected a path that the system takes, got one that is too long",
+}
+"""What the system refuses wherever a path is looked at, in words for people."""
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
 
@@ -168,9 +174,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno == errno.EBADF:
             return _tell_closed(error)
-        if error.errno != errno.ENOSPC:
+        if error.errno not in REFUSALS:
             raise
-        print(f"error: no space left on the disk ({error.filename}); free some space", file=sys.stderr)
+        print(f"error: {REFUSALS[error.errno]} ({str(error.filename)[:200]})", file=sys.stderr)
         return NavarenaError.exit_code
 
 

@@ -4,14 +4,46 @@ import errno
 import os
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from navarena.core.errors import FileError, StorageError
+import msgspec
+
+from navarena.core.errors import FileError, NavarenaError, StorageError
 
 CACHE_VARIABLE = "NAVARENA_CACHE"
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class FileLimits:
+    """Bounds of what is taken from files: real data stay far below, damaged and malicious files do not.
+
+    Attributes:
+        unpacked_ratio: bytes that one byte of an archive may become. Published episode files become 5 to 40
+            times as large; gzip allows 1,032.
+        unpacked_bytes: that any archive may become, however small it is.
+        number: largest size of what is measured: metres from the origin, degrees, components of rotations.
+            Beyond, float32 cannot tell places apart that are nearer than 6 cm; the largest scans measure
+            some hundred metres.
+        radius: metres, of a goal; published files have 0.2 to 3.
+        face_corners: of one polygon of a mesh. Its triangles are cut in quadratic time, and modelling
+            programs write a few hundred at most.
+    """
+
+    unpacked_ratio: int = 200
+    unpacked_bytes: int = 64 << 20
+    number: float = 1e6
+    radius: float = 100.0
+    face_corners: int = 4096
+
+
+LIMITS = FileLimits()
 
 
 def cache_folder() -> Path:
@@ -40,8 +72,8 @@ def raise_storage_error(path: Path, error: OSError) -> NoReturn:
 
 
 @contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends well.
+def atomic_path(path: Path, mode: int = 0o644) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place, with permissions `mode`, when the block ends well.
 
     The data are fsynced before the rename; on any error the temporary file is removed and
     `path` stays as it was. A refused write becomes StorageError.
@@ -56,7 +88,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
-        temporary.chmod(0o644)
+        temporary.chmod(mode)
         temporary.replace(path)
     except OSError as error:
         raise_storage_error(path, error)
@@ -72,19 +104,98 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def read_bytes(path: Path, kind: str) -> bytes:
-    """The content of `path`, which should be a `kind` (such as "scene file").
+    """The content of `path`, which should be a `kind` (such as "scene file"), unpacked if it is gzipped.
 
-    Raises FileError when it is missing, a folder, unreadable or empty.
+    Raises FileError when it is missing, a folder, unreadable, empty, damaged, or unpacks to more than
+    LIMITS allows.
     """
     path = Path(path)
-    if not path.exists():
-        raise FileError(f"{kind} {path} does not exist; check the path")
-    if path.is_dir():
-        raise FileError(f"expected a {kind}, got the folder {path}")
     try:
+        if path.is_dir():
+            raise FileError(f"expected a {kind}, got the folder {path}")
         data = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"cannot read {kind} {path}: {error.strerror or error}") from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileError(f"{kind} {path} does not exist; check the path") from error
+    except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
+        raise FileError(f"cannot read {kind} {path}: {getattr(error, 'strerror', error)}") from error
     if not data:
         raise FileError(f"{kind} {path} is empty (0 bytes); copy or download it again")
-    return data
+    return unpack(data, f"{kind} {path}") if data[:2] == GZIP_MAGIC else data
+
+
+def unpack(data: bytes, name: str) -> bytes:
+    """The content of gzip `data`; raises FileError with `name` for damage, and beyond LIMITS."""
+    left = max(LIMITS.unpacked_bytes, LIMITS.unpacked_ratio * len(data))
+    pieces, rest = [], data
+    with translate_damage(name):
+        while rest:
+            stream = zlib.decompressobj(wbits=31)
+            piece = stream.decompress(rest, left + 1)
+            left -= len(piece)
+            if left < 0:
+                raise FileError(
+                    f"{name} unpacks to more than {LIMITS.unpacked_ratio} times its {len(data)} bytes; check "
+                    "where it is from, or unpack it yourself"
+                )
+            if not stream.eof:
+                raise EOFError("the end of the compressed data is missing")
+            pieces.append(piece)
+            rest = stream.unused_data.lstrip(b"\0")
+    return b"".join(pieces)
+
+
+def read_text(path: Path, kind: str) -> str:
+    """The UTF-8 text of `path`; raises FileError as `read_bytes` does, and for other text."""
+    data = read_bytes(path, kind)
+    with translate_damage(f"{kind} {path}"):
+        return data.decode("utf-8-sig")
+
+
+def read_json(path: Path, kind: str, content: Any = Any, remedy: str = "") -> Any:
+    """The JSON of `path` as a value of the type `content`; raises FileError as `read_bytes` does.
+
+    `remedy` says what to do about a damaged file.
+    """
+    return decode_json(read_bytes(path, kind), f"{kind} {path}", content, remedy)
+
+
+def decode_json(data: bytes | msgspec.Raw, name: str, content: Any = Any, remedy: str = "") -> Any:
+    """The JSON `data` as a value of the type `content`; raises FileError with `name` and `remedy`."""
+    with translate_damage(name, remedy):
+        return msgspec.json.decode(data, type=content)
+
+
+DAMAGE = (
+    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RecursionError, TypeError,
+    ValueError, msgspec.MsgspecError, zlib.error,
+)  # fmt: skip
+"""What decoders, and code that follows what a file says, raise for one that is damaged: text that is not
+UTF-8, numbers that no float holds, brackets nested too deeply, members of another type."""
+
+
+@contextmanager
+def translate_damage(name: str, remedy: str = "") -> Iterator[None]:
+    """Turn what a damaged file causes in the block into FileError; errors of ours pass through.
+
+    Args:
+        name: of the file.
+        remedy: what to do; to copy it again by default.
+    """
+    try:
+        yield
+    except NavarenaError:
+        raise
+    except DAMAGE as error:
+        raise describe_damage(name, error, remedy) from error
+
+
+MAX_QUOTED = 400
+"""Letters of a foreign message that are shown: some repeat the whole file."""
+
+
+def describe_damage(name: str, error: Exception, remedy: str = "") -> FileError:
+    """The error for a file called `name` whose reading raised `error`, with what to do."""
+    what = (str(error) or type(error).__name__)[:MAX_QUOTED]
+    return FileError(
+        f"{name} is damaged or of another kind ({what}); {remedy or 'copy or download it again'}"
+    )

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from navarena.core.errors import FileError, InputError
+from navarena.core.files import translate_damage
 from navarena.corruptions.normals import draw_normals
 from navarena.corruptions.one_by_one import EachDepth
 from navarena.corruptions.redwood_kernels import measure_depths
@@ -97,10 +98,8 @@ def load_table(path: Path) -> Float32[np.ndarray, "80 80 5"]:
 
     The published file holds its 80 rows of cells as rows of 80 x 5 numbers. Raises FileError.
     """
-    try:
+    with translate_damage(f"distortion table {path}"):
         table = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise FileError(f"cannot read the distortion table {path}: {error}") from error
     if not isinstance(table, np.ndarray) or table.shape not in (SHAPE, (SHAPE[0], SHAPE[1] * SHAPE[2])):
         shape = getattr(table, "shape", type(table).__name__)
         raise FileError(f"expected a distortion table of 80 x 80 x 5 or 80 x 400 in {path}, got {shape}")

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import read_bytes, write_atomic
+from navarena.core.files import read_bytes, translate_damage, write_atomic
 from navarena.core.seeding import scene_name
 from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
@@ -81,10 +81,9 @@ def write_list(dataset: EpisodeDataset, path: Path, words: Sequence[str] = ()) -
 
 def read_list(path: Path) -> EpisodeDataset:
     """Read what `write_list` wrote; raises FileError for a damaged file."""
-    try:
-        header, dataset = _decode(lzma.decompress(read_bytes(path, "episode list")))
-    except (lzma.LZMAError, EOFError, msgspec.MsgspecError, ValueError, LookupError) as error:
-        raise FileError(f"episode list {path} is damaged ({error}); install navarena again") from error
+    data = read_bytes(path, "episode list")
+    with translate_damage(f"episode list {path}", "install navarena again"):
+        header, dataset = _decode(lzma.decompress(data))
     if header.format != FORMAT or dataset.hash != header.hash:
         raise FileError(
             f"episode list {path}: expected format {FORMAT} and hash {header.hash}, got {header.format} and "

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import read_bytes, write_atomic
+from navarena.core.files import GZIP_MAGIC, read_json, translate_damage, write_atomic
 from navarena.episodes.episode import LATER_FIELDS, Episode
 from navarena.episodes.goals import Goal, ImageGoal, LifelongGoal, MultiGoal, ObjectGoal, decode_goal
 
@@ -117,7 +117,7 @@ def is_own_file(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             start = file.read(2)
-        with gzip.open(path) if start == b"\x1f\x8b" else path.open("rb") as text:
+        with gzip.open(path) if start == GZIP_MAGIC else path.open("rb") as text:
             return b'"format"' in text.read(64)
     except (OSError, EOFError, zlib.error):
         return True  # reading it will say what is wrong
@@ -125,26 +125,16 @@ def is_own_file(path: Path) -> bool:
 
 def load_episode_file(path: Path) -> EpisodeDataset:
     """Read what `save_episodes` wrote; raises FileError naming the file and the field."""
-    data = read_bytes(path, "episode file")
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError) as error:
-            raise FileError(f"episode file {path} is damaged ({error}); copy or make it again") from error
-    try:
-        header: Any = msgspec.json.decode(data)
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            got = header.get("format") if isinstance(header, dict) else type(header).__name__
-            raise FileError(
-                f"expected an episode file of format {FORMAT!r}, got {got!r} in {path}; "
-                "make one with: navarena episodes make"
-            )
-        stored = msgspec.convert(header, _StoredDataset, dec_hook=decode_goal)
-    except msgspec.MsgspecError as error:
+    remedy = "make it again with: navarena episodes make"
+    header = read_json(path, "episode file", remedy=remedy)
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        got = header.get("format") if isinstance(header, dict) else type(header).__name__
         raise FileError(
-            f"episode file {path}: {error}; it is damaged or of another kind, make it again with: "
-            "navarena episodes make"
-        ) from error
+            f"expected an episode file of format {FORMAT!r}, got {got!r} in {path}; "
+            "make one with: navarena episodes make"
+        )
+    with translate_damage(f"episode file {path}", remedy):
+        stored = msgspec.convert(header, _StoredDataset, dec_hook=decode_goal)
     dataset = EpisodeDataset(
         stored.protocol_id, stored.name, stored.split, stored.episodes, stored.seed, stored.dropped
     )

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from navarena.core.errors import FileError, InputError, unknown_name
-from navarena.core.files import read_bytes, write_atomic
+from navarena.core.files import read_json, write_atomic
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath
 from navarena.episodes.graph_episodes import check_path, end_to_start, require_graph_goal
@@ -118,12 +118,8 @@ def load_tours(path: Path) -> dict[str, dict[str, list[list[str]]]]:
     Raises FileError naming the file and the reason: damaged data, an empty tour, an id that
     occurs twice in a split.
     """
-    try:
-        raw = msgspec.json.decode(read_bytes(path, KIND), type=dict[str, dict[str, list[list[str | int]]]])
-    except msgspec.MsgspecError as error:
-        raise FileError(
-            f"{KIND} {path}: {error}; expected {{split: {{scan: [[instruction id, ...], ...]}}}}"
-        ) from error
+    layout = "expected {split: {scan: [[instruction id, ...], ...]}}"
+    raw = read_json(path, KIND, dict[str, dict[str, list[list[str | int]]]], layout)
     splits = {
         split: {scan: [[str(name) for name in tour] for tour in tours] for scan, tours in scans.items()}
         for split, scans in raw.items()

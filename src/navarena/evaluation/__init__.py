@@ -9,7 +9,7 @@ from navarena.evaluation.journal import GoalsRecord, Row, TourRecord, read_rows
 from navarena.evaluation.r2r_results import Answers, load_results, score_answers
 from navarena.evaluation.record import RunRecord, read_record
 from navarena.evaluation.repeats import repeat_settings, split_runs
-from navarena.evaluation.replay import Difference, Replay, execute_actions, replay_run
+from navarena.evaluation.replay import Replay, execute_actions, replay_run
 from navarena.evaluation.results import (
     MetricSummary,
     Summary,
@@ -21,6 +21,7 @@ from navarena.evaluation.robustness import Robustness, RobustnessRow, find_runs,
 from navarena.evaluation.runner import Evaluation, Run, evaluate, open_run
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.evaluation.tour_scores import TourScore, estimate_tours, score_tours
+from navarena.evaluation.verification import Difference, describe_declared
 
 __all__ = [
     "BREAKDOWNS",
@@ -31,6 +32,7 @@ __all__ = [
     "Comparison",
     "Contestant",
     "Difference",
+    "describe_declared",
     "Evaluation",
     "EvaluationSettings",
     "GoalsRecord",

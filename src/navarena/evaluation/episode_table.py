@@ -17,15 +17,22 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from navarena.core.errors import FileError
+from navarena.core.errors import FileError, InputError, describe_choices
 from navarena.core.files import atomic_path
 from navarena.evaluation.journal import Row
 
 
 def write_table(path: Path, rows: Sequence[Row], metrics: Sequence[str]) -> None:
     """Write `rows` to `path` in one step; equal rows give equal bytes. Raises StorageError."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
+
+    with atomic_path(path) as temporary:
+        pq.write_table(make_table(rows, metrics), temporary, compression="zstd")
+
+
+def make_table(rows: Sequence[Row], metrics: Sequence[str]) -> Any:
+    """The pyarrow.Table of `rows` with the columns above."""
+    import pyarrow as pa
 
     columns: dict[str, Any] = {
         "episode_id": pa.array([row.episode_id for row in rows], pa.string()),
@@ -56,8 +63,7 @@ def write_table(path: Path, rows: Sequence[Row], metrics: Sequence[str]) -> None
         actions = np.fromiter(chain.from_iterable(row.actions for row in rows), np.int32, int(ends[-1]))
         columns["actions"] = pa.ListArray.from_arrays(ends, actions)
     columns["error"] = pa.array([last_line(row.traceback) for row in rows], pa.string())
-    with atomic_path(path) as temporary:
-        pq.write_table(pa.table(columns), temporary, compression="zstd")
+    return pa.table(columns)
 
 
 def metric_columns(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Float[np.ndarray, "n"]]:
@@ -68,23 +74,36 @@ def metric_columns(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Float
     if not names:
         return {}
     pick = itemgetter(*names)
-    values = np.array([pick(row.metrics) for row in rows], np.float64).reshape(len(rows), len(names))
+    try:
+        picked = [pick(row.metrics) for row in rows]
+    except KeyError as error:
+        held = describe_choices({name for row in rows for name in row.metrics})
+        raise InputError(
+            f"expected the metric {error} in every row of the journals, got rows with {held}; run.json and "
+            "the journals are of different runs"
+        ) from error
+    values = np.array(picked, np.float64).reshape(len(rows), len(names))
     values[np.isnan(values)] = np.inf  # None becomes NaN, which no journal holds
     return {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(names)}
 
 
 def read_table(path: Path) -> list[dict[str, Any]]:
     """The rows of `path` as dictionaries; raises FileError when it is missing or damaged."""
+    rows: list[dict[str, Any]] = read_arrow_table(path).to_pylist()
+    return rows
+
+
+def read_arrow_table(path: Path) -> Any:
+    """The pyarrow.Table in `path`; raises FileError when it is missing or damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+        return pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
         raise FileError(
             f"episode table {path} is missing or damaged ({error}); run navarena evaluate again to derive it"
         ) from error
-    return rows
 
 
 def last_line(text: str | None) -> str | None:

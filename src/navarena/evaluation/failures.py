@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from navarena.core.errors import FileError, InputError
-from navarena.core.files import read_bytes, write_atomic
+from navarena.core.errors import InputError
+from navarena.core.files import read_json, write_atomic
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.journal import Row, read_rows
 from navarena.evaluation.record import RunRecord, read_record
@@ -114,12 +114,9 @@ def read_failures(folder: Path) -> dict[str, FailureClass] | None:
     path = folder / FAILURES_NAME
     if not path.exists():
         return None
-    try:
-        return msgspec.json.decode(read_bytes(path, "failure classes"), type=dict[str, FailureClass])
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FileError(
-            f"{path} is damaged ({error}); make it again with: navarena failures {folder}"
-        ) from error
+    remedy = f"make it again with: navarena failures {folder}"
+    classes: dict[str, FailureClass] = read_json(path, "failure classes", dict[str, FailureClass], remedy)
+    return classes
 
 
 def load_evaluation(folder: Path, benchmark: Benchmark | None = None) -> Evaluation:

@@ -24,6 +24,7 @@ from navarena.evaluation.record import (
     RunRecord,
     describe_hardware,
     describe_versions,
+    hash_record,
     write_record,
 )
 from navarena.evaluation.results import require_complete, summarize, write_results
@@ -138,6 +139,6 @@ def write_run(
             command=tuple(sys.argv),
             started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
-        write_atomic(journal_path(folder, 0), encode_rows(rows))
+        write_atomic(journal_path(folder, 0), encode_rows(rows, hash_record(record)))
         write_results(folder, rows, summarize(rows, identity, agent, results.metrics))
         write_record(folder, record)

@@ -1,27 +1,36 @@
 """The journal: one finished episode per line, on the disk before the next one begins.
 
-    DIR/journal-<worker>.jsonl      {"episode_id": ..., "actions": [...], "metrics": {...}, ...}
+    DIR/journal-<worker>.jsonl      {"journal": "navarena-journal-v1", "run": hash of run.json}
+                                    {"chain": ..., "episode_id": ..., "actions": [...], "metrics": {...}, ...}
+                                    ...
 
 Everything else in a run's folder derives from the journals. A line that a crash cut short
 is dropped when the run resumes; damage anywhere else is an error. Infinite numbers are
 written as null (JSON knows no infinity, and NaN never gets here).
+
+Each file is a hash chain of its own: `chain` is a hash over that of the line before (in the first row, that
+of run.json) and the rest of the line, so that a line that was edited, taken out, put in or moved is found by
+replay. Whoever edits a line can compute the chain anew; that is not found.
 """
 
 import errno
 import gc
+import hashlib
 import math
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 import msgspec
 
 from navarena.core.errors import FileError, StorageError
-from navarena.core.files import raise_storage_error
+from navarena.core.files import DAMAGE, describe_damage, raise_storage_error
 from navarena.evaluation.lock import require_lock
+from navarena.evaluation.record import hash_run
 
 Status = Literal["ok", "step_limit", "crashed", "timed_out", "illegal_action"]
 """How an episode ended: by the rules (STOP or their step limit), by the step limit of the evaluation, by an
@@ -126,17 +135,31 @@ class Journal:
         path: of the file.
         rows: its complete lines, in order.
         torn: bytes of an incomplete last line, 0 when there is none.
+        run: hash of the run.json that it belongs to, as its first line says; empty where it does not.
+        broken: indices of rows that do not follow the line before in the hash chain.
     """
 
     path: Path
     rows: tuple[Row, ...]
     torn: int
+    run: str = ""
+    broken: tuple[int, ...] = ()
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The first line of a journal: its format, and the hash of the run.json that it belongs to."""
+
+    journal: str = "navarena-journal-v1"
+    run: str
 
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Row)
-_REMEDY = "restore the file, delete that line to run its episode again, or start over with --fresh"
-_LineT = TypeVar("_LineT")
+_REMEDY = (
+    "restore the file, delete it from that line on to run those episodes again, or start over with --fresh"
+)
+_CHAIN = re.compile(rb'\{"chain":"([0-9a-f]+)",')
+_HEADER = b'{"journal":'
 
 
 def journal_path(folder: Path, worker: int) -> Path:
@@ -151,25 +174,38 @@ def journal_paths(folder: Path) -> list[Path]:
 
 def parse_journal(path: Path, data: bytes) -> Journal:
     """The rows in `data`, the content of `path`; FileError names file and line of any damage."""
-    rows, torn = parse_lines(path, data, _DECODER, _REMEDY)
-    return Journal(path, tuple(rows), torn)
-
-
-def parse_lines(
-    path: Path, data: bytes, decoder: msgspec.json.Decoder[_LineT], remedy: str
-) -> tuple[list[_LineT], int]:
-    """What the complete lines of `data`, the content of `path`, hold, and the size of an incomplete last one.
-
-    Raises FileError naming file, line and `remedy` for any other damage.
-    """
     *lines, tail = data.split(b"\n")
-    rows = []
+    rows: list[Row] = []
+    broken, run = [], ""
+    before = b""
     for number, line in enumerate(lines, start=1):
         try:
-            rows.append(decoder.decode(line))
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise FileError(f"{path}, line {number}, is damaged ({error}); {remedy}") from error
-    return rows, len(tail)
+            if number == 1 and line.startswith(_HEADER):
+                run = msgspec.json.decode(line, type=Header).run
+                before = run.encode()
+                continue
+            found = _CHAIN.match(line)
+            text = b"{" + line[found.end() :] if found else line
+            rows.append(_DECODER.decode(text))
+        except DAMAGE as error:
+            raise describe_damage(f"{path}, line {number},", error, _REMEDY) from error
+        chain = found[1] if found else b""
+        if chain != _next_in_chain(before, text):
+            broken.append(len(rows) - 1)
+        before = chain
+    return Journal(path, tuple(rows), len(tail), run, tuple(broken))
+
+
+def _next_in_chain(before: bytes, text: bytes) -> bytes:
+    """32 hex digits of SHA-256 over the hash `before` and the JSON `text` of a row."""
+    return hashlib.sha256(before + text).hexdigest()[:32].encode()
+
+
+def _chain_row(before: bytes, row: Row) -> tuple[bytes, bytes]:
+    """(hash, line) of `row` after the hash `before`."""
+    text = _ENCODER.encode(row)
+    chain = _next_in_chain(before, text)
+    return chain, b'{"chain":"' + chain + b'",' + text[1:] + b"\n"
 
 
 @contextmanager
@@ -211,9 +247,13 @@ def cut_torn_line(descriptor: int, path: Path, torn: int) -> None:
             raise_storage_error(path, error)
 
 
-def encode_rows(rows: Sequence[Row]) -> bytes:
-    """The bytes of a journal that holds `rows`."""
-    return b"".join(_ENCODER.encode(row) + b"\n" for row in rows)
+def encode_rows(rows: Sequence[Row], run: str) -> bytes:
+    """The bytes of a journal that holds `rows` and belongs to the run.json of hash `run`."""
+    before, lines = run.encode(), [_ENCODER.encode(Header(run=run)) + b"\n"]
+    for row in rows:
+        before, line = _chain_row(before, row)
+        lines.append(line)
+    return b"".join(lines)
 
 
 def read_rows(folder: Path) -> list[Row]:
@@ -250,19 +290,25 @@ class JournalWriter:
 
     Args:
         descriptor: open for appending and locked.
-        path: for messages.
+        path: of the file; it ends in a complete line.
+        run: hash of the run.json that it belongs to.
     """
 
-    def __init__(self, descriptor: int, path: Path) -> None:
+    def __init__(self, descriptor: int, path: Path, run: str) -> None:
         self._descriptor, self._path = descriptor, path
+        lines = path.read_bytes().splitlines()
+        found = _CHAIN.match(lines[-1]) if lines else None
+        self._before = found[1] if found else run.encode()
+        self._head = b"" if lines else _ENCODER.encode(Header(run=run)) + b"\n"
 
-    def append(self, row: msgspec.Struct) -> None:
-        """Write `row`, a Row or what another journal holds, as one line in one write, and fsync.
+    def append(self, row: Row) -> None:
+        """Write `row` as one line in one write, the first one with the header, and fsync.
 
         When the disk refuses, the file is cut back to what it was: StorageError, nothing half-written.
         """
-        line = _ENCODER.encode(row) + b"\n"
         self._require_kept()
+        chain, line = _chain_row(self._before, row)
+        line = self._head + line
         before = os.fstat(self._descriptor).st_size
         try:
             if os.write(self._descriptor, line) != len(line):
@@ -272,6 +318,7 @@ class JournalWriter:
             with suppress(OSError):  # a torn line is repaired when the run resumes
                 os.ftruncate(self._descriptor, before)
             raise_storage_error(self._path, error)
+        self._before, self._head = chain, b""
 
     def _require_kept(self) -> None:
         """Raise StorageError unless the open file is still the one at the path."""
@@ -286,10 +333,13 @@ class JournalWriter:
 
 @contextmanager
 def open_journal(path: Path) -> Iterator[JournalWriter]:
-    """A writer at the end of `path`, which no other process may write meanwhile (InputError)."""
+    """A writer at the end of `path`, which no other process may write meanwhile (InputError).
+
+    The journal is bound to the run.json beside it, where there is one.
+    """
     with open_locked(path) as descriptor:
         _sync_folder(path.parent)
-        yield JournalWriter(descriptor, path)
+        yield JournalWriter(descriptor, path, hash_run(path.parent))
 
 
 def _sync_folder(folder: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
+from navarena.core.files import DAMAGE
 from navarena.evaluation.journal import journal_paths
 from navarena.evaluation.times import EpisodeTimes, times_paths
 from navarena.metrics.statistics import wilson_interval
@@ -97,5 +98,5 @@ class RunMonitor:
 def _decode(lines: list[bytes], kind: type[Line]) -> Iterator[Line]:
     """The lines that are whole; whoever reads the results says what is wrong with others."""
     for line in lines:
-        with contextlib.suppress(msgspec.MsgspecError):
+        with contextlib.suppress(*DAMAGE):
             yield msgspec.json.decode(line, type=kind)

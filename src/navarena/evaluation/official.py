@@ -8,12 +8,10 @@ Where trajectories or lengths are kept, metrics are computed from them by our fo
 of itself is checked against them. What rests on the file's word alone is said; nothing of it can be replayed.
 """
 
-import gzip
 import hashlib
 import itertools
 import json
 import math
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +21,7 @@ import msgspec
 import numpy as np
 
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import read_bytes
+from navarena.core.files import read_bytes, translate_damage
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.journal import GoalsRecord, Row
 from navarena.evaluation.record import IMPORTED
@@ -317,11 +315,7 @@ def _compare(what: str, said: float | None, ours: float) -> list[str]:
 def decode(path: Path, kind: Any) -> Any:
     """The content of a .json or .json.gz file; raises FileError when it is missing, damaged or other."""
     data = read_bytes(path, "results file")
-    try:
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
+    with translate_damage(f"results file {path}"):
         # the reference code writes Infinity and NaN, which JSON does not know
         document = json.loads(data, parse_constant=lambda text: None)
         return msgspec.convert(document, kind, strict=False)
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise FileError(f"results file {path} is damaged or of another layout ({error})") from error

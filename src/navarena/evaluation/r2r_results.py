@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Int
 
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import read_bytes
+from navarena.core.files import read_json
 from navarena.episodes.episode import Episode
 from navarena.episodes.graph_episodes import require_graph_goal
 from navarena.evaluation.journal import Row
@@ -97,12 +97,8 @@ def load_results(
     repeated or unknown, an empty trajectory, one that begins elsewhere, a viewpoint that is not in the
     graph, a move along no edge.
     """
-    try:
-        answers = msgspec.json.decode(read_bytes(path, KIND), type=list[_Answer])
-    except msgspec.MsgspecError as error:
-        raise FileError(
-            f"{KIND} {path}: {error}; expected a list of {{instr_id, trajectory: [[viewpoint, ...], ...]}}"
-        ) from error
+    layout = "expected a list of {instr_id, trajectory: [[viewpoint, ...], ...]}"
+    answers: list[_Answer] = read_json(path, KIND, list[_Answer], layout)
     by_id: dict[str, _Answer] = {}
     for answer in answers:
         if answer.instr_id in by_id:

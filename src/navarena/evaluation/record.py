@@ -1,6 +1,7 @@
 """run.json: what a run is, written before its first episode and checked before it goes on."""
 
 import datetime
+import hashlib
 import os
 import platform
 import sys
@@ -13,7 +14,7 @@ import numpy as np
 
 import navarena
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import read_bytes, write_atomic
+from navarena.core.files import decode_json, read_bytes, write_atomic
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.settings import EvaluationSettings, Setting
 
@@ -134,6 +135,17 @@ def make_record(
     )
 
 
+def hash_record(record: RunRecord) -> str:
+    """32 hex digits of SHA-256 over `record` without the view points, which come at the end of a run."""
+    begun = msgspec.structs.replace(record, view_points=None)
+    return hashlib.sha256(msgspec.json.encode(begun, order="deterministic")).hexdigest()[:32]
+
+
+def hash_run(folder: Path) -> str:
+    """The hash of the run.json in `folder`; empty where there is none. Raises FileError for a damaged one."""
+    return hash_record(read_record(folder)) if (folder / FILE_NAME).exists() else ""
+
+
 def write_record(folder: Path, record: RunRecord) -> None:
     """Write run.json into `folder` in one step; raises StorageError."""
     write_atomic(folder / FILE_NAME, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
@@ -149,12 +161,8 @@ def read_record(folder: Path) -> RunRecord:
         )
     data = read_bytes(path, "run record")
     _require_format(path, data)
-    try:
-        record = msgspec.json.decode(data, type=RunRecord)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FileError(
-            f"run record {path} is damaged ({error}); restore it, or start over with --fresh"
-        ) from error
+    remedy = "restore it, or start over with --fresh"
+    record: RunRecord = decode_json(data, f"run record {path}", RunRecord, remedy)
     return record
 
 
@@ -165,8 +173,8 @@ class _Format(msgspec.Struct):
 def _require_format(path: Path, data: bytes) -> None:
     """Raise FileError for a run that another version of navarena wrote; damage is found by who reads on."""
     try:
-        found = msgspec.json.decode(data, type=_Format).format
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        found = decode_json(data, str(path), _Format).format
+    except FileError:
         return
     if found != FORMAT:
         raise FileError(

@@ -4,7 +4,6 @@ On the platform that recorded the run (system, machine and versions equal) every
 be equal; elsewhere whole numbers must be equal and distances within TOLERANCE.
 """
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,42 +23,22 @@ from navarena.evaluation.journal import (
     sort_rows,
 )
 from navarena.evaluation.record import IMPORTED, RunRecord, describe_hardware, describe_versions, read_record
-from navarena.evaluation.results import SUMMARY_NAME, encode_summary, require_complete, summarize
+from navarena.evaluation.results import require_complete
 from navarena.evaluation.rows import TourPlace, describe_legal, find_legal, make_row
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.evaluation.tour_scores import follows_in_tour, place_in_tour
-from navarena.metrics.tours import TourScoring
+from navarena.evaluation.verification import (
+    TOLERANCE,
+    Difference,
+    compare_files,
+    describe_value,
+    is_same,
+)
 from navarena.metrics.trajectory import Trajectory
 from navarena.tasks.task import Actions
 
-TOLERANCE = 1e-6
-"""Allowed difference of a float, absolute and relative, on another platform."""
-
 SLOTS = 32
 _LISTED = 10
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One number that did not come out again.
-
-    Attributes:
-        episode_id: of the episode; empty for the run as a whole.
-        name: of the metric or field.
-        logged, replayed: both values, as text.
-    """
-
-    episode_id: str
-    name: str
-    logged: str
-    replayed: str
-
-    def __str__(self) -> str:
-        if not self.episode_id:
-            return f"{self.name} is {self.logged}, not {self.replayed}"
-        return (
-            f"episode {self.episode_id}: {self.name} is {self.logged} in the log, {self.replayed} by replay"
-        )
 
 
 @dataclass(frozen=True)
@@ -127,7 +106,7 @@ def require_same_identity(record: RunRecord, benchmark: Benchmark) -> None:
 def replay_run(
     folder: Path, benchmark: Benchmark | None = None, on_episode: Callable[[], object] = lambda: None
 ) -> Replay:
-    """Re-execute every episode of the run in `folder`.
+    """Re-execute every episode of the run in `folder`, and compare its files with each other.
 
     Args:
         folder: of a finished run; it is read, never changed.
@@ -141,7 +120,8 @@ def replay_run(
     paths = journal_paths(folder)
     if not paths:
         raise FileError(f"{folder} holds no journal; run navarena evaluate first")
-    rows = sort_rows([row for path in paths for row in read_journal(path).rows])
+    journals = [read_journal(path) for path in paths]
+    rows = sort_rows([row for journal in journals for row in journal.rows])
     benchmark = benchmark or open_recorded_benchmark(record)
     require_same_identity(record, benchmark)
     require_complete(rows, record.identity, [episode.episode_id for episode in benchmark.episodes])
@@ -152,8 +132,7 @@ def replay_run(
     for row, episode, outcome in execute_actions(benchmark, pairs):
         differences.extend(compare_row(benchmark, row, episode, outcome, exact))
         on_episode()
-    if exact:
-        differences.extend(_compare_summary(folder, record, rows, benchmark.tour_scoring))
+    differences.extend(compare_files(folder, record, journals, rows, benchmark, exact))
     return Replay(folder, record, len(rows), exact, tuple(differences))
 
 
@@ -332,8 +311,8 @@ def compare_row(
     found = []
 
     def expect(name: str, logged: object, replayed: object) -> None:
-        if not _is_same(logged, replayed, exact):
-            found.append(Difference(row.episode_id, name, _show(logged), _show(replayed)))
+        if not is_same(logged, replayed, exact):
+            found.append(Difference(row.episode_id, name, describe_value(logged), describe_value(replayed)))
 
     expect("scene", row.scene_id, again.scene_id)
     if outcome.unused:
@@ -373,26 +352,3 @@ def _paired_goals(
         old, new = getattr(logged, name), getattr(replayed, name)
         yield f"number of {name}", len(old), len(new)
         yield from ((f"{name} {place}", *pair) for place, pair in enumerate(zip(old, new), start=1))
-
-
-def _is_same(logged: object, replayed: object, exact: bool) -> bool:
-    if exact or not (isinstance(logged, float) and isinstance(replayed, float)):
-        return logged == replayed
-    return math.isclose(logged, replayed, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-
-
-def _show(value: object) -> str:
-    return "infinite" if value is None else str(value)
-
-
-def _compare_summary(
-    folder: Path, record: RunRecord, rows: Sequence[Row], scoring: TourScoring | None
-) -> list[Difference]:
-    """Whether summary.json is what the journals give."""
-    path = folder / SUMMARY_NAME
-    if not path.exists():
-        return []
-    derived = encode_summary(summarize(rows, record.identity, record.agent, record.metrics, scoring))
-    if path.read_bytes() == derived:
-        return []
-    return [Difference("", SUMMARY_NAME, "changed", "what the journals give")]

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from jaxtyping import Float, Int
 
-from navarena.core.errors import CheckFailedError, FileError
-from navarena.core.files import read_bytes, write_atomic
+from navarena.core.errors import CheckFailedError
+from navarena.core.files import read_json, write_atomic
 from navarena.core.seeding import make_generator
 from navarena.evaluation.episode_table import metric_columns, write_table
 from navarena.evaluation.journal import Row
@@ -296,10 +296,6 @@ def write_results(folder: Path, rows: Sequence[Row], summary: Summary) -> None:
 
 def read_summary(folder: Path) -> Summary:
     """The summary.json of `folder`; raises FileError when it is missing or damaged."""
-    path = folder / SUMMARY_NAME
-    try:
-        return msgspec.json.decode(read_bytes(path, "summary"), type=Summary)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FileError(
-            f"summary {path} is damaged ({error}); run navarena evaluate again to derive it anew"
-        ) from error
+    remedy = "run navarena evaluate again to derive it anew"
+    summary: Summary = read_json(folder / SUMMARY_NAME, "summary", Summary, remedy)
+    return summary

@@ -27,7 +27,7 @@ from navarena.evaluation.memory_groups import make_groups, shuffle_groups
 from navarena.evaluation.record import (
     FILE_NAME,
     RunRecord,
-    describe_versions,
+    hash_record,
     make_record,
     read_record,
     require_same_run,
@@ -38,7 +38,6 @@ from navarena.evaluation.results import (
     SUMMARY_NAME,
     TABLE_NAME,
     Summary,
-    read_summary,
     require_complete,
     summarize,
     write_results,
@@ -116,6 +115,11 @@ class Run:
         self.notices: list[str] = []
         for path in journal_paths(folder):
             journal = repair_journal(path)
+            if journal.rows and journal.run != hash_record(record):
+                raise FileError(
+                    f"expected {path} to belong to the {FILE_NAME} beside it, got one of another hash: "
+                    "it was edited, or files of two runs were mixed; restore it, or start over with --fresh"
+                )
             finished.update(row.episode_id for row in journal.rows)
             problems = {
                 row.episode_id: row.traceback or "" for row in journal.rows if row.status == "crashed"
@@ -148,7 +152,7 @@ class Run:
         rows = read_rows(self.folder)
         identity = str(self._benchmark.identity)
         require_complete(rows, identity, [episode.episode_id for episode in self._benchmark.episodes])
-        summary = self._find_summary() or summarize(
+        summary = summarize(
             rows, identity, self._record.agent, self._benchmark.metrics, self._benchmark.tour_scoring
         )
         write_results(self.folder, rows, summary)
@@ -167,19 +171,6 @@ class Run:
             tuple(self.notices),
             sum_times(times),
         )
-
-    def _find_summary(self) -> Summary | None:
-        """What an earlier command has written of these rows with these versions; None to make it anew."""
-        path = self.folder / SUMMARY_NAME
-        is_other = self.remaining or self.notices or self._record.versions != describe_versions()
-        if is_other or not path.exists():
-            return None
-        youngest = max(one.stat().st_mtime_ns for one in journal_paths(self.folder))
-        if path.stat().st_mtime_ns <= youngest:
-            return None
-        with contextlib.suppress(FileError):
-            return read_summary(self.folder)
-        return None
 
     def _execute(self, on_row: Callable[[], object]) -> list[str]:
         settings = self._settings

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from navarena.core.errors import FileError
-from navarena.core.files import atomic_path, raise_storage_error
+from navarena.core.files import DAMAGE, atomic_path, raise_storage_error
 
 TABLE_NAME = "times.parquet"
 
@@ -112,11 +112,9 @@ def read_times(folder: Path) -> dict[str, EpisodeTimes]:
         except OSError as error:
             raise FileError(f"cannot read {path}: {error.strerror or error}") from error
         for line in lines:
-            try:
+            with suppress(*DAMAGE):
                 times = msgspec.json.decode(line, type=EpisodeTimes)
-            except msgspec.MsgspecError:
-                continue
-            found[times.episode_id] = times
+                found[times.episode_id] = times
     return found
 
 

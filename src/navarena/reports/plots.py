@@ -39,6 +39,7 @@ _LETTERS = 60
 
 _RC = {
     "svg.fonttype": "none",
+    "text.parse_math": False,  # names may hold dollar signs
     "font.size": 9,
     "axes.edgecolor": _LINE,
     "axes.labelcolor": _SOFT,

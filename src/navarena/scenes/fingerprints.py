@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from navarena.core.errors import FileError, StorageError
-from navarena.core.files import cache_folder, write_atomic
+from navarena.core.files import DAMAGE, cache_folder, write_atomic
 
 REMEMBERED_BYTES = 1 << 22
 """Smaller files are hashed each time: that takes a few milliseconds."""
@@ -68,5 +68,5 @@ def _note_path(path: Path) -> Path:
 def _read_note(note: Path) -> _Remembered | None:
     try:
         return msgspec.json.decode(note.read_bytes(), type=_Remembered)
-    except (OSError, msgspec.MsgspecError):
+    except DAMAGE:
         return None

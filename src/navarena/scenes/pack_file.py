@@ -8,7 +8,12 @@ Layout, all integers little-endian:
     data         the arrays, each at a multiple of ALIGNMENT bytes
 
 Opening maps the file read-only and shared, so that any number of processes use the same
-memory. It reads the header and compares block sums (at memory speed, at most CHECKED_BLOCKS
+memory; packs of up to SMALL bytes are read instead. Files are written read-only and replaced by
+new ones, never changed in place: whoever has an old one open keeps it. A mapped file that somebody
+cuts off in place all the same ends the processes that look at the missing part (SIGBUS), which no
+check on opening can prevent.
+
+Opening reads the header and compares block sums (at memory speed, at most CHECKED_BLOCKS
 of them, spread evenly), so truncation, a damaged header and damaged blocks are found before
 an array is used. `verify_pack` compares all of them.
 """
@@ -38,8 +43,9 @@ from navarena.core.files import atomic_path
 def map_file(path: Path) -> memoryview:
     """The bytes of `path`, mapped read-only and shared; the mapping ends with the last view of it.
 
-    It holds no file descriptor: Python's own `mmap` keeps one for every mapping (until 3.13), and a
-    training run over a thousand scenes with three packs each would use up what a process may have.
+    Files of up to SMALL bytes are read into memory instead. No file descriptor is held: Python's own `mmap`
+    keeps one for every mapping (until 3.13), and a training run over a thousand scenes with three packs each
+    would use up what a process may have.
 
     Raises OSError as `open` does, ValueError for an empty file.
     """
@@ -47,9 +53,24 @@ def map_file(path: Path) -> memoryview:
         length = os.fstat(file.fileno()).st_size
         if length == 0:
             raise ValueError("cannot map an empty file")
+        if length <= SMALL:
+            return _aligned(file.read())
         if sys.platform == "win32" or sys.version_info >= (3, 13):
             return _map_by_python(file.fileno())
         return _map_by_system(file.fileno(), length)
+
+
+SMALL = 1 << 18
+"""Bytes: reading 256 KiB takes about as long as mapping them, and nothing is left that another process could
+change."""
+
+
+def _aligned(data: bytes) -> memoryview:
+    """A read-only copy of `data` at an address that is a multiple of ALIGNMENT."""
+    room = np.zeros(len(data) + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    room[start : start + len(data)] = np.frombuffer(data, np.uint8)
+    return memoryview(room[start : start + len(data)]).toreadonly()
 
 
 def _map_by_python(descriptor: int) -> memoryview:
@@ -148,7 +169,7 @@ def write_pack(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, 
     sums = _block_sums(np.frombuffer(data, np.uint64)).tobytes()
     start = _data_start(len(header), len(sums))
     digest = hashlib.sha256(header + sums).digest()
-    with atomic_path(Path(path)) as temporary, temporary.open("wb") as file:
+    with atomic_path(Path(path), mode=0o444) as temporary, temporary.open("wb") as file:
         file.write(_PREAMBLE.pack(MAGIC, VERSION, len(header), len(data), start + len(data), digest))
         file.write(header + sums)
         file.write(bytes(start - file.tell()))

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from navarena.core.files import translate_damage
 from navarena.scenes.narrowing import (
     narrow_light,
     narrow_numbers,
@@ -68,9 +69,13 @@ def scene_to_arrays(scene: Scene) -> tuple[dict[str, np.ndarray], dict[str, Any]
 def scene_from_pack(pack: Pack) -> Scene:
     """The scene stored in `pack`; its arrays are read-only, those that were not narrowed the pack's own.
 
-    Raises FileError when it shows shared tiles of another version.
+    Raises FileError when it is damaged or shows shared tiles of another version.
     """
-    arrays, meta = pack.arrays, pack.meta
+    with translate_damage(f"pack {pack.path}", "run: navarena cache clear"):
+        return _read_scene(pack.arrays, pack.meta)
+
+
+def _read_scene(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Scene:
     triangles = widen_triangles(arrays)
     fields: dict[str, Any] = {"vertices": widen_vertices(arrays), "triangles": triangles}
     fields |= {name: widen_numbers(arrays[name]) for name in _NUMBERS}

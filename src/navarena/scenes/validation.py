@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import SceneError
+from navarena.core.files import LIMITS
 from navarena.scenes.scene import Scene
 
 
@@ -63,7 +64,8 @@ def _check_geometry(scene: Scene) -> None:
     count = len(scene.triangles)
     if count == 0:
         raise _fail(scene, "expected at least one triangle, got none; is it a point cloud?")
-    _require_rows(scene, "vertices", np.isfinite(scene.vertices), "finite coordinates in metres")
+    near = np.abs(scene.vertices) <= LIMITS.number
+    _require_rows(scene, "vertices", near, f"finite coordinates within {LIMITS.number:,.0f} m")
     known = (scene.triangles >= 0) & (scene.triangles < len(scene.vertices))
     _require_rows(scene, "triangles", known, f"vertex indices from 0 to {len(scene.vertices) - 1}")
     low, high = scene.vertices.min(0), scene.vertices.max(0)

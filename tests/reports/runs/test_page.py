@@ -257,3 +257,10 @@ def test_plots_escape_their_titles_and_take_the_colours_of_the_page():
 def test_plots_of_the_same_data_are_the_same():
     lines = [Line("A", (0.0, 1.0), (0.5, 0.6))]
     assert draw_lines("t", lines, "x", "y") == draw_lines("t", lines, "x", "y")
+
+
+def test_names_with_dollar_signs_are_letters():
+    """Names of categories come from files; matplotlib would take them for formulas."""
+    line = Line("a $\\frac{", (0.0, 1.0), (0.5, 0.6))
+    drawn = str(draw_lines("of $x^", [line, line], "$\\alpha$", "share"))
+    assert "a $\\frac{" in drawn and "$\\alpha$" in drawn

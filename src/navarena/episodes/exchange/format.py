@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Raw
 
 from navarena.core.errors import FileError, InputError, describe_choices
+from navarena.core.files import DAMAGE, decode_json, describe_damage, translate_damage
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.json_files import explain_bad_json, read_json_bytes, write_json_bytes
 from navarena.episodes.exchange.records import (
@@ -89,25 +90,26 @@ class Content:
         self.path = path
         data = read_json_bytes(path)
         self.is_list = data.lstrip()[:1] == b"["
-        try:
-            if self.is_list:
-                self.top: dict[str, Raw] = {}
-                self.episodes = msgspec.json.decode(data, type=list[Raw])
-                return
-            self.top = msgspec.json.decode(data, type=dict[str, Raw])
-            self.episodes = msgspec.json.decode(self.top.get("episodes", b"[]"), type=list[Raw])
-        except msgspec.ValidationError as error:
-            raise FileError(
-                f"expected a list of episodes, or an object that holds one, in {path}: {error}"
-            ) from error
-        except msgspec.DecodeError as error:
-            raise explain_bad_json(path, data, error) from error
+        with translate_damage(f"episode file {path}"):
+            try:
+                if self.is_list:
+                    self.top: dict[str, Raw] = {}
+                    self.episodes = msgspec.json.decode(data, type=list[Raw])
+                    return
+                self.top = msgspec.json.decode(data, type=dict[str, Raw])
+                self.episodes = msgspec.json.decode(self.top.get("episodes", b"[]"), type=list[Raw])
+            except msgspec.ValidationError as error:
+                raise FileError(
+                    f"expected a list of episodes, or an object that holds one, in {path}: {error}"
+                ) from error
+            except msgspec.DecodeError as error:
+                raise explain_bad_json(path, data, error) from error
 
     def first_episode(self) -> dict[str, Any]:
         """The fields of the first episode, empty without one; raises FileError when it is no object."""
         if not self.episodes:
             return {}
-        episode = msgspec.json.decode(self.episodes[0])
+        episode = decode_json(self.episodes[0], f"episode file {self.path}, episode 0")
         if not isinstance(episode, dict):
             raise FileError(
                 f"expected episodes that are JSON objects, got {type(episode).__name__} in {self.path}"
@@ -289,7 +291,7 @@ class OpenDocument:
         """Top-level fields in order; None in the place of episodes and goals."""
         large = {"episodes", self.format.goals_key}
         return {
-            key: None if key in large else msgspec.json.decode(text)
+            key: None if key in large else decode_json(text, f"episode file {self.path}, field {key}")
             for key, text in self._content.top.items()
         }
 
@@ -301,7 +303,7 @@ class OpenDocument:
         decoder = msgspec.json.Decoder(place)
         try:
             return tuple(getattr(decoder.decode(text), name) for text in self._content.episodes)
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, RecursionError):
             return tuple(str(getattr(record, name)) for record in self.records())
 
     @cached_property
@@ -310,16 +312,14 @@ class OpenDocument:
         text = self._content.top.get(self.format.goals_key) if self.format.goals_key else None
         if text is None:
             return {}
-        try:
-            return msgspec.json.decode(text, type=dict[str, Raw])
-        except msgspec.ValidationError as error:
-            raise FileError(f"episode file {self.path}, field {self.format.goals_key}: {error}") from error
+        name = f"episode file {self.path}, field {self.format.goals_key}"
+        return decode_json(text, name, dict[str, Raw])  # type: ignore[no-any-return]
 
     def where(self, index: int) -> str:
         """Names an episode in messages: file, row and id."""
         try:
             name = msgspec.json.decode(self._content.episodes[index]).get(self.format.id_field)
-        except (msgspec.DecodeError, AttributeError):
+        except (msgspec.DecodeError, AttributeError, RecursionError):
             name = None
         known = "" if name is None else f" (id {name!r})"
         return f"episode file {self.path}, episode {index}{known}"
@@ -347,10 +347,7 @@ class OpenDocument:
             if not self.format.goal_lists:
                 self._goals[key] = (decode_record(text, kind, where),)
             else:
-                try:
-                    texts = msgspec.json.decode(text, type=list[Raw])
-                except msgspec.ValidationError as error:
-                    raise FileError(f"{where}: {error}; mend the file or download it again") from error
+                texts = decode_json(text, where, list[Raw], "mend the file or download it again")
                 self._goals[key] = tuple(
                     decode_record(one, kind, f"{where}[{k}]") for k, one in enumerate(texts)
                 )
@@ -365,7 +362,11 @@ class OpenDocument:
 
     def episode(self, index: int) -> Episode:
         """Our episode of row `index`; raises FileError naming file, episode and field."""
-        return self.format.convert(self.record(index), Row(self, index))
+        record = self.record(index)
+        try:
+            return self.format.convert(record, Row(self, index))
+        except DAMAGE as error:  # naming the episode costs time that good ones need not pay
+            raise describe_damage(self.where(index), error) from error
 
 
 def require_format(content: Content, layout: EpisodeFormat | None) -> EpisodeFormat:

@@ -16,6 +16,7 @@ from navarena.episodes.exchange.records import (
     Maybe,
     Number,
     Quaternion,
+    Radius,
     Record,
     Vector,
     present,
@@ -118,7 +119,7 @@ class ObjectGoalRecord(Record, frozen=True, kw_only=True):
     object_id: int | str
     object_category: str
     view_points: Maybe[list[ViewLocation]] = UNSET
-    radius: Maybe[Number] = UNSET
+    radius: Maybe[Radius] = UNSET
     object_name: Maybe[str] = UNSET
     object_name_id: Maybe[int | str] = UNSET
     room_id: Maybe[int | str] = UNSET

@@ -9,7 +9,7 @@ from navarena.episodes.exchange.habitat import (
     as_position,
     make_episode,
 )
-from navarena.episodes.exchange.records import Item, Maybe, Number, Vector
+from navarena.episodes.exchange.records import Item, Maybe, Radius, Vector
 from navarena.episodes.goals import PointGoal
 
 
@@ -17,7 +17,7 @@ class PointGoalRecord(Item, frozen=True, kw_only=True):
     """A goal: metres, world frame. `radius` is null or, in older files, 0.2."""
 
     position: Vector
-    radius: Maybe[Number] = UNSET
+    radius: Maybe[Radius] = UNSET
 
 
 class PointNavRecord(HabitatEpisode, frozen=True, kw_only=True):

@@ -2,16 +2,13 @@
 
 import gzip
 import json
-import zlib
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from navarena.core.errors import FileError
-from navarena.core.files import read_bytes, write_atomic
-
-GZIP_MAGIC = b"\x1f\x8b"
+from navarena.core.files import read_bytes, translate_damage, write_atomic
 
 COMPRESSION_LEVEL = 6
 """Of gzip; 9 takes several times as long for a few per cent."""
@@ -20,19 +17,15 @@ _NOT_A_NUMBER = object()
 
 
 def read_json_bytes(path: Path) -> bytes:
-    """The text of a JSON file, decompressed when its first bytes (not its name) say so.
+    """The UTF-8 text of a JSON file, decompressed when its first bytes (not its name) say so.
 
-    Raises FileError when it is missing, empty or cut off.
+    Raises FileError when it is missing, empty, cut off or other text.
     """
     data = read_bytes(path, "episode file")
-    if data[:2] != GZIP_MAGIC:
-        return data
-    try:
-        return gzip.decompress(data)
-    except (EOFError, OSError, zlib.error) as error:
-        raise FileError(
-            f"episode file {path} is damaged ({error}); copy or download it again ({len(data)} bytes here)"
-        ) from error
+    if not data.isascii():
+        with translate_damage(f"episode file {path}"):
+            data.decode()
+    return data
 
 
 def write_json_bytes(path: Path, data: bytes) -> None:
@@ -55,7 +48,7 @@ def _find_non_number(data: bytes) -> str | None:
     """Where the first NaN or Infinity stands, such as "episodes[3].info.geodesic_distance"."""
     try:
         content = json.loads(data, parse_constant=lambda _: _NOT_A_NUMBER)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     open_places: list[tuple[str, Any]] = [("", content)]
     while open_places:

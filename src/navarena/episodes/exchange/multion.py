@@ -17,7 +17,7 @@ from navarena.episodes.exchange.habitat import (
     make_episode,
     make_instance,
 )
-from navarena.episodes.exchange.records import Item, Maybe, Number, Vector, present
+from navarena.episodes.exchange.records import Item, Maybe, Radius, Vector, present
 from navarena.episodes.goals import MultiGoal
 
 
@@ -32,7 +32,7 @@ class MultiGoalRecord(Item, frozen=True, kw_only=True):
     object_id: Maybe[int | str] = UNSET
     object_name: Maybe[str] = UNSET
     object_name_id: Maybe[int | str] = UNSET
-    radius: Maybe[Number] = UNSET
+    radius: Maybe[Radius] = UNSET
     room_id: Maybe[int | str] = UNSET
     room_name: Maybe[str] = UNSET
     view_points: Maybe[list[ViewLocation]] = UNSET

@@ -11,7 +11,6 @@ add `instr_encodings`: one list of token ids per instruction. Whatever else an i
 
 import gzip
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 import msgspec
 
 from navarena.core.errors import FileError
-from navarena.core.files import read_bytes, write_atomic
+from navarena.core.files import read_json, write_atomic
 
 KIND = "R2R file"
 _ENDINGS = re.compile(r"(\.json|\.gz|_enc)+$")
@@ -119,16 +118,7 @@ def load_r2r(path: Path, split: str | None = None) -> R2RFile:
     member, an empty path, no instruction, a path id that occurs twice, encodings that do not
     match the instructions.
     """
-    data = read_bytes(path, KIND)
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError, zlib.error) as error:
-            raise FileError(f"{KIND} {path} is damaged ({error}); copy or download it again") from error
-    try:
-        raw = msgspec.json.decode(data)
-    except msgspec.MsgspecError as error:
-        raise FileError(f"{KIND} {path} is not JSON: {error}; copy or download it again") from error
+    raw = read_json(path, KIND)
     if not isinstance(raw, list) or not raw:
         raise FileError(f"{KIND} {path}: expected a list of at least one path, got {_describe(raw)}")
     paths = tuple(_read_item(item, row, path) for row, item in enumerate(raw))

@@ -10,7 +10,6 @@ whole tours.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -18,20 +17,22 @@ from jaxtyping import Float64
 from msgspec import UNSET
 
 from navarena.core.errors import FileError
+from navarena.core.files import read_json
 from navarena.episodes.episode import Episode, require_instruction
 from navarena.episodes.exchange.format import EpisodeFormat, Row
 from navarena.episodes.exchange.habitat import HabitatEpisode, Info, as_position, geodesic_distance
-from navarena.episodes.exchange.json_files import read_json_bytes
-from navarena.episodes.exchange.records import Item, Maybe, Number, Vector, present
+from navarena.episodes.exchange.records import Item, Maybe, Radius, Vector, present
 from navarena.episodes.goals import InstructionGoal, Position
 from navarena.episodes.sequence import EpisodeSequence
+
+KIND = "file of reference paths of VLN-CE"
 
 
 class GoalRecord(Item, frozen=True, kw_only=True):
     """The end of a path, and the metres within which it is reached (3)."""
 
     position: Vector
-    radius: Maybe[Number] = UNSET
+    radius: Maybe[Radius] = UNSET
 
 
 class InstructionRecord(Item, frozen=True, kw_only=True):
@@ -163,7 +164,7 @@ Places = dict[str, Float64[np.ndarray, "_ 3"]]
 
 def load_expert_places(path: Path) -> Places:
     """The places of `{split}_gt.json.gz`, by episode id; raises FileError for another kind of file."""
-    raw: dict[str, _Expert] = _decode(path, dict[str, _Expert])
+    raw: dict[str, _Expert] = read_json(path, KIND, dict[str, _Expert])
     return {name: np.array(expert.locations, float).reshape(-1, 3) for name, expert in raw.items()}
 
 
@@ -172,7 +173,7 @@ def load_tour_places(path: Path, split: str) -> Places:
 
     Every step of the expert counts, turns in place included, as in the reference evaluation.
     """
-    raw: dict[str, dict[str, list[_Place]]] = _decode(path, dict[str, dict[str, list[_Place]]])
+    raw: dict[str, dict[str, list[_Place]]] = read_json(path, KIND, dict[str, dict[str, list[_Place]]])
     if split not in raw:
         raise FileError(f"expected the split {split!r} in {path}, got {', '.join(sorted(raw))}")
     places: dict[str, list[Vector]] = {}
@@ -180,10 +181,3 @@ def load_tour_places(path: Path, split: str) -> Places:
         for step in steps:
             places.setdefault(str(step.episode_id), []).append(step.position)
     return {name: np.array(points, float) for name, points in places.items()}
-
-
-def _decode(path: Path, kind: Any) -> Any:
-    try:
-        return msgspec.json.decode(read_json_bytes(path), type=kind)
-    except msgspec.MsgspecError as error:
-        raise FileError(f"expected reference paths of VLN-CE in {path}: {error}; check the path") from error

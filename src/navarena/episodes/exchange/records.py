@@ -10,15 +10,21 @@ import re
 import types
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from navarena.core.errors import FileError
+from navarena.core.files import LIMITS, translate_damage
 
-Number = int | float
-"""A JSON number, kept as it was written."""
+_SIZE, _RADIUS = int(LIMITS.number), int(LIMITS.radius)
+
+Number = Annotated[int, Meta(ge=-_SIZE, le=_SIZE)] | Annotated[float, Meta(ge=-_SIZE, le=_SIZE)]
+"""A JSON number within LIMITS, kept as it was written."""
+
+Radius = Annotated[int, Meta(ge=0, le=_RADIUS)] | Annotated[float, Meta(ge=0, le=_RADIUS)]
+"""Metres around a goal, kept as it was written."""
 
 Vector = tuple[Number, Number, Number]
 """(x, y, z) metres."""
@@ -62,18 +68,19 @@ def decode_record(raw: bytes | msgspec.Raw, kind: type[RecordType], where: str) 
 
     Raises FileError that begins with `where` (file and episode) and names the field.
     """
-    try:
+    with translate_damage(where):
         try:
-            record: RecordType = _decoder(kind).decode(raw)
-            return record
+            try:
+                record: RecordType = _decoder(kind).decode(raw)
+                return record
+            except msgspec.ValidationError as error:
+                if "unknown field" not in str(error):
+                    raise
+            content = msgspec.json.decode(raw)
+            unknown = dict(_take_unknown(content, kind, ""))
+            return msgspec.structs.replace(msgspec.convert(content, kind), unknown=unknown)
         except msgspec.ValidationError as error:
-            if "unknown field" not in str(error):
-                raise
-        content = msgspec.json.decode(raw)
-        unknown = dict(_take_unknown(content, kind, ""))
-        return msgspec.structs.replace(msgspec.convert(content, kind), unknown=unknown)
-    except msgspec.ValidationError as error:
-        raise FileError(f"{where}, {describe_error(error)}") from error
+            raise FileError(f"{where}, {describe_error(error)}") from error
 
 
 def encode_record(record: Record) -> bytes:

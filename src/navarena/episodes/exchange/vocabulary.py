@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import read_bytes, write_atomic
+from navarena.core.files import read_text, write_atomic
 from navarena.episodes.exchange.r2r import R2RPath
 
 PADDING, UNKNOWN = "<PAD>", "<UNK>"
@@ -90,11 +90,7 @@ def build_vocabulary(sentences: Iterable[str], least_count: int = 5) -> Vocabula
 
 def load_vocabulary(path: Path) -> Vocabulary:
     """Read a file with one word per line, such as R2R's `train_vocab.txt`; raises FileError."""
-    try:
-        lines = read_bytes(path, "vocabulary").decode().split("\n")
-    except UnicodeDecodeError as error:
-        raise FileError(f"expected a vocabulary of UTF-8 text, got {path}: {error}") from error
-    words = [line.strip() for line in lines]
+    words = [line.strip() for line in read_text(path, "vocabulary").split("\n")]
     while words and not words[-1]:
         words.pop()
     try:

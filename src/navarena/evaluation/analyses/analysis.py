@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 from jaxtyping import Bool
 
-from navarena.core.errors import FileError, InputError
-from navarena.core.files import raise_storage_error, read_bytes, write_atomic
+from navarena.core.errors import InputError
+from navarena.core.files import raise_storage_error, read_json, write_atomic
 from navarena.core.seeding import make_generator
 from navarena.evaluation.compare import Contestant
 from navarena.evaluation.journal import GoalsRecord, Row
@@ -151,10 +151,8 @@ def read_analyses(folder: Path) -> tuple[Analysis, ...]:
 
 
 def _read_analysis(path: Path) -> Analysis:
-    try:
-        return msgspec.json.decode(read_bytes(path, "analysis"), type=Analysis)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FileError(f"{path} is damaged ({error}); make it again with: navarena analyse") from error
+    analysis: Analysis = read_json(path, "analysis", Analysis, "make it again with: navarena analyse")
+    return analysis
 
 
 def estimate_part(one: Contestant, name: str, chosen: Bool[np.ndarray, "n"] | None = None) -> Estimate | None:

@@ -245,5 +245,8 @@ def describe_replay(replay: Replay) -> Analysis:
                 replay.held,
             ),
         ),
-        ("All actions were executed again, and every metric was computed anew.",),
+        (
+            "All actions were executed again, and every metric was computed anew; tables and summary follow "
+            "from the journals. Agent, privileges and machine are as declared.",
+        ),
     )

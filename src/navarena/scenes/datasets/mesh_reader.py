@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from navarena.core.errors import FileError, SceneError
-from navarena.core.files import read_bytes
+from navarena.core.files import LIMITS, MAX_QUOTED, read_bytes
 from navarena.scenes.formats import read_mesh, read_ply_property
 from navarena.scenes.formats.assembling import assemble_scene
 from navarena.scenes.formats.importing import UP_AXES
@@ -32,9 +32,6 @@ MAX_AMBIGUOUS_SHARE = 0.02
 
 MAX_FAR_SHARE = 0.5
 """Share of the area without labelled surface nearby above which two meshes are not of one place."""
-
-LARGEST_NUMBER = 1e6
-"""Coordinates, in metres, and scales beyond this are mistakes."""
 
 LARGEST_ID = int(np.iinfo(np.int32).max)
 
@@ -57,7 +54,7 @@ def read_json(path: Path, what: str) -> Any:
     data = read_bytes(path, what)
     try:
         return json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FileError(f"{what} {path} is no JSON file, or only a part of one: {error}") from error
 
 
@@ -187,14 +184,19 @@ def with_objects(scene: Scene, records: Mapping[int, ObjectRecord]) -> Scene:
     return replace(scene, triangle_object=owner, objects=tuple(objects))
 
 
+def _quote(value: Any) -> str:
+    return repr(value)[:MAX_QUOTED]
+
+
 def numbers(values: Any, count: int, where: str) -> Float[np.ndarray, "k"]:
     """(K,) finite floats, values of any unit, out of a list of a file; raises FileError with `where`."""
     try:
         found = np.array([float(value) for value in values], np.float64)
-    except (TypeError, ValueError) as error:
-        raise FileError(f"{where}: expected {count} numbers, got {values!r}") from error
-    if len(found) != count or not (np.abs(found) <= LARGEST_NUMBER).all():
-        raise FileError(f"{where}: expected {count} numbers of at most {LARGEST_NUMBER:g}, got {values!r}")
+    except (OverflowError, TypeError, ValueError) as error:
+        raise FileError(f"{where}: expected {count} numbers, got {_quote(values)}") from error
+    if len(found) != count or not (np.abs(found) <= LIMITS.number).all():
+        got = _quote(values)
+        raise FileError(f"{where}: expected {count} numbers of at most {LIMITS.number:g}, got {got}")
     return found
 
 

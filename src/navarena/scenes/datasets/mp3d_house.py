@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError
-from navarena.core.files import read_bytes
-from navarena.scenes.datasets.mesh_reader import LARGEST_ID, LARGEST_NUMBER, require_new
+from navarena.core.files import LIMITS, read_bytes
+from navarena.scenes.datasets.mesh_reader import LARGEST_ID, require_new
 
 HEADER = "ASCII 1.1"
 
@@ -107,7 +107,7 @@ class _Line:
             values = np.array([float(value) for value in self._fields[index : index + 3]])
         except ValueError as error:
             raise self._fail("three numbers", index) from error
-        if len(values) != 3 or not (np.abs(values) <= LARGEST_NUMBER).all():
+        if len(values) != 3 or not (np.abs(values) <= LIMITS.number).all():
             raise self._fail("three finite numbers", index)
         return values
 

@@ -9,14 +9,15 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any, ClassVar, cast, final
 
 from navarena.core.errors import FileError
+from navarena.core.files import LIMITS
 from navarena.scenes.datasets.dataset import SceneDataset, SceneFiles
 from navarena.scenes.datasets.mesh_reader import read_json
 from navarena.scenes.datasets.procthor_house import read_assets, read_house
@@ -91,7 +92,7 @@ def _house_of(path: Path, index: int) -> Any:
     number, line = lines[index - start]
     try:
         return json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FileError(f"{path}:{number}: this line is no JSON, or only a part of it: {error}") from error
 
 
@@ -107,9 +108,18 @@ def _count_lines(path: Path) -> int:
         return sum(1 for _ in _house_lines(file))
 
 
-def _house_lines(file: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+def _house_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """(number from 1, line) of the lines that are not blank."""
-    return ((number, line) for number, line in enumerate(file, 1) if not line.isspace())
+    for number in count(1):
+        line = file.readline(LIMITS.unpacked_bytes + 1)
+        if len(line) > LIMITS.unpacked_bytes:
+            raise FileError(
+                f"line {number}: expected a house of at most {LIMITS.unpacked_bytes} bytes, got more"
+            )
+        if not line:
+            return
+        if not line.isspace():
+            yield number, line
 
 
 @contextmanager

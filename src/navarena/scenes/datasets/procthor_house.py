@@ -15,8 +15,8 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError
+from navarena.core.files import LIMITS
 from navarena.core.geometry import world_from_unity, yaw_from_unity
-from navarena.scenes.datasets.mesh_reader import LARGEST_NUMBER
 
 EXTERIOR = "exterior"
 
@@ -139,8 +139,8 @@ def _point(value: Any, where: str) -> Float[np.ndarray, "3"]:
         point = np.array([float(value[axis]) for axis in "xyz"])
     except (KeyError, TypeError, ValueError) as error:
         raise FileError(f"{where}: expected a point with numbers x, y and z, got {value!r}") from error
-    if not (np.abs(point) <= LARGEST_NUMBER).all():
-        raise FileError(f"{where}: expected numbers of at most {LARGEST_NUMBER:g}, got {value!r}")
+    if not (np.abs(point) <= LIMITS.number).all():
+        raise FileError(f"{where}: expected numbers of at most {LIMITS.number:g}, got {value!r}")
     return point
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from navarena.core.errors import FileError
-from navarena.core.files import write_atomic
+from navarena.core.files import read_json, write_atomic
 
 DATA_VARIABLE = "NAVARENA_DATA"
 CONFIG_VARIABLE = "NAVARENA_CONFIG"
@@ -49,16 +48,12 @@ def config_folder() -> Path:
 def registered_roots() -> dict[str, Root]:
     """Name, as the first part of scene ids -> root; raises FileError when the list is damaged."""
     path = config_folder() / LIST_NAME
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Root])
-    except FileNotFoundError:
+    if not path.exists():
         return {}
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
-    except msgspec.MsgspecError as error:
-        raise FileError(
-            f"the list of datasets {path} is damaged ({error}); delete it and import again"
-        ) from error
+    roots: dict[str, Root] = read_json(
+        path, "list of datasets", dict[str, Root], "delete it and import again"
+    )
+    return roots
 
 
 def register_root(name: str, dataset: str, path: Path) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError
+from navarena.core.files import LIMITS, MAX_QUOTED
 from navarena.scenes.formats.gltf_materials import (
     UNNAMED,
     GltfMaterial,
@@ -48,6 +49,7 @@ def read_gltf(data: bytes, path: Path) -> MeshFile:
 
     header = read_gltf_header(data)
     _require_extensions(header)
+    _require_good_nodes(header)
     kind = "glb" if data[:4] == b"glTF" else "gltf"
     if kind == "glb" and int.from_bytes(data[8:12], "little") > len(data):
         size = int.from_bytes(data[8:12], "little")
@@ -110,6 +112,31 @@ def _require_extensions(header: Mapping[str, Any]) -> None:
         raise FileError("meshopt-compressed glTF cannot be read; save it without compression")
     if "KHR_draco_mesh_compression" in required and importlib.util.find_spec("DracoPy") is None:
         raise FileError("Draco-compressed glTF needs one more package; run: pip install DracoPy")
+
+
+_TRANSFORMS = {
+    "matrix": (16, LIMITS.number),
+    "translation": (3, LIMITS.number),
+    "scale": (3, LIMITS.number),
+    "rotation": (4, 1.001),
+}
+"""Of nodes: how many numbers, and the largest one; rotations are unit quaternions, written in float32."""
+
+
+def _require_good_nodes(header: Mapping[str, Any]) -> None:
+    """Raise FileError unless the transforms of all nodes are finite numbers within bounds."""
+    for index, node in enumerate(header.get("nodes", [])):
+        for name, (count, most) in _TRANSFORMS.items():
+            values = node.get(name)
+            if values is not None and not (
+                isinstance(values, list)
+                and len(values) == count
+                and all(isinstance(value, int | float) and abs(value) <= most for value in values)
+            ):
+                raise FileError(
+                    f"expected {count} numbers of at most {most:g} as {name!r} of node {index}, got "
+                    f"{str(values)[:MAX_QUOTED]}"
+                )
 
 
 def _lost_images(materials: Sequence[GltfMaterial], looks: Iterable[Look]) -> tuple[str, ...]:

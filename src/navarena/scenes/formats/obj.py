@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from navarena.core.errors import FileError
+from navarena.core.files import LIMITS
 from navarena.scenes.formats.part import (
     PLAIN,
     Label,
@@ -26,6 +27,8 @@ _NO_GROUP = ("", "default", "off", "(null)")
 
 _GROUPING = re.compile(r"^(o|g|usemtl)(?:[ \t]+(.*?))?[ \t]*$", re.M)
 _SHORT_FACE = re.compile(r"^f(?:[ \t]+\S+){0,2}[ \t]*$", re.M)
+_LONG_LINE = re.compile(rf"^f[^\n]{{{2 * LIMITS.face_corners},}}$", re.M)
+"""The only lines in which a face can have more corners than LIMITS allows: each takes a blank and a digit."""
 _LOW_INDEX = re.compile(r"^f(?:[^\n]*[ \t])?(?:0+|-\d+)(?:[/ \t\n]|$)", re.M)
 _RELATIVE_INDEX = re.compile(r"^f[^\n]*[ \t/]-", re.M)
 
@@ -80,6 +83,13 @@ def _require_good_faces(text: str) -> None:
             f"expected at least three corners in every face, got {short[0].strip()!r} in line "
             f"{text.count(chr(10), 0, short.start()) + 1}; the file is damaged or cut short"
         )
+    for long in _LONG_LINE.finditer(text):
+        corners = len(long[0].split()) - 1
+        if corners > LIMITS.face_corners:
+            raise FileError(
+                f"expected at most {LIMITS.face_corners} corners in a face, got {corners} in line "
+                f"{text.count(chr(10), 0, long.start()) + 1}; triangulate the mesh where it was made"
+            )
     low = _LOW_INDEX.search(text)
     if low:
         raise FileError(

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from navarena.core.errors import FileError
+from navarena.core.files import DAMAGE
 
 _GLB_MAGIC = 0x46546C67
 _GLB_JSON = 0x4E4F534A
@@ -29,7 +30,7 @@ def referenced_files(path: Path) -> list[tuple[str, Path]]:
         return []
     try:
         return [(name, path.parent / name) for name in dict.fromkeys(finder(path))]
-    except (FileError, OSError, ValueError):
+    except (FileError, *DAMAGE):
         return []
 
 
@@ -42,7 +43,7 @@ def read_gltf_header(data: bytes) -> dict[str, Any]:
                 raise FileError(f"expected glTF of version 2, got version {version}")
             data = data[20 : 20 + length]
         header = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FileError(f"expected a glTF file, got something else or part of one ({error})") from error
     if not isinstance(header, dict):
         raise FileError("expected a glTF file, got other JSON")

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from navarena.core.errors import FileError, unknown_name
-from navarena.core.files import read_bytes
+from navarena.core.files import decode_json, read_bytes
 from navarena.core.geometry import world_from_z_up
 from navarena.scenes.graphs.graph import NavGraph
 
@@ -105,10 +105,7 @@ def parse_connectivity(data: bytes, scan: str, name: str) -> NavGraph:
     A place enters the graph only through an edge: included panoramas that nothing is joined to
     are absent, as in R2R's loader. Raises FileError, with the file's `name`, for broken data.
     """
-    try:
-        panoramas = msgspec.json.decode(data, type=list[_Panorama])
-    except msgspec.MsgspecError as error:
-        raise FileError(f"{KIND} {name}: {error}; copy or download it again") from error
+    panoramas: list[_Panorama] = decode_json(data, f"{KIND} {name}", list[_Panorama])
     count = len(panoramas)
     for row, panorama in enumerate(panoramas):
         if len(panorama.pose) != 16 or len(panorama.unobstructed) != count:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from navarena.core.errors import FileError, InputError, SceneError
-from navarena.core.files import read_bytes
+from navarena.core.errors import FileError, InputError
+from navarena.core.files import DAMAGE, describe_damage, read_bytes
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.navmesh.polygons.convex_polygons import cut_ground, triangulate
@@ -89,10 +89,10 @@ def load_habitat_navmesh(path: str | Path) -> NavMesh:
             settings = _read_settings(reader) if version == 2 else None
             reader.integers(2, "tile size")
             return _read_tile(reader, settings)
-    except (SceneError, InputError, IndexError, ValueError, OverflowError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"{KIND} {path} is damaged: {error}; copy it again") from error
+    except FileError:
+        raise
+    except (InputError, *DAMAGE) as error:
+        raise describe_damage(f"{KIND} {path}", error) from error
 
 
 def _read_settings(reader: _Reader) -> NavMeshSettings:

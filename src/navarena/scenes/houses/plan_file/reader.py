@@ -29,9 +29,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
-import msgspec
-
-from navarena.core.errors import FileError, SceneError, UnknownNameError
+from navarena.core.errors import SceneError, UnknownNameError
+from navarena.core.files import read_json
 from navarena.scenes.houses.plan.floor_plan import (
     DOOR_HIGH_MM,
     INNER_HALF_MM,
@@ -99,12 +98,7 @@ def read_plan(path: Path) -> HousePlan:
     rooms that overlap, openings outside their wall, rooms without a door; UnknownNameError for a category or
     room that is not known.
     """
-    try:
-        content = msgspec.json.decode(path.read_bytes(), type=PlanFile)
-    except OSError as error:
-        raise FileError(f"expected a readable floor plan, got {path}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
-        raise FileError(f"expected a floor plan as in the documentation, got {path}: {error}") from error
+    content: PlanFile = read_json(path, "floor plan", PlanFile, "the documentation shows its fields")
     try:
         return stack_storeys(_plans_of(content))
     except (SceneError, UnknownNameError) as error:
