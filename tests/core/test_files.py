@@ -1,13 +1,25 @@
 """Atomic writes: whole or not at all, also when the disk is full."""
 
 import errno
+import gzip
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from navarena.core import files
 from navarena.core.errors import FileError, StorageError
-from navarena.core.files import atomic_path, cache_folder, read_bytes, write_atomic
+from navarena.core.files import (
+    FileLimits,
+    atomic_path,
+    cache_folder,
+    read_bytes,
+    read_json,
+    read_text,
+    translate_damage,
+    write_atomic,
+)
 
 
 def names_in(folder: Path) -> list[str]:
@@ -68,6 +80,69 @@ def test_read_bytes(tmp_path: Path) -> None:
     assert read_bytes(path, "scene file") == b"v 0 0 0"
     with pytest.raises(FileError, match="expected a scene file, got the folder"):
         read_bytes(tmp_path, "scene file")
+
+
+def test_archives_are_unpacked_within_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LIMITS", FileLimits(unpacked_ratio=3, unpacked_bytes=1000))
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"a" * 1000))
+    assert read_bytes(path, "file") == b"a" * 1000
+    path.write_bytes(gzip.compress(b"a" * 1001))
+    with pytest.raises(FileError, match=r"file .*a\.gz unpacks to more than 3 times its \d+ bytes"):
+        read_bytes(path, "file")
+    noise = np.random.default_rng(0).bytes(5000)
+    path.write_bytes(gzip.compress(noise))
+    assert read_bytes(path, "file") == noise, "three times its size is more than 1000 bytes"
+
+
+def test_archives_in_parts_and_broken_ones(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    data = gzip.compress(b"first ") + gzip.compress(b"second")
+    path.write_bytes(data + b"\0" * 10)
+    assert read_bytes(path, "file") == b"first second"
+    for broken in (
+        data[:-1],
+        data[:30],
+        data[:12] + b"\xff" + data[13:],
+        data[:-6] + b"\0" + data[-5:],
+        data + b"x",
+    ):
+        path.write_bytes(broken)
+        with pytest.raises(FileError, match=r"file .*a\.gz is damaged or of another kind \(.+\); copy"):
+            read_bytes(path, "file")
+
+
+def test_text_and_json(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes("\ufeffwörds".encode())
+    assert read_text(path, "list") == "wörds"
+    path.write_bytes("wörds".encode("latin-1"))
+    with pytest.raises(FileError, match=r"list .*a is damaged or of another kind \('utf-8'.*; copy"):
+        read_text(path, "list")
+    path.write_bytes(b'{"a": [1, 2.5]}')
+    assert read_json(path, "list") == {"a": [1, 2.5]}
+    with pytest.raises(FileError, match=r"list .*a is damaged .*Expected `str`.*; make it again"):
+        read_json(path, "list", dict[str, list[str]], "make it again")
+    for broken in (b"[" * 3000, b'["\xff"]', b"1" * 5000, b"[1", b"nothing"):
+        path.write_bytes(broken)
+        with pytest.raises(FileError, match="is damaged or of another kind"):
+            read_json(path, "list")
+
+
+def test_unreadable_paths(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for path in (tmp_path / ("x" * 3000), tmp_path / "a\0b"):
+        with pytest.raises(FileError, match="cannot read file"):
+            read_bytes(path, "file")
+    with pytest.raises(FileError, match="does not exist"):
+        read_bytes(tmp_path / "file" / "below", "file")
+
+
+def test_mistakes_of_ours_are_no_damage() -> None:
+    with pytest.raises(StorageError, match="mine"), translate_damage("file"):
+        raise StorageError("mine")
+    with pytest.raises(AssertionError), translate_damage("file"):
+        raise AssertionError
 
 
 def test_variable_decides(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

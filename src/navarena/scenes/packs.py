@@ -75,10 +75,12 @@ def _store(path: Path, arrays: Mapping[str, np.ndarray], meta: dict[str, Any]) -
 
 def _open_good(path: Path, log: bool = False) -> Pack | None:
     """The pack at `path`, or None when it must be built."""
-    if not path.exists():
-        return None
     try:
+        if not path.exists():
+            return None
         pack = open_pack(path)
+    except OSError:  # a cache that may not be looked into: building says so
+        return None
     except FileError as error:
         if log:
             _log.warning("building again: %s", str(error).rpartition(";")[0])

@@ -4,6 +4,7 @@ Each file lists the panoramas of a scan. Two panoramas are joined when both are 
 unobstructed from the other (Matterport3DSimulator, NavGraph; R2R's `load_nav_graphs`).
 """
 
+import io
 import tarfile
 from pathlib import Path, PurePosixPath
 
@@ -11,7 +12,7 @@ import msgspec
 import numpy as np
 
 from navarena.core.errors import FileError, unknown_name
-from navarena.core.files import decode_json, read_bytes
+from navarena.core.files import DAMAGE, decode_json, read_bytes
 from navarena.core.geometry import world_from_z_up
 from navarena.scenes.graphs.graph import NavGraph
 
@@ -83,8 +84,9 @@ def scan_of(file_name: str) -> str:
 def _read_tarball(path: Path) -> dict[str, bytes]:
     """Scan -> content of its file in the tarball."""
     found: dict[str, bytes] = {}
+    data = read_bytes(path, "tarball of connectivity files")
     try:
-        with tarfile.open(path) as archive:
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             for member in archive:
                 name = PurePosixPath(member.name).name
                 if not (member.isfile() and name.endswith(SUFFIX)) or name.startswith("."):
@@ -92,7 +94,7 @@ def _read_tarball(path: Path) -> dict[str, bytes]:
                 file = archive.extractfile(member)
                 if file is not None:
                     found[scan_of(name)] = file.read()
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, *DAMAGE) as error:
         raise FileError(
             f"expected a folder or a tarball of connectivity files, got {path}: {error}"
         ) from error
