@@ -87,6 +87,7 @@ def _meshes(folder: Path) -> Iterator[Sample]:
     yield Sample("ply quads", _put(meshes / "quads.ply", quad_ply(rooms, range(len(rooms)))), import_mesh)
     pack = meshes / "one.pack"
     write_pack(pack, {"a": np.arange(40000.0), "b": np.zeros((3, 5), np.uint8)}, {"kind": "test"})
+    pack.chmod(0o644)
     yield Sample("pack", pack, lambda path: (open_pack(path), verify_pack(path)))
     real = _real()
     if real is not None:

@@ -7,6 +7,7 @@ Run this file to try more inputs than the tests do, and to repeat one of them:
 It prints what each reader made of its inputs, and every input that was not refused by one clear line.
 """
 
+import copy
 import gzip
 import json
 import logging
@@ -104,7 +105,7 @@ def mutate_json(data: bytes, rng: np.random.Generator) -> bytes:
     for _ in range(_how_many(rng)):
         places = [(None, None), *_places(document)]
         holder, key = places[int(rng.integers(0, len(places)))]
-        odd = ODD[int(rng.integers(0, len(ODD)))]
+        odd = copy.deepcopy(ODD[int(rng.integers(0, len(ODD)))])
         if holder is None:
             continue
         if rng.random() < 0.2:

@@ -36,6 +36,12 @@ def _sample(seed: int = 0, length: int = 30_000):
     return arrays, {"name": "sample", "list": [1, 2.5, None, "ü"], "nested": {"a": []}}
 
 
+def _damage(path: Path, data: bytes) -> None:
+    """Put `data` where a pack was, which cannot be written."""
+    path.chmod(0o644)
+    path.write_bytes(data)
+
+
 def _files(folder: Path) -> list[str]:
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
 
@@ -73,15 +79,15 @@ def test_any_flipped_byte_and_any_truncation_is_noticed(tmp_path_factory, data):
     layout_end = pack_file._read_layout(path, pack_file._map_file(path)).data_start
     damaged = bytearray(good)
     damaged[where] ^= data.draw(st.integers(1, 255))
-    path.write_bytes(bytes(damaged))
+    _damage(path, bytes(damaged))
     padding = layout_end - 64 <= where < layout_end and good[where] == 0  # between sums and data
     if not padding:
         with pytest.raises(FileError, match=r"is damaged: .*navarena cache clear"):
             packs.open_pack(path)
-    path.write_bytes(good[:where])
+    _damage(path, good[:where])
     with pytest.raises(FileError, match="is damaged"):
         packs.open_pack(path)
-    path.write_bytes(good + b"more")
+    _damage(path, good + b"more")
     with pytest.raises(FileError, match="is damaged"):
         packs.open_pack(path)
 
@@ -94,7 +100,7 @@ def test_large_packs_are_sampled_on_opening_and_read_whole_by_verify(tmp_path, m
     for block, seen in ((0, True), (1, False), (9, True)):
         damaged = bytearray(good)
         damaged[len(good) - 640_000 + block * pack_file.BLOCK + 7] ^= 1
-        path.write_bytes(bytes(damaged))
+        _damage(path, bytes(damaged))
         if seen:
             with pytest.raises(FileError, match=f"checksum of block {block} of 10"):
                 packs.open_pack(path)
@@ -173,7 +179,7 @@ def test_load_or_build_builds_once_and_again_when_damaged(caplog):
     np.testing.assert_array_equal(first.arrays["points"], again.arrays["points"])
     del first, again
     path = packs.pack_path("test", "key")
-    path.write_bytes(path.read_bytes()[:-100])
+    _damage(path, path.read_bytes()[:-100])
     rebuilt = packs.load_or_build("test", "key", build)
     assert len(built) == 2
     assert caplog.text.count("is damaged") == 1

@@ -99,6 +99,9 @@ MAGIC = b"NAVPACK\0"
 VERSION = 1
 ALIGNMENT = 64
 BLOCK = 1 << 16
+_MODE = 0o444 if os.name == "posix" else 0o644
+"""Windows replaces and deletes no file that is read-only."""
+
 CHECKED_BLOCKS = 512
 """512 blocks of 64 KiB: every byte of packs up to 32 MiB, a sample of larger ones."""
 
@@ -169,7 +172,7 @@ def write_pack(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, 
     sums = _block_sums(np.frombuffer(data, np.uint64)).tobytes()
     start = _data_start(len(header), len(sums))
     digest = hashlib.sha256(header + sums).digest()
-    with atomic_path(Path(path), mode=0o444) as temporary, temporary.open("wb") as file:
+    with atomic_path(Path(path), mode=_MODE) as temporary, temporary.open("wb") as file:
         file.write(_PREAMBLE.pack(MAGIC, VERSION, len(header), len(data), start + len(data), digest))
         file.write(header + sums)
         file.write(bytes(start - file.tell()))
