@@ -155,7 +155,7 @@ def test_replay_fails_loudly(capsys):
     assert not result["equal"]
     assert {frozenset(difference) for difference in result["differences"]} == {frozenset(DIFFERENCE_KEYS)}
     assert (
-        f"error: replay of run found 2 differences in 40 episodes: episode {row['episode_id']}"
+        f"error: replay of run found 4 differences in 40 episodes: episode {row['episode_id']}"
         in captured.err
     )
     assert main(["replay", "nothing"]) == 2

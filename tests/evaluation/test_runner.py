@@ -78,7 +78,7 @@ def test_resume_after_torn_line_and_lost_rows(tmp_path, undisturbed):
     run(tmp_path)
     path = journal_path(tmp_path, 0)
     lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:25]) + lines[25][:40])
+    path.write_bytes(b"".join(lines[:26]) + lines[26][:40])  # the header comes first
     again = run(tmp_path, workers=2)
     assert again.resumed == 25
     assert any("dropped an incomplete last line (40 bytes)" in notice for notice in again.notices)
@@ -214,11 +214,11 @@ def test_doubled_and_foreign_rows_are_refused(tmp_path):
     run(tmp_path)
     path = journal_path(tmp_path, 0)
     lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines) + lines[0])
+    path.write_bytes(b"".join(lines) + lines[1])
     with pytest.raises(CheckFailedError, match=r"got 1 doubled \(e0..\); the journals were edited or mixed"):
         run(tmp_path)
-    other = lines[0].replace(b"corridor-v1@", b"corridor-v2@")
-    path.write_bytes(other + b"".join(lines[1:]))
+    other = lines[1].replace(b"corridor-v1@", b"corridor-v2@")
+    path.write_bytes(b"".join([lines[0], other, *lines[2:]]))
     with pytest.raises(CheckFailedError, match="rows of corridor-v2@corridors"):
         run(tmp_path)
 

@@ -158,7 +158,7 @@ _DECODER = msgspec.json.Decoder(Row)
 _REMEDY = (
     "restore the file, delete it from that line on to run those episodes again, or start over with --fresh"
 )
-_CHAIN = re.compile(rb'\{"chain":"([0-9a-f]+)",')
+_CHAIN = re.compile(rb'\{\s*"chain"\s*:\s*"([0-9a-f]+)"\s*,\s*')
 _HEADER = b'{"journal":'
 
 

@@ -5,7 +5,7 @@ What no file can prove is declared: which agent acted, what it looked at, and on
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -91,7 +91,9 @@ def compare_files(
     if (folder / SUMMARY_NAME).exists():
         derived = summarize(rows, record.identity, record.agent, record.metrics, benchmark.tour_scoring)
         held, expected = msgspec.to_builtins(read_summary(folder)), msgspec.to_builtins(derived)
-        yield from _compare_contents(SUMMARY_NAME, held, expected, exact)
+        found = list(_compare_contents(SUMMARY_NAME, held, expected, exact))
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        yield from (replace(first, name=first.name + more) for first in found[:1])
 
 
 def _compare_chains(record: RunRecord, journals: Sequence[Journal]) -> Iterator[Difference]:
