@@ -148,6 +148,9 @@ def mutate(sample: Sample, rng: np.random.Generator) -> bytes:
     return gzip.compress(data, 1) if inside else data
 
 
+REPORTED = 500
+"""Inputs between two lines of the script."""
+
 BOMB = gzip.compress(b"[" + b" " * (300 << 20), 1)
 """300 MiB of nothing in 1.3 MiB."""
 
@@ -228,17 +231,22 @@ def _shorten(error: BaseException) -> str:
     return "\n".join(line[:200] for line in lines)
 
 
-def fuzz(folder: Path, seed: int, count: int, only: str = "") -> tuple[Counter, list[Finding]]:
-    """((sample, outcome) -> how many, findings) of `count` inputs; the i-th depends on `seed` and i alone."""
+def open_samples(folder: Path, only: str = "") -> list[Sample]:
+    """The samples below `folder` whose names hold `only`, all read once: they are good as they are."""
     samples = [one for one in make_samples(folder) if only in one.name]
     for sample in samples:
-        sample.read(sample.file)  # good as it is, and all that is compiled on first use is there
+        sample.read(sample.file)
+    return samples
+
+
+def fuzz(samples: list[Sample], seed: int, numbers: range) -> tuple[Counter, list[Finding]]:
+    """((sample, outcome) -> how many, findings) of inputs; each depends on `seed` and its number alone."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, hard))
     counts: Counter = Counter()
     findings = []
     try:
-        for number in range(count):
+        for number in numbers:
             rng = np.random.default_rng([seed, number])
             sample = samples[int(rng.integers(0, len(samples)))]
             data = mutate(sample, rng)
@@ -260,18 +268,22 @@ def main() -> int:
     print(f"seed {seed}", flush=True)
     logging.disable()
     warnings.simplefilter("ignore")
+    counts: Counter = Counter()
+    found = 0
     with TemporaryDirectory() as folder:
         os.environ.setdefault("NAVARENA_CACHE", str(Path(folder) / "cache"))
-        counts, findings = fuzz(
-            Path(folder) / "samples", seed, count, sys.argv[3] if len(sys.argv) > 3 else ""
-        )
+        samples = open_samples(Path(folder) / "samples", sys.argv[3] if len(sys.argv) > 3 else "")
+        for first in range(0, count, REPORTED):
+            own, findings = fuzz(samples, seed, range(first, min(count, first + REPORTED)))
+            counts += own
+            found += len(findings)
+            for finding in findings:
+                print(f"--- {finding.sample}, input {finding.number}\n{finding.problem}")
+            print(f"{sum(counts.values())} inputs, seed {seed}: {found} found", flush=True)
     for name in sorted({name for name, _ in counts}):
         cells = ", ".join(f"{counts[name, one]} {one}" for one in ("read", "refused", "found"))
         print(f"{name:28} {cells}")
-    for finding in findings:
-        print(f"--- {finding.sample}, input {finding.number}\n{finding.problem}")
-    print(f"{count} inputs, seed {seed}: {len(findings)} found")
-    return 1 if findings else 0
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

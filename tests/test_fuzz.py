@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from fuzzing import fuzz
+from fuzzing import fuzz, open_samples
 
 COUNT = 500
 
@@ -15,7 +15,7 @@ def test_mutated_files(tmp_path):
     """Another seed each time; NAVARENA_TEST_SEED repeats one, `python tests/fuzzing.py` tries more."""
     seed = int(os.environ.get("NAVARENA_TEST_SEED") or time.time_ns() % 10**9)
     print(f"NAVARENA_TEST_SEED={seed}")
-    counts, findings = fuzz(tmp_path / "samples", seed, COUNT)
+    counts, findings = fuzz(open_samples(tmp_path / "samples"), seed, range(COUNT))
     shown = "\n".join(f"input {one.number}, {one.sample}: {one.problem}" for one in findings)
     assert not findings, f"NAVARENA_TEST_SEED={seed}\n{shown}"
     assert sum(counts.values()) == COUNT

@@ -192,7 +192,7 @@ def test_a_shuffled_run_comes_out_the_same(tmp_path):
     plain = run(tmp_path / "plain", "Walker", batch_size=3)
     shuffled = run(tmp_path / "shuffled", "Walker", batch_size=3, shuffle=True)
     assert shuffled.rows == plain.rows
-    lines = journal_path(tmp_path / "shuffled", 0).read_text().splitlines()
+    lines = journal_path(tmp_path / "shuffled", 0).read_text().splitlines()[1:]
     order = [line.split('"episode_id":"')[1][:4] for line in lines]
     assert order != sorted(order)
     groups = make_groups(make_benchmark().episodes, set(), "episode")
@@ -227,7 +227,7 @@ def test_a_resumed_scene_is_remembered_again(tmp_path):
     run(tmp_path, "Learner", forget="never", batch_size=1)
     path = journal_path(tmp_path, 0)
     lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:6]))  # the second scene is half done
+    path.write_bytes(b"".join(lines[:7]))  # the header, and the second scene is half done
     again = run(tmp_path, "Learner", forget="never", batch_size=1)
     assert again.resumed == 6 and steps_by_episode(again) == [1, 2, 3, 4] * 10
 

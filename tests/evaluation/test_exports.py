@@ -75,7 +75,7 @@ def test_bad_exports(tmp_path):
     with pytest.raises(UnknownNameError, match="unknown layout of results 'multon'. Did you mean 'multion'"):
         export_run(tmp_path / "run", "multon", tmp_path / "x.json")
     journal = journal_path(tmp_path / "run", 0)
-    journal.write_bytes(journal.read_bytes().split(b"\n")[0] + b"\n")
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:2]))
     for kind in ("multion", "robustnav"):
         with pytest.raises(CheckFailedError):
             export_run(tmp_path / "run", kind, tmp_path / "x.json", make_benchmark(count=4))

@@ -75,10 +75,10 @@ def test_an_edited_record_of_a_tour_is_found(tmp_path, field):
     settings = graph_settings(tmp_path)
     evaluate(settings)
     path = journal_path(settings.out, 0)
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    header, *lines = map(json.loads, path.read_text().splitlines())
     edited = next(line for line in lines if line["tour"]["position"] == (3 if field == "position" else 1))
     edited["tour"][field] = (edited["tour"][field] or 0) + 1
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in [header, *lines]))
     found = [one for one in replay_run(settings.out).differences if one.episode_id == edited["episode_id"]]
     assert any(field in one.name or field == "position" for one in found), found
 
