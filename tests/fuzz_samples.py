@@ -154,7 +154,7 @@ def _datasets(folder: Path) -> Iterator[Sample]:
     from navarena.scenes.datasets import get_dataset
     from navarena.scenes.datasets.gibson import _object_records, _rooms
     from navarena.scenes.datasets.hm3d import read_annotations
-    from navarena.scenes.datasets.mesh_reading import read_json
+    from navarena.scenes.datasets.mesh_reader import read_json
     from navarena.scenes.datasets.mp3d_house import read_house as read_mp3d
     from navarena.scenes.datasets.mp3d_house import region_outline
     from navarena.scenes.datasets.procthor import _house_of
