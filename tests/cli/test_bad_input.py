@@ -293,6 +293,11 @@ def test_paths_that_are_too_long(arguments: list[str], capsys: pytest.CaptureFix
     assert "too long" in refused(arguments, capsys)
 
 
+def test_long_messages_lose_their_middle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = refused(["evaluate", "pointnav-v1", "--agent", "x" * 9000], capsys)
+    assert len(line) < 2100 and "unknown agent 'xxx" in line and "Known: " in line
+
+
 @pytest.mark.parametrize("address", ["http://localhost:99999", "http://localhost:x", "http://[::1:80"])
 def test_addresses_of_no_agent(address: str, capsys: pytest.CaptureFixture[str]) -> None:
     line = refused(["evaluate", "pointnav-v1", "--agent", address], capsys)

@@ -22,6 +22,9 @@ REFUSALS = {
 }
 """What the system refuses wherever a path is looked at, in words for people."""
 
+MAX_LETTERS = 2000
+"""Of an error's message."""
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells report it."""
 
@@ -154,6 +157,12 @@ def run_command(arguments: Sequence[str]) -> int:
         return command.run(console)
 
 
+def shorten(text: str) -> str:
+    """`text` without its middle where it is longer than people read: some messages quote files."""
+    half = MAX_LETTERS // 2
+    return text if len(text) <= MAX_LETTERS else f"{text[:half]} ... {text[-half:]}"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the return value is the exit code.
 
@@ -163,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run_command(sys.argv[1:] if arguments is None else arguments)
     except NavarenaError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"error: {shorten(' '.join(str(error).split()))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

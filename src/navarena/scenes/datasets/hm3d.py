@@ -229,10 +229,10 @@ def _annotation(where: str, line: str) -> Annotation:
     except csv.Error as error:
         raise FileError(f"{where}: {form}, got {line[:99]!r}: {error}") from error
     if len(fields) != 4 or line.count('"') % 2:
-        raise FileError(f"{where}: {form}, got {line!r}; the file is damaged or cut short")
+        raise FileError(f"{where}: {form}, got {line[:99]!r}; the file is damaged or cut short")
     key, color, category, region = (entry.strip() for entry in fields)
     if not re.fullmatch(r"[0-9]{1,18}", key) or not re.fullmatch(r"-?[0-9]{1,18}", region):
-        raise FileError(f"{where}: {form}, got {line!r}")
+        raise FileError(f"{where}: {form}, got {line[:99]!r}")
     known = re.fullmatch(r"[0-9A-Fa-f]{1,6}", color)
     if not known:
         _log.warning("%s: expected a colour RRGGBB, got %r; object %s has no triangles", where, color, key)
