@@ -163,6 +163,10 @@ def read_record(folder: Path) -> RunRecord:
     _require_format(path, data)
     remedy = "restore it, or start over with --fresh"
     record: RunRecord = decode_json(data, f"run record {path}", RunRecord, remedy)
+    missing = [name for name in ("system", "machine") if name not in record.hardware]
+    missing += ["agent"] if "agent" not in record.settings else []
+    if missing:
+        raise FileError(f"run record {path} is damaged (it has no {', '.join(missing)}); {remedy}")
     return record
 
 

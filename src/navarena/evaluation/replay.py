@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from navarena.core.errors import CheckFailedError, FileError, InputError
+from navarena.core.files import translate_damage
 from navarena.episodes.episode import Episode
 from navarena.evaluation.benchmark import Batch, Benchmark, open_benchmark
 from navarena.evaluation.journal import (
@@ -22,7 +23,14 @@ from navarena.evaluation.journal import (
     read_journal,
     sort_rows,
 )
-from navarena.evaluation.record import IMPORTED, RunRecord, describe_hardware, describe_versions, read_record
+from navarena.evaluation.record import (
+    FILE_NAME,
+    IMPORTED,
+    RunRecord,
+    describe_hardware,
+    describe_versions,
+    read_record,
+)
 from navarena.evaluation.results import require_complete
 from navarena.evaluation.rows import TourPlace, describe_legal, find_legal, make_row
 from navarena.evaluation.settings import EvaluationSettings
@@ -89,7 +97,9 @@ def open_recorded_benchmark(record: RunRecord) -> Benchmark:
             f"expected a run of our own to execute again, got results that were imported from "
             f"{record.settings['file']}; report on them with --no-drawings"
         )
-    benchmark = open_benchmark(EvaluationSettings(**record.settings), needs_agent=False)  # type: ignore[arg-type]
+    with translate_damage(FILE_NAME, "restore it, or evaluate again"):
+        settings = EvaluationSettings(**record.settings)  # type: ignore[arg-type]
+    benchmark = open_benchmark(settings, needs_agent=False)
     require_same_identity(record, benchmark)
     return benchmark
 

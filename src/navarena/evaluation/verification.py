@@ -63,7 +63,7 @@ def describe_declared(record: RunRecord) -> dict[str, str]:
         "agent": record.agent,
         "privileged": f"yes ({inputs})" if inputs else "yes" if record.privileged else "no",
         "trained with": ", ".join(record.trained_with) or "nothing corrupted",
-        "machine": f"{record.hardware['processor']}, {record.started}",
+        "machine": f"{record.hardware.get('processor', 'unknown')}, {record.started}",
     }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from navarena.core.errors import FileError
-from navarena.core.files import LIMITS
+from navarena.core.files import DAMAGE, LIMITS
 from navarena.core.geometry import world_from_unity, yaw_from_unity
 
 EXTERIOR = "exterior"
@@ -137,7 +137,7 @@ def _point(value: Any, where: str) -> Float[np.ndarray, "3"]:
     """A point {x, y, z} of the file as it stands there."""
     try:
         point = np.array([float(value[axis]) for axis in "xyz"])
-    except (KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise FileError(f"{where}: expected a point with numbers x, y and z, got {value!r}") from error
     if not (np.abs(point) <= LIMITS.number).all():
         raise FileError(f"{where}: expected numbers of at most {LIMITS.number:g}, got {value!r}")
