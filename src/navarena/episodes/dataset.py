@@ -135,12 +135,13 @@ def load_episode_file(path: Path) -> EpisodeDataset:
         )
     with translate_damage(f"episode file {path}", remedy):
         stored = msgspec.convert(header, _StoredDataset, dec_hook=decode_goal)
-    dataset = EpisodeDataset(
-        stored.protocol_id, stored.name, stored.split, stored.episodes, stored.seed, stored.dropped
-    )
-    if dataset.hash != stored.hash:
+        dataset = EpisodeDataset(
+            stored.protocol_id, stored.name, stored.split, stored.episodes, stored.seed, stored.dropped
+        )
+        found = dataset.hash
+    if found != stored.hash:
         raise FileError(
-            f"episode file {path}: expected hash {stored.hash} (in its header), got {dataset.hash} from its "
+            f"episode file {path}: expected hash {stored.hash} (in its header), got {found} from its "
             "episodes; the file was edited, make it again with: navarena episodes make"
         )
     require_unique_ids(dataset)
