@@ -70,7 +70,7 @@ def _aligned(data: bytes) -> memoryview:
     room = np.zeros(len(data) + ALIGNMENT, np.uint8)
     start = -room.ctypes.data % ALIGNMENT
     room[start : start + len(data)] = np.frombuffer(data, np.uint8)
-    return memoryview(room[start : start + len(data)]).toreadonly()
+    return room.data[start : start + len(data)].toreadonly()
 
 
 def _map_by_python(descriptor: int) -> memoryview:
