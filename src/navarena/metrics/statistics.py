@@ -240,9 +240,7 @@ def estimate_weighted(
     Args:
         values: (N,) float64 within `bounds`: the mean over the parts of each episode.
         weights: (N,) float64, how many parts it has; episodes with 0 say nothing.
-        scenes: scene id of each episode.
-        generator: source of the resamples.
-        bounds: least and greatest value of a part.
+        scenes, generator, bounds: as of estimate_mean.
 
     Raises InputError where no episode has a part, and for values that are not finite.
     """
