@@ -1,10 +1,13 @@
 """What a file may look like, and what its text may not say."""
 
 import ast
+import builtins
+import dis
 import re
 import subprocess
 import sys
 import tomllib
+from types import CodeType
 
 import pytest
 
@@ -146,3 +149,31 @@ def test_protocols_can_be_checked() -> None:
         and not any("runtime_checkable" in ast.unparse(d) for d in node.decorator_list)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def unknown_names(code: CodeType, known: set[str]) -> set[str]:
+    """Global names that a code object and those within it read, and that are not in `known`."""
+    steps = list(dis.get_instructions(code))
+    own = known | {one.argval for one in steps if one.opname == "STORE_NAME"}
+    read = {one.argval for one in steps if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return (read - own).union(*(unknown_names(one, known) for one in inner))
+
+
+def unknown_in(text: ast.Module | str) -> set[str]:
+    """Names that a module reads and nobody defines or imports."""
+    code = compile(text, "module", "exec")
+    stored = {one.argval for one in dis.get_instructions(code) if one.opname == "STORE_NAME"}
+    return unknown_names(code, stored | set(dir(builtins)) | {"__annotations__", "__file__"})
+
+
+@pytest.mark.parametrize("text", ["def f():\n    return one", "class A:\n    two = one", "print(one)"])
+def test_unknown_names_are_found(text: str) -> None:
+    assert unknown_in(text) == {"one"}
+    assert not unknown_in(f"from module import one\n{text}")
+
+
+def test_every_name_is_known() -> None:
+    """Ruff cannot say so: it would miss the names of dimensions in annotations, too."""
+    wrong = {str(one.path.relative_to(ROOT)): names for one in sources() if (names := unknown_in(one.tree))}
+    assert not wrong, f"names that nobody defines or imports: {wrong}"

@@ -18,7 +18,7 @@ from navarena.core.errors import InputError
 from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedImage
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.goat import GoatState
-from navarena.tasks.task import Task
+from navarena.tasks.task import Task, require_state
 
 MEMORY = InstanceSettings(views=4, crop_px=192)
 """Of the agent: crops large enough for keypoints."""

@@ -20,6 +20,7 @@ from navarena.metrics.multi_goal import MultiGoalTrajectory, is_in_sector, seen_
 from navarena.metrics.statistics import subtract_estimates
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.multi_on import MultiOnState
+from navarena.tasks.task import require_state
 
 
 @dataclass(frozen=True)
