@@ -12,7 +12,7 @@ from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.motion import ACTIONS, execute, movement_table
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.queries.stepping import MAX_TRIANGLES, step_bodies
+from navarena.simulation.navmesh.queries.stepping import SCRATCH, step_bodies
 from navarena.simulation.observation_sources import OwnSensor
 from navarena.simulation.observer import Observer
 from navarena.simulation.pipeline import SimulationPipeline
@@ -68,7 +68,7 @@ class Simulator:
         )
         self._movements = movement_table(embodiment, self.actions)
         self._pipeline = pipeline
-        self._visited = np.zeros(MAX_TRIANGLES, np.int32)
+        self._visited = np.zeros(SCRATCH, np.int32)
         self._all = np.ones(slots, bool)
 
     @property

@@ -22,7 +22,8 @@ def test_ground_is_that_of_the_file(dungeon: Dungeon) -> None:
     assert pieces.reshape(-1, 3).min(0) == pytest.approx(recorded.reshape(-1, 3).min(0), abs=1e-5)
     assert pieces.reshape(-1, 3).max(0) == pytest.approx(recorded.reshape(-1, 3).max(0), abs=1e-5)
     centers = recorded.mean(1)
-    assert dungeon.mesh.snap_point(centers) == pytest.approx(centers, abs=1e-5)
+    # heights over thin pieces lose digits in single precision
+    assert dungeon.mesh.snap_point(centers) == pytest.approx(centers, abs=5e-4)
     assert np.array_equal(dungeon.mesh.island(centers), dungeon.answers["navmesh_tri_island"])
 
 
@@ -50,6 +51,8 @@ def test_arrays_round_trip(dungeon: Dungeon) -> None:
     start, goal = dungeon.answers["big_start"], dungeon.answers["big_end"]
     assert np.array_equal(again.geodesic_distance(start, goal), dungeon.mesh.geodesic_distance(start, goal))
     assert again.settings == dungeon.mesh.settings
+    start, end = dungeon.answers["step_start"], dungeon.answers["step_end"]
+    assert np.array_equal(again.try_step(start, end, False), dungeon.mesh.try_step(start, end, False))
     with pytest.raises(FileError, match="without"):
         NavMesh.from_arrays({}, meta)
     with pytest.raises(FileError, match="format"):
@@ -58,6 +61,11 @@ def test_arrays_round_trip(dungeon: Dungeon) -> None:
 
 def replace(data: bytes, at: int, new: bytes) -> bytes:
     return data[:at] + new + data[at + len(new) :]
+
+
+def first_polygon(data: bytes) -> int:
+    """Where the polygons begin: after the tile's header of 100 bytes and its vertices."""
+    return HEADER_BYTES + 100 + 12 * struct.unpack_from("<i", data, HEADER_BYTES + 28)[0]
 
 
 def write(folder: Path, data: bytes) -> Path:
@@ -73,6 +81,8 @@ def write(folder: Path, data: bytes) -> Path:
         (lambda data: b"not a navmesh at all, but long enough to be one", "expected a Habitat navmesh file"),
         (lambda data: replace(data, 4, struct.pack("<i", 3)), "version 1 or 2"),
         (lambda data: replace(data, 8, struct.pack("<i", 4)), "expected one tile"),
+        (lambda data: replace(data, 12, struct.pack("<f", np.nan)), "finite measures"),
+        (lambda data: replace(data, first_polygon(data) + 30, b"\x07"), "a polygon of 7"),
         (lambda data: data[:100], "truncated"),
         (lambda data: data[:-1], "truncated"),
         (lambda data: replace(data, HEADER_BYTES, b"XXXX"), "expected a Detour tile"),
@@ -112,6 +122,8 @@ def test_damaged_files_load_or_say_so(dungeon: Dungeon, tmp_path: Path, data: st
         assert str(path) in str(error)
     else:
         assert np.isfinite(mesh.navigable_area)
+        points = mesh.vertices[:50]
+        assert mesh.try_step(points, points + [0.2, 0, 0.1], False).shape == points.shape
 
 
 def test_polygons_become_triangles_without_flat_ones() -> None:

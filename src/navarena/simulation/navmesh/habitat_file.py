@@ -5,7 +5,8 @@ Layout (little-endian), versions 1 and 2 of the outer file, version 7 of the til
 tile its reference, its size, and the tile as Detour keeps it in memory. Facts of the layout:
 recastnavigation Detour/Include/DetourNavMesh.h, habitat-sim src/esp/nav/PathFinder.cpp.
 
-Polygons become triangles; the ground pieces that Detour keeps per polygon are cut along them.
+Polygons become triangles; the ground pieces that Detour keeps per polygon are cut along them. The
+polygons, their ground and Detour's search tree are kept as well, for queries that follow Detour's rounding.
 """
 
 import struct
@@ -13,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from navarena.core.errors import FileError, InputError
+from navarena.core.errors import FileError, InputError, SceneError
 from navarena.core.files import DAMAGE, describe_damage, read_bytes
+from navarena.simulation.navmesh.mesh_structure import PolygonArrays, label_components
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.navmesh.polygons.convex_polygons import cut_ground, triangulate
@@ -25,11 +27,12 @@ TILE_MAGIC = b"VAND"
 TILE_VERSION = 7
 GRID_BYTES = 28
 TILE_HEADER_BYTES = 100
+MAX_CORNERS = 6
 POLYGON = np.dtype(
     [
         ("first_link", "<u4"),
-        ("vertices", "<u2", 6),
-        ("neighbors", "<u2", 6),
+        ("vertices", "<u2", MAX_CORNERS),
+        ("neighbors", "<u2", MAX_CORNERS),
         ("flags", "<u2"),
         ("count", "u1"),
         ("kind", "u1"),
@@ -39,11 +42,16 @@ LINK_BYTES = 12
 PIECES = np.dtype(
     [("vertex_base", "<u4"), ("base", "<u4"), ("vertices", "u1"), ("count", "u1"), ("pad", "<u2")]
 )
-BOX_BYTES, JUMP_BYTES = 16, 36
+BOX = np.dtype([("cells", "<u2", 6), ("item", "<i4")])
+JUMP_BYTES = 36
 OUTWARD = 0x8000
 """Bit of a polygon's neighbour that means "in another tile"."""
 MIN_AREA = 1e-5
 """Square metres below which habitat-sim disables a polygon (removeZeroAreaPolys)."""
+WALKABLE = 1
+"""Bit of a polygon's flags that habitat-sim asks for (POLYFLAGS_WALK)."""
+NOWHERE = (1, 1, 1, 0, 0, 0)
+"""Cells of a box that nothing meets."""
 
 
 class _Reader:
@@ -83,15 +91,15 @@ def load_habitat_navmesh(path: str | Path) -> NavMesh:
         raise FileError(f"expected version 1 or 2 of a {KIND}, got {version} in {path}")
     if tiles != 1:
         raise FileError(f"expected one tile in {path}, as habitat-sim writes, got {tiles}")
-    reader.take(GRID_BYTES, "tile grid")
+    grid = reader.array("<f4", GRID_BYTES // 4, "tile grid")[:5]
     try:
         with np.errstate(all="ignore"):  # damaged numbers overflow before they are noticed
             settings = _read_settings(reader) if version == 2 else None
             reader.integers(2, "tile size")
-            return _read_tile(reader, settings)
+            return _read_tile(reader, settings, grid)
     except FileError:
         raise
-    except (InputError, *DAMAGE) as error:
+    except (SceneError, InputError, *DAMAGE) as error:
         raise describe_damage(f"{KIND} {path}", error) from error
 
 
@@ -111,7 +119,7 @@ def _read_settings(reader: _Reader) -> NavMeshSettings:
     )
 
 
-def _read_tile(reader: _Reader, settings: NavMeshSettings | None) -> NavMesh:
+def _read_tile(reader: _Reader, settings: NavMeshSettings | None, grid: np.ndarray) -> NavMesh:
     if reader.take(4, "tile signature") != TILE_MAGIC:
         raise FileError(f"expected a Detour tile in {reader.path}; the file is damaged, copy it again")
     head = reader.integers(14, "tile header")
@@ -119,14 +127,20 @@ def _read_tile(reader: _Reader, settings: NavMeshSettings | None) -> NavMesh:
     pieces_count, extra_count, piece_count, box_count, jump_count = head[8:13]
     if version != TILE_VERSION:
         raise FileError(f"expected Detour tile version {TILE_VERSION}, got {version} in {reader.path}")
-    body = reader.array("<f4", 10, "tile header")[:3].astype(float).round(6).tolist()
+    measures = reader.array("<f4", 10, "tile header")
+    body = measures[:3].astype(float).round(6).tolist()
     vertices = reader.array("<f4", 3 * vertex_count, "vertices").reshape(-1, 3).astype(np.float64)
     polygons = reader.array(POLYGON, polygon_count, "polygons")
+    if polygon_count and polygons["count"].max() > MAX_CORNERS:
+        raise SceneError(
+            f"expected at most {MAX_CORNERS} corners, got a polygon of {polygons['count'].max()}"
+        )
     reader.take(LINK_BYTES * link_count, "links")
     pieces = reader.array(PIECES, pieces_count, "ground pieces")
     extra = reader.array("<f4", 3 * extra_count, "ground vertices").reshape(-1, 3).astype(np.float64)
     corners = reader.array("u1", 4 * piece_count, "ground triangles").reshape(-1, 4)
-    reader.take(BOX_BYTES * box_count + JUMP_BYTES * jump_count, "search boxes")
+    boxes = reader.array(BOX, box_count, "search boxes")
+    reader.take(JUMP_BYTES * jump_count, "search boxes")
     if settings is None:
         settings = NavMeshSettings(height=body[0], radius=body[1], max_climb=body[2])
 
@@ -135,10 +149,23 @@ def _read_tile(reader: _Reader, settings: NavMeshSettings | None) -> NavMesh:
         for polygon, piece in zip(polygons, pieces, strict=True)
     ]
     usable = [
-        int(polygon["kind"]) >> 6 == 0 and int(polygon["flags"]) != 0 and _area(surface) >= MIN_AREA
+        _is_walkable(polygon) and _area(surface) >= MIN_AREA
         for polygon, surface in zip(polygons, ground, strict=True)
     ]
-    return _assemble(vertices, polygons, ground, usable, settings)
+    triangles, owner, neighbors, surfaces = _assemble(vertices, polygons, ground, usable)
+    frame = np.concatenate([measures[3:10], measures[2:3], grid[[0, 2, 3, 4]]])
+    if not np.isfinite(frame).all():
+        raise SceneError(f"expected finite measures of the tile, got {frame.tolist()}")
+    kept = _keep_polygons(
+        vertices, polygons, ground, _count_sides(polygons, pieces, corners), boxes, frame, owner
+    )
+    offsets = np.cumsum([0, *(len(surface) for surface in surfaces)])
+    detail = np.concatenate([np.zeros((0, 3, 3)), *surfaces])
+    return NavMesh.from_parts(vertices, triangles, neighbors, offsets, detail, settings, kept)
+
+
+def _is_walkable(polygon: np.void) -> bool:
+    return int(polygon["kind"]) >> 6 == 0 and bool(int(polygon["flags"]) & WALKABLE)
 
 
 def _ground_of(
@@ -163,9 +190,10 @@ def _assemble(
     polygons: np.ndarray,
     ground: list[np.ndarray],
     usable: list[bool],
-    settings: NavMeshSettings,
-) -> NavMesh:
-    """Triangles of all usable polygons, their neighbours inside and across polygons, their ground."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
+    """(T, 3) triangles of all usable polygons, (T,) their polygons, (T, 3) neighbours inside and across
+    polygons, and the ground of each.
+    """
     triangles: list[tuple[int, int, int]] = []
     owner: list[int] = []
     edges: dict[tuple[int, int, int], tuple[int, int]] = {}  # (polygon, start, end) -> (triangle, k)
@@ -191,10 +219,64 @@ def _assemble(
             across = edges.get((there, end, start)) if there is not None else None
         if across is not None:
             neighbors[t, k] = across[0]
-    offsets = np.cumsum([0, *(len(surface) for surface in surfaces)])
-    detail = np.concatenate([np.zeros((0, 3, 3)), *surfaces])
-    return NavMesh.from_parts(
-        vertices, np.array(triangles, np.int32).reshape(-1, 3), neighbors, offsets, detail, settings
+    return np.array(triangles, np.int32).reshape(-1, 3), np.array(owner, np.int64), neighbors, surfaces
+
+
+def _count_sides(polygons: np.ndarray, pieces: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """(G,) uint8, for the ground triangles in the order of the polygons: see mesh_arrays.POLYGON_SIDES.
+
+    A side within the polygon belongs to two triangles; the one in which it runs to the smaller number counts.
+    """
+    rows = np.concatenate([np.arange(p["base"], p["base"] + p["count"], dtype=np.int64) for p in pieces])
+    chosen = corners[rows].astype(np.int64)
+    border = np.stack([chosen[:, 3] >> 2 * k & 1 for k in range(3)], 1)
+    counts = border | (chosen[:, :3] >= np.roll(chosen[:, :3], -1, 1))
+    return (np.concatenate([border, counts], 1) << np.arange(6)).sum(1).astype(np.uint8)
+
+
+def _keep_polygons(
+    vertices: np.ndarray,
+    polygons: np.ndarray,
+    ground: list[np.ndarray],
+    sides: np.ndarray,
+    boxes: np.ndarray,
+    frame: np.ndarray,
+    owner: np.ndarray,
+) -> PolygonArrays:
+    """All polygons as queries see them; those without triangles are neither found nor entered.
+
+    Islands are those of habitat-sim: it follows neighbours before it disables polygons without area.
+    """
+    if not len(boxes):
+        return PolygonArrays()
+    count = len(polygons)
+    usable = np.isin(np.arange(count), owner)
+    corner = np.arange(MAX_CORNERS) < polygons["count"][:, None]
+    places = np.where(corner[:, :, None], vertices[polygons["vertices"] * corner], 0).astype(np.float32)
+    beyond = polygons["neighbors"].astype(np.int64)
+    links = np.where(corner & (beyond > 0) & (beyond & OUTWARD == 0), beyond - 1, -1)
+    here, side = np.nonzero(links >= 0)
+    there = links[here, side]
+    walkable = np.array([_is_walkable(polygon) for polygon in polygons])
+    joined = walkable[here] & walkable[there]
+    islands = label_components(count, here[joined], there[joined])
+    links[here, side] = np.where(usable[there], there, -1)
+
+    heads = np.zeros((count + 1, 4), np.int32)
+    heads[:-1, 0], heads[:-1, 1] = polygons["count"], islands
+    heads[:, 2] = np.searchsorted(owner, np.arange(count + 1))
+    heads[1:, 3] = np.cumsum([len(surface) for surface in ground])
+    cells = boxes["cells"].astype(np.int32)
+    leaf = boxes["item"] >= 0
+    cells[leaf & ~usable[np.where(leaf, boxes["item"], 0)]] = NOWHERE
+    return PolygonArrays(
+        places.reshape(-1),
+        links.astype(np.int32).reshape(-1),
+        heads.reshape(-1),
+        np.concatenate(ground).astype(np.float32).reshape(-1),
+        sides,
+        np.concatenate([cells, boxes["item"][:, None]], 1).astype(np.int32).reshape(-1),
+        frame.astype(np.float32),
     )
 
 

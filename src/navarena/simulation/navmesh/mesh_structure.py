@@ -3,11 +3,11 @@
 All functions are pure; `T` triangles, `V` vertices, half-edges numbered 3 * triangle + k.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Float64, Int, Int32, Int64, UInt8
+from jaxtyping import Float, Float32, Float64, Int, Int32, Int64, UInt8
 
 from navarena.core.arrays import Points, Triangles
 from navarena.core.errors import SceneError
@@ -38,6 +38,26 @@ class NavMeshParts:
     def as_arguments(self) -> dict[str, Any]:
         """Field name -> value, without copying."""
         return {part.name: getattr(self, part.name) for part in fields(self)}
+
+
+@dataclass(frozen=True)
+class PolygonArrays:
+    """The convex polygons that a navmesh was loaded from, flat, as mesh_arrays describes them.
+
+    Empty on a navmesh that was built here.
+    """
+
+    corners: Float32[np.ndarray, "p18"] = field(default_factory=lambda: np.zeros(0, np.float32))
+    links: Int32[np.ndarray, "p6"] = field(default_factory=lambda: np.zeros(0, np.int32))
+    heads: Int32[np.ndarray, "p4"] = field(default_factory=lambda: np.zeros(0, np.int32))
+    ground: Float32[np.ndarray, "g9"] = field(default_factory=lambda: np.zeros(0, np.float32))
+    sides: UInt8[np.ndarray, "g"] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    boxes: Int32[np.ndarray, "n7"] = field(default_factory=lambda: np.zeros(0, np.int32))
+    frame: Float32[np.ndarray, "f"] = field(default_factory=lambda: np.zeros(0, np.float32))
+
+    def as_tuple(self) -> tuple[np.ndarray, ...]:
+        """The arrays in the order of their slots."""
+        return tuple(getattr(self, part.name) for part in fields(self))
 
 
 STRAIGHT_SLACK = 1e-7
@@ -75,14 +95,14 @@ def compute_islands(links: Int[np.ndarray, "t 3"]) -> Int[np.ndarray, "t"]:
     """(T,) int32 connected component of each triangle, numbered in the order of first appearance."""
     t, k = np.nonzero(links >= 0)
     size = len(links)
-    labels = _label_components(size, t, links[t, k] // 3)
+    labels = label_components(size, t, links[t, k] // 3)
     first = np.unique(labels, return_index=True)[1]
     rank = np.zeros(len(first), np.int32)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[labels].astype(np.int32)
 
 
-def _label_components(size: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def label_components(size: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The component of each of `size` nodes, joined in pairs of `left` and `right`."""
     from scipy.sparse import coo_array  # SciPy: only to build, a run opens what is built
     from scipy.sparse.csgraph import connected_components
@@ -108,7 +128,7 @@ def find_turning_points(
     twin = links.ravel()[half].astype(np.int64)
     twin_end = twin - twin % 3 + (twin + 1) % 3
     size = links.size
-    fan = _label_components(size, half, twin_end)
+    fan = label_components(size, half, twin_end)
     count = int(fan.max(initial=-1)) + 1
 
     border = np.flatnonzero(links.ravel() < 0)

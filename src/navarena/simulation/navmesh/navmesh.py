@@ -1,7 +1,7 @@
 """The navmesh: the ground that a body can stand on, as linked triangles."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from navarena.core.arrays import Point, Points, Triangles
 from navarena.core.errors import FileError, SceneError
 from navarena.core.pointers import AddressTable
 from navarena.simulation.navmesh import mesh_structure
+from navarena.simulation.navmesh.mesh_structure import PolygonArrays
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.navmesh.queries.navmesh_table import NavMeshTable, TopDownMap
 from navarena.simulation.navmesh.queries.triangle_grid import build_grid
@@ -19,7 +20,7 @@ from navarena.simulation.navmesh.queries.triangle_grid import build_grid
 MAX_COORDINATE = 1e5
 """Metres from the origin beyond which a coordinate is taken for a mistake of scale."""
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Of `to_arrays`; raise it when an array changes its meaning."""
 
 
@@ -44,6 +45,8 @@ class NavMesh:
         branches: (T, 2) int32, nesting of dead ends (see mesh_structure.find_dead_ends).
         planes: (T, 3) float64, coefficients of y = a x + b z + c.
         grid_frame, grid_offsets, grid_items: see triangle_grid.build_grid.
+        polygons: of the file that the navmesh was loaded from; snapping and steps that do not slide
+            follow them, number by number as the simulator that wrote the file.
     """
 
     vertices: Points
@@ -60,6 +63,7 @@ class NavMesh:
     grid_frame: Float[np.ndarray, "5"]
     grid_offsets: Int[np.ndarray, "c1"]
     grid_items: Int[np.ndarray, "i"]
+    polygons: PolygonArrays
 
     @classmethod
     def from_parts(
@@ -70,8 +74,9 @@ class NavMesh:
         detail_offsets: Int[np.ndarray, "t1"],
         detail_triangles: Float[np.ndarray, "d 3 3"],
         settings: NavMeshSettings,
+        polygons: PolygonArrays | None = None,
     ) -> "NavMesh":
-        """Check the six parts (shapes as in the class) and compute the rest.
+        """Check the six parts (shapes as in the class) and compute the rest; `polygons` are kept.
 
         Raises SceneError when there is no triangle, a number is not finite, an index is out of
         range, a triangle is clockwise or has no area seen from above, or neighbours disagree.
@@ -101,11 +106,13 @@ class NavMesh:
             frame,
             offsets,
             items,
+            polygons or PolygonArrays(),
         )
 
     def to_arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """(arrays by name, JSON-able meta) from which `from_arrays` makes the same navmesh."""
         arrays = {name: getattr(self, name) for name in _ARRAY_NAMES}
+        arrays |= zip(_POLYGON_NAMES, self.polygons.as_tuple(), strict=True)
         return arrays, {"navmesh_format": FORMAT_VERSION, "settings": asdict(self.settings)}
 
     @classmethod
@@ -114,14 +121,15 @@ class NavMesh:
 
         Raises FileError when arrays are missing or of another format.
         """
-        missing = [name for name in _ARRAY_NAMES if name not in arrays]
+        missing = [name for name in (*_ARRAY_NAMES, *_POLYGON_NAMES) if name not in arrays]
         if missing or meta.get("navmesh_format") != FORMAT_VERSION:
             raise FileError(
                 f"expected a navmesh of format {FORMAT_VERSION}, got format {meta.get('navmesh_format')} "
                 f"without {missing}; delete it, it will be built again"
             )
-        fields = {name: np.asarray(arrays[name]) for name in _ARRAY_NAMES}
-        return cls(settings=NavMeshSettings(**meta["settings"]), **fields)
+        own = {name: np.asarray(arrays[name]) for name in _ARRAY_NAMES}
+        polygons = PolygonArrays(*(np.asarray(arrays[name]) for name in _POLYGON_NAMES))
+        return cls(settings=NavMeshSettings(**meta["settings"]), polygons=polygons, **own)
 
     @cached_property
     def query_arrays(self) -> tuple[np.ndarray, ...]:
@@ -147,6 +155,7 @@ class NavMesh:
             self.grid_offsets,
             self.grid_items,
             np.array([self.settings.max_climb], np.float64),
+            *self.polygons.as_tuple(),
         )
         return tuple(array.reshape(-1) for array in arrays)
 
@@ -290,6 +299,7 @@ _ARRAY_NAMES = (
     "grid_offsets",
     "grid_items",
 )
+_POLYGON_NAMES = tuple(f"polygon_{part.name}" for part in fields(PolygonArrays))
 
 
 def _require_valid(

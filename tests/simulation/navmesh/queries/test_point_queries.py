@@ -99,7 +99,7 @@ def test_islands_are_numbered_and_measured() -> None:
 def test_random_points_are_uniform_and_keep_to_their_island(dungeon: Dungeon) -> None:
     mesh = dungeon.mesh
     points = mesh.random_point(make_generator("points"), 4000)
-    assert mesh.is_navigable(points, 1e-6).all()
+    assert mesh.is_navigable(points, 1e-3).all()  # heights are single precision
     share = np.bincount(mesh.island(points), minlength=mesh.island_count) / len(points)
     assert share == pytest.approx(mesh.island_areas / mesh.navigable_area, abs=0.02)
     assert (mesh.island(mesh.random_point(make_generator("island"), 200, island=2)) == 2).all()

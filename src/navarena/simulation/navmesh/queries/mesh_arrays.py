@@ -46,7 +46,25 @@ GRID_ITEMS = np.int64(13)
 CLIMB = np.int64(14)
 """(1,) float64: the body's highest step in metres, within which "above a triangle" means on it."""
 
-SLOT_COUNT = 15
+# The convex polygons of a loaded file, which polygon_queries follows; empty on every other navmesh.
+POLYGON_CORNERS = np.int64(15)
+"""(18 P,) float32: x, y, z of up to six corners of each polygon, in the order of the file."""
+POLYGON_LINKS = np.int64(16)
+"""(6 P,) int32: the polygon across the side that begins at each corner, -1 on the border."""
+POLYGON_HEADS = np.int64(17)
+"""(4 (P + 1),) int32: corners, island, first triangle and first ground piece; the last row ends them."""
+POLYGON_GROUND = np.int64(18)
+"""(9 G,) float32: the corners of the ground pieces of the polygons."""
+POLYGON_SIDES = np.int64(19)
+"""(G,) uint8: bit k: side k of the piece is on the polygon's border; bit 3 + k: it counts for heights."""
+POLYGON_BOXES = np.int64(20)
+"""(7 N,) int32: the search tree in depth-first order: least and greatest cell of a node in x, y and z,
+then its polygon, or minus the number of nodes to leave out when the node is not met."""
+POLYGON_FRAME = np.int64(21)
+"""(12,) float32, metres: least and greatest corner of the tree's grid, cells per metre, climb, least x
+and z of the tile, its width (x) and depth (z)."""
+
+SLOT_COUNT = 22
 
 
 @runtime_checkable

@@ -120,7 +120,7 @@ class NavMeshTable:
         _require_equal(start, end)
         index = self.require_index(mesh_index, len(start))
         ends = np.zeros_like(start)
-        visited = np.zeros(stepping.MAX_TRIANGLES, np.int32)
+        visited = np.zeros(stepping.SCRATCH, np.int32)
         stepping.try_steps(self.table, index, start, end, bool(slide), visited, ends)
         return ends
 
@@ -146,7 +146,7 @@ class NavMeshTable:
             slide: whether blocked steps slide along the border.
             collided: (N,) bool, written: moved^2 + 1e-5 < forward^2.
         """
-        visited = np.zeros(stepping.MAX_TRIANGLES, np.int32)
+        visited = np.zeros(stepping.SCRATCH, np.int32)
         stepping.step_bodies(
             self.table, mesh_index, triangles, positions, yaws, forward, bool(slide), visited, collided
         )

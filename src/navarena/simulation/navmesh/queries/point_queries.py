@@ -5,7 +5,7 @@ The rule is that of the field's standard simulator (habitat-sim PathFinder, Deto
 among triangles that meet a box of half extents SNAP_BOX around the point, the nearest one wins;
 a triangle under or over the point counts as nearer by the body's climb, and a point is moved
 straight up or down onto such a triangle; onto others it moves to the nearest point of their sides
-in the plan.
+in the plan. On the polygons of a loaded file, polygon_queries does the same for whole polygons.
 """
 
 import numpy as np
@@ -34,6 +34,7 @@ from navarena.simulation.navmesh.queries.plan_geometry import (
     segment_share,
     wrap3,
 )
+from navarena.simulation.navmesh.queries.polygon_queries import has_polygons, snap_to_polygons
 
 SNAP_SIDE = 2.0
 SNAP_HEIGHT = 4.0
@@ -57,6 +58,8 @@ def _cell_of(value, low, scale, count):
 @kernel
 def snap(table, row, px, py, pz):
     """(triangle, x, y, z) of the nearest point of the navmesh; triangle -1 when there is none."""
+    if has_polygons(table, row):
+        return snap_to_polygons(table, row, px, py, pz)
     corners = floats(table, row, CORNERS)
     planes = floats(table, row, PLANES)
     offsets = longs(table, row, DETAIL_OFFSETS)

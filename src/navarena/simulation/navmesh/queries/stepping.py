@@ -4,7 +4,8 @@
 The rules are those of the field's standard simulator (habitat-sim PathFinder::tryStep, Detour
 moveAlongSurface): a step stays where it is when its end point snaps to another island; without
 sliding it is cut where it first meets the border; with sliding it goes to the border point nearest
-to its end, among triangles near the step; the new height is that of the ground there.
+to its end, among triangles near the step; the new height is that of the ground there. On the polygons
+of a loaded file, steps that do not slide are those of polygon_queries, to the last digit.
 """
 
 import numpy as np
@@ -30,6 +31,7 @@ from navarena.simulation.navmesh.queries.plan_geometry import (
     wrap3,
 )
 from navarena.simulation.navmesh.queries.point_queries import snap
+from navarena.simulation.navmesh.queries.polygon_queries import MAX_NODES, has_polygons, step_on_polygons
 
 NUDGE = 1e-4
 """Metres by which a point on a border shared by two islands is moved into its own triangle."""
@@ -38,7 +40,10 @@ REACH_SLACK = 1e-3
 """Metres added to half a step for the circle in which sliding looks for borders (Detour)."""
 
 MAX_TRIANGLES = 64
-"""Triangles that sliding visits at most; (MAX_TRIANGLES,) int32 scratch."""
+"""Triangles that sliding visits at most."""
+
+SCRATCH = max(MAX_TRIANGLES, 3 * MAX_NODES)
+"""Length of the int32 scratch `visited` of a step."""
 
 COLLISION_SLACK = 1e-5
 """Square metres: a step collided when moved^2 + COLLISION_SLACK < intended^2 (habitat-sim Agent)."""
@@ -172,10 +177,15 @@ def step(table, row, triangle, sx, sy, sz, ex, ey, ez, slides, visited):
 def try_steps(table, meshes, start, end, slides, visited, ends):
     """Where each step (N, 3) to (N, 3) ends; a start that cannot be snapped stays."""
     for i in range(start.shape[0]):
-        ends[i, 0], ends[i, 1], ends[i, 2] = start[i, 0], start[i, 1], start[i, 2]
-        t, x, y, z = snap(table, meshes[i], start[i, 0], start[i, 1], start[i, 2])
+        row, x, y, z = meshes[i], start[i, 0], start[i, 1], start[i, 2]
+        ends[i, 0], ends[i, 1], ends[i, 2] = x, y, z
+        if not slides and has_polygons(table, row):
+            t, x, y, z = step_on_polygons(table, row, x, y, z, end[i, 0], end[i, 1], end[i, 2], visited)
+        else:
+            t, x, y, z = snap(table, row, x, y, z)
+            if t >= 0:
+                t, x, y, z = step(table, row, t, x, y, z, end[i, 0], end[i, 1], end[i, 2], slides, visited)
         if t >= 0:
-            _, x, y, z = step(table, meshes[i], t, x, y, z, end[i, 0], end[i, 1], end[i, 2], slides, visited)
             ends[i, 0], ends[i, 1], ends[i, 2] = x, y, z
 
 
@@ -192,13 +202,20 @@ def step_bodies(table, meshes, triangles, positions, yaws, forward, slides, visi
             continue
         row, x, y, z = meshes[i], positions[i, 0], positions[i, 1], positions[i, 2]
         t = np.int64(triangles[i])
-        if t < 0:
+        on_polygons = not slides and has_polygons(table, row)
+        if t < 0 and not on_polygons:
             t, x, y, z = snap(table, row, x, y, z)
             if t < 0:
                 collided[i] = True
                 continue
         ex, ez = x - ahead * np.sin(yaws[i]), z - ahead * np.cos(yaws[i])
-        t, nx, ny, nz = step(table, row, t, x, y, z, ex, y, ez, slides, visited)
+        if on_polygons:
+            t, nx, ny, nz = step_on_polygons(table, row, x, y, z, ex, y, ez, visited)
+            if t < 0:
+                collided[i] = True
+                continue
+        else:
+            t, nx, ny, nz = step(table, row, t, x, y, z, ex, y, ez, slides, visited)
         moved2 = (nx - x) ** 2 + (ny - y) ** 2 + (nz - z) ** 2
         collided[i] = moved2 + COLLISION_SLACK < ahead * ahead
         triangles[i] = t
