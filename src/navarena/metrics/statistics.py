@@ -19,13 +19,11 @@ with n - 1 degrees of freedom lies within z sqrt((n - 1) / n), which is 85 % for
 
 Degenerate cases:
 
-* no value: InputError;
-* infinite values (the goal cannot be reached): left out of the mean and counted apart;
-  a mean of nothing but infinities is infinite, without interval;
-* one value of an unbounded metric: its mean is known, its spread is not: no interval;
-* units without any spread in a bounded metric: a share of at most u of all episodes can be otherwise, where
-  u is the upper end of Wilson's interval of 0 in n; these lie anywhere in the range from a to b. The interval
-  is (1 - u) mean + u a to (1 - u) mean + u b. Where the range has no end there is none.
+* no value: InputError; one value of an unbounded metric: no interval;
+* infinite values (the goal cannot be reached): left out of the mean and counted apart; a mean of nothing but
+  infinities is infinite, without interval;
+* units without any spread in a metric from a to b: at most a share u of all episodes, the upper end of
+  Wilson's interval of 0 in n, is otherwise: (1 - u) mean + u a to (1 - u) mean + u b, if a and b are finite.
 """
 
 import math
@@ -240,7 +238,9 @@ def estimate_weighted(
     Args:
         values: (N,) float64 within `bounds`: the mean over the parts of each episode.
         weights: (N,) float64, how many parts it has; episodes with 0 say nothing.
-        scenes, generator, bounds: as of estimate_mean.
+        scenes: scene id of each episode.
+        generator: source of the resamples.
+        bounds: least and greatest value.
 
     Raises InputError where no episode has a part, and for values that are not finite.
     """
