@@ -2,7 +2,7 @@
 
 A page asks for it by a line of its own:
 
-    <!-- card: navarena.tasks.point_nav:PointNav -->     the docstring of a class
+    <!-- card: navarena.tasks.protocols.point_nav:PointNav -->     the docstring of a class
     <!-- table: metrics -->                              what `navarena list metrics` lists
     <!-- commands -->                                    the help text of every subcommand
     <!-- bench: docs/bench.json -->                      what `navarena bench --json` once printed

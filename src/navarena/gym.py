@@ -18,7 +18,7 @@ NAMESPACE = "navarena"
 def gymnasium_id(protocol_id: str, target: str) -> str:
     """The id of a protocol: its task's class name and the protocol's version.
 
-    "pointnav-v1", "navarena.tasks.point_nav:PointNav" -> "navarena/PointNav-v1".
+    "pointnav-v1", "navarena.tasks.protocols.point_nav:PointNav" -> "navarena/PointNav-v1".
     """
     version = protocol_id.rpartition("-")[2]
     return f"{NAMESPACE}/{target.partition(':')[2]}-{version}"

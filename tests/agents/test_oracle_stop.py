@@ -7,7 +7,7 @@ from agents.test_habitat import run
 from navarena.agents import Agent, Start, load_agent
 from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.multi_on import MultiOn2
+from navarena.tasks.protocols.multi_on import MultiOn2
 from tasks.small import AHEAD, LEFT, SMALL_BODY, SmallPointNav, as_objects, make_cache
 
 STOP, FORWARD, LEFT_TURN = 0, 1, 2

@@ -9,7 +9,7 @@ from navarena.episodes.episode import Episode, PointGoal
 from navarena.scenes.houses import HouseSettings, build_house
 from navarena.simulation.world import World, WorldCache, make_navmesh
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.point_nav import PointNav
+from navarena.tasks.protocols.point_nav import PointNav
 from tasks.small import SMALL_BODY, SmallPointNav
 
 

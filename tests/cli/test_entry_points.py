@@ -19,7 +19,7 @@ from navarena.scenes import SceneSet
 from navarena.scenes.formats import import_mesh
 from navarena.simulation import get_body
 from navarena.simulation.sensors.pose import Heading
-from navarena.tasks.point_nav import PointNav
+from navarena.tasks.protocols.point_nav import PointNav
 
 MESH = {mesh!r}
 

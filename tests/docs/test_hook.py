@@ -19,7 +19,7 @@ def hook() -> ModuleType:
 
 
 def test_a_card_is_the_docstring(hook: ModuleType) -> None:
-    card = hook.expand("# Title\n\n<!-- card: navarena.tasks.point_nav:PointNav -->\n")
+    card = hook.expand("# Title\n\n<!-- card: navarena.tasks.protocols.point_nav:PointNav -->\n")
     for section in ("Actions", "Observations", "Reward", "Start", "End", "Metrics", "Versions"):
         assert f"\n## {section}\n" in card
 

@@ -21,7 +21,7 @@ from navarena.scenes.scene import SceneObject
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import World, open_world
 from navarena.tasks.catalog import get_task
-from navarena.tasks.success_zone import sight_objects
+from navarena.tasks.protocols.success_zone import sight_objects
 from worlds import HALL, draw_navmesh, draw_scene
 
 STREAM = Stream("drawn", "test")

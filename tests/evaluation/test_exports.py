@@ -13,7 +13,7 @@ from navarena.evaluation import EvaluationSettings, evaluate, execute_actions, r
 from navarena.evaluation.exports import export_run, raw_metrics_of
 from navarena.evaluation.journal import GoalsRecord, journal_path
 from navarena.metrics import compute_metrics, raw_metrics
-from navarena.tasks.multi_on import MultiOn1
+from navarena.tasks.protocols.multi_on import MultiOn1
 
 
 def plain(value):

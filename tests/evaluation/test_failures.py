@@ -12,8 +12,8 @@ from navarena.evaluation import Benchmark, EvaluationSettings, Identity, evaluat
 from navarena.evaluation.failures import classify_run, load_evaluation, read_failures
 from navarena.reports import render_report
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.multi_on import MultiOn1
-from navarena.tasks.multi_on_options import MultiOnOptions
+from navarena.tasks.protocols.multi_on import MultiOn1
+from navarena.tasks.protocols.multi_on_options import MultiOnOptions
 from tasks.small import SMALL_BODY, as_objects, make_cache, make_episode
 
 FOUND, FORWARD, LEFT = 0, 1, 2

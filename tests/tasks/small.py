@@ -18,11 +18,11 @@ from navarena.episodes.multi_on import CYLINDERS
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import WorldCache
-from navarena.tasks.goat import Goat
-from navarena.tasks.multi_on import MultiOn
-from navarena.tasks.object_goal_task import ObjectGoalTask
-from navarena.tasks.point_nav import PointNav, PointNavOptions
-from navarena.tasks.vln_ce import R2RCE
+from navarena.tasks.protocols.goat import Goat
+from navarena.tasks.protocols.multi_on import MultiOn
+from navarena.tasks.protocols.object_goal_task import ObjectGoalTask
+from navarena.tasks.protocols.point_nav import PointNav, PointNavOptions
+from navarena.tasks.protocols.vln_ce import R2RCE
 from worlds import HALL, ROOMS, draw_world
 
 SMALL_BODY = replace(LOCOBOT, name="small", cameras=(Camera(width_px=32, height_px=24),))

@@ -22,7 +22,7 @@ from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.corruption_checks import require_applicable
 from navarena.tasks.env import NavigationEnv
-from navarena.tasks.object_nav import ObjectNavHabitat2020
+from navarena.tasks.protocols.object_nav import ObjectNavHabitat2020
 from navarena.tasks.vector_env import NavigationVectorEnv
 from tasks.small import EPISODES, SMALL_BODY, SmallPointNav, make_cache, make_episode
 from worlds import HALL, draw_navmesh, draw_scene

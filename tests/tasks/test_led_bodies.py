@@ -12,7 +12,7 @@ from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.vln_ce import R2RCE
+from navarena.tasks.protocols.vln_ce import R2RCE
 from worlds import HALL, draw_world
 
 FORWARD, TURN_LEFT, TURN_RIGHT = 1, 2, 3

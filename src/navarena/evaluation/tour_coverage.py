@@ -34,7 +34,7 @@ from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.graphs.batch import GraphBatch
-from navarena.tasks.object_goal_task import require_world
+from navarena.tasks.protocols.object_goal_task import require_world
 
 CELL = 0.1
 """Metres, side of a cell (the maps of IVLN-CE)."""

@@ -6,7 +6,7 @@ from navarena.evaluation.benchmark import Benchmark, TaskSetup
 from navarena.scenes.packs import content_hash
 from navarena.simulation.world import open_world
 from navarena.tasks.catalog import get_task
-from navarena.tasks.object_goal_task import ObjectGoalTask
+from navarena.tasks.protocols.object_goal_task import ObjectGoalTask
 
 DIGITS = 16
 

@@ -25,7 +25,7 @@ from navarena.simulation.body import Camera
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from navarena.tasks.goal_objects import CYLINDER_COLORS
+from navarena.tasks.protocols.goal_objects import CYLINDER_COLORS
 from worlds import draw_world
 
 ROOMS = [

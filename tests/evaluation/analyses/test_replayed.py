@@ -14,8 +14,8 @@ from navarena.evaluation.analyses import read_labelled
 from navarena.evaluation.analyses.backtracking import SightWatcher, analyse_backtracking, find_turns
 from navarena.evaluation.analyses.found_budgets import analyse_found_budgets, cut_run
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.multi_on import MultiOn3
-from navarena.tasks.multi_on_options import MultiOnOptions
+from navarena.tasks.protocols.multi_on import MultiOn3
+from navarena.tasks.protocols.multi_on_options import MultiOnOptions
 from tasks.small import MULTI_GOALS, SMALL_BODY, as_objects, make_cache, make_episode
 
 FOUND, FORWARD, LEFT, RIGHT = range(4)

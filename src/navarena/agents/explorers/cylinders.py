@@ -12,7 +12,7 @@ from jaxtyping import Bool, UInt8
 from scipy import ndimage
 
 from navarena.agents.explorers.sightings import DepthView
-from navarena.tasks.goal_objects import CYLINDER_COLORS
+from navarena.tasks.protocols.goal_objects import CYLINDER_COLORS
 
 HEIGHT, WIDTH = 0.75, 0.2
 """Metres, of the visible part (multiON's object files)."""

@@ -28,7 +28,7 @@ from navarena.episodes.episode import Episode
 from navarena.mapping.coverage import Coverage, ReachableFloor, find_reachable_floor
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.object_nav_robothor import ObjectNavRobothor
+from navarena.tasks.protocols.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
 
 

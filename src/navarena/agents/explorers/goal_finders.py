@@ -17,11 +17,11 @@ from navarena.episodes.goal_words import word_for
 from navarena.scenes.scene import Scene
 from navarena.simulation.body import Embodiment
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.goal_objects import CYLINDER_GOALS, SEMANTIC_OFFSET
-from navarena.tasks.multi_on import MultiOn
-from navarena.tasks.object_goal_task import ObjectGoalTask
-from navarena.tasks.object_nav import ObjectNav
-from navarena.tasks.object_nav_robothor import ObjectNavRobothor
+from navarena.tasks.protocols.goal_objects import CYLINDER_GOALS, SEMANTIC_OFFSET
+from navarena.tasks.protocols.multi_on import MultiOn
+from navarena.tasks.protocols.object_goal_task import ObjectGoalTask
+from navarena.tasks.protocols.object_nav import ObjectNav
+from navarena.tasks.protocols.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
 
 OBJECT_REACH = 0.8

@@ -19,7 +19,7 @@ from navarena.simulation.camera_pose import world_from_camera
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.resized import FARTHEST, ResizedDepth
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.object_nav_robothor import ObjectNavRobothor
+from navarena.tasks.protocols.object_nav_robothor import ObjectNavRobothor
 from navarena.tasks.task import Task
 
 MAX_PIXELS = 80_000

@@ -13,7 +13,7 @@ from navarena.agents.explorers.sightings import DepthView, locate
 from navarena.agents.explorers.tilt_estimation import half_view
 from navarena.core.geometry import forward_from_yaw
 from navarena.episodes.object_nav_robothor import visible_nearness
-from navarena.tasks.object_nav_robothor import ObjectNavRobothor
+from navarena.tasks.protocols.object_nav_robothor import ObjectNavRobothor
 
 REACHES = ((0.85, 0.25), (0.7, 0.6), (0.5, 0.5), (0.35, 0.35))
 """(Metres from what was seen of an object, spare) to come near: less after each look from there in vain."""

@@ -9,7 +9,7 @@ from navarena.agents.encoders.encoder import GoalQuery
 from navarena.core.errors import InputError
 from navarena.episodes.goat.lexicon import ATTRIBUTES, OBJECTS, read_text
 from navarena.scenes.houses.appearance.finishes import COLORS
-from navarena.tasks.goat import Goat
+from navarena.tasks.protocols.goat import Goat
 from navarena.tasks.task import Task
 
 GoalObservations = Mapping[str, np.ndarray | np.str_]

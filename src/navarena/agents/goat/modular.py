@@ -17,7 +17,7 @@ from navarena.agents.goat.search import USUAL_SEARCH, Search, SearchSettings
 from navarena.core.errors import InputError
 from navarena.mapping import InstanceMemory, InstanceSettings, SegmentedImage
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.goat import GoatState
+from navarena.tasks.protocols.goat import GoatState
 from navarena.tasks.task import Task, require_state
 
 MEMORY = InstanceSettings(views=4, crop_px=192)

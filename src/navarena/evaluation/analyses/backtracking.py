@@ -19,7 +19,7 @@ from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
 from navarena.metrics.multi_goal import MultiGoalTrajectory, is_in_sector, seen_before_turn
 from navarena.metrics.statistics import subtract_estimates
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.multi_on import MultiOnState
+from navarena.tasks.protocols.multi_on import MultiOnState
 from navarena.tasks.task import require_state
 
 

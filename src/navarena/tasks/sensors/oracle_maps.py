@@ -20,7 +20,7 @@ from navarena.mapping.oracle_map import (
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.multi_on import MultiOnState
+from navarena.tasks.protocols.multi_on import MultiOnState
 from navarena.tasks.sensors.goal_sensor import GoalSensor
 
 HIGHEST = 9

@@ -6,7 +6,7 @@ from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.tasks.options import RunOptions, apply_options, require_positive
-from navarena.tasks.point_goal_task import PointGoalTask
+from navarena.tasks.protocols.point_goal_task import PointGoalTask
 
 
 @dataclass(frozen=True)

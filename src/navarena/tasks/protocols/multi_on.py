@@ -16,7 +16,7 @@ from navarena.simulation.body_catalog import MULTION
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.goal_objects import (
+from navarena.tasks.protocols.goal_objects import (
     CYLINDER_GOALS,
     INSTANCE_OFFSET,
     RADII,
@@ -25,7 +25,7 @@ from navarena.tasks.goal_objects import (
     GoalObjects,
     class_id,
 )
-from navarena.tasks.multi_on_options import THE_PROTOCOL, MultiOnOptions
+from navarena.tasks.protocols.multi_on_options import THE_PROTOCOL, MultiOnOptions
 from navarena.tasks.options import apply_options
 from navarena.tasks.sensors.class_goal import ClassGoalState, MultiObjectGoal, OneHotMultiObjectGoal
 from navarena.tasks.shortest_path import chain_paths

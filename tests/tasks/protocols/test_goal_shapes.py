@@ -9,7 +9,7 @@ from navarena.episodes.multi_on import SHAPES
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.engine import VisibilityRenderer
 from navarena.simulation.rendering.views import Frames, Views
-from navarena.tasks.goal_shapes import STAND_HEIGHT, WIDTH, make_surfaces, shape_templates
+from navarena.tasks.protocols.goal_shapes import STAND_HEIGHT, WIDTH, make_surfaces, shape_templates
 
 R = WIDTH / 2
 VOLUMES = {

@@ -14,7 +14,7 @@ from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from navarena.tasks.success_zone import aligned, axis_distance
+from navarena.tasks.protocols.success_zone import aligned, axis_distance
 from tasks.small import AHEAD, OBJECT_GOALS, as_object, make_cache
 from worlds import HALL, draw_navmesh, draw_scene
 

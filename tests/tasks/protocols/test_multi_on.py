@@ -15,7 +15,7 @@ from navarena.episodes.episode import Episode, MultiGoal, ObjectInstance
 from navarena.metrics import compute_metrics, progress, success
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from navarena.tasks.multi_on import MultiOn3
+from navarena.tasks.protocols.multi_on import MultiOn3
 from tasks.small import AHEAD, MULTI_GOALS, make_cache
 
 FOUND, FORWARD, TURN_LEFT, TURN_RIGHT = range(4)

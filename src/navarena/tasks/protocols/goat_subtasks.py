@@ -12,9 +12,9 @@ from navarena.episodes.goat.settings import find_goal_view_points
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 from navarena.simulation.world import World
-from navarena.tasks.object_goal_task import view_point_positions
+from navarena.tasks.protocols.object_goal_task import view_point_positions
 from navarena.tasks.shortest_path import follow_field
-from navarena.tasks.success_zone import axis_distances
+from navarena.tasks.protocols.success_zone import axis_distances
 
 
 @dataclass(frozen=True)

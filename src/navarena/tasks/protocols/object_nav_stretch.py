@@ -21,7 +21,7 @@ from navarena.simulation.steering import (
     WaypointControl,
     require_commands,
 )
-from navarena.tasks.object_nav import ObjectNav, ObjectNavOptions, ObjectNavState
+from navarena.tasks.protocols.object_nav import ObjectNav, ObjectNavOptions, ObjectNavState
 from navarena.tasks.options import require_positive
 from navarena.tasks.task import Actions
 

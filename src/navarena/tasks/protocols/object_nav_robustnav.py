@@ -5,8 +5,8 @@ from typing import Literal
 
 from navarena.simulation.body_catalog import LOCOBOT_ROBUSTNAV
 from navarena.simulation.sensors.sensor import Sensor
-from navarena.tasks.object_nav_robothor import ObjectNavRobothor, RobothorOptions
-from navarena.tasks.point_nav_robothor import make_network_sensor
+from navarena.tasks.protocols.object_nav_robothor import ObjectNavRobothor, RobothorOptions
+from navarena.tasks.protocols.point_nav_robothor import make_network_sensor
 
 
 @dataclass(frozen=True)

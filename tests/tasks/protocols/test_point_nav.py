@@ -12,7 +12,7 @@ from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import BodySensor, ObservationSpec
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
-from navarena.tasks.point_nav import PointNav
+from navarena.tasks.protocols.point_nav import PointNav
 from navarena.tasks.sensors.catalog import GOAL_SENSORS
 from navarena.tasks.sensors.goal_sensor import GoalSensor
 from navarena.tasks.sensors.point_goal import polar_goals

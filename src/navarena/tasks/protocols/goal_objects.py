@@ -16,7 +16,7 @@ from navarena.episodes.multi_on import CYLINDERS, SHAPES
 from navarena.simulation.rendering.extra_objects import CYLINDER_HEIGHT, make_cylinder
 from navarena.simulation.rendering.render_mesh import RenderMesh
 from navarena.simulation.rendering.views import ExtraObjects
-from navarena.tasks.goal_shapes import shape_templates
+from navarena.tasks.protocols.goal_shapes import shape_templates
 
 CYLINDER_COLORS = (
     (255, 0, 6), (0, 121, 0), (6, 12, 192), (255, 247, 0), (255, 255, 255), (251, 0, 255), (0, 0, 0),

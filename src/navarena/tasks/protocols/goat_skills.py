@@ -1,7 +1,7 @@
 """The single skills of GOAT-Bench: one goal, given by name, in words or by an image."""
 
-from navarena.tasks.goat import MOVES, SKILL_REWARD, Goat
-from navarena.tasks.goat_options import THE_IMAGE_SKILL, THE_SKILL, ImageSkillOptions, SkillOptions
+from navarena.tasks.protocols.goat import MOVES, SKILL_REWARD, Goat
+from navarena.tasks.protocols.goat_options import THE_IMAGE_SKILL, THE_SKILL, ImageSkillOptions, SkillOptions
 
 BODY_SENSORS = ("rgb", "depth", "gps", "compass")
 
