@@ -90,7 +90,7 @@ def write(folder: Path, data: bytes) -> Path:
             lambda data: replace(data, HEADER_BYTES + 4, struct.pack("<i", 6)),
             "version 7",
         ),
-        (lambda data: replace(data, SETTINGS_AT + 8, struct.pack("<f", -1.0)), "damaged: .*positive height"),
+        (lambda data: replace(data, SETTINGS_AT + 8, struct.pack("<f", -1.0)), "is damaged.*positive height"),
         (lambda data: replace(data, SETTINGS_AT + 24, struct.pack("<f", np.inf)), "is damaged"),
     ],
 )

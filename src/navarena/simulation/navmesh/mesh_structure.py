@@ -56,7 +56,7 @@ class PolygonArrays:
     frame: Float32[np.ndarray, "f"] = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def as_tuple(self) -> tuple[np.ndarray, ...]:
-        """The arrays in the order of their slots."""
+        """The arrays, (18 P,), (6 P,) and so on, as mesh_arrays lists them; lengths in metres."""
         return tuple(getattr(self, part.name) for part in fields(self))
 
 
@@ -103,7 +103,7 @@ def compute_islands(links: Int[np.ndarray, "t 3"]) -> Int[np.ndarray, "t"]:
 
 
 def label_components(size: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The component of each of `size` nodes, joined in pairs of `left` and `right`."""
+    """(N,) the component of each of `size` nodes, joined in pairs of `left` and `right` (E,)."""
     from scipy.sparse import coo_array  # SciPy: only to build, a run opens what is built
     from scipy.sparse.csgraph import connected_components
 
