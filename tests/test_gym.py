@@ -12,7 +12,9 @@ from navarena.tasks import Sources
 
 
 def test_ids() -> None:
-    assert gymnasium_id("pointnav-v1", "navarena.tasks.protocols.point_nav:PointNav") == "navarena/PointNav-v1"
+    assert (
+        gymnasium_id("pointnav-v1", "navarena.tasks.protocols.point_nav:PointNav") == "navarena/PointNav-v1"
+    )
     assert "navarena/PointNav-v1" in IDS and set(IDS) <= set(gymnasium.registry)
 
 

@@ -30,10 +30,10 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
 from navarena.tasks.env import NavigationEnv
+from navarena.tasks.protocols.vln_ce import IR2RCE, R2RCE, TourOptions
 from navarena.tasks.task import Phase
 from navarena.tasks.teacher import BodyTeacher
 from navarena.tasks.vector_env import NavigationVectorEnv
-from navarena.tasks.protocols.vln_ce import IR2RCE, R2RCE, TourOptions
 from tour_runs import TourRun
 
 SMALL = replace(VLN_CE, cameras=(Camera(width_px=16, height_px=16, channels=("rgb", "depth")),))

@@ -13,10 +13,10 @@ from navarena.simulation.body_catalog import STRETCH
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
+from navarena.tasks.options import apply_options
 from navarena.tasks.protocols.goat_options import THE_PROTOCOL, GoatOptions, SkillOptions
 from navarena.tasks.protocols.goat_subtasks import Ending, SubtaskProgress, plan_subtasks
 from navarena.tasks.protocols.object_goal_task import require_world
-from navarena.tasks.options import apply_options
 from navarena.tasks.sensors.lifelong_goal import LifelongGoalState, ObjectNameGoal
 from navarena.tasks.task import Actions, StepResult, Task
 

@@ -13,8 +13,8 @@ from navarena.scenes.scene import SceneObject
 from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 from navarena.simulation.world import World
 from navarena.tasks.protocols.object_goal_task import view_point_positions
-from navarena.tasks.shortest_path import follow_field
 from navarena.tasks.protocols.success_zone import axis_distances
+from navarena.tasks.shortest_path import follow_field
 
 
 @dataclass(frozen=True)

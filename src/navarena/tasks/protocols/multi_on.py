@@ -16,6 +16,7 @@ from navarena.simulation.body_catalog import MULTION
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
+from navarena.tasks.options import apply_options
 from navarena.tasks.protocols.goal_objects import (
     CYLINDER_GOALS,
     INSTANCE_OFFSET,
@@ -26,7 +27,6 @@ from navarena.tasks.protocols.goal_objects import (
     class_id,
 )
 from navarena.tasks.protocols.multi_on_options import THE_PROTOCOL, MultiOnOptions
-from navarena.tasks.options import apply_options
 from navarena.tasks.sensors.class_goal import ClassGoalState, MultiObjectGoal, OneHotMultiObjectGoal
 from navarena.tasks.shortest_path import chain_paths
 from navarena.tasks.task import StepResult, Task

@@ -15,10 +15,10 @@ from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
-from navarena.tasks.protocols.object_goal_task import ObjectGoalState, ObjectGoalTask
 from navarena.tasks.options import RunOptions, apply_options, require_positive
-from navarena.tasks.sensors.class_goal import ObjectGoalSensor
+from navarena.tasks.protocols.object_goal_task import ObjectGoalState, ObjectGoalTask
 from navarena.tasks.protocols.success_zone import NOTHING, Sighting, sight_objects
+from navarena.tasks.sensors.class_goal import ObjectGoalSensor
 
 SUCCESS_REWARD = 2.5
 """The baseline of the challenges (habitat-lab, SUCCESS_REWARD)."""

@@ -26,11 +26,11 @@ from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World
-from navarena.tasks.protocols.object_goal_task import ObjectGoalState, ObjectGoalTask, require_world
 from navarena.tasks.options import RunOptions, apply_options, require_positive
-from navarena.tasks.sensors.class_goal import ObjectGoalSensor
+from navarena.tasks.protocols.object_goal_task import ObjectGoalState, ObjectGoalTask, require_world
 from navarena.tasks.protocols.success_zone import axis_distance
 from navarena.tasks.protocols.visibility import find_turns, see_objects
+from navarena.tasks.sensors.class_goal import ObjectGoalSensor
 
 BOX_SLACK = 0.05
 """Metres by which surfaces may stand out of an object's box."""

@@ -21,8 +21,8 @@ from navarena.simulation.steering import (
     WaypointControl,
     require_commands,
 )
-from navarena.tasks.protocols.object_nav import ObjectNav, ObjectNavOptions, ObjectNavState
 from navarena.tasks.options import require_positive
+from navarena.tasks.protocols.object_nav import ObjectNav, ObjectNavOptions, ObjectNavState
 from navarena.tasks.task import Actions
 
 SECONDS = 500.0
