@@ -103,7 +103,7 @@ def compute_islands(links: Int[np.ndarray, "t 3"]) -> Int[np.ndarray, "t"]:
 
 
 def label_components(size: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """(N,) the component of each of `size` nodes, joined in pairs of `left` and `right` (E,)."""
+    """(N,) int32 component of each of `size` nodes, joined in pairs of `left` and `right` (E,) indices."""
     from scipy.sparse import coo_array  # SciPy: only to build, a run opens what is built
     from scipy.sparse.csgraph import connected_components
 
