@@ -275,7 +275,9 @@ ILLEGAL = [
 ]
 
 
-@pytest.mark.parametrize("answer", ILLEGAL, ids=str)
+@pytest.mark.parametrize(
+    "answer", ILLEGAL, ids=lambda one: type(one).__name__ if type(one) is object else str(one)
+)
 def test_illegal_answers_come_back_as_such(serving, answer):
     class One(Follower):
         def act(self, observations):
