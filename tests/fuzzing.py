@@ -234,8 +234,10 @@ def _shorten(error: BaseException) -> str:
 def open_samples(folder: Path, only: str = "") -> list[Sample]:
     """The samples below `folder` whose names hold `only`, all read once: they are good as they are."""
     samples = [one for one in make_samples(folder) if only in one.name]
-    for sample in samples:
-        sample.read(sample.file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for sample in samples:
+            sample.read(sample.file)
     return samples
 
 

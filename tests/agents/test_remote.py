@@ -154,7 +154,7 @@ def test_what_goes_wrong_over_there_is_told(serving):
 def test_nobody_answers():
     with pytest.raises(AgentUnreachableError, match=r"start one with: python -m navarena\.agents\.serve"):
         load_agent("http://127.0.0.1:9", TASK)
-    with pytest.raises(InputError, match="http://host:port, got 'http://nowhere'"):
+    with pytest.raises(InputError, match="http://host:port, ports up to 65535, got 'http://nowhere'"):
         load_agent("http://nowhere", TASK)
 
 

@@ -17,7 +17,7 @@ from navarena.cli.main import main
         (["evaluate", "pointnav-v1", "--episodes", "x"], "INT could be instantiated from ['x'];"),
         (["scene", "info", "house.glb", "--scale", "big"], "could not convert string to float: 'big'"),
         (["scene", "info", "house.glb", "--up", "-z"], "--flag=-value"),
-        (["list", "agent"], "invalid choice 'agent' for argument 'kind'."),
+        (["list", "agent"], "unknown kind of names 'agent'. Did you mean 'agents'?"),
         (["bench", "sped"], "Expected one of ('render', 'step',"),
     ],
 )

@@ -118,7 +118,7 @@ def test_damaged_files(tmp_path):
     with pytest.raises(FileError, match="damaged"):
         load_r2r(path)
     path.write_bytes(b"not json")
-    with pytest.raises(FileError, match="not JSON"):
+    with pytest.raises(FileError, match="JSON is malformed"):
         load_r2r(path)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -255,7 +256,7 @@ def test_repeat_from_the_command_line(corridor_command, capsys):
     arguments = ["evaluate", "corridor-v1", "--agent", "Walker", "--repeat", "2", "--out", "runs"]
     assert corridor_command([*arguments, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["repeats"] == ["runs/seed-0", "runs/seed-1"]
+    assert result["repeats"] == [str(Path.cwd() / "runs" / f"seed-{k}") for k in range(2)]
     assert set(result["variance"]["spl"]) == {
         "mean", "episode", "agent", "agent_share", "standard_error", "single_error", "spread", "n", "repeats",
     }  # fmt: skip

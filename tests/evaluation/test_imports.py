@@ -141,7 +141,7 @@ def test_robothor_without_what_it_needs(tmp_path, episodes):
     with pytest.raises(InputError, match="got 1 others, 'Elsewhere_0' first"):
         import_results("robothor2021", file, out, "a", "val", episodes)
     file.write_bytes(gzip.compress(b"x" * 1000)[:-9])
-    with pytest.raises(FileError, match="damaged or of another layout"):
+    with pytest.raises(FileError, match="damaged or of another kind"):
         import_results("robothor2021", file, out, "a", "val", episodes)
     with pytest.raises(UnknownNameError, match="multion"):
         import_results("multi-on", file, out, "a", "val")

@@ -35,7 +35,7 @@ def test_every_episode_once(undisturbed):
     assert success.method == "Wilson"
     assert success.low < success.mean < success.high
     spl = summary.metrics["spl"]
-    assert (spl.method, spl.n, spl.infinite) == ("bootstrap over scenes", 40, 0)
+    assert (spl.method, spl.n, spl.infinite) == ("t over scenes", 40, 0)
     assert spl.mean == pytest.approx(sum(row.metrics["spl"] for row in undisturbed.rows) / 40)
 
 
@@ -113,6 +113,7 @@ def test_run_json_says_what_was_run(undisturbed):
         "command",
         "started",
         "view_points",
+        "noticed_inputs",
     }
     assert record["identity"] == "corridor-v1@corridors/mini#0123456789abcdef"
     assert record["seeds"] == {"agent": 0}

@@ -97,7 +97,7 @@ def test_depth_is_clipped_and_normalised(metres, normalized, plain):
 
 
 def test_depth_range_must_be_a_range():
-    with pytest.raises(InputError, match="nearest < farthest"):
+    with pytest.raises(InputError, match="min_range < max_range"):
         Depth(5.0, 0.5)
 
 

@@ -1,16 +1,19 @@
 """Few frames of Python lie between a step of an environment and the kernels that do its work."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import navarena
 from navarena.simulation import simulator
 from navarena.simulation.rendering import engine
 from navarena.tasks.env import NavigationEnv
 from tasks.small import EPISODES, SmallPointNav, make_cache
 
 FORWARD = 1
+PACKAGE = str(Path(navarena.__file__).parent)
 
 
 def measure_frames(monkeypatch, module, kernel, corruptions=()):
@@ -21,7 +24,7 @@ def measure_frames(monkeypatch, module, kernel, corruptions=()):
         frame, count = sys._getframe(1), 0
         while frame is not None:
             path = frame.f_code.co_filename
-            count += "navarena" in path and "site-packages" not in path
+            count += path.startswith(PACKAGE)
             if frame.f_code.co_name == "step" and path.endswith("tasks/env.py"):
                 depths.append(count)
             frame = frame.f_back

@@ -17,8 +17,8 @@ from navarena.cli.console import Console
 from navarena.core.errors import InputError, NavarenaError
 
 REFUSALS = {
-    errno.ENOSPC: "no space left on the disk; free some space",
-    errno.ENAMETOOLONG: "expected a path that the system takes, got one that is too long",
+    errno.ENOSPC: "no space left on the disk ({}); free some space",
+    errno.ENAMETOOLONG: "expected a path that the system takes, got one that is too long ({})",
 }
 """What the system refuses wherever a path is looked at, in words for people."""
 
@@ -185,7 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _tell_closed(error)
         if error.errno not in REFUSALS:
             raise
-        print(f"error: {REFUSALS[error.errno]} ({str(error.filename)[:200]})", file=sys.stderr)
+        print(f"error: {REFUSALS[error.errno].format(str(error.filename)[:200])}", file=sys.stderr)
         return NavarenaError.exit_code
 
 

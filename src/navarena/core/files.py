@@ -1,6 +1,7 @@
 """The cache folder, and files that are written atomically and read with clear errors."""
 
 import errno
+import lzma
 import os
 import sys
 import tempfile
@@ -167,7 +168,7 @@ def decode_json(data: bytes | msgspec.Raw, name: str, content: Any = Any, remedy
 
 DAMAGE = (
     ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RecursionError, TypeError,
-    ValueError, msgspec.MsgspecError, zlib.error,
+    ValueError, lzma.LZMAError, msgspec.MsgspecError, zlib.error,
 )  # fmt: skip
 """What decoders, and code that follows what a file says, raise for one that is damaged: text that is not
 UTF-8, numbers that no float holds, brackets nested too deeply, members of another type."""

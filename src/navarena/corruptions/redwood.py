@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar
@@ -11,7 +12,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from navarena.core.errors import FileError, InputError
-from navarena.core.files import translate_damage
+from navarena.core.files import read_bytes, translate_damage
 from navarena.corruptions.normals import draw_normals
 from navarena.corruptions.one_by_one import EachDepth
 from navarena.corruptions.redwood_kernels import measure_depths
@@ -98,8 +99,9 @@ def load_table(path: Path) -> Float32[np.ndarray, "80 80 5"]:
 
     The published file holds its 80 rows of cells as rows of 80 x 5 numbers. Raises FileError.
     """
+    data = read_bytes(path, "distortion table")
     with translate_damage(f"distortion table {path}"):
-        table = np.load(path, allow_pickle=False)
+        table = np.load(BytesIO(data), allow_pickle=False)
     if not isinstance(table, np.ndarray) or table.shape not in (SHAPE, (SHAPE[0], SHAPE[1] * SHAPE[2])):
         shape = getattr(table, "shape", type(table).__name__)
         raise FileError(f"expected a distortion table of 80 x 80 x 5 or 80 x 400 in {path}, got {shape}")

@@ -35,7 +35,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         identity: `protocol@dataset/split#hash`.
         settings: those that can move a number (EvaluationSettings.decisive).
         privileged: whether the agent looks behind its observations, as an expert does.
-        privileged_inputs: at what, as the agent declares.
+        privileged_inputs: at what, as the agent declares, and as was noticed while it ran.
+        noticed_inputs: those of privileged_inputs that it did not declare.
         trained_with: corruptions and augmentations that the agent was trained with, as it declares.
         episodes: how many there are.
         actions, metrics: names, in the protocol's order.
@@ -65,6 +66,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     command: tuple[str, ...]
     started: str
     view_points: str | None = None
+    noticed_inputs: tuple[str, ...] = ()
 
     @property
     def agent(self) -> str:
@@ -136,8 +138,17 @@ def make_record(
 
 
 def hash_record(record: RunRecord) -> str:
-    """32 hex digits of SHA-256 over `record` without the view points, which come at the end of a run."""
-    begun = msgspec.structs.replace(record, view_points=None)
+    """32 hex digits of SHA-256 over `record` as it was when the run began.
+
+    That is without the view points, which come at the end, and what was noticed of the agent meanwhile.
+    """
+    begun = msgspec.structs.replace(
+        record,
+        view_points=None,
+        privileged=record.privileged and not record.noticed_inputs,
+        privileged_inputs=tuple(one for one in record.privileged_inputs if one not in record.noticed_inputs),
+        noticed_inputs=(),
+    )
     return hashlib.sha256(msgspec.json.encode(begun, order="deterministic")).hexdigest()[:32]
 
 

@@ -203,9 +203,13 @@ class Run:
 
     def _mark_privileged(self, inputs: tuple[str, ...]) -> None:
         """Let run.json say that the agent uses `inputs`, whatever it declared."""
-        known = tuple(dict.fromkeys((*self._record.privileged_inputs, *inputs)))
-        if not self._record.privileged or known != self._record.privileged_inputs:
-            self._record = replace_fields(self._record, privileged=True, privileged_inputs=known)
+        known = self._record.privileged_inputs
+        new = tuple(one for one in dict.fromkeys(inputs) if one not in known)
+        if new:
+            noticed = (*self._record.noticed_inputs, *new)
+            self._record = replace_fields(
+                self._record, privileged=True, privileged_inputs=(*known, *new), noticed_inputs=noticed
+            )
             write_record(self.folder, self._record)
 
 

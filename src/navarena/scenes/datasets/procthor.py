@@ -12,9 +12,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from io import BufferedIOBase
 from itertools import count, islice
 from pathlib import Path
-from typing import IO, Any, ClassVar, cast, final
+from typing import Any, ClassVar, final
 
 from navarena.core.errors import FileError
 from navarena.core.files import LIMITS
@@ -108,7 +109,7 @@ def _count_lines(path: Path) -> int:
         return sum(1 for _ in _house_lines(file))
 
 
-def _house_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def _house_lines(file: BufferedIOBase) -> Iterator[tuple[int, bytes]]:
     """(number from 1, line) of the lines that are not blank."""
     for number in count(1):
         line = file.readline(LIMITS.unpacked_bytes + 1)
@@ -123,10 +124,10 @@ def _house_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened(path: Path) -> Iterator[BufferedIOBase]:
     """The lines of a file, unpacked; a damaged archive becomes FileError."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield cast(IO[bytes], file)
+            yield file
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"{path} cannot be read, or is only a part of an archive: {error}") from error

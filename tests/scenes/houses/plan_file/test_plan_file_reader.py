@@ -200,7 +200,7 @@ def test_impossible_plans_are_refused_with_file_and_room(tmp_path, plan, error, 
 
 
 def test_a_missing_plan_is_named(tmp_path):
-    with pytest.raises(FileError, match="none.json: No such file"):
+    with pytest.raises(FileError, match="none.json does not exist"):
         read_plan(tmp_path / "none.json")
 
 
