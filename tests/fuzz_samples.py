@@ -247,11 +247,11 @@ def _runs(folder: Path) -> Iterator[Sample]:
     from evaluation import corridor
     from navarena.evaluation import evaluate, read_record, read_rows, read_summary
     from navarena.evaluation.analyses import describe_replay, read_analyses, save_analysis
-    from navarena.evaluation.compare import compare, read_contestant
-    from navarena.evaluation.episode_table import read_table
-    from navarena.evaluation.failures import load_evaluation, read_failures
-    from navarena.evaluation.replay import replay_run
-    from navarena.evaluation.times import read_times
+    from navarena.evaluation.analyses.compare import compare, read_contestant
+    from navarena.evaluation.analyses.failures import load_evaluation, read_failures
+    from navarena.evaluation.records.episode_table import read_table
+    from navarena.evaluation.records.times import read_times
+    from navarena.evaluation.running.replay import replay_run
 
     benchmark = corridor.make_benchmark(count=4)
     run = folder / "run"

@@ -19,7 +19,7 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.graph_episodes import GraphGoal
 from navarena.episodes.tours import save_tours
 from navarena.scenes.graphs import GraphAtlas, NavGraph, parse_connectivity
-from navarena.tasks.sources import Sources
+from navarena.tasks.user_files import Sources
 
 PLACES = {
     "a": (0.0, 0.0), "b": (2.0, 0.0), "c": (4.0, 0.0), "d": (6.0, 0.0), "e": (8.0, 0.0),

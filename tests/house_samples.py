@@ -44,7 +44,7 @@ def require_closed(scene, pieces):
     for piece in pieces:
         low, high = np.array([piece.x0, piece.z0]) / 1000 + 0.05, np.array([piece.x1, piece.z1]) / 1000 - 0.05
         x, z = (low + generator.random((10, 2)) * (high - low)).T
-        starts.append(np.stack([x, np.full(10, 2.2), z], 1))
+        starts.append(np.stack([x, np.full(10, 2.4), z], 1))
     origins = np.repeat(np.concatenate(starts), 400, 0)
     directions = generator.normal(size=origins.shape)
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)

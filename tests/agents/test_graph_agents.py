@@ -12,10 +12,10 @@ from navarena.agents.graphs import first_step
 from navarena.core.errors import InputError, UnknownNameError
 from navarena.episodes.sequence import group_tours
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.memory_groups import make_groups
-from navarena.evaluation.results import summarize_tours
+from navarena.evaluation.records.results import summarize_tours
+from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.settings import EpisodeRules
 from navarena.tasks import GraphBatch, get_task
 

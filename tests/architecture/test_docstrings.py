@@ -21,6 +21,9 @@ UNIT = re.compile(
     re.I,
 )
 
+KERNELS = ("kernel", "intrinsic", "wp.kernel", "wp.func")
+"""Decorators of what is compiled from its source."""
+
 Definition = ast.FunctionDef | ast.ClassDef
 
 
@@ -41,7 +44,7 @@ def is_overload(node: ast.FunctionDef) -> bool:
 
 
 def is_kernel(node: ast.FunctionDef) -> bool:
-    return any(ast.unparse(d).split("(")[0] in ("kernel", "intrinsic") for d in node.decorator_list)
+    return any(ast.unparse(d).split("(")[0] in KERNELS for d in node.decorator_list)
 
 
 def inherits_contract(name: str, owner: ast.ClassDef | None) -> bool:

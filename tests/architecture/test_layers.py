@@ -68,6 +68,27 @@ def uses_more_than_the_version(node: ast.AST) -> bool:
     return False
 
 
+EVALUATION = (("analyses", "exchange"), ("running",), ("records",))
+"""Folders of evaluation; a row imports from rows below it, itself, and modules beside the folders."""
+
+
+def test_folders_of_evaluation_import_downwards() -> None:
+    rows = {folder: row for row, folders in enumerate(EVALUATION) for folder in folders}
+
+    def folder_of(module: str) -> str | None:
+        parts = module.split(".")
+        return parts[2] if parts[:2] == ["navarena", "evaluation"] and len(parts) > 3 else None
+
+    wrong = [
+        f"{where(source, line)}: {folder} imports {module}"
+        for source in sources()
+        if (folder := folder_of(source.module))
+        for line, module in imported_modules(source)
+        if (other := folder_of(module)) and other != folder and rows[other] <= rows[folder]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_imports_are_absolute() -> None:
     """The kernel cache follows absolute imports only; a relative one would hide an edited callee."""
     wrong = [

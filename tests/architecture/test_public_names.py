@@ -1,14 +1,14 @@
 """The table of contents: a public name that appears or disappears does so on purpose."""
 
-import ast
 import importlib
 from pathlib import Path
 
 import pytest
 
 import navarena
+from navarena.core.lazy import find_lazy_imports
 
-from .sources import PACKAGE, sources
+from .sources import sources
 
 PINNED = Path(__file__).with_name("public_names.txt")
 """For each package a line "[module]", then its names. `scripts/pin-names` writes it anew."""
@@ -54,17 +54,21 @@ def test_lists_are_sorted() -> None:
         assert names == sorted(names, key=lambda n: (not n.isupper(), not n[0].isupper(), n)), module
 
 
-def test_type_checkers_see_the_lazy_names() -> None:
-    """The imports under TYPE_CHECKING say the same as the table that works at run time."""
-    tree = ast.parse((PACKAGE / "__init__.py").read_text())
-    block = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
-    seen = {
-        alias.asname: node.module
-        for node in block.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert seen == navarena._PUBLIC
+LAZY = [source for source in sources() if "lazy_names(__name__)" in source.text]
+
+
+@pytest.mark.parametrize("source", LAZY, ids=lambda source: source.module)
+def test_lazy_packages_list_what_they_import(source) -> None:
+    """`__all__` says the same as the imports under TYPE_CHECKING, and no name is that of a module."""
+    names = find_lazy_imports(source.text)
+    listed = set(importlib.import_module(source.module).__all__) - {"__version__"}
+    assert set(names) == listed
+    modules = {path.stem for path in source.path.parent.iterdir()}
+    assert not modules & listed, "importing the module would hide the name"
+
+
+def test_some_packages_are_lazy() -> None:
+    assert {"navarena", "navarena.evaluation", "navarena.tasks"} <= {source.module for source in LAZY}
 
 
 def test_lazy_names_behave() -> None:

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 LONGEST_IMPORT = 0.3
-HEAVY = ("numba", "trimesh", "cv2", "pyarrow", "matplotlib", "torch", "embreex", "shapely", "scipy")
+LONGEST_HELP = 0.5
+HEAVY = ("numba", "trimesh", "cv2", "pyarrow", "matplotlib", "torch", "embreex", "shapely", "scipy", "warp")
 
 PROBE = """
 import sys, time
@@ -49,3 +50,27 @@ def test_tasks_and_evaluation_load_no_scene_generator(package: str) -> None:
     modules = run_python(f"import {package}, sys; print(*sys.modules)")
     generators = ("navarena.scenes.houses", "navarena.scenes.apartments", "navarena.episodes.goat")
     assert not [name for name in modules if name.startswith(generators)]
+
+
+def test_help_of_evaluate_is_quick_and_light() -> None:
+    """The flags are read before anything that runs episodes is imported."""
+    code = """
+import contextlib, io, sys, time
+begin = time.process_time()
+from navarena.cli.main import main
+with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+    main(["evaluate", "--help"])
+assert "--episode-seconds" in out.getvalue()
+print(time.process_time() - begin, *sys.modules)
+"""
+    seconds, *modules = run_python(code)
+    assert float(seconds) < LONGEST_HELP
+    assert not set(HEAVY) & {name.split(".")[0] for name in modules}
+
+
+@pytest.mark.parametrize(
+    "module", ["navarena.cli.evaluating", "navarena.cli.robustness", "navarena.agents.loading"]
+)
+def test_modules_can_be_imported_first(module: str) -> None:
+    """Packages that import their names late must not hide a circle of imports."""
+    run_python(f"import {module}")

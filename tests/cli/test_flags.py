@@ -18,7 +18,7 @@ from navarena.cli.main import main
         (["scene", "info", "house.glb", "--scale", "big"], "could not convert string to float: 'big'"),
         (["scene", "info", "house.glb", "--up", "-z"], "--flag=-value"),
         (["list", "agent"], "unknown kind of names 'agent'. Did you mean 'agents'?"),
-        (["bench", "sped"], "Expected one of ('render', 'step',"),
+        (["bench", "sped"], "Expected one of ('render', 'images',"),
     ],
 )
 def test_wrong_flags(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -199,3 +199,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_bench(capsys: pytest.CaptureFixture[str]) -> None:
     check("bench", printed(capsys, "bench", "geodesic", "--quick"))
+
+
+def test_completion(capsys: pytest.CaptureFixture[str]) -> None:
+    check("completion", printed(capsys, "completion"))

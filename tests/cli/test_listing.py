@@ -12,6 +12,7 @@ from navarena.core.registry import load_target
 KEYS = {
     "protocols": {"name", "description", "target", "dataset", "max_steps", "actions", "sensors", "metrics"},
     "agents": {"name", "description", "target"},
+    "recipes": {"name", "description", "target", "protocol", "frames"},
     "sensors": {"name", "description", "target", "of"},
     "encoders": {"name", "description", "target", "needs"},
     "scenes": {"name", "description", "target", "splits", "example"},
@@ -25,6 +26,7 @@ KEYS = {
 EXPECTED = {
     "protocols": {"pointnav-v1", "r2r-v1", "ir2r-v1"},
     "agents": {"random", "forward", "expert", "path", "explorer"},
+    "recipes": {"pointnav-small", "pointnav-smoke"},
     "sensors": {"rgb", "depth", "semantic", "instance", "gps", "compass", "heading", "position", "collided",
                 "pointgoal_with_gps_compass"},
     "encoders": {"words", "one-hot", "images", "clip"},

@@ -19,7 +19,7 @@ from graph_world import write_sources
 from navarena.agents.agent import Boundary, Start
 from navarena.agents.catalog import AGENTS
 from navarena.agents.loading import load_agent
-from navarena.core.errors import InputError
+from navarena.core.errors import ActionError, InputError
 from navarena.episodes.catalog import get_recipe
 from navarena.metrics.catalog import METRICS
 from navarena.simulation.body_catalog import BODIES
@@ -93,7 +93,7 @@ def runs_on(task):
 def make_env(protocol_id, sensors=None, max_steps=None):
     task = small_task(protocol_id)
     task.max_steps = max_steps or task.max_steps
-    return NavigationEnv(task, sensors=sensors, **runs_on(task))
+    return NavigationEnv(task, sensors=sensors, text=True, **runs_on(task))
 
 
 @pytest.fixture(params=TASKS.names())
@@ -206,7 +206,7 @@ def test_a_batch_equals_single_environments_bit_for_bit(protocol_id):
     count = 3
     task = small_task(protocol_id)
     task.max_steps = max(task.max_steps, 2 * STEPS)
-    envs = NavigationVectorEnv(count, task, **runs_on(task))
+    envs = NavigationVectorEnv(count, task, text=True, **runs_on(task))
     singles = [make_env(protocol_id, max_steps=task.max_steps) for _ in range(count)]
     seen, _ = envs.reset(seed=9)
     own = [env.reset(seed=9 + k)[0] for k, env in enumerate(singles)]
@@ -225,12 +225,28 @@ def test_a_batch_equals_single_environments_bit_for_bit(protocol_id):
         assert rewards.tolist() == [result[1] for result in results]
 
 
-def test_closing_twice(protocol_id):
+def test_closing_is_final(protocol_id):
     task = small_task(protocol_id)
     for env in (make_env(protocol_id), NavigationVectorEnv(2, task, **runs_on(task))):
         env.reset(seed=0)
         env.close()
         env.close()
+        for call in (env.reset, lambda env=env: env.step(env.action_space.sample())):
+            with pytest.raises(ActionError, match=r"got a closed one; make another$"):
+                call()
+
+
+def test_no_text_unless_asked_for(protocol_id):
+    task = small_task(protocol_id)
+    for options in ({}, {"text": True}):
+        one = NavigationEnv(task, **runs_on(task), **options).observation_space
+        many = NavigationVectorEnv(2, task, **runs_on(task), **options).single_observation_space
+        assert one == many
+        texts = [name for name, space in one.items() if isinstance(space, gymnasium.spaces.Text)]
+        known = {"candidate_viewpoints", "instruction", "language_goal", "objectgoal", "viewpoint"}
+        assert set(texts) <= known and (options or not texts)
+        if "instruction" in task.sensors and options:
+            assert "instruction" in texts
 
 
 def test_settings_can_be_pickled(protocol_id):

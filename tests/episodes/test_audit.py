@@ -10,7 +10,7 @@ import pytest
 from navarena.episodes.audit import CHECKS, Tolerance, audit_episodes, measure_distances
 from navarena.episodes.goals import GoalImage, ImageGoal, MultiGoal, ObjectGoal, ObjectInstance, ViewPoint
 from navarena.episodes.view_points import ViewPointSettings, box_distance
-from navarena.evaluation.expert_audit import find_expert_failures
+from navarena.evaluation.running.expert_audit import find_expert_failures
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.world import World
@@ -166,7 +166,7 @@ def test_tolerance_is_absolute_or_relative():
 
 
 def test_the_expert_runs_on_every_episode(monkeypatch):
-    from navarena.evaluation import expert_audit
+    from navarena.evaluation.running import expert_audit
 
     monkeypatch.setattr(expert_audit, "SLOTS", 3)
     task, seen = SmallPointNav(), []

@@ -49,7 +49,7 @@ def test_info_describes_the_file(made, capsys):
     assert 1 <= output["geodesic"]["least"] <= output["geodesic"]["most"] <= 30
     assert output["ratio"]["least"] >= 1 - 1e-9
     assert main(["episodes", "info", str(made)]) == 0
-    assert "12 episodes in 1 scenes" in capsys.readouterr().out
+    assert "12 episodes in 1 scene," in capsys.readouterr().out
 
 
 def test_the_expert_solves_all_of_them(made):

@@ -146,17 +146,19 @@ def test_straight_ways_are_thinned_out(drawn):
         np.tile([2.0, 0.0, 0.0], (100_000, 1)),
         np.full(100_000, 2.0),
         np.random.default_rng(0).random(100_000),
+        (1.0, 9.0),
     )
     assert straight.mean() == pytest.approx(0.008, rel=0.15)
     draws = np.array([0.0, 0.09, 0.11, 0.999])
     for ratio, kept in ((1.0501, [1, 1, 1, 1]), (1.05, [1, 1, 1, 1]), (1.0499, [1, 1, 0, 0])):
         far = RULES._is_far(
-            np.zeros((4, 3)), np.tile([2.0, 0.0, 0.0], (4, 1)), np.full(4, 2.0 * ratio), draws
+            np.zeros((4, 3)), np.tile([2.0, 0.0, 0.0], (4, 1)), np.full(4, 2.0 * ratio), draws, (1.0, 9.0)
         )
         assert far.tolist() == [bool(k) for k in kept]
     for distance, kept in ((0.99, False), (1.0, True), (9.0, True), (9.01, False), (math.inf, False)):
         goals = np.array([[0.5, 0.0, 0.0]])
-        assert RULES._is_far(np.zeros((1, 3)), goals, np.array([distance]), np.zeros(1))[0] == kept
+        far = RULES._is_far(np.zeros((1, 3)), goals, np.array([distance]), np.zeros(1), (1.0, 9.0))
+        assert far[0] == kept
 
 
 def test_each_episode_has_a_stream_of_its_own(drawn):
@@ -174,7 +176,7 @@ def test_a_scene_too_small_for_the_rules():
 def test_other_floors_are_not_goals(drawn):
     starts = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]])
     goals = np.array([[5.0, 0.4, 1.0], [5.0, 0.6, 1.0]])
-    assert RULES._fits(drawn["hall"], starts, goals).tolist() == [True, False]
+    assert RULES.fits(drawn["hall"], starts, goals).tolist() == [True, False]
 
 
 def test_unsolvable_candidates_are_dropped_and_counted(drawn, monkeypatch):

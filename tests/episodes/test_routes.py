@@ -17,8 +17,8 @@ from navarena.episodes.house_tours import (
 from navarena.episodes.recipe import Stream
 from navarena.episodes.route_sets import ROUTE_SPLITS, RouteSplit, load_routes, route_episodes
 from navarena.episodes.routes import R2R_CE_V1, RouteRecipe
-from navarena.episodes.sampler import UniformSampler
 from navarena.episodes.sequence import group_tours
+from navarena.episodes.stream import EpisodeStream
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.world import WorldCache
 from worlds import ROOMS, draw_world
@@ -170,14 +170,12 @@ def test_drawn_tours_are_those_of_the_split(streamed_split):
     worlds = WorldCache(VLN_CE)
     episodes = load_routes("streamed", whole=True).episodes
     lists = make_episode_tours(episodes, lambda scene: worlds.get(scene).navmesh)
-    drawn = HouseTours("streamed", worlds)
-    made = [[one.episode_id for one in tour] for k in range(2) for tour in drawn.of_house(k)]
+    blocks = HouseTours("streamed")
+    groups = [blocks.make(worlds.get(house), house, 0) for house in blocks.houses]
+    made = [[one.episode_id for one in tour] for own in groups for tour in own]
     assert made == [tour for tours in lists.values() for tour in tours]
-    generator = make_generator("tours")
+    generator, drawn = make_generator("tours"), EpisodeStream(blocks)
+    drawn.open_in(worlds)
     names = {drawn.draw(generator)[0].tour_id for _ in range(60)}
+    drawn.close()
     assert names == {f"val/0000{house}-{k}" for house in range(2) for k in range(3)}
-
-
-def test_tours_to_draw_from_are_not_none():
-    with pytest.raises(InputError, match="at least one episode"):
-        UniformSampler(())

@@ -11,7 +11,7 @@ from navarena.episodes.errata import find_errata
 from navarena.episodes.listed_objects import with_objects
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.recipe import DEFAULT_DATASET
-from navarena.evaluation.expert_audit import find_expert_failures
+from navarena.evaluation.running.expert_audit import find_expert_failures
 from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_task
 

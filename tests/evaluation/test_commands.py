@@ -44,10 +44,10 @@ def corridor(monkeypatch, tmp_path):
         assert isinstance(benchmark.setup, CorridorSetup)
         return benchmark
 
-    monkeypatch.setattr("navarena.evaluation.runner.open_benchmark", open_corridor)
-    monkeypatch.setattr("navarena.evaluation.replay.open_benchmark", open_corridor)
-    monkeypatch.setattr("navarena.cli.evaluate.open_benchmark", open_corridor)
-    monkeypatch.setattr("navarena.cli.evaluate.open_plans", lambda benchmark: make_plan)
+    monkeypatch.setattr("navarena.evaluation.running.runner.open_benchmark", open_corridor)
+    monkeypatch.setattr("navarena.evaluation.running.replay.open_benchmark", open_corridor)
+    monkeypatch.setattr("navarena.cli.evaluating.open_benchmark", open_corridor)
+    monkeypatch.setattr("navarena.cli.evaluating.open_plans", lambda benchmark: make_plan)
     monkeypatch.chdir(tmp_path)
 
 

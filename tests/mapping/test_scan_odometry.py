@@ -194,7 +194,7 @@ def test_errors_in_noisy_houses_are_a_few_centimetres_a_metre():
     task = get_task("pointnav-habitat2020-v1+rgb_noise=false")
     camera = task.embodiment.cameras[0]
     motions = np.array([(0, 0, 0), (0.25, 0, 0), (0, 0, math.pi / 6), (0, 0, -math.pi / 6)], float)
-    episodes = load_episodes(task, "test").episodes[5::200]
+    episodes = load_episodes(task, "test").episodes[5::100]
     count = len(episodes)
     batch, expert = NavigationBatch(task, count, 1, ["depth"]), load_agent("expert", task)
     expert.attach(batch)

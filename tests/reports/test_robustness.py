@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.test_robustness import root as suite  # noqa: F401 - the fixture
-from evaluation.test_robustness import values
-from navarena.evaluation.robustness import find_runs, read_robustness
+from evaluation.analyses.test_robustness import root as suite  # noqa: F401 - the fixture
+from evaluation.analyses.test_robustness import values
+from navarena.evaluation.analyses.robustness import find_runs, read_robustness
 from navarena.reports.preview import encode_png
 from navarena.reports.robustness import (
     behaviour_table,

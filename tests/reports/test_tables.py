@@ -4,7 +4,7 @@ import math
 
 from evaluation.corridor import make_benchmark, make_settings
 from navarena.evaluation import Row, evaluate
-from navarena.evaluation.breakdowns import band_groups, scene_groups
+from navarena.evaluation.analyses.breakdowns import band_groups, scene_groups
 from navarena.metrics import get_metric
 from navarena.metrics.failures import FailureClass
 from navarena.metrics.statistics import TOO_FEW, Estimate

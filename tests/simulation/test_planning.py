@@ -6,14 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navarena.core.errors import InputError
-from navarena.core.geometry import wrap_angle
 from navarena.simulation.body import Embodiment
-from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
+from navarena.simulation.body_catalog import LOCOBOT, MULTION, VLN_CE
+from navarena.simulation.navmesh.queries.goal_fields import GoalFields
 from navarena.simulation.planning import ActionPlanner, Query
-from navarena.simulation.planning.greedy import Progress
-from navarena.simulation.planning.lattice import search_lattice
-from navarena.simulation.planning.move_outcomes import MoveSimulator, headings_after, turns_of
+from navarena.simulation.planning.headings import turns_of
+from navarena.simulation.planning.lattice import Origin, search_lattice
+from navarena.simulation.planning.planner import STOP_MARGIN, action_names
 from navarena.simulation.simulator import Simulator
+from simulation.plain_planning import PlainPlanner
 from worlds import HALL, ROOMS, draw_world
 
 WORLDS = [draw_world(HALL, scene_id="hall"), draw_world(ROOMS, scene_id="rooms")]
@@ -24,18 +25,6 @@ def test_turns_are_the_fewest_that_reach_every_heading():
     turns = turns_of(LOCOBOT)
     assert turns.tolist() == [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6]
     assert len(turns_of(VLN_CE)) == 24
-    headings = np.sort(np.asarray(wrap_angle(headings_after(np.array([0.3]), turns, LOCOBOT.turn_angle)[0])))
-    assert np.diff(headings) == pytest.approx(np.full(11, math.pi / 6))
-
-
-def test_headings_round_as_single_turns_do():
-    simulator, lattice = Simulator(LOCOBOT, 1), turns_of(LOCOBOT)
-    headings = headings_after(np.array([1.234]), lattice, LOCOBOT.turn_angle)[0]
-    for heading, turns in zip(headings, lattice, strict=True):
-        simulator.place([0], WORLDS[:1], np.array([[5.0, 0, 5]]), np.array([1.234]))
-        for _ in range(abs(turns)):
-            simulator.step(np.array([2 if turns > 0 else 3]))
-        assert heading == simulator.yaws[0]
 
 
 def test_a_lattice_needs_turns_that_close():
@@ -86,14 +75,16 @@ def test_a_plan_must_fit_the_step_limit():
     assert ActionPlanner(LOCOBOT, 0.2, 20).plan(query)[0] is None
 
 
-def on_mesh(mesh, goal):
-    return MoveSimulator(LOCOBOT, [WORLDS[mesh].navmesh], goal[None])
+def search(mesh, start, yaw, goal, max_actions):
+    fields = GoalFields(1)
+    fields.set_goals(0, WORLDS[mesh].navmesh, goal[None])
+    return search_lattice(fields, 0, LOCOBOT, Origin(start, yaw), 0.2, max_actions)
 
 
 def test_search_finds_a_way_where_the_next_step_leads_away():
     """From a dead end with a coarse turn, the first move must increase the distance."""
     start, goal = np.array([3.5, 0.0, 2.9]), np.array([3.5, 0.0, 4.1])
-    found = search_lattice(on_mesh(1, goal), 0, Progress(start, math.pi / 2, 1.0), 0.2, 200)
+    found = search(1, start, math.pi / 2, goal, 200)
     assert found is not None
     names = [
         n
@@ -106,4 +97,23 @@ def test_search_finds_a_way_where_the_next_step_leads_away():
 
 def test_search_gives_up_within_its_bounds():
     start, goal = np.array([5.0, 0.0, 9.0]), np.array([5.0, 0.0, 4.0])
-    assert search_lattice(on_mesh(0, goal), 0, Progress(start, 0.0, 5.0), 0.2, 10) is None
+    assert search(0, start, 0.0, goal, 10) is None
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 2**32), st.integers(0, 1), st.sampled_from([LOCOBOT, MULTION, VLN_CE]))
+def test_plans_are_those_of_plain_python(seed, mesh, body):
+    generator = np.random.default_rng(seed)
+    navmesh = WORLDS[mesh].navmesh
+    start, goal = navmesh.random_point(generator, 2)
+    yaw = float(generator.uniform(-np.pi, np.pi))
+    (plan,) = ActionPlanner(body, 0.2, 500).plan(make_query(mesh, start, yaw, goal))
+    moves = PlainPlanner(navmesh, body, goal, 0.2 - STOP_MARGIN).plan(start, yaw, 500)
+    assert plan == (None if moves is None else action_names(moves))
+
+
+@pytest.mark.parametrize("yaw", [math.pi / 2, 0.3])
+def test_searches_are_those_of_plain_python(yaw):
+    start, goal = np.array([3.5, 0.0, 2.9]), np.array([3.5, 0.0, 4.1])
+    plain = PlainPlanner(WORLDS[1].navmesh, LOCOBOT, goal, 0.2)
+    assert search(1, start, yaw, goal, 200) == plain.search((start, yaw, -1), 200)

@@ -138,6 +138,9 @@ class Drunk:
     def change_images(self, name, images, rows):
         images[rows] //= 2
 
+    def find_image_corruptions(self, name=None):
+        return []
+
 
 def test_a_pipeline_changes_movements_unless_they_are_exact():
     simulator = Simulator(LOCOBOT, 1, pipeline=Drunk())
@@ -304,3 +307,19 @@ def test_world_cache_is_bounded_and_keeps_what_was_used_last():
         assert cache.get(scene_id).scene_id == scene_id
     assert opened == ["a", "b", "c", "b"]
     assert len(cache) == 2 and cache.nbytes <= 2 * size
+
+
+def test_a_cache_that_thrashes_says_so_once(caplog):
+    def run(scenes):
+        cache = WorldCache(LOCOBOT, lambda scene, body: draw_world(HALL, scene_id=scene), 2 * size)
+        caplog.clear()
+        for scene in scenes:
+            cache.get(scene)
+        return [record.getMessage() for record in caplog.records]
+
+    size = HALL_WORLD.nbytes
+    said = run("abc" * 20)
+    assert len(said) == 1 and said[0].startswith("10 of the last 13 scenes were opened again")
+    assert "2 scenes fill the limit" in said[0] and "limit_bytes" in said[0]
+    assert run("ab" * 30) == []
+    assert run([str(k) for k in range(40)] * 2) == [], "a turn through all houses opens each once"

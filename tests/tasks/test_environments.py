@@ -10,15 +10,17 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 from navarena.core.errors import ActionError, InputError
-from navarena.episodes.sampler import SceneSampler
+from navarena.episodes.catalog import get_recipe, load_episodes
+from navarena.episodes.stream import EpisodeStream, Stay
 from navarena.metrics.navigation import success
+from navarena.simulation.planning import ActionPlanner, Query
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import get_task
+from navarena.tasks.catalog import get_body_task, get_task
 from navarena.tasks.env import NavigationEnv
 from navarena.tasks.teacher import make_teacher
 from navarena.tasks.vector_env import NavigationVectorEnv
-from tasks.small import AHEAD, EPISODES, FAR, MULTI_GOALS, ROUND, SmallPointNav, make_cache
+from tasks.small import AHEAD, EPISODES, FAR, MULTI_GOALS, ROUND, SmallPointNav, make_cache, make_episode
 from worlds import HALL, draw_world
 
 
@@ -141,7 +143,7 @@ def test_specification_can_be_pickled_and_written_as_json():
 
 def test_vector_env_equals_single_envs_bit_for_bit():
     count, steps = 4, 80
-    envs = make_vector_env(count)
+    envs = make_vector_env(count, metrics=None)
     singles = [make_env() for _ in range(count)]
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     seen, _ = envs.reset(seed=100)
@@ -172,6 +174,69 @@ def test_vector_env_equals_single_envs_bit_for_bit():
                 assert value.tobytes() == seen[name][k].tobytes(), name
         ended = terminated | truncated
     assert ends >= count
+
+
+def test_same_step_resets_equal_next_step_ones_without_the_pause():
+    """The same episodes and steps; what the other mode returns at an end is final_obs and final_info here."""
+    count, steps = 3, 60
+    modes = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
+    sensors = ("rgb", "gps", "pointgoal")
+    same, late = (
+        [
+            make_vector_env(1, sensors=sensors, metrics=("spl", "success"), autoreset_mode=mode)
+            for _ in range(count)
+        ]
+        for mode in modes
+    )
+    together = make_vector_env(count, sensors=sensors, metrics=("spl", "success"), autoreset_mode=modes[0])
+    assert together.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    seen, infos = together.reset(seed=40)
+    assert infos["episode_start"].tolist() == [True] * count
+    for k in range(count):
+        same[k].reset(seed=40 + k), late[k].reset(seed=40 + k)
+    generator, ends = np.random.default_rng(1), 0
+    for _ in range(steps):
+        actions = generator.choice(4, count, p=(0.15, 0.45, 0.2, 0.2))
+        seen, rewards, terminated, truncated, infos = together.step(actions)
+        assert infos["episode_start"].tolist() == (terminated | truncated).tolist()
+        for k in range(count):
+            own, reward, ended, cut, info = late[k].step(actions[k : k + 1])
+            assert (rewards[k], terminated[k], truncated[k]) == (reward[0], ended[0], cut[0])
+            if ended[0] or cut[0]:
+                ends += 1
+                last, final = infos["final_obs"][k], infos["final_info"]
+                assert all(np.array_equal(last[name], own[name][0]) for name in sensors)
+                assert final["episode_id"][k] == info["episode_id"][0]
+                assert final["metrics"]["spl"][k] == info["metrics"]["spl"][0]
+                assert set(final["metrics"]) == {"spl", "success", "_spl", "_success"}
+                own, reward, *_, info = late[k].step(np.array([1]))
+                assert info["episode_start"][0] and infos["episode_id"][k] == info["episode_id"][0]
+                assert reward[0] == 0 and not infos["began"][k] and "metrics" not in infos
+            else:
+                assert not info["episode_start"][0] and not infos.get("_final_obs", np.zeros(count))[k]
+            assert all(np.array_equal(seen[name][k], own[name][0]) for name in sensors)
+    assert ends > 5
+
+
+def test_metrics_are_computed_on_request():
+    for wanted, expected in ((), None), (("spl",), {"spl"}), (None, set(SmallPointNav.metrics)):
+        envs = make_vector_env(1, sensors=(), metrics=wanted)
+        envs.reset(seed=0)
+        infos = envs.step(np.array([0]))[-1]
+        found = {name for name in infos["metrics"] if name[0] != "_"} if "metrics" in infos else None
+        assert found == expected
+    with pytest.raises(InputError, match="spll"):
+        make_vector_env(1, sensors=(), metrics=("spll",))
+    with pytest.raises(InputError, match="NEXT_STEP or SAME_STEP"):
+        make_vector_env(1, sensors=(), autoreset_mode=AutoresetMode.DISABLED)
+
+
+def test_metrics_that_need_the_shortest_path_have_it():
+    env = make_env(sensors=(), metrics=("spl", "action_spl", "time_spl"))
+    env.reset(options={"episode": AHEAD})
+    for action in (1, 1, 1, 1, 0):
+        info = env.step(action)[-1]
+    assert info["metrics"] == pytest.approx({"spl": 1.0, "action_spl": 1.0, "time_spl": 1.0})
 
 
 def test_vector_observations_are_fresh_unless_asked_otherwise():
@@ -208,7 +273,7 @@ def test_empty_episode_lists_are_refused():
         NavigationEnv(SmallPointNav(), episodes=(), worlds=make_cache())
 
 
-ONE_SCENE = partial(SceneSampler, resident=1, max_episodes=2)
+ONE_SCENE = partial(EpisodeStream, stay=Stay(episodes=2, houses=1))
 
 
 def run_vector(envs, steps, seed):
@@ -248,7 +313,7 @@ def test_environments_keep_to_the_scenes_of_their_sampler():
 
 
 def test_steps_of_episodes_that_were_given_up_count_for_their_scene():
-    env = make_env(sensors=(), sampler=partial(SceneSampler, resident=1, max_steps=3))
+    env = make_env(sensors=(), sampler=partial(EpisodeStream, stay=Stay(steps=3, houses=1)))
 
     def scenes(steps):
         seen = [env.reset(seed=2)[1]["scene_id"]]
@@ -258,8 +323,24 @@ def test_steps_of_episodes_that_were_given_up_count_for_their_scene():
             seen.append(env.reset()[1]["scene_id"])
         return seen
 
-    assert {*scenes(3)[:2]} == {*scenes(3)[2:4]} == {"hall", "rooms"}
+    first, *_, last = scenes(3)[:4]
+    assert scenes(3)[:4] == [first, first, last, last] and first != last, "two episodes are a block"
     assert len({*scenes(0)}) == 1
+
+
+def test_train_splits_are_streamed_by_default():
+    """Few houses for many environments; what is drawn is what a stream with the first integer draws."""
+    env = NavigationEnv("pointnav-v1", sensors=())
+    drawn = [env.reset(seed=5)[1]["episode_id"], *(env.reset()[1]["episode_id"] for _ in range(5))]
+    generator = seeding.np_random(5)[0]
+    stream = EpisodeStream(get_recipe("pointnav-v1"), stay=Stay(50, 10_000, 4), prefetchers=0)
+    stream.restart(generator)
+    assert drawn == [stream.draw(generator)[0].episode_id for _ in range(6)]
+    assert len({name.rpartition("-")[0] for name in drawn}) <= 4
+    given = NavigationEnv("pointnav-v1", "mini", sensors=())
+    listed = load_episodes("pointnav-v1", "mini").episodes
+    rows = seeding.np_random(5)[0].integers(len(listed), size=1)
+    assert given.reset(seed=5)[1]["episode_id"] == listed[rows[0]].episode_id
 
 
 @pytest.mark.parametrize("sampler", [None, ONE_SCENE])
@@ -323,6 +404,19 @@ def test_infos_say_when_a_subtask_begins():
     assert env.step(forward)[-1]["began"] is False
 
 
+def test_observations_may_be_rewritten_by_the_next_step():
+    fresh, shared = make_env(sensors=("rgb", "gps")), make_env(sensors=("rgb", "gps"), copy=False)
+    first, first_shared = fresh.reset(seed=0)[0], shared.reset(seed=0)[0]
+    kept = {name: array.copy() for name, array in first_shared.items()}
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, kept[name])
+    second, second_shared = fresh.step(1)[0], shared.step(1)[0]
+    assert np.shares_memory(first_shared["rgb"], second_shared["rgb"])
+    assert not np.shares_memory(first["rgb"], second["rgb"])
+    for name, array in second.items():
+        np.testing.assert_array_equal(array, second_shared[name])
+
+
 def test_the_teacher_of_bodies_leads_to_success():
     batch = NavigationBatch(SmallPointNav(), 2, sensors=(), worlds=make_cache())
     batch.start([0, 1], [ROUND, FAR])
@@ -332,3 +426,36 @@ def test_the_teacher_of_bodies_leads_to_success():
         batch.step(teacher.label(), running)
     assert [success(batch.trajectory(slot)) for slot in range(2)] == [1, 1]
     assert teacher.label().tolist() == [0, 0], "idle slots are told to stop"
+
+
+def test_labels_begin_the_plans_of_the_planner():
+    """From any pose on the floor; and where every step leads away, a search finds the way."""
+    batch = NavigationBatch(SmallPointNav(), 4, sensors=(), worlds=make_cache())
+    batch.start(range(4), [make_episode("round", (5, 0, 1), (3.5, 0, 4.1), scene="rooms", distance=5.0)] * 4)
+    teacher, task, simulator = make_teacher(batch), batch.task, batch.simulator
+    planner = ActionPlanner(task.embodiment, task.success_distance, task.max_steps)
+    navmesh, world = simulator.navmesh(0), simulator.slot_worlds.world(0)
+    generator = np.random.default_rng(0)
+    for _ in range(25):
+        places, yaws = navmesh.random_point(generator, 4), generator.uniform(-3, 3, 4)
+        places[0], yaws[0] = (2.964, 0, 3), -0.689
+        simulator.place(range(4), [world] * 4, places, yaws)
+        labels = teacher.label()
+        query = Query([navmesh] * 4, places, yaws, batch.state.goal_places)
+        first = [plan[0] if plan else "stop" for plan in planner.plan(query)]
+        assert [task.actions[label] for label in labels] == first
+        assert teacher.stuck[0] and labels[0] != 0
+        assert teacher.label().tolist() == labels.tolist(), "what a search found is remembered"
+    assert teacher.label(np.zeros(4, bool)).tolist() == [0] * 4 and not teacher.stuck.any()
+
+
+def test_a_teacher_follows_the_goals_of_several():
+    task = get_body_task("multion-2on-v1")
+    worlds = WorldCache(task.embodiment)
+    worlds.add(draw_world(HALL, scene_id="hall"))
+    batch = NavigationBatch(task, 1, sensors=(), worlds=worlds)
+    batch.start([0], MULTI_GOALS[2][:1])
+    teacher = make_teacher(batch)
+    while batch.running.any():
+        batch.step(teacher.label())
+    assert success(batch.trajectory(0)) == 1

@@ -41,7 +41,9 @@ def measure_frames(monkeypatch, module, kernel, corruptions=()):
 
 @pytest.mark.parametrize("corruptions", [(), ("native_noise", "speckle_noise")])
 def test_few_frames_lie_between_a_step_and_a_kernel(monkeypatch, corruptions):
-    (motion,) = measure_frames(monkeypatch, simulator, "step_bodies", corruptions)
+    (motion,) = measure_frames(
+        monkeypatch, simulator, "move_bodies" if corruptions else "act_bodies", corruptions
+    )
     assert motion <= 5
     (image,) = measure_frames(monkeypatch, engine, "render_views", corruptions)
     assert image <= 8

@@ -183,3 +183,23 @@ def test_batches_equal_single_slots():
 def test_other_lifetimes_are_refused():
     with pytest.raises(UnknownNameError, match="lifetime of a map"):
         SemanticMapSensor(lifetime="forever")
+
+
+def test_maps_drawn_at_three_sizes_show_the_same_places():
+    """Of the cells that a smaller image says something about, hardly any say otherwise in a larger one."""
+    shown = {}
+    for side in (64, 128, 256):
+        task = get_task(f"multion-2on-v1+depth={side}x{side}")
+        worlds = WorldCache(task.embodiment)
+        for world in WORLDS:
+            worlds.add(world)
+        batch = NavigationBatch(task, 1, 1, ("occupancy_map",), worlds)
+        batch.start([0], episodes_for(task)[:1])
+        for action in (2,) * 12:
+            batch.observations  # noqa: B018
+            batch.step(np.array([action]))
+        shown[side] = batch.observations["occupancy_map"][0, ..., 0].copy()
+    for small, large in ((64, 128), (128, 256)):
+        both = (shown[small] > 0) & (shown[large] > 0)
+        assert both.sum() > 0.8 * (shown[large] > 0).sum()
+        assert (shown[small][both] == shown[large][both]).mean() > 0.97

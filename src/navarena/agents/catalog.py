@@ -23,3 +23,8 @@ AGENTS = Registry(
     "navarena.agents",
 )
 """Name -> class, called as Class(task, seed) or Class(). Packages add theirs in the entry-point group."""
+
+AGENT_FILES = Registry(
+    "kind of agent file", {"checkpoint": "navarena.learning.agent:find_checkpoint"}, "navarena.agent_files"
+)
+"""KIND of the agents KIND:PATH -> function of PATH that returns the class of the agent."""

@@ -63,3 +63,11 @@ def _read_names(target: Any, attribute: str) -> tuple[str, ...]:
             'write ("NAME",)'
         )
     return tuple(value)
+
+
+def name_of(agent: object) -> str:
+    """The text by which results call an agent: as it was typed, or "module:Class" of what was given."""
+    if isinstance(agent, str):
+        return agent
+    kind = agent if hasattr(agent, "__qualname__") else type(agent)  # a class or a function has a name
+    return f"{kind.__module__}:{kind.__qualname__}"  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ NAME                        registered (`navarena list agents`)
 module:Class                anything that Python can import
 habitat:module:Class        the same, for agents of the field's standard interface; they are known
 without the prefix, too, which takes ?sensors=rgb,depth,semantic behind it
+checkpoint:DIR              a trained policy; ?sample=true behind it samples its actions
 oracle-stop:AGENT           any of these with an oracle that declares
 process:AGENT               any unprivileged one of these in a process of its own
 http://host:port            an agent behind the protocol of `navarena.agents.serve`
@@ -15,8 +16,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from navarena.agents.agent import Agent, SingleAgent, wrap
-from navarena.agents.catalog import AGENTS
-from navarena.agents.declaration import UNDECLARED, Declaration, read_declaration
+from navarena.agents.catalog import AGENT_FILES, AGENTS
+from navarena.agents.declaration import UNDECLARED, Declaration, name_of, read_declaration
 from navarena.agents.habitat import StandardAgent, adapt, our_sensors
 from navarena.agents.oracles import OracleStopAgent
 from navarena.agents.process import ProcessAgent
@@ -35,14 +36,6 @@ Result = TypeVar("Result")
 
 AgentName = str | Callable[..., Any] | Agent
 """How a user names an agent: by a text (see the module's docstring), its class, or the agent itself."""
-
-
-def name_of(agent: AgentName) -> str:
-    """The text by which results call an agent: as it was typed, or "module:Class" of what was given."""
-    if isinstance(agent, str):
-        return agent
-    kind = agent if isinstance(agent, type) or not isinstance(agent, Agent) else type(agent)
-    return f"{kind.__module__}:{getattr(kind, '__qualname__', type(kind).__qualname__)}"
 
 
 def load_agent(name: AgentName, task: TaskRules, seed: int = 0, patience: float | None = None) -> Agent:
@@ -93,7 +86,7 @@ def _make_agent(name: str, target: Callable[..., Any], task: TaskRules, seed: in
 
 
 def guard(name: AgentName, what: str, call: Callable[..., Result], *arguments: Any) -> Result:
-    """The result of `call`, by which the agent `name` is `what`: "imported", "made" or "attached".
+    """The result of `call`, by which the agent `name` is `what`: "imported", "opened", "made" or "attached".
 
     Raises InputError, of one line, for whatever the agent's code raises beside errors made on purpose.
     """
@@ -144,8 +137,12 @@ def find_agent(name: str | Callable[..., Any], task: TaskRules | None = None) ->
     """
     target: Any = name
     if isinstance(name, str):
-        bare = name.removeprefix(HABITAT).partition("?")[0]
-        target = guard(name, "imported", load_target if ":" in bare else AGENTS.get, bare)
+        kind, _, path = name.partition(":")
+        if path and kind in AGENT_FILES:
+            target = guard(name, "opened", AGENT_FILES.get(kind), path)
+        else:
+            bare = name.removeprefix(HABITAT).partition("?")[0]
+            target = guard(name, "imported", load_target if ":" in bare else AGENTS.get, bare)
     if not callable(target):
         raise InputError(f"expected {name!r} to be an Agent or SingleAgent class, got {target!r}")
     if task is None:

@@ -8,10 +8,11 @@ import msgspec
 import tyro
 
 from navarena.cli.console import Console
-from navarena.core.errors import require_name
+from navarena.core.errors import InputError, require_name
 from navarena.evaluation.analyses import (
     ANALYSES,
     Analysis,
+    fitting_names,
     read_labelled,
     run_analysis,
     save_analysis,
@@ -39,6 +40,8 @@ class Analyse:
 
     def run(self, console: Console) -> int:
         """Analyse, keep and print; the exit code is 0."""
+        if self.name not in ANALYSES and Path(self.name.rpartition("=")[2].partition(",")[0]).is_dir():
+            raise InputError(_ask_for_name((self.name, *self.runs)))
         require_name("analysis", self.name, ANALYSES)
         kind = ANALYSES[self.name]
         contestants = read_labelled(self.runs, kind.groups)
@@ -56,3 +59,14 @@ class Analyse:
         console.text(f"kept in {file}")
         console.result(msgspec.to_builtins(analysis) | {"file": str(file)})
         return 0
+
+
+def _ask_for_name(runs: tuple[str, ...]) -> str:
+    """The error when the name of an analysis is missing before `runs`: it says which would fit them."""
+    fitting = fitting_names(read_labelled(runs))
+    known = f"those that fit are {', '.join(fitting)}" if fitting else f"they are {', '.join(ANALYSES)}"
+    name = fitting[0] if fitting else "NAME"
+    return (
+        f"expected the name of an analysis before the runs, got the folder {runs[0]}; {known}; such as: "
+        f"navarena analyse {name} {' '.join(runs)}"
+    )

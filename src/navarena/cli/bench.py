@@ -10,9 +10,11 @@ import tyro
 
 from navarena.cli.benchmarks.measurement import Measurement
 from navarena.cli.console import Console
+from navarena.core.errors import InputError
 
 Benchmark = Literal[
     "render",
+    "images",
     "step",
     "geodesic",
     "navmesh",
@@ -22,6 +24,7 @@ Benchmark = Literal[
     "graphs",
     "corruptions",
     "maps",
+    "streams",
     "workers",
 ]
 BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
@@ -29,8 +32,8 @@ BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure speed here: images, steps, paths, navmeshes, loading, files, episodes, graphs, noise, maps,
-    and evaluation by several processes.
+    """Measure speed here: images of several sizes, steps, paths, navmeshes, loading, files, episodes, graphs,
+    noise, maps, streams of train episodes, and evaluation by several processes.
 
     The targets are for one core of a 2-core server CPU; compare ratios, not
     figures, across machines.
@@ -38,6 +41,8 @@ class Bench:
 
     benchmarks: tyro.conf.Positional[tuple[Benchmark, ...]] = ()
     """What to measure; everything when none is named."""
+    device: str = "cpu"
+    """Of render alone: cuda, cuda:1 or warp-cpu measures NVIDIA Warp's renderer (needs navarena[gpu])."""
     quick: bool = False
     """Fewer repetitions: seconds instead of minutes, with more noise."""
     json: bool = False
@@ -46,11 +51,15 @@ class Bench:
     def run(self, console: Console) -> int:
         """Measure and print; returns the exit code."""
         chosen = self.benchmarks or BENCHMARKS
+        if self.device != "cpu" and chosen != ("render",):
+            raise InputError(
+                f"expected the benchmark render alone on {self.device!r}, got {' '.join(chosen)}; run: "
+                f"navarena bench render --device {self.device}"
+            )
         rows: list[dict[str, Any]] = []
         with console.progress(len(chosen), "measuring") as progress:
             for benchmark in chosen:
-                module = importlib.import_module(f"navarena.cli.benchmarks.{benchmark}")
-                measured: list[Measurement] = module.measure(self.quick)
+                measured = self._measure(benchmark)
                 rows += [{"benchmark": benchmark, **asdict(m), "ratio": m.ratio} for m in measured]
                 progress.advance()
         for benchmark in chosen:
@@ -61,6 +70,15 @@ class Bench:
             )
         console.result({"machine": describe_machine(), "quick": self.quick, "measurements": rows})
         return 0
+
+    def _measure(self, benchmark: Benchmark) -> list[Measurement]:
+        if self.device != "cpu":
+            from navarena.cli.benchmarks.render_device import measure_device
+
+            return measure_device(self.quick, self.device)
+        module = importlib.import_module(f"navarena.cli.benchmarks.{benchmark}")
+        measured: list[Measurement] = module.measure(self.quick)
+        return measured
 
 
 def describe_machine() -> dict[str, Any]:

@@ -9,8 +9,8 @@ import tyro
 
 from navarena.cli.console import Console
 from navarena.core.errors import InputError, require_name
-from navarena.evaluation.breakdowns import BREAKDOWNS, break_down
-from navarena.evaluation.compare import THRESHOLDS, Comparison, compare, read_contestant
+from navarena.evaluation.analyses.breakdowns import BREAKDOWNS, break_down
+from navarena.evaluation.analyses.compare import THRESHOLDS, Comparison, compare, read_contestant
 from navarena.reports.comparison import (
     contestant_table,
     difference_table,

@@ -114,6 +114,11 @@ def format_cell(value: object) -> str:
     return str(value)
 
 
+def count_of(number: int, noun: str) -> str:
+    """`number` and the noun in its singular or plural: "1 scene", "2 scenes"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 class Console:
     """The output of a subcommand.
 

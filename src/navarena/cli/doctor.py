@@ -157,6 +157,18 @@ def check_browser() -> Finding:
     return Finding("browser", "missing", "needed by browser tests only", "apt-get install chromium")
 
 
+def check_gpu() -> Finding:
+    """Whether NVIDIA Warp finds a GPU to draw on."""
+    if importlib.util.find_spec("warp") is None:
+        return Finding("GPU", "missing", "NVIDIA Warp is not installed", "pip install 'navarena[gpu]'")
+    from navarena.core.render_devices import describe_devices, describe_missing_cuda, find_warp
+
+    if found := describe_devices():
+        return Finding("GPU", "ok", "; ".join(found))
+    reason, _, remedy = describe_missing_cuda(find_warp()).partition("; ")
+    return Finding("GPU", "missing", reason, remedy)
+
+
 def check_test_data() -> Finding:
     """Whether the community's real files for tests are there."""
     named = os.environ.get(TEST_DATA_VARIABLE)
@@ -203,6 +215,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     check_threads,
     check_cache,
     check_reference_renderer,
+    check_gpu,
     check_browser,
     check_test_data,
 )

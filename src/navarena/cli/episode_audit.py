@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from navarena.cli.console import Console
+from navarena.cli.console import Console, count_of
 from navarena.cli.episode_sources import EpisodeSource, open_source
 from navarena.cli.episodes import quiet_notices
 from navarena.episodes.audit import CHECKS, AuditReport, Finding, Tolerance, audit_episodes
@@ -113,7 +113,7 @@ class EpisodesAudit:
         advance: object,
     ) -> AuditReport:
         """The report with what the expert finds on episodes that can be started."""
-        from navarena.evaluation.expert_audit import find_expert_failures
+        from navarena.evaluation.running.expert_audit import find_expert_failures
 
         lost = {one.episode_id for one in report.findings if one.check == "start"}
         fit = [one for one in episodes if one.episode_id not in lost]
@@ -136,4 +136,5 @@ def _print_report(console: Console, source: str, report: AuditReport, notes: Seq
         console.note(f"note: {note}")
     bad = len(report.bad_episodes)
     verdict = f"{bad} of {report.episodes} episodes are bad" if report.findings else "all episodes are good"
-    console.text(f"{report.episodes} episodes in {report.scenes} scenes: {verdict}")
+    counts = f"{count_of(report.episodes, 'episode')} in {count_of(report.scenes, 'scene')}"
+    console.text(f"{counts}: {verdict}")

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import tyro
 
-from navarena.cli.console import Console
+from navarena.cli.console import Console, count_of
 from navarena.cli.episode_sources import DEFAULT_PROTOCOL, is_community_file, load_own
 from navarena.core.errors import InputError, require_name
 from navarena.episodes.catalog import get_recipe, make_episodes, make_split, split_scenes
@@ -91,7 +91,7 @@ class EpisodesMake:
                 episodes = with_objects(episodes, worlds.get, recipe.view_points)
             write_document(make_document(self.layout, episodes, recipe.words, _path_finder(worlds)), self.out)
         numbers = compute_statistics(dataset.episodes)
-        console.text(f"{numbers.episodes} episodes in {numbers.scenes} scenes written to {self.out}")
+        console.text(f"{_describe_counts(numbers)} written to {self.out}")
         console.text(f"hash {dataset.hash}, {dataset.dropped} unsolvable candidates dropped")
         console.result(describe(dataset, self.out, numbers))
         return 0
@@ -118,6 +118,10 @@ class EpisodesMake:
                 progress.advance,
                 self.workers,
             )
+
+
+def _describe_counts(numbers: Statistics) -> str:
+    return f"{count_of(numbers.episodes, 'episode')} in {count_of(numbers.scenes, 'scene')}"
 
 
 def _path_finder(worlds: WorldCache) -> Callable[[str, Position, Position], list[Position]]:
@@ -156,7 +160,7 @@ class EpisodesInfo:
             numbers = compute_statistics(dataset.episodes)
             console.text(f"{dataset.protocol_id}@{dataset.name}/{dataset.split}#{dataset.hash}")
             console.text(
-                f"{numbers.episodes} episodes in {numbers.scenes} scenes, seed {dataset.seed}, "
+                f"{_describe_counts(numbers)}, seed {dataset.seed}, "
                 f"{dataset.dropped} unsolvable candidates dropped"
             )
             _print_distances(console, self.source, numbers)

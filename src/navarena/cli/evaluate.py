@@ -1,26 +1,12 @@
-"""`navarena evaluate`: run an agent over a benchmark, and report."""
+"""`navarena evaluate`: its flags; what they start is imported when they have been read."""
 
-import sys
-import time
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
-from typing import Annotated, Any
+from dataclasses import dataclass, fields
+from typing import Annotated
 
 import tyro
 
 from navarena.cli.console import Console
-from navarena.cli.suites import run_suite
-from navarena.evaluation import Evaluation, EvaluationSettings, open_benchmark, open_run
-from navarena.evaluation.journal import BROKEN
-from navarena.evaluation.live import RunMonitor
-from navarena.evaluation.order_check import check_order
-from navarena.evaluation.repeats import repeat_settings, split_runs
-from navarena.evaluation.runner import REPORT_NAME
-from navarena.metrics.repetitions import VarianceSplit
-from navarena.reports import metric_table, open_plans, tour_table, write_report
-from navarena.reports.comparison import variance_table
-from navarena.reports.runs.page import is_current
-from navarena.reports.tables import metric_notes
+from navarena.evaluation.settings import EvaluationSettings
 
 
 @dataclass(frozen=True)
@@ -62,105 +48,9 @@ class Evaluate(EvaluationSettings):
 
     def run(self, console: Console) -> int:
         """Evaluate and report; the exit code is 1 if the agent broke every episode of a run, else 0."""
-        began = time.monotonic()
-        settings = self.settings
-        _allow_modules_here()
-        if self.check_order:
-            count = check_order(open_benchmark(settings), settings.rules)
-            console.text(f"{count} episodes came out the same in two orders")
-        if self.suite is not None:
-            return run_suite(
-                console, settings, self.suite, lambda one: self._run_once(console, one)[0], self.json
-            )
-        runs = [self._run_once(console, one) for one in repeat_settings(settings, self.repeat)]
-        evaluation, report = runs[0]
-        document = describe_evaluation(evaluation, report, time.monotonic() - began)
-        splits: dict[str, VarianceSplit] = {}
-        if self.repeat > 1:
-            splits = split_runs([one.rows for one, _ in runs], list(evaluation.summary.metrics))
-            table = variance_table(splits)
-            console.table("where the variance comes from", table.columns, table.rows)
-        folders = [str(one.folder) for one, _ in runs] if self.repeat > 1 else []
-        variance = {name: asdict(one) | {"agent_share": one.agent_share} for name, one in splits.items()}
-        console.result(document | {"repeats": folders, "variance": variance})
-        return int(any(one.is_broken for one, _ in runs))
+        from navarena.cli.evaluating import run_evaluation
+        from navarena.core.notices import silence_notices
 
-    def _run_once(self, console: Console, settings: EvaluationSettings) -> tuple[Evaluation, Path]:
-        """Run what `settings` say, print its tables, and write its report."""
-        with open_run(settings) as run:
-            if run.resumed:
-                console.note(f"resuming {run.folder}: {run.resumed} episodes are finished")
-            try:
-                label, monitor = f"{self.agent} on {self.protocol}", RunMonitor(run.folder)
-                count = len(run.remaining)
-                with console.progress(count, label, monitor.describe, self.quiet) as progress:
-                    evaluation = run.finish(progress.advance)
-            except KeyboardInterrupt:
-                console.note(f"finished episodes are kept in {run.folder}; the same command goes on")
-                raise
-        report = evaluation.folder / REPORT_NAME
-        if evaluation.resumed < len(evaluation.rows) or not is_current(evaluation.folder):
-            write_report(evaluation, open_plans(evaluation.benchmark))
-        _print_tables(console, evaluation)
-        console.text(f"report: {report}")
-        return evaluation, report
-
-
-def _allow_modules_here() -> None:
-    """Let `--agent module:Class` name a module of the working directory, as `python -m` does."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-
-
-def _print_tables(console: Console, evaluation: Evaluation) -> None:
-    for notice in evaluation.notices:
-        console.note(f"note: {notice}")
-    summary = evaluation.summary
-    table = metric_table(summary)
-    console.table(f"{summary.agent} on {summary.identity}", table.columns, table.rows)
-    for note in metric_notes(summary.metrics):
-        console.text(note)
-    if summary.tours is not None:
-        tours = summary.tours
-        over = tour_table(tours)
-        console.table(f"{tours.tours} tours ({tours.reading}, by {tours.weighting})", over.columns, over.rows)
-    scenes = "1 scene" if summary.scenes == 1 else f"{summary.scenes} scenes"
-    console.text(f"{summary.episodes} episodes in {scenes}, one row each in {evaluation.folder}")
-    if first := describe_first_error(evaluation):
-        broken = {status: count for status, count in summary.statuses.items() if status in BROKEN}
-        listed = ", ".join(f"{count} {status}" for status, count in broken.items())
-        console.note(
-            f"{sum(broken.values())} of {summary.episodes} episodes were broken by the agent and count as "
-            f"failures ({listed}); the first is {first['episode_id']}, {first['status']}: {first['error']}"
-        )
-    total = sum(evaluation.times.values())
-    if total > 0:
-        shares = ", ".join(f"{100 * spent / total:.0f} % {name}" for name, spent in evaluation.times.items())
-        console.text(f"{total:.1f} s of work: {shares}")
-
-
-def describe_first_error(evaluation: Evaluation) -> dict[str, str] | None:
-    """Episode, status and last line of the problem of the first row that the agent broke, if any."""
-    row = next((row for row in evaluation.rows if row.failed), None)
-    if row is None:
-        return None
-    said = (row.traceback or "").strip().splitlines() or [""]
-    return {"episode_id": row.episode_id, "status": row.status, "error": said[-1]}
-
-
-def describe_evaluation(evaluation: Evaluation, report: Path, seconds: float) -> dict[str, Any]:
-    """JSON output; `seconds` is the wall-clock time of the command."""
-    import msgspec
-
-    summary: dict[str, Any] = msgspec.to_builtins(evaluation.summary)
-    summary.pop("format")
-    return summary | {
-        "first_error": describe_first_error(evaluation),
-        "resumed": evaluation.resumed,
-        "seconds": round(seconds, 3),
-        "notices": list(evaluation.notices),
-        "out": str(evaluation.folder),
-        "report": str(report),
-        "times": evaluation.times,
-    }
+        if self.quiet:
+            silence_notices()
+        return run_evaluation(console, self)

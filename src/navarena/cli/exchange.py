@@ -7,8 +7,8 @@ from typing import Annotated
 import tyro
 
 from navarena.cli.console import Console
-from navarena.evaluation.exports import export_run
-from navarena.evaluation.imports import import_results
+from navarena.evaluation.exchange.exports import export_run
+from navarena.evaluation.exchange.imports import import_results
 
 
 @dataclass(frozen=True)

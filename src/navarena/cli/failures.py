@@ -7,8 +7,8 @@ from typing import Annotated
 import tyro
 
 from navarena.cli.console import Console
-from navarena.evaluation.failures import classify_run, load_evaluation
-from navarena.evaluation.journal import read_rows
+from navarena.evaluation.analyses.failures import classify_run, load_evaluation
+from navarena.evaluation.records.journal import read_rows
 from navarena.reports import open_plans, write_report
 from navarena.reports.tables import failure_table
 

@@ -41,7 +41,7 @@ def read_flags(kind: Any, name: str, arguments: Sequence[str]) -> Any:
     except SystemExit as stop:
         if stop.code in (None, 0):
             raise
-    known = _known_flags(kind, name)
+    known = known_flags(kind, name)
     for argument in arguments:
         flag = argument.split("=")[0]
         if flag not in known and (now := [name for name in MOVED.get(flag, ()) if name in known]):
@@ -59,7 +59,7 @@ def _call_tyro(kind: Any, name: str, arguments: Sequence[str]) -> Any:
     )
 
 
-def _known_flags(kind: Any, name: str) -> list[str]:
+def known_flags(kind: Any, name: str) -> list[str]:
     """The flags of `kind`, as its help lists them."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):

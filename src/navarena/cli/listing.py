@@ -16,8 +16,8 @@ from navarena.core.registry import load_target
 class List:
     """List names with descriptions, those of installed packages included. KIND is one of
 
-    protocols, agents, sensors, encoders, scenes, scene-datasets, episode-formats, metrics, corruptions,
-    augmentations, gymnasium.
+    protocols, agents, recipes, sensors, encoders, scenes, scene-datasets, episode-formats, metrics,
+    corruptions, augmentations, gymnasium.
     """
 
     kind: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="KIND")]
@@ -65,6 +65,10 @@ def _describe_protocol(name: str, _: Any) -> dict[str, Any]:
     }
 
 
+def _describe_recipe(_: str, recipe: Any) -> dict[str, Any]:
+    return {"description": recipe.description, "protocol": recipe.protocol, "frames": recipe.frames}
+
+
 def _describe_scenes(_: str, scenes: Any) -> dict[str, Any]:
     return {
         "description": scenes.description,
@@ -99,6 +103,7 @@ class Listing:
 LISTINGS: Mapping[str, Listing] = {
     "protocols": Listing({"": "navarena.tasks.catalog:TASKS"}, _describe_protocol),
     "agents": Listing({"": "navarena.agents.catalog:AGENTS"}),
+    "recipes": Listing({"": "navarena.learning.recipes.catalog:RECIPES"}, _describe_recipe),
     "sensors": Listing(
         {
             "body": "navarena.simulation.sensors.catalog:SENSORS",

@@ -50,6 +50,7 @@ class Entry:
 
 COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
+    "train": Entry("navarena.cli.train:Train", "train a policy by a recipe"),
     "export": Entry("navarena.cli.exchange:Export", "write a run in the layout of reference code"),
     "import": Entry("navarena.cli.exchange:Import", "turn results of other code into a run"),
     "failures": Entry("navarena.cli.failures:Failures", "classify why episodes of a run failed"),
@@ -86,6 +87,7 @@ COMMANDS: Mapping[str, Entry] = {
     "goals preview": Entry("navarena.cli.goals:GoalsPreview", "draw goals of a scene into a PNG"),
     "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
     "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),
+    "completion": Entry("navarena.cli.completion:Completion", "print a script for completion in a shell"),
 }
 
 
@@ -136,7 +138,7 @@ def parse_command(name: str, arguments: Sequence[str]) -> Command:
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Find, parse and run a subcommand; raises what it raises."""
+    """Find, parse and run a subcommand, without handling its errors."""
     help_flags = ("-h", "--help", "help")
     if not arguments or arguments[0] in help_flags:
         print(describe_commands())

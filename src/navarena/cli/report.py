@@ -11,9 +11,9 @@ from navarena.cli.console import Console
 from navarena.core.errors import InputError
 from navarena.core.files import write_atomic
 from navarena.evaluation.analyses import read_labelled
-from navarena.evaluation.compare import Comparison, Contestant, compare
-from navarena.evaluation.failures import classify_run, read_failures
-from navarena.evaluation.runner import REPORT_NAME
+from navarena.evaluation.analyses.compare import Comparison, Contestant, compare
+from navarena.evaluation.analyses.failures import classify_run, read_failures
+from navarena.evaluation.running.runner import REPORT_NAME
 from navarena.reports.gallery import OpenBenchmark
 from navarena.reports.papers import write_csv, write_latex
 from navarena.reports.runs import (

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import tyro
 
 from navarena.cli.console import Console
-from navarena.evaluation.robustness import (
+from navarena.evaluation.analyses.robustness import (
     Robustness,
     RobustnessRow,
     find_runs,

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from navarena.cli.console import Console
 from navarena.cli.robustness import RobustnessCommand
-from navarena.evaluation.runner import Evaluation
+from navarena.evaluation.running.runner import Evaluation
+from navarena.evaluation.running.suite import plan_suite
 from navarena.evaluation.settings import EvaluationSettings
-from navarena.evaluation.suite import plan_suite
 from navarena.reports.robustness import REPORT_NAME
 
 
@@ -28,7 +28,7 @@ def run_suite(
         run_once: carries out one run and prints its tables.
         json: whether one JSON document is printed: that of `navarena robustness`.
 
-    Raises what plan_suite raises, before anything is run.
+    Raises UnknownNameError and InputError as plan_suite, before anything is run.
     """
     runs = plan_suite(settings, name)
     broken = False

@@ -18,7 +18,7 @@ from navarena.episodes.route_sets import ROUTE_SPLITS, find_route_split, load_ro
 from navarena.episodes.sequence import group_tours
 from navarena.episodes.tours import TourLists, count_tours, save_tours
 from navarena.evaluation.analyses import save_analysis, tabulate_coverage
-from navarena.evaluation.tour_coverage import LIMIT, estimate_coverage, measure_coverage
+from navarena.evaluation.analyses.tour_coverage import LIMIT, estimate_coverage, measure_coverage
 from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.world import WorldCache
 

@@ -15,14 +15,19 @@ from navarena.core.files import write_atomic
 from navarena.core.protocol_ids import join_protocol, split_protocol
 from navarena.episodes.graph_episodes import open_graph_split
 from navarena.episodes.tours import build_tours, load_tours, pick_split
-from navarena.evaluation.exports import require_atlas
+from navarena.evaluation.exchange.exports import require_atlas
+from navarena.evaluation.exchange.r2r_results import (
+    OFFICIAL_INSTRUCTIONS,
+    TITLES,
+    load_results,
+    score_answers,
+)
 from navarena.evaluation.identity import Identity
-from navarena.evaluation.journal import Row, read_rows
-from navarena.evaluation.r2r_results import OFFICIAL_INSTRUCTIONS, TITLES, load_results, score_answers
-from navarena.evaluation.record import read_record
-from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
-from navarena.evaluation.results import require_complete, summarize_tours
-from navarena.evaluation.tour_scores import group_tours, score_tours
+from navarena.evaluation.records.journal import Row, read_rows
+from navarena.evaluation.records.record import read_record
+from navarena.evaluation.records.results import require_complete, summarize_tours
+from navarena.evaluation.records.tour_scores import group_tours, score_tours
+from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
 from navarena.metrics.instruction import SplReference
 from navarena.metrics.tours import Reading, TourScoring, Weighting
 from navarena.metrics.trajectory import Trajectory

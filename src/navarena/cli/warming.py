@@ -19,12 +19,14 @@ from navarena.cli.console import Console
 from navarena.core.seeding import make_generator
 from navarena.corruptions import CORRUPTIONS, DepthCorruption, ImageCorruption
 from navarena.episodes.catalog import load_episodes
-from navarena.evaluation.runner import evaluate
+from navarena.evaluation.running.runner import evaluate
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.scenes.catalog import load_scene, scene_ids
 from navarena.scenes.labelling import TriangleTree
 from navarena.simulation.body import Camera
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
+from navarena.simulation.navmesh import GoalFields
+from navarena.simulation.planning.lattice import Origin, search_lattice
 from navarena.simulation.rendering.engine import VisibilityRenderer
 from navarena.simulation.rendering.extra_objects import make_cylinder
 from navarena.simulation.rendering.render_mesh import build_render_mesh
@@ -83,6 +85,9 @@ def warm_paths() -> None:
     navmesh.shortest_path(points[0], points[1])
     navmesh.distance_to_obstacle(points)
     navmesh.top_down_map(0.1, float(points[0, 1]))
+    fields = GoalFields(1)
+    fields.set_goals(0, navmesh, points[1:2])
+    search_lattice(fields, 0, LOCOBOT, Origin(points[0], 0.0), 0.2, 500)
 
 
 def warm_protocols() -> None:

@@ -7,15 +7,22 @@ them. They release the GIL, so a thread pool runs them side by side; none is its
 import inspect
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, no_type_check, overload
 
 import numba
+import numpy as np
+from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
 from navarena.core.files import cache_folder
+from navarena.core.notices import announce
 from navarena.core.sources import source_fingerprint
+
+unsigned = np.uint64
+"""Wraps an index that is never negative: Numba then leaves out the test for indices from the end, which
+makes its loops slow (gathers in the place of plain loads)."""
 
 
 class _KernelLocator(_CacheLocator):
@@ -59,6 +66,27 @@ class _KernelCache(FunctionCache):
             super().save_overload(sig, data)
         except OSError:
             self.disable()
+
+
+class _Announcer(event.Listener):  # type: ignore[misc]
+    """Announces the compilation of our kernels, which may compile one another."""
+
+    def __init__(self) -> None:
+        self._begun: list[ExitStack] = []
+
+    def on_start(self, event: Any) -> None:
+        """Begin the notice of a kernel. Numba holds its lock meanwhile: they nest, whatever the threads."""
+        function, stack = event.data["dispatcher"].py_func, ExitStack()
+        if function.__module__.startswith("navarena."):
+            stack.enter_context(announce("compiling kernels, once on this machine:", function.__name__))
+        self._begun.append(stack)
+
+    def on_end(self, event: Any) -> None:
+        """End the notice of the kernel that was begun last."""
+        self._begun.pop().close()
+
+
+event.register("numba:compile", _Announcer())
 
 
 def _compile(function: Callable[..., Any], fastmath: bool, inline: bool) -> Any:

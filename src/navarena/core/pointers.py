@@ -35,6 +35,12 @@ def flat_view(table: Any, row: Any, slot: Any, dtype: Any) -> Any:
     return carray(_address_as_pointer(table[row, 2 * slot], dtype), (table[row, 2 * slot + 1],), dtype)
 
 
+def address_of(array: np.ndarray) -> int:
+    """Address of the first item of an array (...) of any dtype; several times faster than `array.ctypes`."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
 class AddressTable:
     """Rows of (address, length) pairs for R records of the same K contiguous arrays.
 
@@ -61,5 +67,5 @@ class AddressTable:
                     raise ValueError(
                         f"expected contiguous arrays, got strides {array.strides} in slot {slot}"
                     )
-                self.table[row, 2 * slot] = array.ctypes.data
+                self.table[row, 2 * slot] = address_of(array)
                 self.table[row, 2 * slot + 1] = array.size

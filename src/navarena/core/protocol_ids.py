@@ -1,5 +1,6 @@
 """Protocol ids with options: `multion-3on-v1+found_budget=5` departs from `multion-3on-v1`."""
 
+import re
 from collections.abc import Mapping
 
 from navarena.core.errors import InputError
@@ -7,12 +8,19 @@ from navarena.core.errors import InputError
 OPTION_MARK = "+"
 """Stands before every option in an id."""
 
+IMAGE_SIZE = re.compile(r"\d+x\d+")
+SIZE_MARK = " size"
+"""Ends the names of options whose value is an image size."""
+
 CUSTOM = "custom"
 """The word that marks an id with options in results; it may be left out when an id is typed."""
 
 
 def split_protocol(protocol_id: str) -> tuple[str, dict[str, str]]:
     """The id that binds the rules, and the options that depart from them, as text.
+
+    A value may be an image size, as in `depth=64x64`; then the option is called "depth size", so that it
+    stands beside another one of its name, as in `depth=64x64+depth=far`.
 
     Raises InputError for an option without a value or given twice.
     """
@@ -22,6 +30,7 @@ def split_protocol(protocol_id: str) -> tuple[str, dict[str, str]]:
         if part == CUSTOM:
             continue
         name, mark, value = part.partition("=")
+        name += SIZE_MARK if IMAGE_SIZE.fullmatch(value) else ""
         if not (name and mark and value) or name in options:
             raise InputError(
                 f"expected options as {base}{OPTION_MARK}name=value, each once, got {part!r} in "
@@ -35,7 +44,8 @@ def join_protocol(base: str, options: Mapping[str, str]) -> str:
     """The id of the rules `base` with `options`, marked as custom; `base` itself without any."""
     if not options:
         return base
-    return OPTION_MARK.join([base, CUSTOM, *(f"{name}={options[name]}" for name in sorted(options))])
+    written = [f"{name.removesuffix(SIZE_MARK)}={options[name]}" for name in sorted(options)]
+    return OPTION_MARK.join([base, CUSTOM, *written])
 
 
 def base_protocol(protocol_id: str) -> str:

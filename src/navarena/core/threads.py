@@ -48,6 +48,10 @@ def run_over_rows(
     a frame of Python in between.
     """
     shares = max(1, min(threads or thread_count(), len(rows)))
+    if shares == 1:
+        for first, last in _split_runs(rows):
+            work(0, first, last, *args)
+        return
     borders = [len(rows) * k // shares for k in range(shares + 1)]
     futures = [
         _pool(shares).submit(_run_share, work, k, rows[borders[k] : borders[k + 1]], args)

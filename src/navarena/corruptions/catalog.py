@@ -87,7 +87,7 @@ def _require_severity(name: str, known: Sequence[int], severity: int) -> None:
 def write_corruption(text: str) -> str:
     """The canonical text of the corruption that `text` names: its severity said, default words left out.
 
-    Raises what find_corruption raises.
+    Raises UnknownNameError and InputError as find_corruption.
     """
     corruption = find_corruption(text)
     name = text.partition(MARK)[0]
@@ -99,7 +99,7 @@ def write_corruption(text: str) -> str:
 def find_corruptions(texts: Sequence[str]) -> dict[str, Corruption]:
     """Text, as write_corruption writes it -> corruption, in the order of `texts`.
 
-    Raises what find_corruption raises, and InputError for a name that occurs twice.
+    Raises UnknownNameError for unknown names, InputError for a bad severity or a name that occurs twice.
     """
     found: dict[str, Corruption] = {}
     names: dict[str, str] = {}
@@ -116,7 +116,7 @@ def join_corruptions(own: Sequence[str], chosen: Sequence[str]) -> dict[str, Cor
     """The corruptions that a protocol has itself, and then those that somebody chose.
 
     A chosen one takes the place of the protocol's own of the same name, and of those that it replaces.
-    Raises what find_corruptions raises.
+    Raises UnknownNameError and InputError as find_corruptions.
     """
     found = find_corruptions(chosen)
     gone = {text.partition(MARK)[0] for text in found}

@@ -14,6 +14,9 @@ from navarena.corruptions.corruption import SEVERITIES
 CLEAN: tuple[str, ...] = ()
 """The row without corruptions, which the others are compared with."""
 
+CLEAN_NAME = "clean"
+"""Its name in folders and tables."""
+
 GRADED = ("lighting", "motion_blur", "defocus_blur", "speckle_noise", "spatter")
 """Visual corruptions that have severities."""
 

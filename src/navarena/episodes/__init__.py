@@ -23,15 +23,18 @@ from navarena.episodes.graph_episodes import (
     open_graph_split,
 )
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, SplitSize, Stream
-from navarena.episodes.sampler import EpisodeSampler, SceneSampler, UniformSampler
+from navarena.episodes.sampler import EpisodeSampler, UniformSampler
+from navarena.episodes.stream import Curriculum, EpisodeStream, Stay
 from navarena.episodes.tours import build_tours, count_tours, load_tours, make_tours, save_tours
 
 __all__ = [
     "RECIPES",
+    "Curriculum",
     "Episode",
     "EpisodeDataset",
     "EpisodeRecipe",
     "EpisodeSampler",
+    "EpisodeStream",
     "FloorGraphSettings",
     "Goal",
     "GoalImage",
@@ -43,8 +46,8 @@ __all__ = [
     "ObjectInstance",
     "PointGoal",
     "SceneBatch",
-    "SceneSampler",
     "SplitSize",
+    "Stay",
     "Stream",
     "UniformSampler",
     "ViewPoint",

@@ -12,21 +12,24 @@ import msgspec
 import numpy as np
 from jaxtyping import Float
 
-from navarena.core.errors import InputError
-from navarena.core.memo import Memo
+from navarena.core.errors import InputError, SceneError
 from navarena.core.seeding import scene_name
 from navarena.core.sources import source_fingerprint
-from navarena.episodes.dataset import EpisodeDataset
+from navarena.episodes.dataset import EpisodeDataset, hash_episodes
 from navarena.episodes.episode import Episode, require_instruction
+from navarena.episodes.house_blocks import Groups, HouseBlocks
 from navarena.episodes.route_sets import find_route_split, house_episodes
-from navarena.episodes.sampler import EpisodeSampler
+from navarena.episodes.routes import R2R_CE_V1
 from navarena.episodes.tour_order import ITERATIONS, Solver, order_paths
 from navarena.episodes.tours import TourLists, lay_tours, load_tours, pick_split
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.simulation.body import Embodiment
+from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.queries.goal_fields import geodesic_table
-from navarena.simulation.world import WorldCache
+from navarena.simulation.world import World, WorldCache
+
+_HERE = Path(__file__)
 
 
 def make_scene_tours(
@@ -139,8 +142,8 @@ def order_dataset(dataset: EpisodeDataset, embodiment: Embodiment, seed: int = 0
         lists = make_episode_tours(dataset.episodes, lambda scene: worlds.get(scene).navmesh, seed)
         return {"tours": np.frombuffer(msgspec.json.encode(lists), np.uint8)}, {}
 
-    key = content_hash(dataset.hash, repr(embodiment), str(seed), source_fingerprint(Path(__file__)))
-    pack = load_or_build("tours", key, build)
+    key = content_hash(dataset.hash, repr(embodiment), str(seed), source_fingerprint(_HERE))
+    pack = load_or_build("tours", key, build, f"of {dataset.name}/{dataset.split}")
     lists = msgspec.json.decode(pack.arrays["tours"].tobytes(), type=dict[str, list[list[str]]])
     if not lists:
         raise InputError(f"expected paths of {dataset.name} that can follow each other, got none")
@@ -165,45 +168,49 @@ def read_file_tours(dataset: EpisodeDataset, tours: Path, split: str | None = No
     return replace(dataset, split=name, episodes=episodes, recipe_hash="")
 
 
-class HouseTours(EpisodeSampler):
-    """Draws tours of a split of r2r-houses-v1, which are made when a house is drawn for the first time.
+class HouseTours(HouseBlocks):
+    """The tours of each house of a split of r2r-houses-v1, which are made when they are asked for.
 
-    A whole split to train in takes minutes to make; here the first tour needs one house only. Episodes are
-    kept in the cache, tours in memory.
+    A whole split to train in takes minutes to make; here the first tour needs one house only. Episodes and
+    tours are kept in the cache. All tours of a house are one block.
 
     Args:
         split: of r2r-houses-v1; raises UnknownNameError for another.
-        worlds: of the body that walks.
         seed: of the order of the tours.
 
     The tours are those of `make_episode_tours`; their ids count in each house, as "train/00003-1".
     """
 
-    def __init__(self, split: str, worlds: WorldCache, seed: int = 0) -> None:
+    is_made = True
+
+    def __init__(self, split: str, seed: int = 0) -> None:
         size = find_route_split(split)
-        self._episodes, self._scenes = house_episodes(split), size.scenes
-        self._worlds, self._seed = worlds, seed
-        self._kept = Memo(self._make, len(self._scenes))
+        self.houses, self.embodiment = tuple(size.scenes), VLN_CE
+        self.block = size.paths * R2R_CE_V1.wordings
+        self._split, self._seed = split, seed
 
-    def draw(self, generator: np.random.Generator) -> tuple[Episode, ...]:
-        """A tour of a house: each house with equal probability, and so each tour in it."""
-        tours = self.of_house(int(generator.integers(len(self._scenes))))
-        return tours[int(generator.integers(len(tours)))]
+    def count(self, house: str) -> int:
+        """One."""
+        return 1
 
-    def of_house(self, index: int) -> tuple[tuple[Episode, ...], ...]:
-        """The tours of house `index` of the split, made when nobody has asked for them before.
+    def make(self, world: World | None, house: str, number: int) -> Groups:
+        """All tours of a house; raises SceneError when no two of its paths can follow each other."""
+        if world is None:
+            raise TypeError("expected a world to order tours in, got none")
+        made = house_episodes(self._split).scene_batch(self.houses.index(house)).episodes
+        episodes = {one.episode_id: one for one in made}
+        navmesh = world.navmesh
 
-        Raises InputError when no two paths of the house can follow each other.
-        """
-        return self._kept(index)
+        def build() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+            lists = make_scene_tours(navmesh, made, seed=self._seed)
+            return {"tours": np.frombuffer(msgspec.json.encode(lists), np.uint8)}, {}
 
-    def _make(self, index: int) -> tuple[tuple[Episode, ...], ...]:
-        scene = self._scenes[index]
-        episodes = {one.episode_id: one for one in self._episodes.scene_batch(index).episodes}
-        lists = make_scene_tours(self._worlds.get(scene).navmesh, list(episodes.values()), seed=self._seed)
+        key = content_hash(hash_episodes(made), repr(VLN_CE), str(self._seed), source_fingerprint(_HERE))
+        pack = load_or_build("tours", key, build)
+        lists = msgspec.json.decode(pack.arrays["tours"].tobytes(), type=list[list[str]])
         if not lists:
-            raise InputError(f"expected paths of {scene} that can follow each other, got none")
-        name = scene_name(scene).partition("/")[2]
+            raise SceneError(f"expected paths of {house} that can follow each other, got none")
+        name = scene_name(house).partition("/")[2]
         return tuple(
             tuple(replace(episodes[one], tour_id=f"{name}-{k}") for one in ids) for k, ids in enumerate(lists)
         )

@@ -15,6 +15,7 @@ from navarena.core.memo import Memo
 from navarena.core.sources import source_fingerprint
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import decode_goal
+from navarena.episodes.house_blocks import RecipeBlocks
 from navarena.episodes.recipe import EpisodeRecipe, SceneBatch, Stream
 from navarena.episodes.sequence import EpisodeSequence, SceneRows
 from navarena.scenes.catalog import scene_hash
@@ -73,6 +74,13 @@ class SceneEpisodes(EpisodeSequence):
             for index, scene in enumerate(self._scenes)
         }
 
+    @property
+    def blocks(self) -> RecipeBlocks | None:
+        """The same blocks, for whoever makes them elsewhere; None where all episodes of a scene are one."""
+        if self._block == self._per_scene:
+            return None
+        return RecipeBlocks(self._recipe, self._scenes, self._stream, self._per_scene, self._block)
+
     def scene_batch(self, index: int, turn: int = 0) -> SceneBatch:
         """Block `turn` of the episodes of the scene `index`; made when nobody has made them before."""
         return self._batch(index, turn)
@@ -116,7 +124,8 @@ class SceneEpisodes(EpisodeSequence):
             str(self._per_scene),
             source_fingerprint(Path(inspect.getfile(type(self._recipe)))),
         )
-        pack = load_or_build("episodes", key, lambda: _to_arrays(self._make(index, turn)))
+        place = f"{scene_id}, scene {index + 1} of {len(self._scenes)}"
+        pack = load_or_build("episodes", key, lambda: _to_arrays(self._make(index, turn)), place)
         return _from_pack(pack, scene_id)
 
     def _make(self, index: int, turn: int) -> SceneBatch:

@@ -37,6 +37,9 @@ SHAPES = (
 DRAWN_TOGETHER = 32
 """Candidates drawn from an episode's stream at a time."""
 
+MEASURED_TOGETHER = 4
+"""Candidates whose paths are measured at a time: mostly one of the first is taken."""
+
 MAX_ROUNDS = 100
 """Starts in a row from which no goals are found, after which a scene counts as unfit."""
 
@@ -204,13 +207,16 @@ class MultiOnRecipe(EpisodeRecipe):
     ) -> tuple[Float[np.ndarray, "3"], float] | None:
         """The first candidate that fulfils the rules, and its distance; None when a draw holds none."""
         candidates, fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
-        distances = world.navmesh.geodesic_distance(np.repeat(origin[None], DRAWN_TOGETHER, 0), candidates)
-        level = np.abs(candidates[:, 1] - origin[1]) <= self.max_rise
-        fit = fits & level & (distances >= self.min_distance) & (distances <= self.max_distance)
-        if not fit.any():
-            return None
-        row = int(np.argmax(fit))
-        return candidates[row], float(distances[row])
+        level = np.flatnonzero(fits & (np.abs(candidates[:, 1] - origin[1]) <= self.max_rise))
+        for rows in np.split(level, range(MEASURED_TOGETHER, len(level), MEASURED_TOGETHER)):
+            distances = world.navmesh.geodesic_distance(
+                np.repeat(origin[None], len(rows), 0), candidates[rows]
+            )
+            fit = (distances >= self.min_distance) & (distances <= self.max_distance)
+            if fit.any():
+                first = int(np.argmax(fit))
+                return candidates[rows[first]], float(distances[first])
+        return None
 
     def _are_solved(self, world: World, tried: Mapping[int, Candidate]) -> list[bool]:
         """Whether the planner comes to the goals of each candidate, one after the other."""

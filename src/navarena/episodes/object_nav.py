@@ -52,6 +52,10 @@ SLACK = 0.05
 """Metres by which a straight line may seem longer than the path along the floor: snapping."""
 
 
+TIE = 1e-6
+"""Metres within which distances by a field from the start and by single searches agree (to rounding); view
+points so near to the nearest are compared by single searches."""
+
 STRETCH_MAX_ACTIONS = 80
 """Discrete actions that a plan for the Stretch of 2023 may have. At 0.3 m/s and 0.45 rad/s none takes longer
 than 1.2 s, so that the path is driven within 1,000 steps of 0.1 s."""
@@ -144,12 +148,13 @@ class ObjectNavRecipe(EpisodeRecipe):
         """Solvable episodes; raises SceneError for a scene without labels, goals or room."""
         scene = scene_name(world.scene_id)
         stem = (self.stream_protocol, stream.dataset, stream.split, stream.seed, scene)
-        ground = _Ground(world, find_view_points(world, self.view_points))
+        ground = Ground(world, find_view_points(world, self.view_points))
         rows = range(first, first + count)
-        chosen = self._choose_categories(ground, rows, stem)
+        goals = self._choose_goals(ground, rows, stem)
+        chosen = [category for category, _ in goals]
         candidates = [
-            self._candidates(ground, category, make_generator(*stem, row, "pose"))
-            for row, category in zip(rows, chosen)
+            self._candidates(ground, *goal, make_generator(*stem, row, "pose"))
+            for row, goal in zip(rows, goals)
         ]
         planner = ActionPlanner(self.embodiment, self.success_distance, self.max_steps)
         found, dropped = choose_solvable(candidates, lambda tried: ground.are_solved(planner, chosen, tried))
@@ -181,29 +186,37 @@ class ObjectNavRecipe(EpisodeRecipe):
         return self.difficulty
 
     def _first_distances(
-        self, ground: "_Ground", count: int, stem: tuple[str | int, ...]
+        self, ground: "Ground", count: int, stem: tuple[str | int, ...]
     ) -> Float[np.ndarray, "count"]:
         """(count,) metres: the distances of the first candidate of each of the first `count` episodes."""
         rows = range(count)
-        categories = self._choose_categories(ground, rows, stem)
         firsts = [
-            next(self._candidates(ground, category, make_generator(*stem, row, "pose")))
-            for row, category in zip(rows, categories)
+            next(self._candidates(ground, *goal, make_generator(*stem, row, "pose")))
+            for row, goal in zip(rows, self._choose_goals(ground, rows, stem))
         ]
         return np.array([candidate.distance for candidate in firsts])
 
-    def _choose_categories(self, ground: "_Ground", rows: range, stem: tuple[str | int, ...]) -> list[str]:
-        """The category of each of the episodes `rows`, which follow one another."""
+    def _choose_goals(
+        self, ground: "Ground", rows: range, stem: tuple[str | int, ...]
+    ) -> list[tuple[str, tuple[float, float]]]:
+        """Category, and least and largest distance in metres, of each of the episodes `rows`, in a row."""
         present = self._feasible_categories(ground)
-        chosen: list[str] = []
+        chosen: list[tuple[str, tuple[float, float]]] = []
         begun = rows.start // len(present)
         for turn in range(begun, -(-rows.stop // len(present))):
             order = make_generator(*stem, turn, "categories").permutation(len(present))
-            chosen += [present[k] for k in order]
+            names = [present[k] for k in order]
+            chosen += zip(names, self.bounds_of_round(ground, names, turn, stem), strict=True)
         skipped = rows.start - begun * len(present)
         return chosen[skipped : skipped + len(rows)]
 
-    def _feasible_categories(self, ground: "_Ground") -> tuple[str, ...]:
+    def bounds_of_round(
+        self, ground: "Ground", categories: Sequence[str], turn: int, stem: tuple[str | int, ...]
+    ) -> Sequence[tuple[float, float]]:
+        """Least and largest geodesic distance, metres, of the episodes of one round through `categories`."""
+        return [(self.min_distance, self.max_distance)] * len(categories)
+
+    def _feasible_categories(self, ground: "Ground") -> tuple[str, ...]:
         """Those that can be seen in the scene and have starts; the others that can be seen are logged."""
         kept = _FEASIBLE.setdefault(ground.world, {})
         if self not in kept:
@@ -225,19 +238,19 @@ class ObjectNavRecipe(EpisodeRecipe):
                 _log.warning(text, len(without), len(seen), scene, ", ".join(without), reasons[without[0]])
         return kept[self]
 
-    def _why_infeasible(self, ground: "_Ground", category: str) -> str | None:
+    def _why_infeasible(self, ground: "Ground", category: str) -> str | None:
         """What is said of a category for which no start is found; None for one with starts."""
         generator = make_generator("feasible", self.protocol_id, scene_name(ground.world.scene_id), category)
         try:
-            next(self._candidates(ground, category, generator))
+            next(self._candidates(ground, category, (self.min_distance, self.max_distance), generator))
         except SceneError as error:
             return str(error)
         return None
 
     def _candidates(
-        self, ground: "_Ground", category: str, generator: np.random.Generator
+        self, ground: "Ground", category: str, bounds: tuple[float, float], generator: np.random.Generator
     ) -> Iterator[Candidate]:
-        """Candidates of one episode's stream that fulfil the rules, without end."""
+        """Candidates of one episode's stream that fulfil the rules at a distance in `bounds`, without end."""
         navmesh = ground.world.navmesh
         for _ in range(MAX_ROUNDS):
             starts, fits = sample_places(navmesh, generator, DRAWN_TOGETHER)
@@ -245,7 +258,7 @@ class ObjectNavRecipe(EpisodeRecipe):
             uniform_draw = generator.random(DRAWN_TOGETHER)
             large = navmesh.island_radius(starts) >= self.min_island_radius
             distances = ground.distance(category, starts)
-            in_range = fits & large & (distances >= self.min_distance) & (distances <= self.max_distance)
+            in_range = fits & large & (distances >= bounds[0]) & (distances <= bounds[1])
             for row in np.flatnonzero(in_range).tolist():
                 arrival, closest = ground.nearest(category, starts[row], float(distances[row]))
                 level = abs(starts[row, 1] - arrival[1]) <= self.max_rise
@@ -257,7 +270,7 @@ class ObjectNavRecipe(EpisodeRecipe):
                     yield Candidate(starts[row], float(yaws[row]), distance, place, closest)
         raise SceneError(
             f"expected starts for {category!r} in {ground.world.scene_id!r} (geodesic distance "
-            f"{self.min_distance:g} to {self.max_distance:g} m on an island of radius "
+            f"{bounds[0]:g} to {bounds[1]:g} m on an island of radius "
             f"{self.min_island_radius:g} m), got too few among {MAX_ROUNDS * DRAWN_TOGETHER} draws; choose a "
             "larger scene, or check its scale"
         )
@@ -266,14 +279,19 @@ class ObjectNavRecipe(EpisodeRecipe):
 _FEASIBLE: WeakKeyDictionary[World, dict[ObjectNavRecipe, tuple[str, ...]]] = WeakKeyDictionary()
 
 
-class _Ground:
-    """One scene, its view points, and the distances to those of each category."""
+class Ground:
+    """One scene, its view points, and the distances to those of each category.
+
+    Attributes:
+        world: the scene.
+        views: view points of its objects.
+    """
 
     def __init__(self, world: World, views: SceneViewPoints) -> None:
         self.world, self.views = world, views
         self._rows = {name: views.rows_of(name) for name in dict.fromkeys(views.categories)}
         self._slot = {name: slot for slot, name in enumerate(self._rows)}
-        self._fields = GoalFields(max(1, len(self._slot)))
+        self._fields, self._from_start = GoalFields(max(1, len(self._slot))), GoalFields(1)
         for name, slot in self._slot.items():
             self._fields.set_goals(slot, world.navmesh, self.places(name))
 
@@ -292,6 +310,9 @@ class _Ground:
         rows = self._rows[category]
         straight = np.linalg.norm(self.views.positions[rows] - start, axis=1)
         rows = rows[straight <= distance + SLACK]
+        self._from_start.set_goals(0, self.world.navmesh, start[None])
+        away = self._from_start.distance(np.zeros(len(rows), np.int64), self.views.positions[rows])
+        rows = rows[away <= away.min() + TIE]
         places = self.views.positions[rows]
         row = int(
             rows[np.argmin(self.world.navmesh.geodesic_distance(np.tile(start, (len(rows), 1)), places))]

@@ -1,6 +1,6 @@
 """Episodes of PointNav: a random start and a random goal at a sufficient path length."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,9 @@ from navarena.simulation.world import World
 
 DRAWN_TOGETHER = 32
 """Candidates drawn from an episode's stream at a time."""
+
+MEASURED_TOGETHER = 4
+"""Candidates whose paths are measured at a time: mostly one of the first is taken."""
 
 MAX_ROUNDS = 100
 """Draws of DRAWN_TOGETHER candidates after which a scene counts as unfit."""
@@ -81,8 +84,8 @@ class PointNavRecipe(EpisodeRecipe):
         scene = scene_name(world.scene_id)
         stem = (self.stream_protocol, stream.dataset, stream.split, stream.seed, scene)
         candidates = [
-            self._candidates(world, make_generator(*stem, index, "pose"))
-            for index in range(first, first + count)
+            self._candidates(world, make_generator(*stem, index, "pose"), bounds)
+            for index, bounds in enumerate(self.bounds_of(world, first, count, stem), first)
         ]
         planner = ActionPlanner(self.embodiment, self.success_distance, self.max_steps)
         found, dropped = choose_solvable(candidates, lambda tried: _are_solved(planner, world, tried))
@@ -100,25 +103,34 @@ class PointNavRecipe(EpisodeRecipe):
         )
         return SceneBatch(episodes, dropped)
 
-    def _candidates(self, world: World, generator: np.random.Generator) -> Iterator[Candidate]:
+    def bounds_of(
+        self, world: World, first: int, count: int, stem: tuple[str | int, ...]
+    ) -> Sequence[tuple[float, float]]:
+        """Least and largest geodesic distance, metres, of each of `count` episodes from `first` on."""
+        return [(self.min_distance, self.max_distance)] * count
+
+    def _candidates(
+        self, world: World, generator: np.random.Generator, bounds: tuple[float, float]
+    ) -> Iterator[Candidate]:
         """Candidates of one episode's stream that fulfil the rules, without end."""
         for _ in range(MAX_ROUNDS):
             starts, start_fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
             goals, goal_fits = sample_places(world.navmesh, generator, DRAWN_TOGETHER)
             yaws = sample_yaws(generator, DRAWN_TOGETHER)
             uniform_draw = generator.random(DRAWN_TOGETHER)
-            distances = world.navmesh.geodesic_distance(starts, goals)
-            fit = start_fits & goal_fits & self._fits(world, starts, goals)
-            for row in np.flatnonzero(fit & self._is_far(starts, goals, distances, uniform_draw)):
-                distance = round_distance(float(distances[row]))
-                yield Candidate(starts[row], float(yaws[row]), goals[row], distance)
+            fits = np.flatnonzero(start_fits & goal_fits & self.fits(world, starts, goals))
+            for rows in np.split(fits, range(MEASURED_TOGETHER, len(fits), MEASURED_TOGETHER)):
+                distances = world.navmesh.geodesic_distance(starts[rows], goals[rows])
+                far = self._is_far(starts[rows], goals[rows], distances, uniform_draw[rows], bounds)
+                for row, distance in zip(rows[far].tolist(), distances[far].tolist()):
+                    yield Candidate(starts[row], float(yaws[row]), goals[row], round_distance(distance))
         raise SceneError(
-            f"expected room for episodes in {world.scene_id!r} (geodesic distance {self.min_distance:g} to "
-            f"{self.max_distance:g} m on an island of radius {self.min_island_radius:g} m), got too few "
+            f"expected room for episodes in {world.scene_id!r} (geodesic distance {bounds[0]:g} to "
+            f"{bounds[1]:g} m on an island of radius {self.min_island_radius:g} m), got too few "
             f"among {MAX_ROUNDS * DRAWN_TOGETHER} draws; choose a larger scene, or check its scale"
         )
 
-    def _fits(
+    def fits(
         self, world: World, starts: Float[np.ndarray, "k 3"], goals: Float[np.ndarray, "k 3"]
     ) -> Bool[np.ndarray, "k"]:
         """(K,) whether start and goal share a large enough island and a floor."""
@@ -134,9 +146,13 @@ class PointNavRecipe(EpisodeRecipe):
         goals: Float[np.ndarray, "k 3"],
         distances: Float[np.ndarray, "k"],
         uniform_draw: Float[np.ndarray, "k"],
+        bounds: tuple[float, float],
     ) -> Bool[np.ndarray, "k"]:
-        """(K,) whether the path is long enough, and not too straight for its `uniform_draw` in [0, 1)."""
-        in_range = (distances >= self.min_distance) & (distances <= self.max_distance)
+        """(K,) whether the path's length is within `bounds` (metres), and it is not too straight.
+
+        That is decided by `uniform_draw` in [0, 1).
+        """
+        in_range = (distances >= bounds[0]) & (distances <= bounds[1])
         euclidean = np.linalg.norm(goals - starts, axis=1)
         ratio = np.where(in_range, distances, 0.0) / np.maximum(euclidean, 1e-9)
         return in_range & ((ratio >= self.min_ratio) | (uniform_draw < 20 * (ratio - 0.98) ** 2))

@@ -153,7 +153,9 @@ def hash_labelled_scene(world: World) -> str:
 
 def _load(world: World, settings: ViewPointSettings) -> Pack:
     key = content_hash(hash_labelled_scene(world), repr(settings), source_fingerprint(Path(__file__)))
-    return load_or_build("view-points", key, lambda: (compute_view_points(world, settings), {}))
+    return load_or_build(
+        "view-points", key, lambda: (compute_view_points(world, settings), {}), world.scene_id
+    )
 
 
 def compute_view_points(world: World, settings: ViewPointSettings) -> dict[str, np.ndarray]:

@@ -1,27 +1,32 @@
 """Run agents over episodes, keep every step, and derive numbers that can be checked again."""
 
-from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark, Setup, open_benchmark
-from navarena.evaluation.breakdowns import BREAKDOWNS, Group, break_down
-from navarena.evaluation.compare import Comparison, Contestant, compare, read_contestant
-from navarena.evaluation.episode_table import read_table
-from navarena.evaluation.identity import Identity
-from navarena.evaluation.journal import GoalsRecord, Row, TourRecord, read_rows
-from navarena.evaluation.r2r_results import Answers, load_results, score_answers
-from navarena.evaluation.record import RunRecord, read_record
-from navarena.evaluation.repeats import repeat_settings, split_runs
-from navarena.evaluation.replay import Replay, execute_actions, replay_run
-from navarena.evaluation.results import (
-    MetricSummary,
-    Summary,
-    estimate_metric,
-    metric_values,
-    read_summary,
-)
-from navarena.evaluation.robustness import Robustness, RobustnessRow, find_runs, read_robustness
-from navarena.evaluation.runner import Evaluation, Run, evaluate, open_run
-from navarena.evaluation.settings import EvaluationSettings
-from navarena.evaluation.tour_scores import TourScore, estimate_tours, score_tours
-from navarena.evaluation.verification import Difference, describe_declared
+from typing import TYPE_CHECKING
+
+from navarena.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from navarena.evaluation.analyses.breakdowns import BREAKDOWNS, Group, break_down
+    from navarena.evaluation.analyses.compare import Comparison, Contestant, compare, read_contestant
+    from navarena.evaluation.analyses.robustness import Robustness, RobustnessRow, find_runs, read_robustness
+    from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark, Setup, open_benchmark
+    from navarena.evaluation.exchange.r2r_results import Answers, load_results, score_answers
+    from navarena.evaluation.identity import Identity
+    from navarena.evaluation.records.episode_table import read_table
+    from navarena.evaluation.records.journal import GoalsRecord, Row, TourRecord, read_rows
+    from navarena.evaluation.records.record import RunRecord, read_record
+    from navarena.evaluation.records.results import (
+        MetricSummary,
+        Summary,
+        estimate_metric,
+        metric_values,
+        read_summary,
+    )
+    from navarena.evaluation.records.tour_scores import TourScore, estimate_tours, score_tours
+    from navarena.evaluation.records.verification import Difference, describe_declared
+    from navarena.evaluation.running.repeats import repeat_settings, split_runs
+    from navarena.evaluation.running.replay import Replay, execute_actions, replay_run
+    from navarena.evaluation.running.runner import Evaluation, Run, evaluate, open_run
+    from navarena.evaluation.settings import EvaluationSettings
 
 __all__ = [
     "BREAKDOWNS",
@@ -72,3 +77,5 @@ __all__ = [
     "score_tours",
     "split_runs",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__)

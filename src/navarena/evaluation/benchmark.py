@@ -17,6 +17,7 @@ from navarena.agents.agent import Start
 from navarena.agents.declaration import UNDECLARED, Declaration
 from navarena.agents.loading import AgentName, declare_agent, load_agent
 from navarena.core.errors import InputError
+from navarena.core.render_devices import find_device
 from navarena.corruptions.catalog import join_corruptions, write_corruption
 from navarena.episodes.catalog import get_recipe, load_episodes, make_episodes, split_sizes
 from navarena.episodes.dataset import EpisodeDataset
@@ -30,12 +31,14 @@ from navarena.metrics.tours import TourScoring
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.catalog import is_file_path, scene_corruptions
 from navarena.scenes.mesh_reference import MARK
+from navarena.simulation.device_images import ON_CPU, RenderDevice
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task, require_body_task
 from navarena.tasks.corruption_checks import keep_applicable, require_applicable
 from navarena.tasks.graphs.task import GraphTask
-from navarena.tasks.sources import NO_SOURCES, Sources, load_task_episodes, make_batch
+from navarena.tasks.sources import load_task_episodes, make_batch
 from navarena.tasks.task import StepResult, Task, TaskRules, find_metrics
+from navarena.tasks.user_files import NO_SOURCES, Sources
 
 SCENE_EPISODES = 100
 """Episodes generated in a scene that is given in the place of a dataset, unless a number is asked for."""
@@ -155,6 +158,7 @@ class TaskSetup:
         calibration: in which the agent adapts first, in each process alike; None for none.
         sources: the user's files beside the episodes.
         scans: of the episodes, on navigation graphs; None elsewhere.
+        device: where images are drawn.
     """
 
     protocol: str
@@ -165,11 +169,14 @@ class TaskSetup:
     calibration: Calibration | None = None
     sources: Sources = NO_SOURCES
     scans: tuple[str, ...] | None = None
+    device: RenderDevice = ON_CPU
 
     def make_batch(self, slots: int, sensors: tuple[str, ...], threads: int | None) -> Batch:
         """The batch of the protocol's task."""
         task, corruptions = get_task(self.protocol), self.corruptions
-        return make_batch(task, slots, threads, sensors, None, corruptions, self.sources, self.scans)
+        return make_batch(
+            task, slots, threads, sensors, None, corruptions, self.sources, self.scans, device=self.device
+        )
 
     def make_agent(self) -> BatchAgent:
         """The agent as `navarena.agents.load_agent` makes it, adapted when there is a calibration."""
@@ -180,7 +187,7 @@ class TaskSetup:
             self.calibration.adapt(
                 agent,
                 lambda slots, sensors: NavigationBatch(
-                    body_task, slots, sensors=sensors, corruptions=corruptions
+                    body_task, slots, sensors=sensors, corruptions=corruptions, device=self.device
                 ),
             )
         return agent
@@ -193,9 +200,13 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         settings: what to evaluate.
         needs_agent: whether an agent will act; a replay works without the agent's code.
 
-    Raises InputError for unknown names, bad files, and streams without a number of episodes.
+    Raises InputError for unknown names, bad files, a device that is not here, and streams without a number
+    of episodes.
     """
     task = get_task(settings.protocol)
+    device = RenderDevice(settings.device)
+    if needs_agent and not device.is_cpu:
+        find_device(device.name)
     # an agent that does not exist is noticed here, before anything is computed or written
     declaration = declare_agent(settings.agent, task, settings.episode_seconds) if needs_agent else UNDECLARED
     chosen = [one for text in settings.corrupt for one in text.split(",")]
@@ -221,6 +232,8 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         corruptions = tuple(join_corruptions(suffered, corruptions))
         if settings.sources.scenes is not None:
             identity = identity.departing("scenes", Path(settings.sources.scenes).name)
+    if not device.is_cpu:
+        identity = identity.departing("engine", "warp")
     rules = settings.rules
     if not is_own_rule(rules.forget, episodes):
         identity = identity.departing("forget", rules.forget)
@@ -245,6 +258,7 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
         calibration,
         settings.sources,
         tuple(dict.fromkeys(one.scene_id for one in episodes)) if isinstance(task, GraphTask) else None,
+        device,
     )
     own = find_metrics(task, episodes[0]) if episodes else task.metrics
     further = [name for name in (settings.metrics or "").split(",") if name]

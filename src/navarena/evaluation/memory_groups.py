@@ -3,16 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, get_args
 
 from navarena.agents.agent import Boundary
-from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.episodes.episode import Episode
-
-Forget = Literal["subtask", "episode", "tour", "never"]
-"""When an agent must forget: at every goal, at every episode, at the end of a tour (outside tours at
-every episode; the protocols' own rule), or only when the scene changes."""
+from navarena.evaluation.settings import Forget
 
 
 @dataclass(frozen=True)
@@ -22,12 +17,12 @@ class MemoryGroup:
     Attributes:
         episodes: of one scene.
         finished: ids of those that are journaled; they are run again only to rebuild the agent's memory.
-        deadly: id -> what happened, of those that ended the process of the agent; they are not run again.
+        fatal: id -> what happened, of those that ended the process of the agent; they are not run again.
     """
 
     episodes: tuple[Episode, ...]
     finished: frozenset[str] = frozenset()
-    deadly: Mapping[str, str] = field(default_factory=dict, hash=False)
+    fatal: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def left(self) -> tuple[Episode, ...]:
@@ -48,7 +43,7 @@ def make_groups(
     episodes: Sequence[Episode],
     finished: set[str],
     forget: Forget,
-    deadly: Mapping[str, str] = MappingProxyType({}),
+    fatal: Mapping[str, str] = MappingProxyType({}),
 ) -> list[MemoryGroup]:
     """Groups that are left to run: tours, single episodes outside tours, or scenes if memory lasts for them.
 
@@ -56,7 +51,7 @@ def make_groups(
         episodes: in evaluation order.
         finished: ids of those that are journaled.
         forget: when the agent must forget.
-        deadly: see MemoryGroup.
+        fatal: see MemoryGroup.
     """
     by_key: dict[tuple[str, ...], list[Episode]] = {}
     for one in episodes:
@@ -68,7 +63,7 @@ def make_groups(
         MemoryGroup(
             tuple(members),
             frozenset(finished.intersection(one.episode_id for one in members)),
-            {one.episode_id: deadly[one.episode_id] for one in members if one.episode_id in deadly},
+            {one.episode_id: fatal[one.episode_id] for one in members if one.episode_id in fatal},
         )
         for members in by_key.values()
     ]
@@ -105,12 +100,3 @@ def subtask_boundary(forget: Forget) -> Boundary:
 def is_own_rule(forget: Forget, episodes: Sequence[Episode]) -> bool:
     """Whether memory ends where the protocol of `episodes` says that it does."""
     return forget == "tour" or (forget == "episode" and not any(one.tour_id for one in episodes))
-
-
-def require_forget(text: str | None) -> Forget:
-    """The `--forget` of a command; None is the protocols' own rule, "tour". Raises InputError."""
-    if text is None:
-        return "tour"
-    if text in get_args(Forget):
-        return text  # type: ignore[return-value]
-    raise InputError(f"expected forget to be one of {', '.join(get_args(Forget))}, got {text!r}")

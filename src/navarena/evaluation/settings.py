@@ -5,14 +5,24 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from navarena.agents.loading import AgentName, name_of
+from navarena.agents.declaration import name_of
 from navarena.core.errors import InputError
+from navarena.core.render_devices import CPU, require_device_name
 from navarena.evaluation.identity import Identity
-from navarena.evaluation.memory_groups import Forget, require_forget
-from navarena.tasks.sources import Sources
+from navarena.tasks.user_files import Sources
+
+if TYPE_CHECKING:
+    from navarena.agents.loading import AgentName
+else:  # the flags of the command line are read from here: agents take a second to import
+    AgentName = Any
 
 RUNS_FOLDER = Path("navarena-runs")
+
+Forget = Literal["subtask", "episode", "tour", "never"]
+"""When an agent must forget: at every goal, at every episode, at the end of a tour (outside tours at
+every episode; the protocols' own rule), or only when the scene changes."""
 
 Setting = str | int | float | tuple[str, ...] | None
 """A value of a setting, as run.json holds it."""
@@ -44,7 +54,8 @@ DECISIVE = (
 class EvaluationSettings:
     """One evaluation: what is run, and how; the flags of `navarena evaluate`.
 
-    Raises InputError for counts below 1, a negative seed, and corruptions that are no tuple of names.
+    Raises InputError for counts below 1, a negative seed, and corruptions that are no tuple of names, and
+    UnknownNameError for a device.
     """
 
     protocol: str
@@ -92,6 +103,10 @@ class EvaluationSettings:
     """On graphs: features of the 36 views, .tsv (R2R) or .hdf5 (HAMT)."""
     vocabulary: str | None = None
     """On graphs: file of words that encodes instructions for the sensor instruction_tokens."""
+    device: str = "cpu"
+    """Draws images: cpu, cuda (or cuda:1; needs navarena[gpu]), or warp-cpu, the GPU's kernels on the CPU.
+    Agents get NumPy's arrays from all of them. On other devices than cpu the result shows as custom: single
+    pixels differ."""
     shuffle: bool = False
     """Run the episodes in a random order, drawn by --seed; the numbers do not depend on it."""
     workers: int | None = 1
@@ -126,6 +141,7 @@ class EvaluationSettings:
         if self.episode_seconds is not None and not self.episode_seconds > 0:
             raise InputError(f"expected positive episode_seconds, got {self.episode_seconds}")
         require_forget(self.forget)
+        require_device_name(self.device)
 
     @property
     def agent_name(self) -> str:
@@ -134,8 +150,9 @@ class EvaluationSettings:
 
     @property
     def decisive(self) -> dict[str, Setting]:
-        """The fields that can move a number, by name."""
-        return {**{name: getattr(self, name) for name in DECISIVE}, "agent": self.agent_name}
+        """The fields that can move a number, by name; the device only where it is not the CPU's engine."""
+        fields = DECISIVE if self.device == CPU else (*DECISIVE, "device")
+        return {**{name: getattr(self, name) for name in fields}, "agent": self.agent_name}
 
     @property
     def sources(self) -> Sources:
@@ -173,3 +190,12 @@ class EpisodeRules:
     forget: Forget = "tour"
     steps: int | None = None
     seconds: float | None = None
+
+
+def require_forget(text: str | None) -> Forget:
+    """The `--forget` of a command; None is the protocols' own rule, "tour". Raises InputError."""
+    if text is None:
+        return "tour"
+    if text in get_args(Forget):
+        return text  # type: ignore[return-value]
+    raise InputError(f"expected forget to be one of {', '.join(get_args(Forget))}, got {text!r}")

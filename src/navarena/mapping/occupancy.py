@@ -178,6 +178,12 @@ class OccupancyMaps:
         x, z = self.corners[agent].tolist()
         return MapGrid(self.settings.side, self.settings.side, self.settings.cell, (x, z))
 
+    def coordinates_of(
+        self, agents: Int64[np.ndarray, "k"], points: Float[np.ndarray, "k 3"]
+    ) -> Float[np.ndarray, "k 2"]:
+        """(K, 2) row and column of each point (K, 3) metres on the map of its agent, as `MapGrid` counts."""
+        return (points[:, [2, 0]] - self.corners[agents][:, [1, 0]]) / self.settings.cell
+
     def states(self, agent: int) -> UInt8[np.ndarray, "r c"]:
         """(R, C) uint8 states of the cells on the agent's layer: 0 unknown, 1 free, 2 occupied."""
         scores = self.scores[agent, self.layer[agent]]

@@ -157,7 +157,7 @@ def _load(
         settings,
         source_fingerprint(Path(__file__)),
     )
-    return load_or_build(f"{kind}-map", key, lambda: (build(), {}))
+    return load_or_build(f"{kind}-map", key, lambda: (build(), {}), world.scene_id)
 
 
 def _carve_all(world: World, body: Embodiment, maps: OccupancyMaps) -> dict[str, np.ndarray]:

@@ -83,7 +83,7 @@ class Metric:
     ) -> Estimate:
         """Mean and interval of (N,) values, each of one episode or a mean over training seeds.
 
-        See estimate_mean for the arguments; raises what it raises.
+        See estimate_mean for the arguments and errors.
         """
         if self.is_binary and np.isin(values, (0.0, 1.0)).all():
             return estimate_rate(values)
@@ -333,6 +333,13 @@ def choose_metrics(own: Iterable[str], further: Iterable[str] = ()) -> tuple[str
             )
         get_metric(name)
     return names
+
+
+def reads_path(names: Iterable[str]) -> bool:
+    """Whether a metric among `names` may read `Trajectory.shortest`: two of ours, and any of a package."""
+    computed = [get_metric(name).compute for name in names]
+    own = [one for one in computed if one.__module__.partition(".")[0] == __name__.partition(".")[0]]
+    return len(own) < len(computed) or effort.action_spl in own or effort.time_spl in own
 
 
 def leading_metrics(names: Iterable[str]) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ from functools import cache
 
 from markupsafe import Markup
 
+from navarena.evaluation.analyses.compare import Comparison, Contestant
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.compare import Comparison, Contestant
-from navarena.evaluation.journal import Row
-from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.records.journal import Row
+from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
 from navarena.metrics.catalog import get_metric, leading_metrics
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.tables import format_single
@@ -127,7 +127,7 @@ OpenBenchmark = Callable[[Contestant], Benchmark]
 def opener() -> OpenBenchmark:
     """A function that opens the benchmark of a contestant's first run; runs of one identity share it.
 
-    What it returns raises what open_recorded_benchmark raises.
+    What it returns raises InputError and CheckFailedError as open_recorded_benchmark.
     """
     opened: dict[str, Benchmark] = {}
 
@@ -157,7 +157,7 @@ def draw_galleries(
         on_run: called after each contestant.
         open_scenes: where drawings find their scenes.
 
-    Raises what open_benchmark and execute_actions raise.
+    Raises FileError for missing scenes, InputError for bad settings, CheckFailedError for illegal actions.
     """
     galleries = {}
     for one, found in zip(comparison.contestants, classes, strict=True):

@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 
-from navarena.evaluation.compare import Comparison
+from navarena.evaluation.analyses.compare import Comparison
 from navarena.metrics.catalog import Metric, get_metric
 from navarena.metrics.statistics import Estimate, why_missing
 from navarena.reports.comparison import headline_first

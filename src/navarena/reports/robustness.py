@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from navarena.core.files import write_atomic
-from navarena.evaluation.robustness import (
+from navarena.evaluation.analyses.robustness import (
     BEHAVIOUR,
     GOAL,
     MOTION,

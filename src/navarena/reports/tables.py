@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from navarena.evaluation.breakdowns import Group
-from navarena.evaluation.episode_table import last_line
-from navarena.evaluation.journal import Row
-from navarena.evaluation.results import MetricSummary, Summary, TourSummary
+from navarena.evaluation.analyses.breakdowns import Group
+from navarena.evaluation.records.episode_table import last_line
+from navarena.evaluation.records.journal import Row
+from navarena.evaluation.records.results import MetricSummary, Summary, TourSummary
 from navarena.metrics.catalog import Metric, get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.metrics.statistics import Estimate, why_missing

@@ -105,7 +105,7 @@ def load_scene(scene_id_or_path: str | Path, up_axis: str = "y", scale: float = 
         validate_scene(scene)
         return scene_to_arrays(scene)
 
-    scene = scene_from_pack(load_or_build("scene", key, compile_scene))
+    scene = scene_from_pack(load_or_build("scene", key, compile_scene, name))
     # Equal files share one pack, whatever their paths.
     return scene if scene.scene_id == name else replace(scene, scene_id=name)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from navarena.core.errors import FileError
+from navarena.core.notices import announce
 from navarena.scenes.cache_store import build_lock, make_room, mark_used, packs_folder
 from navarena.scenes.pack_file import Pack, content_hash, open_pack, verify_pack, write_pack
 
@@ -25,6 +26,19 @@ __all__ = [
     "verify_pack",
     "write_pack",
 ]
+
+WORK = {
+    "episodes": "generating episodes of",
+    "goat-goals": "finding goals in",
+    "materials": "drawing materials",
+    "navmesh": "building the navmesh of",
+    "render": "preparing pictures of",
+    "scene": "building",
+    "texels": "drawing materials",
+    "tours": "ordering tours",
+    "view-points": "finding view points in",
+}
+"""Kind of pack -> how notices call the building of one."""
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _log = logging.getLogger(__name__)
@@ -39,7 +53,10 @@ def pack_path(kind: str, key: str) -> Path:
 
 
 def load_or_build(
-    kind: str, key: str, build: Callable[[], tuple[Mapping[str, np.ndarray], dict[str, Any]]]
+    kind: str,
+    key: str,
+    build: Callable[[], tuple[Mapping[str, np.ndarray], dict[str, Any]]],
+    name: str = "",
 ) -> Pack:
     """The pack `key` of `kind` from the cache, built first when it is missing or damaged.
 
@@ -48,6 +65,7 @@ def load_or_build(
         key: a hash of everything that `build` depends on.
         build: returns (arrays, meta) as `write_pack` takes them. It runs once even when many
             processes ask at the same time; what it raises passes through.
+        name: what it is made from, such as a scene id, for notices.
 
     Raises StorageError when the cache cannot be written; nothing is left behind.
     """
@@ -58,8 +76,9 @@ def load_or_build(
     with build_lock(kind, key):
         pack = _open_good(path, log=True)  # another process was faster
         if pack is None:
-            arrays, meta = build()
-            pack = _store(path, arrays, meta)
+            with announce(WORK.get(kind, f"building {kind}"), name):
+                arrays, meta = build()
+                pack = _store(path, arrays, meta)
     make_room(path)
     return pack
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
@@ -10,8 +11,10 @@ from navarena.core.errors import SceneError
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera
 from navarena.simulation.camera_pose import world_from_camera
-from navarena.simulation.rendering.engine import Renderer, VisibilityRenderer
+from navarena.simulation.device_images import ImageDevice
+from navarena.simulation.rendering.engine import Renderer
 from navarena.simulation.rendering.views import ExtraObjects, Frames, Views
+from navarena.simulation.rendering.warp.renderer import DeviceFrames
 from navarena.simulation.slot_worlds import SlotWorlds
 
 """Channels that only a scene with labelled objects can fill."""
@@ -26,9 +29,11 @@ class CameraRig:
         slots: N.
         threads: to render with; None for all.
         buffers: channel -> an array (N, ...) of the caller, into which it is rendered.
+        device: where images stay; None for arrays of NumPy.
 
     Attributes:
-        images: channel -> (N, H, W[, 3]) array; each `render` rewrites the rows that it is asked for.
+        images: channel -> (N, H, W[, 3]) array of NumPy, or of the device; each `render` rewrites the rows
+            that it is asked for.
     """
 
     def __init__(
@@ -38,17 +43,28 @@ class CameraRig:
         slots: int,
         threads: int | None,
         buffers: Mapping[str, np.ndarray],
+        device: ImageDevice | None = None,
     ) -> None:
         self.camera = camera
         self.channels = frozenset(channels)
         self._threads = threads
-        size = (slots, camera.height_px, camera.width_px)
-        self._frames = Frames.allocate(slots, camera, [one for one in self.channels if one not in buffers])
-        given = {channel: buffers[channel].reshape(size + (3,) * (channel == "rgb")) for channel in buffers}
-        self._frames = replace(self._frames, **given)
-        self.images: dict[str, np.ndarray] = {
+        self._frames: Frames | DeviceFrames
+        if device is None:
+            size = (slots, camera.height_px, camera.width_px)
+            frames = Frames.allocate(slots, camera, [one for one in self.channels if one not in buffers])
+            given = {name: buffers[name].reshape(size + (3,) * (name == "rgb")) for name in buffers}
+            self._frames = replace(frames, **given)
+        else:
+            self._frames = DeviceFrames.allocate(slots, camera, device.warp_device, sorted(self.channels))
+        self.images: dict[str, Any] = {
             channel: getattr(self._frames, channel) for channel in sorted(self.channels)
         }
+
+    def use_buffer(self, channel: str, array: np.ndarray) -> None:
+        """Render `channel` into the array (N, ...) of the caller from now on."""
+        array = array.reshape(self.images[channel].shape)
+        self._frames = replace(self._frames, **{channel: array})
+        self.images[channel] = array
 
     def key(self, channel: str) -> str:
         """Name of the observation of `channel`, such as "depth" or "left_rgb"."""
@@ -86,9 +102,4 @@ class CameraRig:
             position=np.ascontiguousarray(poses[:, :3, 3]),
             rotation=np.ascontiguousarray(poses[:, :3, :3]),
         )
-        renderer.render(views, self._frames, extras)
-
-
-def make_renderer(slot_worlds: SlotWorlds, threads: int | None) -> Renderer:
-    """The renderer for the worlds on `slot_worlds`."""
-    return VisibilityRenderer([world.render_mesh for world in slot_worlds.worlds], threads=threads)
+        renderer.render(views, self._frames, extras)  # type: ignore[arg-type]  # Warp's renderer takes both

@@ -51,6 +51,14 @@ def turned(yaw, turn):
 
 
 @kernel
+def walk_of(yaw, along, across):
+    """(direction, metres) of a walk of `along` metres ahead and `across` to the right at a yaw."""
+    if across == 0.0 and along >= 0.0:
+        return yaw, along
+    return yaw - math.atan2(across, along), math.sqrt(along * along + across * across)
+
+
+@kernel
 def execute(movements, low_tilt, high_tilt, yaws, tilts, directions, distances):
     """Turn and tilt N bodies in place, and say where each of them walks before it turns.
 
@@ -58,11 +66,6 @@ def execute(movements, low_tilt, high_tilt, yaws, tilts, directions, distances):
     directions, distances: (N,) float64, written: yaw along which to walk, and metres.
     """
     for i in range(movements.shape[0]):
-        along, across = movements[i, ALONG], movements[i, ACROSS]
-        if across == 0.0 and along >= 0.0:
-            directions[i], distances[i] = yaws[i], along
-        else:
-            directions[i] = yaws[i] - math.atan2(across, along)
-            distances[i] = math.sqrt(along * along + across * across)
+        directions[i], distances[i] = walk_of(yaws[i], movements[i, ALONG], movements[i, ACROSS])
         yaws[i] = turned(yaws[i], movements[i, TURN])
         tilts[i] = min(max(tilts[i] + movements[i, TILT], low_tilt), high_tilt)

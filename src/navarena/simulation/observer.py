@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
-from navarena.core.errors import InputError, unknown_name
+from navarena.core.errors import InputError, require_name, unknown_name
 from navarena.core.threads import run_over_rows
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
-from navarena.simulation.camera_rig import CameraRig, make_renderer
+from navarena.simulation.camera_rig import CameraRig
+from navarena.simulation.device_images import ON_CPU, ImageDevice, RenderDevice
 from navarena.simulation.observation_sources import ObservationSource, OwnSensor, find_sources, spec_of
 from navarena.simulation.pipeline import SimulationPipeline
 from navarena.simulation.rendering.engine import Renderer
@@ -32,6 +34,7 @@ class Observer:
         pipeline: changes the images that a camera has taken; None leaves them.
         channels: images to take besides those of the sensors, by the first camera that can.
         buffers: name -> an array (N, ...) of the caller, into which the observation is written.
+        device: where images are drawn.
 
     Attributes:
         specs: name -> shape, type and bounds.
@@ -48,6 +51,7 @@ class Observer:
         pipeline: SimulationPipeline | None = None,
         channels: Sequence[str] = (),
         buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
+        device: RenderDevice = ON_CPU,
     ) -> None:
         self._embodiment, self._bodies, self._threads = embodiment, bodies, threads
         found = [source for sensor in sensors for source in find_sources(embodiment, sensor, own)]
@@ -56,13 +60,26 @@ class Observer:
         if unknown := [name for name in buffers if name not in self.specs]:
             raise unknown_name("observation to give a buffer for", unknown[0], list(self.specs))
         given = {name: self.specs[name].make_array(len(bodies), buffers[name]) for name in buffers}
-        self._rigs = self._make_rigs(channels, given)
+        self._device = ImageDevice(device, threads)
         self._pipeline = pipeline
+        if self._device.keeps_images:
+            self._require_kept(given)
+        self._rigs = self._make_rigs(channels, given)
         self.extras: ExtraObjects | None = None
         self._renderer: Renderer | None = None
         self._renderer_version = -1
-        self._arrays = {source.name: self._allocate(source, given) for source in self._sources}
+        self._arrays: dict[str, Any] = {one.name: self._allocate(one, given) for one in self._sources}
         self._stale = np.ones(len(bodies), bool)
+
+    def _require_kept(self, given: Mapping[str, np.ndarray]) -> None:
+        """Raise InputError unless all images can stay on the device."""
+        for source in self._sources:
+            if isinstance(source.sensor, ImageSensor):
+                self._device.require_sensor(source.sensor)
+                if source.name in given:
+                    raise InputError(f"expected no buffer for {source.name!r}, which stays on the device")
+        if self._pipeline is not None:
+            self._device.require_corruptions(self._pipeline.find_image_corruptions())
 
     def _make_rigs(self, channels: Sequence[str], given: Mapping[str, np.ndarray]) -> dict[int, CameraRig]:
         """One rig for each camera whose images are wanted; empty without images.
@@ -82,8 +99,9 @@ class Observer:
         for channel in channels:
             wanted.setdefault(self._first_camera(channel), set()).add(channel)
         cameras, slots = self._embodiment.cameras, len(self._bodies)
+        device = self._device if self._device.keeps_images else None
         return {
-            k: CameraRig(cameras[k], images, slots, self._threads, buffers.get(k, {}))
+            k: CameraRig(cameras[k], images, slots, self._threads, buffers.get(k, {}), device)
             for k, images in wanted.items()
         }
 
@@ -98,6 +116,7 @@ class Observer:
         """The first camera that takes `channel`, and its images (N, H, W) or (N, H, W, 3).
 
         They are those of the last `observe`, as rendered: depth in metres, neither clipped nor scaled.
+        Images that stay on a device are copied from there.
         Raises InputError for a channel that was not asked for.
         """
         rig = self._rigs.get(self._first_camera(channel))
@@ -105,14 +124,34 @@ class Observer:
             raise InputError(
                 f"expected {channel!r} among the images that are taken; ask for it by `channels`"
             )
-        return rig.camera, rig.images[channel]
+        images = rig.images[channel]
+        return rig.camera, images.numpy() if self._device.keeps_images else images
 
-    def _allocate(self, source: ObservationSource, given: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _allocate(self, source: ObservationSource, given: Mapping[str, np.ndarray]) -> Any:
         spec = self.specs[source.name]
         if isinstance(source.sensor, ImageSensor) and source.sensor.is_raw:
             images = self._rigs[source.camera].images[source.sensor.channel]
-            return images.reshape(len(self._bodies), *spec.shape)
+            return images.reshape((len(self._bodies), *spec.shape))
+        if isinstance(source.sensor, ImageSensor) and self._device.keeps_images:
+            return self._device.make_array((len(self._bodies), *spec.shape), spec.dtype)
         return spec.make_array(len(self._bodies), given.get(source.name))
+
+    def use_buffers(self, given: Mapping[str, np.ndarray]) -> None:
+        """Write the observations named in `given` into these arrays (N, ...) from now on.
+
+        What is not out of date is copied into them. Raises UnknownNameError for an observation that nobody
+        asked for, InputError for an array that does not fit its spec; then nothing has changed.
+        """
+        sources = {source.name: source for source in self._sources}
+        for name, array in given.items():
+            require_name("observation to give a buffer for", name, sources)
+            self.specs[name].make_array(len(self._bodies), array)
+        for name, array in given.items():
+            source = sources[name]
+            array[~self._stale] = self._arrays[name][~self._stale]
+            self._arrays[name] = array
+            if isinstance(source.sensor, ImageSensor) and source.sensor.is_raw:
+                self._rigs[source.camera].use_buffer(source.sensor.channel, array)
 
     def expire(self, rows: Bool[np.ndarray, "n"] | Int64[np.ndarray, "k"] | None = None) -> None:
         """The bodies `rows` (all by default) have acted: their observations are out of date.
@@ -130,7 +169,7 @@ class Observer:
         """(N, 4, 4) float64 poses of `camera` on the bodies."""
         return world_from_camera(self._bodies, camera)
 
-    def observe(self, slot_worlds: SlotWorlds) -> dict[str, np.ndarray]:
+    def observe(self, slot_worlds: SlotWorlds) -> dict[str, Any]:
         """Name -> (N, ...) of everything asked for as of now; dtypes and units as in `specs`."""
         if not self._stale.any():
             return self._arrays
@@ -138,20 +177,29 @@ class Observer:
             renderer = self._require_renderer(slot_worlds)
             for rig in self._rigs.values():
                 rig.render(renderer, slot_worlds, self._bodies, self._stale, self.extras)
-                if self._pipeline is not None:
-                    for channel, images in rig.images.items():
-                        self._pipeline.change_images(rig.key(channel), images, self._stale)
+                for channel, images in rig.images.items():
+                    self._change_images(rig.key(channel), images)
         for source in self._sources:
             self._fill(source)
         self._stale[:] = False
         return self._arrays
+
+    def _change_images(self, name: str, images: Any) -> None:
+        """Let the pipeline change what has just been rendered, where it is."""
+        if self._pipeline is None:
+            return
+        if not self._device.keeps_images:
+            self._pipeline.change_images(name, images, self._stale)
+            return
+        for corruption in self._pipeline.find_image_corruptions(name):
+            self._device.corrupt(corruption, images, self._stale)
 
     def _require_renderer(self, slot_worlds: SlotWorlds) -> Renderer:
         """The renderer of the present worlds; raises SceneError for missing labels."""
         if self._renderer is None or self._renderer_version != slot_worlds.version:
             for rig in self._rigs.values():
                 rig.require_labels(slot_worlds)
-            self._renderer = make_renderer(slot_worlds, self._threads)
+            self._renderer = self._device.make_renderer([one.render_mesh for one in slot_worlds.worlds])
             self._renderer_version = slot_worlds.version
         return self._renderer
 
@@ -164,8 +212,11 @@ class Observer:
             sensor.observe(camera, self.world_from_camera(camera), out)
         elif isinstance(sensor, ImageSensor) and not sensor.is_raw:
             image = self._rigs[source.camera].images[sensor.channel]
+            if self._device.keeps_images:
+                self._device.develop(sensor, image, out, self._stale)
+                return
             run_over_rows(
                 lambda share, first, last: sensor.develop(image[first:last], out[first:last]),
-                np.flatnonzero(self._stale),
+                self._stale.nonzero()[0],
                 self._threads,
             )

@@ -1,10 +1,12 @@
 """The interface of what changes the movements and images of a simulator."""
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
+from navarena.corruptions.corruption import Corruption
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.slot_worlds import SlotWorlds
 
@@ -46,4 +48,8 @@ class SimulationPipeline(Protocol):
             images: (N, H, W, 3) uint8 sRGB, (N, H, W) float32 metres or (N, H, W) int32 ids.
             rows: (N,) those that have just been rendered; the others keep what they were changed to before.
         """
+        ...
+
+    def find_image_corruptions(self, name: str | None = None) -> Sequence[Corruption]:
+        """Those that `change_images` applies to a camera's channel (to any for None), in their order."""
         ...

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
@@ -10,9 +11,11 @@ from navarena.core.errors import ActionError, InputError, unknown_name
 from navarena.core.geometry import intrinsic_matrix, wrap_angle
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
-from navarena.simulation.motion import ACTIONS, execute, movement_table
+from navarena.simulation.body_moves import act_bodies, move_bodies
+from navarena.simulation.device_images import ON_CPU, RenderDevice
+from navarena.simulation.motion import ACTIONS, movement_table
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.queries.stepping import SCRATCH, step_bodies
+from navarena.simulation.navmesh.queries.stepping import SCRATCH
 from navarena.simulation.observation_sources import OwnSensor
 from navarena.simulation.observer import Observer
 from navarena.simulation.pipeline import SimulationPipeline
@@ -37,9 +40,11 @@ class Simulator:
         buffers: name -> an array (N, ...) of the caller, of the dtype of its spec, into which the
             observation is written; the simulator allocates those of other observations.
         own_sensor: name -> a version to take in the place of the registered sensor, or None.
+        device: where images are drawn.
 
     Attributes:
         bodies: the poses.
+        threads: that images and maps of this simulator may use; None for all.
         slot_worlds: the worlds of the slots.
     """
 
@@ -55,19 +60,22 @@ class Simulator:
         own_sensor: OwnSensor = lambda name: None,
         channels: Sequence[str] = (),
         buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
+        device: RenderDevice = ON_CPU,
     ) -> None:
         if slots < 1:
             raise InputError(f"expected at least one slot, got {slots}")
         self.embodiment = embodiment
         self.slots = slots
         self.actions = tuple(actions)
+        self.threads = threads
         self.bodies = Bodies(slots)
         self.slot_worlds = SlotWorlds(slots)
         self.observer = Observer(
-            embodiment, self.bodies, sensors, threads, own_sensor, pipeline, channels, buffers
+            embodiment, self.bodies, sensors, threads, own_sensor, pipeline, channels, buffers, device
         )
         self._movements = movement_table(embodiment, self.actions)
         self._pipeline = pipeline
+        self._tilt_range, self._slides = tuple(map(float, embodiment.tilt_range)), bool(embodiment.slides)
         self._visited = np.zeros(SCRATCH, np.int32)
         self._all = np.ones(slots, bool)
 
@@ -92,8 +100,8 @@ class Simulator:
         return self.bodies.collided
 
     @property
-    def observations(self) -> Mapping[str, np.ndarray]:
-        """Name -> (N, ...) arrays of what was asked for, as of now.
+    def observations(self) -> Mapping[str, Any]:
+        """Name -> (N, ...) arrays of what was asked for, as of now: of NumPy, or images of the device.
 
         They are computed when first read after a step or placement, and rewritten in place by
         the next; copy what must be kept.
@@ -164,15 +172,52 @@ class Simulator:
         Raises ActionError for an index out of range or a slot that was never placed.
         """
         moving = self._all if active is None else np.asarray(active, bool)
-        actions = self.check_actions(np.asarray(actions), moving)
-        movements = self._movements[actions]
-        pipeline = None if exact else self._pipeline
-        if pipeline is not None:
-            movements = pipeline.change_movements(actions, movements, moving, self.bodies, self.slot_worlds)
+        pipeline, actions = self._pipeline, np.asarray(actions)
+        if exact or pipeline is None:
+            self._act(actions, moving)
+        else:
+            movements = self._change(pipeline, self.check_actions(actions, moving), moving)
+            self.bodies.begin_step()
+            self._move(movements, pipeline.stays_when_blocked)
+        self.observer.expire(None if active is None else moving)
+
+    def _act(self, actions: np.ndarray, moving: Bool[np.ndarray, "n"]) -> None:
+        """Carry out actions (N,) exactly in the slots `moving` (N,): one native call."""
+        bodies = self.bodies
+        if not (
+            actions.shape == moving.shape == (self.slots,)
+            and actions.dtype.kind in "iu"
+            and self.slot_worlds.worlds
+            and act_bodies(
+                self.slot_worlds.table.table,
+                self.slot_worlds.row,
+                np.ascontiguousarray(actions, np.int64),
+                moving,
+                self._movements,
+                *self._tilt_range,
+                self._slides,
+                self._visited,
+                bodies.positions,
+                bodies.yaws,
+                bodies.tilts,
+                bodies.triangles,
+                bodies.collided,
+                bodies.moved,
+                bodies.last_positions,
+                bodies.last_yaws,
+            )
+        ):
+            self.check_actions(actions, moving)
+            bodies.begin_step()
+
+    def _change(
+        self, pipeline: SimulationPipeline, actions: Int64[np.ndarray, "n"], moving: Bool[np.ndarray, "n"]
+    ) -> Float[np.ndarray, "n 4"]:
+        """(N, 4) movements of actions (N,) as the pipeline changes them; 0 in slots that are not `moving`."""
+        commanded = self._movements[actions]
+        movements = pipeline.change_movements(actions, commanded, moving, self.bodies, self.slot_worlds)
         movements[~moving] = 0.0
-        self.bodies.begin_step()
-        self._move(movements, pipeline is not None and pipeline.stays_when_blocked)
-        self.observer.expire(moving)
+        return movements
 
     def move(self, movements: Float[np.ndarray, "n 4"]) -> None:
         """Let every body make its movement (N, 4) [along, across, turn, tilt], exactly; 0 stays."""
@@ -184,25 +229,21 @@ class Simulator:
         if not self.slot_worlds.worlds:
             return
         bodies = self.bodies
-        low, high = self.embodiment.tilt_range
-        directions, distances = np.zeros(self.slots), np.zeros(self.slots)
-        execute(movements, low, high, bodies.yaws, bodies.tilts, directions, distances)
-        before, triangles = bodies.positions.copy(), bodies.triangles.copy()
-        step_bodies(
+        move_bodies(
             self.slot_worlds.table.table,
             self.slot_worlds.row,
-            bodies.triangles,
-            bodies.positions,
-            directions,
-            distances,
-            bool(self.embodiment.slides),
+            movements,
+            *self._tilt_range,
+            self._slides,
+            bool(stays_when_blocked),
             self._visited,
+            bodies.positions,
+            bodies.yaws,
+            bodies.tilts,
+            bodies.triangles,
             bodies.collided,
+            bodies.moved,
         )
-        if stays_when_blocked:
-            bodies.positions[bodies.collided] = before[bodies.collided]
-            bodies.triangles[bodies.collided] = triangles[bodies.collided]
-        np.any(bodies.positions != before, axis=1, out=bodies.moved)
 
     def check_actions(self, actions: np.ndarray, active: np.ndarray) -> Int64[np.ndarray, "n"]:
         """`actions` (N,) indices with zeros in the rows of inactive slots; raises ActionError."""

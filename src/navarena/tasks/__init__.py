@@ -1,18 +1,25 @@
 """Tasks: what steps mean, and the environments that run them."""
 
-from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.calibration_env import CalibrationEnv
-from navarena.tasks.catalog import TASKS, get_body_task, get_task
-from navarena.tasks.env import NavigationEnv
-from navarena.tasks.graphs.batch import GraphBatch
-from navarena.tasks.graphs.rendered_features import RenderedFeatures
-from navarena.tasks.graphs.rules import GraphOracleRules
-from navarena.tasks.graphs.task import GraphTask
-from navarena.tasks.graphs.teacher import GraphTeacher, path_actions, remaining_distances, teacher_actions
-from navarena.tasks.sources import Sources, load_task_episodes, make_batch
-from navarena.tasks.task import OracleRules, Phase, StepResult, Task, TaskRules, TaskState
-from navarena.tasks.teacher import BodyTeacher, Teacher, make_teacher
-from navarena.tasks.vector_env import NavigationVectorEnv
+from typing import TYPE_CHECKING
+
+from navarena.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from navarena.tasks.batch import NavigationBatch
+    from navarena.tasks.calibration_env import CalibrationEnv
+    from navarena.tasks.catalog import TASKS, change_images, get_body_task, get_task
+    from navarena.tasks.env import NavigationEnv
+    from navarena.tasks.graphs.batch import GraphBatch
+    from navarena.tasks.graphs.rendered_features import RenderedFeatures
+    from navarena.tasks.graphs.rules import GraphOracleRules
+    from navarena.tasks.graphs.task import GraphTask
+    from navarena.tasks.graphs.teacher import GraphTeacher, path_actions, remaining_distances, teacher_actions
+    from navarena.tasks.image_options import ImageOptions
+    from navarena.tasks.sources import load_task_episodes, make_batch
+    from navarena.tasks.task import OracleRules, Phase, StepResult, Task, TaskRules, TaskState
+    from navarena.tasks.teacher import BodyTeacher, Teacher, make_teacher
+    from navarena.tasks.user_files import Sources
+    from navarena.tasks.vector_env import NavigationVectorEnv
 
 __all__ = [
     "TASKS",
@@ -22,6 +29,7 @@ __all__ = [
     "GraphOracleRules",
     "GraphTask",
     "GraphTeacher",
+    "ImageOptions",
     "NavigationBatch",
     "NavigationEnv",
     "NavigationVectorEnv",
@@ -34,6 +42,7 @@ __all__ = [
     "TaskRules",
     "TaskState",
     "Teacher",
+    "change_images",
     "get_body_task",
     "get_task",
     "load_task_episodes",
@@ -43,3 +52,5 @@ __all__ = [
     "remaining_distances",
     "teacher_actions",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__)

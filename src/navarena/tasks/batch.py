@@ -15,6 +15,7 @@ from navarena.episodes.goal_corruptions import GoalCorruptions
 from navarena.metrics.effort import measure_path
 from navarena.metrics.trajectory import BodyRates, Trajectory
 from navarena.simulation.corruption import make_pipeline
+from navarena.simulation.device_images import ON_CPU, RenderDevice
 from navarena.simulation.observation_sources import find_sources
 from navarena.simulation.sensors.catalog import SENSORS
 from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
@@ -41,6 +42,7 @@ class NavigationBatch:
             each as "name", "name:severity" or with words (see navarena.corruptions).
         buffers: name -> an array (N, ...) of the caller, of the dtype of its spec, into which the
             observation is written; the batch allocates those of other observations.
+        device: where images are drawn.
 
     Attributes:
         specs: name -> shape, type and bounds of each observation.
@@ -57,11 +59,12 @@ class NavigationBatch:
         worlds: WorldCache | None = None,
         corruptions: Sequence[str] = (),
         buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
+        device: RenderDevice = ON_CPU,
     ) -> None:
         self.task, self.slots = task, slots
-        self._made_with = threads, tuple(corruptions)
+        self._made_with = threads, tuple(corruptions), device
         self.sensors = tuple(dict.fromkeys(task.sensors if sensors is None else sensors))
-        found = {name: find_goal_sensor(name, task.make_sensor) for name in self.sensors}
+        found = {name: find_goal_sensor(name, task.find_sensor) for name in self.sensors}
         goals = {name: sensor for name, sensor in found.items() if sensor is not None}
         self._goal_sensors = list(goals.values())
         others = [name for name in self.sensors if name not in goals]
@@ -78,15 +81,16 @@ class NavigationBatch:
         if isinstance(self.state, LifelongGoalState):
             self.state.image_transform = self._corrupt_goal_image
         self.simulator = Simulator(
-            task.embodiment if self._pipeline is None else self._pipeline.change_cameras(task.embodiment),
+            task.camera_body if self._pipeline is None else self._pipeline.change_cameras(task.camera_body),
             slots,
             others,
             () if task.is_continuous else task.actions,
             threads,
             pipeline=self._pipeline,
-            own_sensor=task.make_sensor,
+            own_sensor=task.find_sensor,
             channels=tuple(channel for sensor in self._goal_sensors for channel in sensor.channels),
             buffers={name: array for name, array in buffers.items() if name not in goals},
+            device=device,
         )
         self._worlds = WorldCache(task.embodiment) if worlds is None else worlds
         self._recorder = Recorder(slots, task.max_steps, len(task.actions) if task.is_continuous else None)
@@ -115,8 +119,8 @@ class NavigationBatch:
         return np.asarray(self.state.phase != Phase.AGENT)
 
     @property
-    def observations(self) -> Mapping[str, np.ndarray]:
-        """Name -> (N, ...) arrays of what was asked for, as of now.
+    def observations(self) -> Mapping[str, Any]:
+        """Name -> (N, ...) arrays of what was asked for, as of now: of NumPy, or images of the device.
 
         They are computed when first read after a step or start, and rewritten in place by the
         next; copy what must be kept. Rows of slots that never started mean nothing.
@@ -128,6 +132,22 @@ class NavigationBatch:
             self._fresh = True
         return MappingProxyType({**seen, **self._goals_seen})
 
+    def observe_into(self, out: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        """The observations as of now, those named in `out` in these arrays (N, ...) of their specs' dtypes.
+
+        Images are drawn right into them: they may be rows of a slab (T, N, ...), or memory that is shared
+        between processes or pinned. They are rewritten by later observations until others are given. Raises
+        UnknownNameError for what is not observed, InputError for an array that does not fit.
+        """
+        for name, array in out.items():
+            if name in self._goals_seen:
+                self.specs[name].make_array(self.slots, array)
+        self.simulator.observer.use_buffers({k: v for k, v in out.items() if k not in self._goals_seen})
+        for name in out.keys() & self._goals_seen.keys():
+            out[name][...] = self._goals_seen[name]
+            self._goals_seen[name] = out[name]
+        return self.observations
+
     def episode(self, slot: int) -> Episode:
         """The episode that began last in `slot`; raises InputError when none has."""
         episode = self._episodes[slot]
@@ -136,10 +156,10 @@ class NavigationBatch:
         return episode
 
     def start(self, slots: Sequence[int], episodes: Sequence[Episode]) -> None:
-        """Begin `episodes` (K) in `slots` (K), whatever they were doing.
+        """Begin `episodes` (K) in `slots` (K); what ran there ends without a result.
 
-        Raises what opening a scene raises, and InputError for a start that is off the floor;
-        then these slots are left without a running episode.
+        Raises FileError for a scene that is missing or damaged, and InputError for a start that is off
+        the floor; then these slots are left without a running episode.
         """
         if len(slots) != len(episodes):
             raise InputError(f"expected one episode for each of {len(slots)} slots, got {len(episodes)}")
@@ -156,7 +176,7 @@ class NavigationBatch:
         """Go on in `slots` (K) with the next `episodes` (K) of their tours; (K,) bool, which begin at once.
 
         Where the task has an oracle it leads the bodies there: `step` moves them, and says in `arrived`
-        when an episode begins. Elsewhere the episodes begin now, as by `start`. Raises what `start` raises.
+        when an episode begins. Elsewhere the episodes begin now, as by `start`. Raises as `start`.
         """
         if self._oracle is None:
             self.start(slots, episodes)
@@ -270,7 +290,8 @@ class NavigationBatch:
     def restore_state(self, saved: bytes) -> None:
         """Go on where the batch stood whose `save_state` made `saved`: with the same bytes.
 
-        The bytes are a pickle: restore only what you saved. Raises what opening a scene raises.
+        The bytes are a pickle: restore only what you saved. Raises FileError for a scene
+        that cannot be read any more.
         """
         own = self._unsaved()
 
@@ -300,9 +321,9 @@ class NavigationBatch:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles and copies are batches of equal arguments in the same state, with buffers of their own."""
-        threads, corruptions = self._made_with
-        arguments = (self.task, self.slots, threads, self.sensors, self._worlds, corruptions)
-        return type(self), arguments, self.save_state()
+        threads, corruptions, device = self._made_with
+        first = (self.task, self.slots, threads, self.sensors, self._worlds, corruptions)
+        return type(self), (*first, {}, device), self.save_state()
 
     def __setstate__(self, saved: bytes) -> None:
         self.restore_state(saved)
@@ -316,17 +337,20 @@ class NavigationBatch:
     def _corrupt_goal_image(self, slot: int, number: int, image: np.ndarray) -> np.ndarray:
         return self._goal_corruptions.corrupt_image(self.episode(slot), number, image)
 
-    def trajectory(self, slot: int) -> Trajectory:
-        """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
+    def trajectory(self, slot: int, with_path: bool = True) -> Trajectory:
+        """What has happened in `slot` since its episode began: a copy, complete once it has ended.
+
+        with_path: whether to find the shortest path, which metrics of `effort` compare with.
+        """
         self.episode(slot)
-        track = self._recorder.trajectory(slot, self.state, self.task.success_distance)
-        path = self.task.shortest_path(self.simulator, self.state, slot, track.positions[0])
+        shortest = None
+        if with_path:
+            position, yaw = self._recorder.start(slot)
+            path = self.task.shortest_path(self.simulator, self.state, slot, position)
+            shortest = measure_path(path, yaw) if len(path) else None
         body = self.task.embodiment
-        track = replace(
-            track,
-            rates=BodyRates(body.forward_step, body.turn_angle, body.walk_speed, body.turn_speed),
-            shortest=measure_path(path, float(track.yaws[0])) if len(path) else None,
-        )
+        rates = BodyRates(body.forward_step, body.turn_angle, body.walk_speed, body.turn_speed)
+        track = self._recorder.trajectory(slot, self.state, self.task.success_distance, rates, shortest)
         return self.task.complete(track, self.state, slot)
 
 
@@ -335,7 +359,7 @@ def _find_sensors(task: Task, names: Sequence[str]) -> dict[str, list[Sensor]]:
     found = {}
     for name in names:
         try:
-            found[name] = [one.sensor for one in find_sources(task.embodiment, name, task.make_sensor)]
+            found[name] = [one.sensor for one in find_sources(task.camera_body, name, task.find_sensor)]
         except UnknownNameError as error:
             raise unknown_name("sensor", name, [*SENSORS.names(), *GOAL_SENSORS.names()]) from error
     return found

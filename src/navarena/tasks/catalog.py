@@ -1,8 +1,12 @@
 """The protocols, by id."""
 
+from copy import copy
+from dataclasses import replace
+
 from navarena.core.errors import InputError
-from navarena.core.protocol_ids import split_protocol
+from navarena.core.protocol_ids import join_protocol, split_protocol
 from navarena.core.registry import Registry
+from navarena.tasks.image_options import IMAGE_OPTIONS, ImageOptions
 from navarena.tasks.options import read_options
 from navarena.tasks.task import Task, TaskRules
 
@@ -52,12 +56,32 @@ def get_task(protocol_id: str) -> TaskRules:
     task = make()
     if not isinstance(task, TaskRules):
         raise InputError(f"expected protocol {protocol_id!r} to name a Task, got {type(task).__name__}")
-    if not texts:
-        return task
-    if task.options_type is None:
-        raise InputError(f"expected no options of {base!r}, got {protocol_id!r}")
-    made: TaskRules = make(read_options(task.options_type, texts))
-    return made
+    images = {name: texts.pop(name) for name in IMAGE_OPTIONS if name in texts}
+    if texts:
+        if task.options_type is None:
+            raise InputError(f"expected no options of {base!r}, got {protocol_id!r}")
+        task = make(read_options(task.options_type, texts))
+    return change_images(task, ImageOptions.read(images)) if images else task
+
+
+def change_images(task: str | TaskRules, options: ImageOptions) -> TaskRules:
+    """The task, or that of a protocol id, with image sizes and a type of depth of your own; it is custom.
+
+    What is None in `options` stays as it is. Raises InputError for a task on navigation graphs.
+    """
+    found = get_task(task) if isinstance(task, str) else task
+    if options == ImageOptions():
+        return found
+    if not isinstance(found, Task):
+        raise InputError(
+            f"expected a protocol with cameras for image sizes, got {found.protocol_id} on graphs"
+        )
+    changed = copy(found)
+    named = {name: value for name, value in vars(options).items() if value is not None}
+    changed.images = replace(found.images, **named)
+    base, texts = split_protocol(found.protocol_id)
+    changed.protocol_id = join_protocol(base, {**texts, **changed.images.texts()})
+    return changed
 
 
 def get_body_task(protocol_id: str) -> Task:

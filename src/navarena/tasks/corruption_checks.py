@@ -33,7 +33,7 @@ def require_applicable(task: TaskRules, corruptions: Sequence[str], sensors: Ite
         corruptions: each as find_corruption reads it.
         sensors: that are observed beside those of the protocol.
 
-    Raises what find_corruptions raises, and InputError for one without effect.
+    Raises UnknownNameError for unknown corruptions, and InputError for one without effect.
     """
     if not isinstance(task, Task):
         if corruptions:

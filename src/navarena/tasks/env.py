@@ -10,13 +10,17 @@ from jaxtyping import Float
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode
 from navarena.episodes.sampler import MakeSampler
+from navarena.simulation.sensors.images import DepthType
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import change_images
 from navarena.tasks.corruption_checks import require_applicable
-from navarena.tasks.slot_episodes import SlotEpisodes, describe_slot, find_sampler, find_task
-from navarena.tasks.sources import NO_SOURCES, Sources, make_batch
-from navarena.tasks.spaces import action_space, first_observed, observation_space
+from navarena.tasks.image_options import ImageOptions
+from navarena.tasks.slot_episodes import SlotEpisodes, describe_slot, find_sampler, find_worlds
+from navarena.tasks.sources import make_batch
+from navarena.tasks.spaces import action_space, first_observed, observation_space, observed_names
 from navarena.tasks.task import TaskRules
+from navarena.tasks.user_files import NO_SOURCES, Sources
 
 
 class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
@@ -36,14 +40,23 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         task: protocol id or task, in scenes or on navigation graphs.
         split: whose episodes are drawn.
         dataset: name or file of the episodes; None for the protocol's own.
-        sensors: names of the observations; None for all that the protocol offers.
+        sensors: names of the observations; None for all that the protocol offers, but for texts.
+        text: whether texts, such as instructions and names of goals, are among them without `sensors`, too;
+            learning libraries take none.
         episodes: to draw from, in the place of `split` and `dataset`.
         threads: for rendering; None for all processors this process may use.
         worlds: where scenes come from; None for a store of its own.
         corruptions: of images, motion, estimated pose and goals, in this order, each as "name:severity".
         sources: the user's files beside the data set, such as the connectivity of navigation graphs.
-        sampler: chooses among the episodes, such as SceneSampler; None draws each with equal probability.
+        sampler: chooses among the episodes; None streams train splits (see EpisodeStream), and draws others
+            with equal probability.
+        image_size: (width, height) in pixels of all images, which the cameras then take; None for the
+            protocol's (see ImageOptions for a size of each sensor).
+        depth_dtype: "float32", "float16" or "uint8" (0 to 255 for the range of depth); None for
+            the protocol's.
+        metrics: names of what the info of the last step holds; None for the protocol's.
         render_mode: "rgb_array" lets `render` return the first colour camera's image.
+        copy: whether observations are fresh arrays. Without it they are rewritten by the next step.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}
@@ -61,19 +74,25 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         render_mode: str | None = None,
         sources: Sources = NO_SOURCES,
         sampler: MakeSampler | None = None,
+        image_size: tuple[int, int] | None = None,
+        depth_dtype: DepthType | None = None,
+        text: bool = False,
+        metrics: Sequence[str] | None = None,
+        copy: bool = True,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InputError(f"expected render_mode None or 'rgb_array', got {render_mode!r}")
-        self.task = find_task(task)
-        self.render_mode = render_mode
+        self.task = change_images(task, ImageOptions(image_size, image_size, depth_dtype))
+        self.render_mode, self.copy = render_mode, copy
         require_applicable(self.task, corruptions, sensors or ())
-        found = find_sampler(self.task, split, dataset, episodes, sources, worlds, sampler)
+        found = find_sampler(self.task, split, dataset, episodes, sources, sampler)
+        worlds = find_worlds(self.task, worlds)
         names = tuple(dict.fromkeys(self.task.sensors if sensors is None else sensors))
         drawn = ("rgb",) if render_mode and "rgb" not in names else ()
         self.batch = make_batch(self.task, 1, threads, (*names, *drawn), worlds, corruptions, sources)
-        self._episodes = SlotEpisodes(self.batch, found)
-        hidden = set(drawn)
-        self._names = tuple(name for name in self.batch.specs if name not in hidden)
+        self._episodes = SlotEpisodes(self.batch, found, worlds, metrics)
+        specs = {name: spec for name, spec in self.batch.specs.items() if name not in drawn}
+        self._names = observed_names(specs, sensors, text)
         self.observation_space: gymnasium.Space[Any] = observation_space(
             {name: self.batch.specs[name] for name in self._names}
         )
@@ -83,6 +102,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode; (observations, info). Equal seeds give equal sequences of episodes."""
+        self._episodes.require_open()
         super().reset(seed=seed)
         given = options or {}
         group = (given["episode"],) if "episode" in given else given.get("tour")
@@ -94,13 +114,18 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         """Carry out one action; (observations, reward, terminated, truncated, info).
 
         Raises ActionError for an action that is not an index into `task.actions` (a number within
-        [-1, 1] for each of them, when it is continuous), before the first reset and after the end of an
-        episode or tour.
+        [-1, 1] for each of them, when it is continuous), before the first reset, after the end of an
+        episode or tour, and after `close`.
         """
+        self._episodes.require_open()
         result = self.batch.step(_batch_of_one(self.task, action))
         ends, terminated, truncated = self._episodes.follow(result)
         info = {**describe_slot(self.batch, 0, result), **ends.get(0, {})}
         return self._observe(), float(result.reward[0]), bool(terminated[0]), bool(truncated[0]), info
+
+    def close(self) -> None:
+        """End this environment for good: to go on, make another."""
+        self._episodes.close()
 
     def render(self) -> Any:
         """(H, W, 3) uint8 image of what the body sees; None without a render mode."""
@@ -123,7 +148,8 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
     def restore_state(self, saved: bytes) -> None:
         """Go on where an environment of equal arguments stood when it made `saved`: with the same bytes.
 
-        The bytes are a pickle: restore only what you saved. Raises what opening a scene raises.
+        The bytes are a pickle: restore only what you saved. Raises FileError for a scene
+        that cannot be read any more.
         """
         self._np_random, self._np_random_seed = self._episodes.restore_state(saved)
 
@@ -134,7 +160,7 @@ class NavigationEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
 
     def _observe(self) -> dict[str, Any]:
         seen = self.batch.observations
-        return {name: first_observed(seen[name]) for name in self._names}
+        return {name: first_observed(seen[name], self.copy) for name in self._names}
 
 
 def _batch_of_one(task: TaskRules, action: Any) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Records the steps of each slot for its Trajectory."""
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool, Float, Int64
 
-from navarena.metrics.trajectory import Trajectory
+from navarena.metrics.trajectory import BodyRates, ShortestPath, Trajectory
 from navarena.simulation.bodies import Bodies
 from navarena.tasks.task import Actions, TaskState
 
@@ -41,7 +41,7 @@ class Recorder:
         state: TaskState,
     ) -> None:
         """Append the step that the `active` slots (N,) have just made by `actions` (N,) or (N, K)."""
-        slots = np.flatnonzero(active)
+        slots = active.nonzero()[0]
         steps = self._steps[slots]
         self._actions[slots, steps] = actions[slots]
         self._collided[slots, steps] = bodies.collided[slots]
@@ -54,8 +54,19 @@ class Recorder:
         self._yaws[slots, steps] = bodies.yaws[slots]
         self._distances[slots, steps] = state.distance[slots]
 
-    def trajectory(self, slot: int, state: TaskState, success_distance: float) -> Trajectory:
-        """A copy of what has happened in `slot` since its episode began."""
+    def start(self, slot: int) -> tuple[Float[np.ndarray, "3"], float]:
+        """(3,) metres and radians, world frame: where the episode of `slot` began."""
+        return self._positions[slot, 0].copy(), float(self._yaws[slot, 0])
+
+    def trajectory(
+        self,
+        slot: int,
+        state: TaskState,
+        success_distance: float,
+        rates: BodyRates | None = None,
+        shortest: ShortestPath | None = None,
+    ) -> Trajectory:
+        """A copy of what has happened in `slot` since its episode began; see Trajectory for the rest."""
         steps = int(self._steps[slot])
         return Trajectory(
             positions=self._positions[slot, : steps + 1].copy(),
@@ -66,4 +77,6 @@ class Recorder:
             start_distance=float(state.start_distance[slot]),
             stopped=bool(state.stopped[slot]),
             success_distance=success_distance,
+            rates=rates,
+            shortest=shortest,
         )

@@ -14,11 +14,13 @@ from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode
 from navarena.episodes.house_tours import HouseTours
 from navarena.episodes.sampler import EpisodeSampler, MakeSampler, UniformSampler
-from navarena.metrics.catalog import compute_metrics
+from navarena.episodes.stream import TRAIN, EpisodeStream
+from navarena.metrics.catalog import choose_metrics, compute_metrics, reads_path
 from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_task
-from navarena.tasks.sources import NO_SOURCES, Batch, Sources, load_task_episodes
+from navarena.tasks.sources import Batch, load_task_episodes
 from navarena.tasks.task import Phase, StepResult, Task, TaskRules, find_metrics
+from navarena.tasks.user_files import NO_SOURCES, Sources
 
 
 def find_task(task: str | TaskRules) -> TaskRules:
@@ -32,19 +34,28 @@ def find_sampler(
     dataset: str | None,
     episodes: Sequence[Episode] | None,
     sources: Sources,
-    worlds: WorldCache | None,
     sampler: MakeSampler | None,
 ) -> EpisodeSampler:
     """A sampler of the given episodes, else of the split's; raises InputError when there are none.
 
-    Without a `sampler` draws are uniform; tours of the protocol's own houses are then made when drawn.
+    Without a `sampler`, train splits (a file says which split it holds) are streams (EpisodeStream), whose
+    tours are made house by house where they are the protocol's own; other episodes are drawn with equal
+    probability.
     """
-    if episodes is None:
-        is_made_here = sampler is None and dataset is None and sources == NO_SOURCES
-        if is_made_here and isinstance(task, Task) and task.oracle is not None:
-            return HouseTours(split, worlds or WorldCache(task.embodiment))
-        episodes = load_task_episodes(task, split, dataset, sources).episodes
-    return (sampler or UniformSampler)(episodes)
+    if episodes is not None:
+        return (sampler or UniformSampler)(episodes)
+    is_own = dataset is None and sources == NO_SOURCES
+    is_led = isinstance(task, Task) and task.oracle is not None
+    if sampler is None and is_own and is_led and split.startswith(TRAIN):
+        return EpisodeStream(HouseTours(split))
+    found = load_task_episodes(task, split, dataset, sources)
+    default = EpisodeStream if found.split.startswith(TRAIN) else UniformSampler
+    return (sampler or default)(found.episodes)
+
+
+def find_worlds(task: TaskRules, worlds: WorldCache | None) -> WorldCache | None:
+    """Where the scenes of a task come from: `worlds`, else a store of its own; None on graphs."""
+    return WorldCache(task.embodiment) if worlds is None and isinstance(task, Task) else worlds
 
 
 class SlotEpisodes:
@@ -53,12 +64,34 @@ class SlotEpisodes:
     Args:
         batch: which runs them.
         sampler: from which they are drawn.
+        worlds: of the batch, in which the sampler opens what it prepares in advance.
+        metrics: names of what is computed when an episode ends; None for the protocol's. Raises
+            UnknownNameError.
     """
 
-    def __init__(self, batch: Batch, sampler: EpisodeSampler) -> None:
+    def __init__(
+        self,
+        batch: Batch,
+        sampler: EpisodeSampler,
+        worlds: WorldCache | None = None,
+        metrics: Sequence[str] | None = None,
+    ) -> None:
         self._batch, self._sampler = batch, sampler
+        self._metrics = None if metrics is None else choose_metrics(metrics)
+        if worlds is not None:
+            sampler.open_in(worlds)
         self._rest: list[deque[Episode]] = [deque() for _ in range(batch.slots)]
-        self._is_begun = False
+        self._is_begun = self._is_closed = False
+
+    def close(self) -> None:
+        """End for good what runs, and the processes of the sampler."""
+        self._is_closed = True
+        self._sampler.close()
+
+    def require_open(self) -> None:
+        """Raise ActionError after `close`."""
+        if self._is_closed:
+            raise ActionError("expected an open environment, got a closed one; make another")
 
     def restart(self, generator: np.random.Generator, is_seeded: bool) -> None:
         """Give up what runs; the sampler begins anew where the generators were seeded, and the first time."""
@@ -73,7 +106,10 @@ class SlotEpisodes:
         return self._sampler.draw(generator)
 
     def start(self, slots: Sequence[int], tours: Sequence[Sequence[Episode]]) -> None:
-        """Begin `tours` (K), or single episodes, in `slots` (K); raises what the batch raises."""
+        """Begin `tours` (K), or single episodes, in `slots` (K).
+
+        Raises FileError and InputError as the batch.
+        """
         for slot, tour in zip(slots, tours):
             self._rest[slot] = deque(tour)
         self._batch.start(slots, [self._rest[slot].popleft() for slot in slots])
@@ -88,7 +124,7 @@ class SlotEpisodes:
         """
         ends = {}
         for slot in np.flatnonzero(result.terminated | result.truncated).tolist():
-            ends[slot] = describe_end(self._batch, slot)
+            ends[slot] = describe_end(self._batch, slot, self._metrics)
             self._finish(slot)
         if not ends:
             return ends, result.terminated, result.truncated
@@ -174,8 +210,18 @@ def describe_slot(batch: Batch, slot: int, result: StepResult | None = None) -> 
     return info
 
 
-def describe_end(batch: Batch, slot: int) -> dict[str, Any]:
-    """What the info of the step that ends an episode has beside: its metrics, on tours its id as "ended"."""
-    episode, track = batch.episode(slot), batch.trajectory(slot)
-    metrics = compute_metrics(find_metrics(batch.task, episode), track)
-    return {"metrics": metrics, **({"ended": episode.episode_id} if episode.tour_id else {})}
+def describe_end(batch: Batch, slot: int, metrics: Sequence[str] | None = None) -> dict[str, Any]:
+    """What the info of the step that ends an episode has beside: its metrics, on tours its id as "ended".
+
+    metrics: names; None for those of the protocol. Those that an episode with a hidden goal cannot have are
+        left out.
+    """
+    episode = batch.episode(slot)
+    ended = {"ended": episode.episode_id} if episode.tour_id else {}
+    if metrics is not None and not len(metrics):
+        return ended
+    names = find_metrics(batch.task, episode)
+    if metrics is not None:
+        names = tuple(name for name in metrics if names is batch.task.metrics or name in names)
+    track = batch.trajectory(slot, reads_path(names))
+    return {"metrics": compute_metrics(names, track), **ended}

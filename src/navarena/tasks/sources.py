@@ -1,7 +1,7 @@
 """Sources of a protocol: its episodes, the user's files beside them, and the batch that runs them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -19,53 +19,19 @@ from navarena.episodes.tours import build_tours, load_tours, pick_split
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.features import load_features
 from navarena.scenes.graphs.matterport import Connectivity
+from navarena.simulation.device_images import ON_CPU, RenderDevice
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.corruption_checks import require_applicable
 from navarena.tasks.graphs.batch import GraphBatch
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.task import Task, TaskRules
+from navarena.tasks.user_files import NO_SOURCES, Sources
 
 MESH_SUFFIXES = (".glb", ".gltf", ".ply", ".obj")
 
 Batch = NavigationBatch | GraphBatch
 """N episodes of a task side by side: bodies in scenes, or on navigation graphs."""
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Files of the user's that a protocol needs beside its episodes, by path; None for none.
-
-    Attributes:
-        scenes: folder of meshes in the place of those that an episode file names; on graphs the folder or
-            tarball of Matterport3D connectivity files.
-        tours: tour file of IVLN, for protocols with tours.
-        references: gt_ndtw.json of IVLN-CE: the paths that metrics compare with.
-        features: of the 36 views of each place on a graph: .tsv (R2R) or .hdf5 (HAMT).
-        vocabulary: file of words that encodes instructions for the sensor instruction_tokens.
-    """
-
-    scenes: str | None = None
-    tours: str | None = None
-    references: str | None = None
-    features: str | None = None
-    vocabulary: str | None = None
-
-    def absolute(self) -> "Sources":
-        """The same files by absolute paths, so that a run can be replayed from anywhere."""
-        return Sources(
-            **{name: None if path is None else str(Path(path).resolve()) for name, path in vars(self).items()}
-        )
-
-    def require_none(self, names: Sequence[str], protocol_id: str) -> None:
-        """Raise InputError for a file among `names` that the protocol has no use for."""
-        given = [name for name in names if getattr(self, name) is not None]
-        if given:
-            raise InputError(f"expected no {given[0]} for {protocol_id}, got {getattr(self, given[0])}")
-
-
-NO_SOURCES = Sources()
-"""No files of the user's."""
 
 
 def load_task_episodes(
@@ -79,7 +45,7 @@ def load_task_episodes(
         dataset: name of a data set or an episode file; on graphs an R2R file. None for the task's own.
         sources: files beside it.
 
-    Raises what `load_episodes` raises, and InputError for files that are missing or of no use.
+    Raises FileError for files that are missing or damaged, InputError for files of no use to the task.
     """
     if isinstance(task, GraphTask):
         return _load_graph_episodes(task, split, dataset, sources)
@@ -155,6 +121,7 @@ def make_batch(
     sources: Sources = NO_SOURCES,
     scans: Sequence[str] | None = None,
     buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
+    device: RenderDevice = ON_CPU,
 ) -> Batch:
     """The batch that runs N episodes of a task at a time.
 
@@ -168,11 +135,15 @@ def make_batch(
         sources: on graphs the connectivity and the features.
         scans: on graphs the scans of the episodes; None for all that the connectivity has.
         buffers: name -> an array (N, ...) of the caller into which the observation is written.
+        device: where images are drawn; on graphs there are none.
 
-    Raises InputError for corruptions or a missing connectivity on graphs, and what NavigationBatch raises.
+    Raises InputError for corruptions, a missing connectivity or a device on graphs, and what NavigationBatch
+    raises.
     """
     if isinstance(task, GraphTask):
         require_applicable(task, corruptions)
+        if not device.is_cpu:
+            raise InputError(f"expected device 'cpu' for {task.protocol_id} on graphs, got {device.name!r}")
         if sources.scenes is None:
             raise InputError(f"expected connectivity files for {task.protocol_id}, got none; name --scenes")
         graphs = Connectivity(Path(sources.scenes))
@@ -184,4 +155,4 @@ def make_batch(
         return GraphBatch(task, atlas, slots, sensors, features, buffers)
     if not isinstance(task, Task):
         raise InputError(f"expected a Task or a GraphTask, got {type(task).__name__}")
-    return NavigationBatch(task, slots, threads, sensors, worlds, corruptions, buffers)
+    return NavigationBatch(task, slots, threads, sensors, worlds, corruptions, buffers, device)

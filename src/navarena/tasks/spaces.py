@@ -1,11 +1,12 @@
 """Observation and action spaces of Gymnasium."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
+from navarena.core.render_devices import find_warp
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.tasks.task import TaskRules
 
@@ -15,6 +16,21 @@ TEXT_KIND = "U"
 LETTERS = "".join(chr(code) for code in (0x09, 0x0A, 0x0D, *range(0x20, 0x250), *range(0x2010, 0x2028)))
 """Of texts, as far as the space promises: Latin scripts, dashes and quotation marks, and ends of lines, which
 R2R's instructions have."""
+
+
+def observed_names(
+    specs: Mapping[str, ObservationSpec], asked: Sequence[str] | None, text: bool
+) -> tuple[str, ...]:
+    """Names of the observations of an environment: those that are `asked` for, else all that are no text.
+
+    Args:
+        specs: name -> what is observed.
+        asked: names; None for all of `specs`, of which texts are left out unless `text` is true.
+        text: whether texts are part where nothing is asked for.
+    """
+    if asked is not None:
+        return tuple(name for name in specs if name in asked)
+    return tuple(name for name, spec in specs.items() if text or np.dtype(spec.dtype).kind != TEXT_KIND)
 
 
 def observation_space(specs: Mapping[str, ObservationSpec]) -> spaces.Dict:
@@ -31,14 +47,25 @@ def _space(spec: ObservationSpec) -> spaces.Space[Any]:
     return spaces.Text(max_length=letters, min_length=0, charset=LETTERS)
 
 
-def as_observed(values: np.ndarray) -> Any:
-    """What an observation space holds for `values` (N, ...): themselves, or a tuple of texts."""
-    return tuple(values.tolist()) if values.dtype.kind == TEXT_KIND else values
+def as_observed(values: Any, copy: bool = False) -> Any:
+    """What an observation space holds for `values` (N, ...): themselves, a copy of them, or a tuple of texts.
+
+    Values are an array of NumPy, or of a device.
+    """
+    if not isinstance(values, np.ndarray):
+        return find_warp().clone(values) if copy else values
+    if values.dtype.kind == TEXT_KIND:
+        return tuple(values.tolist())
+    return values.copy() if copy else values
 
 
-def first_observed(values: np.ndarray) -> Any:
-    """The same of the first row of `values` (N, ...) alone: a text, or an array of its own."""
-    return str(values[0]) if values.dtype.kind == TEXT_KIND else np.array(values[0])
+def first_observed(values: Any, copy: bool = True) -> Any:
+    """The same of the first row of `values` (N, ...) alone: a text, or an array (of its own by `copy`)."""
+    if not isinstance(values, np.ndarray):
+        return find_warp().clone(values[0]) if copy else values[0]
+    if values.dtype.kind == TEXT_KIND:
+        return str(values[0])
+    return np.array(values[0]) if copy else values[0]
 
 
 def _box(spec: ObservationSpec) -> spaces.Box:

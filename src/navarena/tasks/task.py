@@ -4,7 +4,7 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, cast
+from typing import Any, ClassVar, Generic, cast, final
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int64
@@ -19,8 +19,11 @@ from navarena.simulation.body import Embodiment
 from navarena.simulation.motion import Actuation
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.queries.goal_fields import GoalFields
+from navarena.simulation.sensors.images import Depth
+from navarena.simulation.sensors.resized import ResizedRgb
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
+from navarena.tasks.image_options import ImageOptions
 from navarena.tasks.shortest_path import follow_field
 
 Actions = Int[np.ndarray, "n"] | Float[np.ndarray, "n k"]
@@ -123,7 +126,7 @@ class TaskState:
         A step from or to where the goal cannot be reached makes no progress.
         """
         progress = np.zeros(len(self.distance))
-        moved = np.flatnonzero(simulator.bodies.moved)
+        moved = simulator.bodies.moved.nonzero()[0]
         if len(moved):
             before = self.distance[moved]
             self.measure(moved, simulator)
@@ -179,7 +182,8 @@ class Task(TaskRules, ABC, Generic[State]):
     """The rules of a protocol for bodies in scenes: settings only; what changes lives in its State.
 
     Attributes (beside those of TaskRules):
-        embodiment: the body.
+        embodiment: the body, with the cameras of the protocol.
+        images: sizes of images and type of depth of a run, where they are not the protocol's.
         expert_distance: metres, geodesic, within which the expert arrives; None for `success_distance`.
         actuation: turns commanded movements into executed ones; None means exactly.
         drives: whether it moves the bodies by a controller of its own (see `execute`), which is exact:
@@ -191,6 +195,7 @@ class Task(TaskRules, ABC, Generic[State]):
     """
 
     embodiment: Embodiment
+    images: ImageOptions = ImageOptions()
     expert_distance: float | None = None
     actuation: Actuation | None = None
     drives: bool = False
@@ -214,6 +219,17 @@ class Task(TaskRules, ABC, Generic[State]):
         None means the sensor that is registered under this name, with its defaults.
         """
         return None
+
+    @final
+    def find_sensor(self, name: str) -> Sensor | None:
+        """As `make_sensor`, with the sizes and the type of depth of `images`."""
+        found = self.make_sensor(name)
+        return self.images.change_sensor(Depth() if found is None and name == "depth" else found)
+
+    @property
+    def camera_body(self) -> Embodiment:
+        """The body with cameras of the sizes of `images`; what decides success looks through `embodiment`."""
+        return self.images.change_body(self.embodiment, isinstance(self.make_sensor("rgb"), ResizedRgb))
 
     @abstractmethod
     def begin(

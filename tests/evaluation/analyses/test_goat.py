@@ -9,8 +9,8 @@ from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.evaluation import compare, read_rows
 from navarena.evaluation.analyses import fitting_analyses, read_labelled, run_analysis
-from navarena.evaluation.breakdowns import break_down
-from navarena.evaluation.results import summarize
+from navarena.evaluation.analyses.breakdowns import break_down
+from navarena.evaluation.records.results import summarize
 from navarena.metrics.statistics import estimate_relative_drop, estimate_weighted
 from navarena.reports.comparison import estimate_table
 from navarena.reports.papers import write_latex

@@ -9,10 +9,10 @@ from msgspec.structs import replace as replace_fields
 from navarena.core.errors import InputError
 from navarena.evaluation import Row, TourRecord
 from navarena.evaluation.analyses import tabulate_coverage
+from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.analyses.tour_coverage import CoveredTour, estimate_coverage
 from navarena.evaluation.analyses.tours import analyse_tour_positions, analyse_tours
-from navarena.evaluation.compare import Contestant
-from navarena.evaluation.record import RunRecord
-from navarena.evaluation.tour_coverage import CoveredTour, estimate_coverage
+from navarena.evaluation.records.record import RunRecord
 from navarena.metrics.statistics import WILSON
 from navarena.metrics.tours import TourCoverage
 

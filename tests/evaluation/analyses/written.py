@@ -4,8 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from navarena.evaluation.journal import GoalsRecord, Row, journal_path
-from navarena.evaluation.record import RunRecord, write_record
+from navarena.evaluation.records.journal import GoalsRecord, Row, journal_path
+from navarena.evaluation.records.record import RunRecord, write_record
 
 METRICS = ("success", "progress", "spl", "ppl", "stopped")
 

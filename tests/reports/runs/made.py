@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from evaluation.corridor import make_benchmark, make_settings
 from navarena.evaluation import evaluate, read_contestant
-from navarena.evaluation.journal import Row, journal_path
-from navarena.evaluation.record import read_record, write_record
+from navarena.evaluation.records.journal import Row, journal_path
+from navarena.evaluation.records.record import read_record, write_record
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.failures import FailureClass
 

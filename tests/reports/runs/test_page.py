@@ -9,9 +9,9 @@ import pytest
 
 from navarena.cli.main import main
 from navarena.evaluation import compare
-from navarena.evaluation.breakdowns import scene_groups
-from navarena.evaluation.compare import find_best
-from navarena.evaluation.failures import Failures
+from navarena.evaluation.analyses.breakdowns import scene_groups
+from navarena.evaluation.analyses.compare import find_best
+from navarena.evaluation.analyses.failures import Failures
 from navarena.metrics.failures import FailureClass
 from navarena.metrics.statistics import Estimate
 from navarena.reports.gallery import PER_CLASS, choose_by_class

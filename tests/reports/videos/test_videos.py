@@ -19,7 +19,7 @@ from navarena.episodes.goals import (
     Subtask,
 )
 from navarena.evaluation.benchmark import TaskSetup
-from navarena.evaluation.journal import Row
+from navarena.evaluation.records.journal import Row
 from navarena.metrics.failures import FailureClass
 from navarena.metrics.trajectory import Trajectory
 from navarena.reports.runs import KINDS, choose_videos

@@ -5,16 +5,20 @@ CI counts commits, so that in a row of commits all are looked at.
 """
 
 import os
+from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
-from navarena.scenes.houses import HouseSettings, house_seed
+from navarena.scenes.houses import HouseSettings, build_house, compute_statistics, house_seed
 from navarena.scenes.houses.generator import draw_house
 from navarena.scenes.houses.house_sets import house_settings
 from navarena.scenes.houses.plan.house_plan import HousePlan
+from navarena.scenes.houses.room_needs import lacks_furniture
 from navarena.scenes.houses.structure.walkable_floors import house_floors
+from navarena.scenes.scene import Room, SceneObject
 from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
 from navarena.simulation.navmesh.navmesh import NavMesh
 from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
@@ -68,6 +72,68 @@ def test_objects_per_room():
     assert 8 <= np.median(counts) <= 40
     assert max(counts) <= 120
     assert small <= len(counts) // 20
+
+
+def kinds_and_lacking(split: str, index: int) -> tuple[Counter[str], Counter[str]]:
+    """Rooms by kind, and of these such as lack furniture that their use needs."""
+    rooms, lacking = Counter(), Counter()
+    for storey in house_of(split, index).storeys:
+        for k, room in enumerate(storey.plan.rooms):
+            rooms[room.category] += 1
+            found = {placed.category for placed in storey.placements if placed.room == k}
+            lacking[room.category] += lacks_furniture(room.category, found)
+    return rooms, +lacking
+
+
+def require_furnished(houses: list[tuple[str, int]]) -> None:
+    """97 % of the rooms hold what their use needs, and every living room a sofa and a table."""
+    found = [kinds_and_lacking(*house) for house in houses]
+    rooms, lacking = (sum(counts, Counter()) for counts in zip(*found, strict=True))
+    assert lacking.total() <= 0.03 * rooms.total(), lacking
+    assert lacking["living room"] <= 0.01 * rooms["living room"], lacking
+
+
+def test_rooms_hold_what_their_use_needs():
+    require_furnished(HOUSES)
+
+
+@pytest.mark.slow
+def test_rooms_hold_what_their_use_needs_by_turns():
+    require_furnished(LISTED[TURN % SHARES :: SHARES])
+
+
+@pytest.mark.parametrize(
+    ("kind", "categories", "lacks"),
+    [
+        ("living room", {"sofa", "coffee_table"}, False),
+        ("living room", {"sofa", "picture", "toy"}, True),
+        ("living room", {"armchair", "table"}, True),
+        ("dining room", {"table", "chair"}, False),
+        ("dining room", {"table", "stool"}, True),
+        ("toilet", {"washbasin"}, True),
+        ("corridor", {"coat", "picture"}, False),
+        ("corridor", {"ceiling_lamp"}, True),
+        ("stairs", set(), False),
+    ],
+)
+def test_needs_by_hand(kind, categories, lacks):
+    assert lacks_furniture(kind, categories) is lacks
+
+
+def test_statistics_count_rooms_that_lack_furniture():
+    """A sofa in one living room of two, and no room of stairs counts."""
+    rooms = tuple(
+        Room(number, kind, ((0.0, 0.0), (4.0, 0.0), (4.0, 3.0), (0.0, 3.0)), 0, 0.0, 2.5)
+        for number, kind in enumerate(("living room", "living room", "stairs", "toilet"), 1)
+    )
+    things = (("sofa", 1), ("side_table", 1), ("sofa", 2), ("toilet", 4))
+    objects = tuple(
+        SceneObject(number, category, (1.0, 0.5, 1.0), (0.4, 0.4, 0.4), 0.0, room)
+        for number, (category, room) in enumerate(things, 1)
+    )
+    found = compute_statistics(replace(build_house(3, HouseSettings(rooms=1)), rooms=rooms, objects=objects))
+    assert found.unfurnished == {"living room": 1}
+    assert found.furnished_share == 0.75
 
 
 @pytest.mark.parametrize(("split", "index"), HOUSES)

@@ -34,7 +34,7 @@ def test_gymnasium_accepts_the_environments(options, protocol_id):
 
 
 def test_the_vector_environment_is_the_single_one(options, protocol_id):
-    envs = NavigationVectorEnv(3, protocol_id, **options)
+    envs = NavigationVectorEnv(3, protocol_id, **options, metrics=None)
     singles = [NavigationEnv(protocol_id, **options) for _ in range(3)]
     seen, infos = envs.reset(seed=7)
     own = [env.reset(seed=7 + k) for k, env in enumerate(singles)]

@@ -12,11 +12,11 @@ from navarena.agents.loading import load_agent
 from navarena.core.errors import ActionError, CheckFailedError, InputError
 from navarena.episodes.catalog import load_episodes
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.expert_audit import find_expert_failures
 from navarena.evaluation.identity import Identity
-from navarena.evaluation.journal import journal_paths, read_rows
-from navarena.evaluation.replay import replay_run
-from navarena.evaluation.runner import evaluate
+from navarena.evaluation.records.journal import journal_paths, read_rows
+from navarena.evaluation.running.expert_audit import find_expert_failures
+from navarena.evaluation.running.replay import replay_run
+from navarena.evaluation.running.runner import evaluate
 from navarena.evaluation.settings import EvaluationSettings
 from navarena.metrics import compute_metrics
 from navarena.simulation.world import WorldCache

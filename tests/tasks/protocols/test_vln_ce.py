@@ -14,13 +14,13 @@ from navarena.agents.simple import RandomAgent, StopAgent
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode, InstructionGoal, PointGoal
 from navarena.episodes.exchange.r2r_ce import FollowedGoal
+from navarena.evaluation.analyses.tour_coverage import measure_coverage, replay_coverage, see_along
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.episode_loop import EpisodeLoop
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.memory_groups import make_groups
-from navarena.evaluation.results import summarize_tours
+from navarena.evaluation.records.results import summarize_tours
+from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.settings import EpisodeRules
-from navarena.evaluation.tour_coverage import measure_coverage, replay_coverage, see_along
 from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.tours import TourScoring
 from navarena.simulation.body import Camera
@@ -72,7 +72,7 @@ def worlds():
 
 def test_the_agent_hears_words_and_numbers(worlds):
     episode = follow("t_0", TO_BED, text="Turn left.", tokens=(7, 8, 9))
-    env = NavigationEnv(SmallR2RCE(), episodes=[episode], worlds=worlds)
+    env = NavigationEnv(SmallR2RCE(), episodes=[episode], worlds=worlds, text=True)
     seen, _ = env.reset(seed=0)
     assert seen["instruction"] == "Turn left." and isinstance(seen["instruction"], str)
     assert seen["instruction_tokens"].tolist() == [7, 8, 9] + [0] * 197
@@ -86,7 +86,7 @@ def test_without_numbers_the_words_are_looked_up(worlds):
 
 
 def test_texts_of_a_batch(worlds):
-    env = NavigationVectorEnv(2, SmallR2RCE(), episodes=[BED], worlds=worlds)
+    env = NavigationVectorEnv(2, SmallR2RCE(), episodes=[BED], worlds=worlds, text=True)
     seen, _ = env.reset(seed=0)
     assert seen["instruction"] == ("Go on.", "Go on.")
     assert env.observation_space.contains(seen)
@@ -377,8 +377,10 @@ def test_tours_with_the_interface_of_gymnasium(worlds):
 def test_tours_side_by_side_are_those_of_single_environments(worlds):
     """Slot i does what an environment with seed + i does, and begins another tour after the last STOP."""
     episodes = (*TOUR, *SECOND)
-    together = NavigationVectorEnv(2, SmallIR2RCE(), episodes=episodes, worlds=worlds)
-    alone = [NavigationEnv(SmallIR2RCE(), episodes=episodes, worlds=worlds) for _ in range(2)]
+    together = NavigationVectorEnv(
+        2, SmallIR2RCE(), episodes=episodes, worlds=worlds, metrics=None, text=True
+    )
+    alone = [NavigationEnv(SmallIR2RCE(), episodes=episodes, worlds=worlds, text=True) for _ in range(2)]
     seen, infos = together.reset(seed=5)
     single = [env.reset(seed=5 + k) for k, env in enumerate(alone)]
     assert infos["tour_id"].tolist() == [info["tour_id"] for _, info in single]

@@ -4,10 +4,11 @@ from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Real
 
 from navarena.agents.explorers.explorer import ExplorerSettings
 from navarena.agents.explorers.frontier import FrontierAgent
+from navarena.agents.explorers.mapping_agent import as_floats
 from navarena.core.seeding import make_generator
 from navarena.simulation.body import Embodiment
 from navarena.simulation.sensors.images import Depth
@@ -74,16 +75,16 @@ def read_steps(body: Embodiment, motions: dict[str, Float[np.ndarray, "3"]]) -> 
     return step, float(np.mean(turns)) if turns else body.turn_angle
 
 
-def is_free_ahead(depth: Float[np.ndarray, "n h w 1"], task: Task) -> Bool[np.ndarray, "n"]:
+def is_free_ahead(depth: Real[np.ndarray, "n h w 1"], task: Task) -> Bool[np.ndarray, "n"]:
     """(N,) whether a step ahead meets nothing, by depth observations (N, H, W, 1) of `task`."""
-    sensor = task.make_sensor("depth") or Depth()
+    sensor = task.find_sensor("depth") or Depth()
     scale, offset = 1.0, 0.0
-    if isinstance(sensor, Depth) and sensor.normalize:
+    if isinstance(sensor, Depth) and (sensor.normalize or sensor.dtype == "uint8"):
         scale, offset = sensor.max_range - sensor.min_range, sensor.min_range
     height, width = depth.shape[1:3]
     rows = slice(int(BAND[0] * height), int(BAND[1] * height) + 1)
     columns = slice(int(BAND[0] * width), int(BAND[1] * width) + 1)
-    band = depth[:, rows, columns, 0].reshape(len(depth), -1)
+    band = as_floats(depth[:, rows, columns, 0]).reshape(len(depth), -1)
     metres = np.quantile(band, OUTLIERS, axis=1) * scale + offset
     return np.asarray(metres > task.embodiment.forward_step + task.embodiment.radius + ROOM)
 

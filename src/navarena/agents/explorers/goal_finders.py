@@ -227,7 +227,7 @@ class ObjectFinder(SeenFinder):
         fallbacks: tuple[tuple[float, float], ...] = OBJECT_FALLBACKS,
         slope: float | None = None,
     ) -> None:
-        super().__init__(task.embodiment, reach, spare, True, False, fallbacks, slope)
+        super().__init__(task.camera_body, reach, spare, True, False, fallbacks, slope)
         self._categories = task.categories
         self._batch: NavigationBatch | None = None
         self._shown: dict[int, tuple[int, ...]] = {}
@@ -270,7 +270,7 @@ class ClassFinder(SeenFinder):
     sensors = ("multiobjectgoal", "semantic")
 
     def __init__(self, task: MultiOn) -> None:
-        super().__init__(task.embodiment, CLASS_REACH, spare=0.15, must_see=False, passable=True)
+        super().__init__(task.camera_body, CLASS_REACH, spare=0.15, must_see=False, passable=True)
 
     def goal_label(self, slot: int, observations: Mapping[str, np.ndarray]) -> int:
         return SEMANTIC_OFFSET + goal_class(observations["multiobjectgoal"])

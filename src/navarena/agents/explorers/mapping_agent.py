@@ -51,13 +51,15 @@ class MappingAgent(Agent):
 
     def __init__(self, task: Task, finder: GoalFinder, seed: int = 0) -> None:
         self.task, self.finder = task, finder
-        self.camera = _first_camera(task.embodiment, "depth")
+        self.camera = _first_camera(task.camera_body, "depth")
         self._depth = _depth_sensor(task)
-        self._is_resized = isinstance(task.make_sensor("depth"), ResizedDepth)
+        self._is_resized = isinstance(task.find_sensor("depth"), ResizedDepth)
         self._explorer_settings = _explorer_settings(task.embodiment)
         self._indices = {name: index for index, name in enumerate(task.actions)}
-        self._map_settings = _map_settings(task.embodiment, self._depth, self.camera)
-        self._tilt_estimator = TiltEstimator(task.embodiment) if isinstance(task, ObjectNavRobothor) else None
+        self._map_settings = _map_settings(task.camera_body, self._depth, self.camera)
+        self._tilt_estimator = (
+            TiltEstimator(task.camera_body) if isinstance(task, ObjectNavRobothor) else None
+        )
         self._pose_source = self.make_pose_source()
         self.sensors: tuple[str, ...] = ("depth", *self._pose_source.sensors, *finder.sensors)
         if beyond := self.inputs_beyond(task):
@@ -89,7 +91,8 @@ class MappingAgent(Agent):
     def act(
         self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]
     ) -> Int64[np.ndarray, "n"]:
-        depths = observations["depth"][..., 0]
+        depths = as_floats(observations["depth"][..., 0])
+        observations = {**observations, "depth": depths[..., None]}
         if self._is_resized:
             depths = stretch(forget_edges(depths), self.camera.height_px, self.camera.width_px)
             observations = {**observations, "depth": depths[..., None]}
@@ -218,11 +221,11 @@ def _first_camera(embodiment: Embodiment, channel: str) -> Camera:
 
 def _depth_sensor(task: Task) -> Depth:
     """The protocol's depth sensor; one that resizes its images is read as if it did not (see `stretch`)."""
-    sensor = task.make_sensor("depth")
+    sensor = task.find_sensor("depth")
     if sensor is None:
         return Depth()
     if isinstance(sensor, ResizedDepth):
-        return Depth(min_range=0.0, max_range=FARTHEST, normalize=False)
+        return Depth(min_range=0.0, max_range=FARTHEST, normalize=False, dtype=sensor.dtype)
     if not isinstance(sensor, Depth):
         raise InputError(f"expected a Depth sensor of {task.protocol_id!r}, got {type(sensor).__name__}")
     return sensor
@@ -230,7 +233,15 @@ def _depth_sensor(task: Task) -> Depth:
 
 def _depth_scale(depth: Depth) -> tuple[float, float]:
     """(metres per unit, metres at 0) of depth observations."""
-    return (depth.max_range - depth.min_range, depth.min_range) if depth.normalize else (1.0, 0.0)
+    is_share = depth.normalize or depth.dtype == "uint8"
+    return (depth.max_range - depth.min_range, depth.min_range) if is_share else (1.0, 0.0)
+
+
+def as_floats(depths: np.ndarray) -> Float32[np.ndarray, "..."]:
+    """Depth observations (N, H, W) as float32, in metres or shares of the range; bytes become shares."""
+    if depths.dtype == np.uint8:
+        return np.asarray(depths / np.float32(255), np.float32)
+    return np.asarray(depths, np.float32)
 
 
 def _explorer_settings(body: Embodiment) -> ExplorerSettings:

@@ -33,7 +33,7 @@ class VisibleFinder(ObjectFinder):
 
     def __init__(self, task: ObjectNavRobothor) -> None:
         body = task.embodiment
-        steepest = half_view(body) + body.tilt_range[1]
+        steepest = half_view(task.camera_body) + body.tilt_range[1]
         super().__init__(task, *REACHES[0], REACHES[1:], math.tan(steepest))
         self._nearness = visible_nearness(task.options.visible_within)
         self._pixels = max(task.options.visible_pixels, SURE_PIXELS)

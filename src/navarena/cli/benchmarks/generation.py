@@ -9,7 +9,7 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.recipe import EpisodeRecipe, Stream
 from navarena.episodes.view_points import compute_view_points
-from navarena.evaluation.expert_audit import find_expert_failures
+from navarena.evaluation.running.expert_audit import find_expert_failures
 from navarena.scenes.catalog import scene_ids
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.catalog import get_body_task

@@ -1,5 +1,6 @@
 """Benchmark of path queries, snaps and steps on the navmesh of the dungeon or of a generated house."""
 
+import itertools
 import os
 import time
 from collections.abc import Callable
@@ -63,11 +64,12 @@ def measure_navmesh(name: str, mesh: NavMesh, pairs: int, repeats: int) -> list[
     each = [_time_pair(mesh, a, b) for a, b in zip(start, goal, strict=True)]
     mean = f"mean of {pairs} pairs"
 
-    fields, slots = GoalFields(pairs), np.arange(pairs)
+    fields, slots, turn = GoalFields(pairs), np.arange(pairs), itertools.count()
 
     def ask_new_fields() -> None:
+        shift = next(turn)  # what is known of the same goal would be kept
         for slot in slots:
-            fields.set_goals(int(slot), mesh, goal[slot : slot + 1])
+            fields.set_goals(int(slot), mesh, goal[(slot + shift) % pairs][None])
         fields.distance(slots, start)
 
     turns = generator.uniform(-np.pi, np.pi, pairs)
@@ -77,6 +79,12 @@ def measure_navmesh(name: str, mesh: NavMesh, pairs: int, repeats: int) -> list[
     def per_item(work: Callable[[], object]) -> float:
         return 1e6 * median_seconds(work, repeats, time.thread_time) / pairs
 
+    ones = [slice(i, i + 1) for i in range(pairs)]
+    singles: list[tuple[str, Callable[[], object], float]] = [
+        ("shortest_path", lambda: [mesh.shortest_path(*two) for two in zip(start, goal)], 5.0),
+        ("snap_point", lambda: [mesh.snap_point(beside[one]) for one in ones], 3.0),
+        ("try_step", lambda: [mesh.try_step(start[one], end[one], True) for one in ones], 3.0),
+    ]
     rows = [
         ("distance, one goal", float(np.median(each)), QUERY_TARGET_US, f"median of {pairs} pairs"),
         ("distance, one goal", per_item(lambda: mesh.geodesic_distance(start, goal)), None, mean),
@@ -91,6 +99,7 @@ def measure_navmesh(name: str, mesh: NavMesh, pairs: int, repeats: int) -> list[
         ("snap_point, 0.4 m off", per_item(lambda: mesh.snap_point(beside)), None, mean),
         ("try_step, cut", per_item(lambda: mesh.try_step(start, end, False)), None, mean),
         ("try_step, sliding", per_item(lambda: mesh.try_step(start, end, True)), None, mean),
+        *((work, per_item(call), target, "one for each call") for work, call, target in singles),
     ]
     return [Measurement(f"{work} ({name})", value, "us", target, note) for work, value, target, note in rows]
 

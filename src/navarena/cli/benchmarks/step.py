@@ -18,14 +18,17 @@ from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task, get_task
+from navarena.tasks.env import NavigationEnv
+from navarena.tasks.teacher import make_teacher
 from navarena.tasks.vector_env import NavigationVectorEnv
 
 BATCH = 64
 PROTOCOL = "pointnav-v1"
 IMAGE_BATCH, IMAGE_PROTOCOL = 16, "multion-3on-v1"
-OBJECT_PROTOCOL = "objectnav-hm3d2022-v1"
 TOUR_PROTOCOL = "ir2r-ce-v1"
 LIFELONG_BATCH, LIFELONG_PROTOCOL = 8, "goat-v1"
+LABEL_BATCH = 32
+MAP_TARGETS = {"oracle_map": 40_000.0, "oracle_ego_map": 15_000.0, "occupancy_map": 6_000.0}
 ACTION_SHARES = (0.0, 0.6, 0.2, 0.2)
 """Probabilities of stop (found), move_forward, turn_left, turn_right in the timed steps."""
 
@@ -42,28 +45,37 @@ def measure(quick: bool) -> list[Measurement]:
     steps, resets = (200, 1_000) if quick else (2_000, 10_000)
     return [
         measure_simulator(episodes, worlds, steps),
+        measure_simulator(episodes, worlds, steps, 1, 100_000),
         measure_environment(episodes, worlds, steps),
         measure_resets(episodes, worlds, resets),
+        measure_teacher(PROTOCOL, scenes[:8], 100 if quick else 400, 0.02),
+        measure_teacher(IMAGE_PROTOCOL, scenes[:8], 100 if quick else 400, 0.05),
         measure_images(scenes[:8], 100 if quick else 400),
+        measure_one(scenes[:8], 100 if quick else 400),
+        *(
+            measure_map(name, scenes[:8], 50 if quick else 200, target)
+            for name, target in MAP_TARGETS.items()
+        ),
         measure_tours(100 if quick else 400),
         measure_lifelong(50 if quick else 200),
-        measure_object_resets(scenes[:8]),
     ]
 
 
-def measure_simulator(episodes: list[Episode], worlds: WorldCache, steps: int) -> Measurement:
-    """Steps/s of `Simulator.step` with 64 bodies in the scenes of `episodes`."""
-    simulator = Simulator(LOCOBOT, BATCH, actions=get_task(PROTOCOL).actions)
-    chosen = [episodes[k % len(episodes)] for k in range(BATCH)]
+def measure_simulator(
+    episodes: list[Episode], worlds: WorldCache, steps: int, batch: int = BATCH, target: int = 300_000
+) -> Measurement:
+    """Steps/s of `Simulator.step` with `batch` bodies in the scenes of `episodes`."""
+    simulator = Simulator(LOCOBOT, batch, actions=get_task(PROTOCOL).actions)
+    chosen = [episodes[k % len(episodes)] for k in range(batch)]
     simulator.place(
-        range(BATCH),
+        range(batch),
         [worlds.get(episode.scene_id) for episode in chosen],
         np.array([episode.start_position for episode in chosen]),
         np.array([episode.start_yaw for episode in chosen]),
     )
-    seconds = _time_steps(simulator.step, steps)
-    name = f"Simulator.step, batch of {BATCH}, no images"
-    return Measurement(name, BATCH * steps / seconds, "steps/s", 300_000, "one core")
+    seconds = _time_steps(simulator.step, steps, batch)
+    name = f"Simulator.step, batch of {batch}, no images"
+    return Measurement(name, batch * steps / seconds, "steps/s", target, "one core")
 
 
 def measure_environment(episodes: list[Episode], worlds: WorldCache, steps: int) -> Measurement:
@@ -85,6 +97,60 @@ def measure_images(scenes: Sequence[str], steps: int) -> Measurement:
     seconds = _time_steps(envs.step, steps, IMAGE_BATCH)
     name = f"{IMAGE_PROTOCOL} environment step, batch of {IMAGE_BATCH}, 256x256 RGB-D, reward and metrics"
     return Measurement(name, IMAGE_BATCH * steps / seconds, "steps/s", 1_500, "one core")
+
+
+def measure_one(scenes: Sequence[str], steps: int) -> Measurement:
+    """Steps/s of one multion-3on-v1 environment on one thread, with colours, depth and goal."""
+    episodes = make_episodes(IMAGE_PROTOCOL, scenes, 2).episodes
+    env = NavigationEnv(
+        IMAGE_PROTOCOL, episodes=episodes, sensors=("rgb", "depth", "multiobjectgoal"), threads=1, copy=False
+    )
+    env.reset(seed=0)
+
+    def step(actions: np.ndarray) -> None:
+        _, _, terminated, truncated, _ = env.step(actions[0])
+        if terminated or truncated:
+            env.reset()
+
+    seconds = _time_steps(step, steps, 1)
+    name = f"{IMAGE_PROTOCOL} environment of one body, 256x256 RGB-D"
+    return Measurement(name, steps / seconds, "steps/s", 2_200, "one core")
+
+
+def measure_map(sensor: str, scenes: Sequence[str], steps: int, target: float) -> Measurement:
+    """Environment steps/s of multion-3on-v1 on one thread with one map sensor and nothing else."""
+    episodes = make_episodes(IMAGE_PROTOCOL, scenes, 2).episodes
+    envs = NavigationVectorEnv(
+        IMAGE_BATCH, IMAGE_PROTOCOL, episodes=episodes, sensors=(sensor,), threads=1, copy=False
+    )
+    envs.reset(seed=0)
+    seconds = _time_steps(envs.step, steps, IMAGE_BATCH)
+    name = f"{IMAGE_PROTOCOL} environment step, batch of {IMAGE_BATCH}, {sensor}"
+    return Measurement(name, IMAGE_BATCH * steps / seconds, "steps/s", target, "one core")
+
+
+def measure_teacher(protocol: str, scenes: Sequence[str], steps: int, target: float) -> Measurement:
+    """Milliseconds for each label of the teacher, on walks that follow it in a third of the steps."""
+    task = get_body_task(protocol)
+    episodes = make_episodes(protocol, scenes, 4).episodes
+    batch = NavigationBatch(task, LABEL_BATCH, sensors=())
+    teacher, generator = make_teacher(batch), np.random.Generator(np.random.PCG64(0))
+    declare = task.actions.index(task.declaration)
+    begun, seconds = 0, []
+    for step in range(steps):
+        idle = np.flatnonzero(~batch.running).tolist()
+        batch.start(idle, [episodes[(begun + k) % len(episodes)] for k in range(len(idle))])
+        begun += len(idle)
+        begin = time.thread_time()
+        labels = teacher.label()
+        if step:  # the first compiles
+            seconds.append(time.thread_time() - begin)
+        walked = generator.choice(4, LABEL_BATCH, p=ACTION_SHARES)
+        follows = (generator.random(LABEL_BATCH) < 1 / 3) | (labels == declare)
+        batch.step(np.where(follows, labels, walked))
+    name = f"{protocol} teacher, a label in a batch of {LABEL_BATCH}"
+    value = 1e3 * float(np.mean(seconds)) / LABEL_BATCH
+    return Measurement(name, value, "ms", target, "one core, mean, searches of stuck bodies included")
 
 
 def measure_tours(steps: int) -> Measurement:
@@ -110,23 +176,6 @@ def measure_lifelong(steps: int) -> Measurement:
     seconds = _time_steps(envs.step, steps, LIFELONG_BATCH)
     name = f"{LIFELONG_PROTOCOL} environment step, batch of {LIFELONG_BATCH}, 360x640 RGB-D and goals"
     return Measurement(name, LIFELONG_BATCH * steps / seconds, "steps/s", 600, "one core")
-
-
-def measure_object_resets(scenes: Sequence[str]) -> Measurement:
-    """Median milliseconds of a reset of objectnav-hm3d2022-v1, to another scene and category each time."""
-    episodes = make_episodes(OBJECT_PROTOCOL, scenes, 6).episodes
-    batch = NavigationBatch(get_body_task(OBJECT_PROTOCOL), 1, sensors=())
-    for episode in episodes:
-        batch.start([0], [episode])  # opens scenes, finds view points
-    seconds = []
-    for episode in [*episodes[::6], *episodes[1::6], *episodes[2::6], *episodes[3::6]]:
-        start = time.thread_time()
-        batch.start([0], [episode])
-        seconds.append(time.thread_time() - start)
-    name = f"{OBJECT_PROTOCOL} reset to another known scene"
-    return Measurement(
-        name, 1e3 * float(np.median(seconds)), "ms", 10.0, "one core; scene and view points known"
-    )
 
 
 def measure_resets(episodes: list[Episode], worlds: WorldCache, resets: int) -> Measurement:

@@ -152,22 +152,33 @@ def scene_stem(scene_id: str) -> str:
 
 def make_instance(goal: Any, object_id: str | None = None) -> ObjectInstance:
     """Our object from an ObjectGoalRecord or a record with the same fields; `object_id` replaces its own."""
-    points = tuple(
+    points = [
         ViewPoint(
             as_position(location.agent_state.position),
             yaw_of(location.agent_state.rotation),
             float(present(location.iou, 0.0)),
         )
         for location in present(goal.view_points, ())
-    )
+    ]
     name = present(goal.object_name, "")
     number = str(goal.object_id) if object_id is None else object_id
-    return ObjectInstance(number, goal.object_category, as_position(goal.position), points, name)
+    return ObjectInstance(number, goal.object_category, as_position(goal.position), tuple(points), name)
 
 
-def make_episode(record: HabitatEpisode, row: Row, goal: Goal, name: str | int | None = None) -> Episode:
-    """Our episode with `goal`; its id is the scene and `name`, by default the index in the file."""
-    info = record.info if isinstance(record.info, Info) else Info()
+def make_episode(
+    record: HabitatEpisode,
+    row: Row,
+    goal: Goal,
+    name: str | int | None = None,
+    *,
+    has_difficulty: bool = True,
+) -> Episode:
+    """Our episode with `goal`; its id is the scene and `name`, by default the index in the file.
+
+    Without `has_difficulty`, the file's difficulty is left out: it speaks of another task.
+    """
+    info = record.info
+    difficulty = present(info.difficulty, "") if has_difficulty and isinstance(info, Info) else ""
     return Episode(
         episode_id=f"{scene_stem(record.scene_id)}-{row.index if name is None else name}",
         scene_id=record.scene_id,
@@ -175,7 +186,7 @@ def make_episode(record: HabitatEpisode, row: Row, goal: Goal, name: str | int |
         start_yaw=row.yaw(record.start_rotation),
         goal=goal,
         geodesic_distance=geodesic_distance(info),
-        difficulty=present(info.difficulty, ""),
+        difficulty=difficulty,
     )
 
 

@@ -4,7 +4,7 @@
 file or as a stub beside `content/`. `start_rotation` is not of unit length in published files.
 """
 
-from dataclasses import replace
+from collections.abc import Mapping
 
 from msgspec import UNSET
 
@@ -60,14 +60,13 @@ def convert(record: MultiONRecord, row: Row) -> Episode:
     if not record.goals:
         raise row.error("goals", "expected at least one goal, got none; drop the episode")
     numbers = header_map(row.header, "category_to_task_category_id")
-    objects, distractors = (
-        tuple(
-            make_instance(goal, str(numbers.get(goal.object_category, goal.object_category)))
-            for goal in goals
-        )
-        for goals in (record.goals, present(record.distractors, ()))
-    )
-    return replace(make_episode(record, row, MultiGoal(objects, distractors)), difficulty="")
+    objects = [make_instance(one, _object_id(one, numbers)) for one in record.goals]
+    distractors = [make_instance(one, _object_id(one, numbers)) for one in present(record.distractors, ())]
+    return make_episode(record, row, MultiGoal(tuple(objects), tuple(distractors)), has_difficulty=False)
+
+
+def _object_id(goal: MultiGoalRecord, numbers: Mapping[str, int]) -> str:
+    return str(numbers.get(goal.object_category, goal.object_category))
 
 
 MULTION = EpisodeFormat(

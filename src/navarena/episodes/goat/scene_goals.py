@@ -104,7 +104,9 @@ def find_scene_goals(world: World) -> SceneGoals:
     if world not in _KEPT:
         views = find_goal_view_points(world)
         key = content_hash(hash_labelled_scene(world), world.scene_id, source_fingerprint(Path(__file__)))
-        pack = load_or_build("goat-goals", key, lambda: (compute_scene_goals(world, views), {}))
+        pack = load_or_build(
+            "goat-goals", key, lambda: (compute_scene_goals(world, views), {}), world.scene_id
+        )
         _KEPT[world] = _from_pack(world, views, pack)
     return _KEPT[world]
 

@@ -17,9 +17,9 @@ from jaxtyping import Bool
 from navarena.core.errors import InputError
 from navarena.core.files import raise_storage_error, read_json, write_atomic
 from navarena.core.seeding import make_generator
-from navarena.evaluation.compare import Contestant
-from navarena.evaluation.journal import GoalsRecord, Row
-from navarena.evaluation.results import ANALYSES_FOLDER
+from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.records.journal import GoalsRecord, Row
+from navarena.evaluation.records.results import ANALYSES_FOLDER
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.statistics import Estimate, estimate_rate, why_missing
 

@@ -12,10 +12,10 @@ from jaxtyping import Bool
 
 from navarena.core.errors import InputError
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, estimate_share
+from navarena.evaluation.analyses.compare import Contestant
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.compare import Contestant
-from navarena.evaluation.journal import Row
-from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
+from navarena.evaluation.records.journal import Row
+from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
 from navarena.metrics.multi_goal import MultiGoalTrajectory, is_in_sector, seen_before_turn
 from navarena.metrics.statistics import subtract_estimates
 from navarena.tasks.batch import NavigationBatch

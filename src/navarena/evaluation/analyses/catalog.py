@@ -7,6 +7,7 @@ from pathlib import Path
 from navarena.core.errors import InputError, require_name
 from navarena.evaluation.analyses.analysis import Analysis, Column, goal_count
 from navarena.evaluation.analyses.backtracking import analyse_backtracking
+from navarena.evaluation.analyses.compare import Contestant, read_contestant
 from navarena.evaluation.analyses.degradation import analyse_degradation, analyse_severities
 from navarena.evaluation.analyses.found_budgets import analyse_found_budgets
 from navarena.evaluation.analyses.goat import analyse_goal_noise, analyse_modalities, analyse_subtasks
@@ -16,12 +17,11 @@ from navarena.evaluation.analyses.multi_on import (
     analyse_goal_counts,
     analyse_lengths,
 )
+from navarena.evaluation.analyses.robustness import group_of
 from navarena.evaluation.analyses.seeds import analyse_seeds
 from navarena.evaluation.analyses.tours import analyse_coverage, analyse_tour_positions, analyse_tours
-from navarena.evaluation.compare import Contestant, read_contestant
-from navarena.evaluation.record import describe_hardware, describe_versions
-from navarena.evaluation.replay import Replay
-from navarena.evaluation.robustness import group_of
+from navarena.evaluation.records.record import describe_hardware, describe_versions
+from navarena.evaluation.running.replay import Replay
 
 LABEL_MARK = "="
 """Stands between a label and the folders of a run."""
@@ -186,9 +186,14 @@ def run_analysis(name: str, contestants: Contestants, on_episode: OnEpisode = la
     return ANALYSES[name].make(contestants, on_episode)
 
 
+def fitting_names(contestants: Contestants) -> tuple[str, ...]:
+    """Names of the analyses that apply to these runs and need no replay."""
+    return tuple(name for name, kind in ANALYSES.items() if kind.fits(contestants))
+
+
 def fitting_analyses(contestants: Contestants) -> tuple[Analysis, ...]:
-    """The analyses that apply to these runs and need no replay: the sections of a report."""
-    return tuple(kind.make(contestants, lambda: None) for kind in ANALYSES.values() if kind.fits(contestants))
+    """The analyses of `fitting_names`: the sections of a report."""
+    return tuple(ANALYSES[name].make(contestants, lambda: None) for name in fitting_names(contestants))
 
 
 def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contestant]:
@@ -197,7 +202,7 @@ def read_labelled(entries: Sequence[str], groups: bool = False) -> list[Contesta
     Runs without a label are called by their agents; where `groups` does not ask for equal labels, the
     protocol is added to labels that would be equal.
 
-    Raises what read_contestant raises.
+    Raises FileError for missing or damaged files, CheckFailedError for an unfinished run.
     """
     found = []
     for entry in entries:

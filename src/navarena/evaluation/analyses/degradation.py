@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from navarena.core.errors import InputError
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.compare import Contestant
-from navarena.evaluation.robustness import (
+from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.analyses.robustness import (
     BEHAVIOUR,
     Robustness,
     RobustnessRow,
@@ -31,7 +31,7 @@ def analyse_degradation(contestants: Sequence[Contestant]) -> Analysis:
         contestants: runs that differ in nothing but their corruptions and seeds belong together, whatever
             their labels; one of each group is clean.
 
-    Raises what read_robustness raises.
+    Raises FileError, CheckFailedError and InputError as read_robustness.
     """
     folders = [folder for one in contestants for folder in one.folders]
     columns = read_robustness(folders, ("success", "spl"))
@@ -41,7 +41,8 @@ def analyse_degradation(contestants: Sequence[Contestant]) -> Analysis:
 def analyse_severities(contestants: Sequence[Contestant]) -> Analysis:
     """Success by corruption and severity, one row for each corruption that was run at several of them.
 
-    Raises what analyse_degradation raises, and InputError where no corruption has two severities.
+    Raises FileError and CheckFailedError as read_robustness, and InputError where no corruption has two
+    severities.
     """
     folders = [folder for one in contestants for folder in one.folders]
     columns = read_robustness(folders, ("success",))

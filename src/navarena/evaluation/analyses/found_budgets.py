@@ -12,11 +12,11 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.core.protocol_ids import split_protocol
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, estimate_part
+from navarena.evaluation.analyses.compare import Contestant
 from navarena.evaluation.benchmark import Benchmark
-from navarena.evaluation.compare import Contestant
-from navarena.evaluation.journal import Row
-from navarena.evaluation.replay import execute_actions, open_recorded_benchmark
-from navarena.evaluation.traits import record_goals
+from navarena.evaluation.records.journal import Row
+from navarena.evaluation.records.traits import record_goals
+from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
 from navarena.metrics.catalog import compute_metrics
 from navarena.metrics.multi_goal import BUDGETS, MultiGoalTrajectory, cut_at_budget, wrong_calls
 
@@ -111,7 +111,7 @@ def cut_run(
     """Budget -> the run as it would have been with it, by one replay of a run with a larger one.
 
     An episode that the agent broke after the call that would have ended it counts as it stood then.
-    Raises InputError for episodes without several goals in order, and what execute_actions raises.
+    Raises InputError for episodes without several goals in order, CheckFailedError for illegal actions.
     """
     by_id = {episode.episode_id: episode for episode in benchmark.episodes}
     pairs = [(row, by_id[row.episode_id]) for row in one.rows[0]] if budgets else []

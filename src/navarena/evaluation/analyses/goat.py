@@ -7,8 +7,8 @@ import numpy as np
 from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve, by_label, estimate_part
-from navarena.evaluation.compare import Contestant
-from navarena.evaluation.results import pool_parts, weigh_parts
+from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.records.results import pool_parts, weigh_parts
 from navarena.metrics.catalog import MODALITY_TITLES
 from navarena.metrics.statistics import Estimate, estimate_relative_drop
 from navarena.metrics.subtasks import LAST_PLACE, MODALITIES

@@ -12,17 +12,17 @@ import numpy as np
 
 from navarena.core.seeding import make_generator
 from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, Curve
-from navarena.evaluation.compare import Contestant
-from navarena.evaluation.journal import Row
-from navarena.evaluation.replay import open_recorded_benchmark
-from navarena.evaluation.results import summarize_tours
-from navarena.evaluation.tour_coverage import (
+from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.analyses.tour_coverage import (
     CoveragePoint,
     CoveredTour,
     estimate_coverage,
     replay_coverage,
 )
-from navarena.evaluation.tour_scores import group_tours, require_tour
+from navarena.evaluation.records.journal import Row
+from navarena.evaluation.records.results import summarize_tours
+from navarena.evaluation.records.tour_scores import group_tours, require_tour
+from navarena.evaluation.running.replay import open_recorded_benchmark
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.statistics import Estimate
 from navarena.metrics.tours import Reading, TourCoverage, TourScoring, Weighting
@@ -150,7 +150,7 @@ def analyse_coverage(
     """The share of the next path, and of the whole tour, that was seen after n episodes, by replay.
 
     Over several training seeds a tour counts as the mean of its runs. Raises InputError for runs without
-    tours, and what execute_actions raises.
+    tours, and CheckFailedError for illegal actions.
     """
     curves = {}
     for one in contestants:

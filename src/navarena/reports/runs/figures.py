@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from navarena.evaluation.breakdowns import Group
-from navarena.evaluation.compare import THRESHOLDS, Comparison
+from navarena.evaluation.analyses.breakdowns import Group
+from navarena.evaluation.analyses.compare import THRESHOLDS, Comparison
 from navarena.metrics.catalog import TOUR_METRICS, get_metric
 from navarena.metrics.failures import FailureClass
 from navarena.reports.plots import Figure, Line, draw_lines, draw_ranges, draw_shares

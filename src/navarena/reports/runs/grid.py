@@ -7,10 +7,10 @@ import msgspec
 import numpy as np
 from markupsafe import Markup
 
-from navarena.evaluation.breakdowns import Group
-from navarena.evaluation.compare import Contestant
-from navarena.evaluation.journal import Row
-from navarena.evaluation.results import metric_values
+from navarena.evaluation.analyses.breakdowns import Group
+from navarena.evaluation.analyses.compare import Contestant
+from navarena.evaluation.records.journal import Row
+from navarena.evaluation.records.results import metric_values
 from navarena.metrics.catalog import Metric, get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.tables import format_interval

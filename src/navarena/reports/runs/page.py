@@ -10,13 +10,13 @@ from markupsafe import Markup
 
 from navarena.core.files import write_atomic
 from navarena.evaluation.analyses import Analysis, fitting_analyses, read_analyses
-from navarena.evaluation.breakdowns import BAND, RADIUS, SCENE, SUBTASK, TRAITS, Group, break_down
-from navarena.evaluation.compare import Comparison, Contestant, compare
-from navarena.evaluation.failures import read_failures
+from navarena.evaluation.analyses.breakdowns import BAND, RADIUS, SCENE, SUBTASK, TRAITS, Group, break_down
+from navarena.evaluation.analyses.compare import Comparison, Contestant, compare
+from navarena.evaluation.analyses.failures import read_failures
 from navarena.evaluation.identity import Identity
-from navarena.evaluation.journal import journal_paths
-from navarena.evaluation.results import ANALYSES_FOLDER
-from navarena.evaluation.runner import FAILURES_NAME, REPORT_NAME, Evaluation
+from navarena.evaluation.records.journal import journal_paths
+from navarena.evaluation.records.results import ANALYSES_FOLDER
+from navarena.evaluation.running.runner import FAILURES_NAME, REPORT_NAME, Evaluation
 from navarena.metrics.catalog import get_metric
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.comparison import difference_table, headline_first, seed_table
@@ -72,7 +72,7 @@ def make_section(analysis: Analysis) -> Section:
 def find_sections(contestants: Sequence[Contestant]) -> list[Section]:
     """Analyses that apply to the runs and need no replay, and those that `navarena analyse` has stored.
 
-    A stored analysis replaces a computed one of the same name. Raises what the analyses raise, and
+    A stored analysis replaces a computed one of the same name. Raises the InputError of an analysis, and
     FileError for a damaged file.
     """
     found = {analysis.name: [analysis] for analysis in fitting_analyses(contestants)}

@@ -13,8 +13,8 @@ from pathlib import Path
 from navarena.core.errors import require_name
 from navarena.core.files import raise_storage_error
 from navarena.core.seeding import make_generator
-from navarena.evaluation.compare import Comparison
-from navarena.evaluation.journal import Row
+from navarena.evaluation.analyses.compare import Comparison
+from navarena.evaluation.records.journal import Row
 from navarena.metrics.failures import MEANINGS, FailureClass
 from navarena.reports.gallery import OpenBenchmark, start_distance, status_of
 from navarena.reports.topdown import open_plans
@@ -169,7 +169,7 @@ def render_videos(
         folder: for the MP4 files, which the page then loads from there; None puts them into the page.
         on_frame: called after each image.
 
-    Raises what make_video raises.
+    Raises InputError and CheckFailedError as make_video.
     """
     plans = cache(lambda place: cache(open_plans(open_benchmark(comparison.contestants[place]))))
     cards = []

@@ -12,8 +12,8 @@ from navarena.corruptions.catalog import join_corruptions
 from navarena.episodes.episode import Episode
 from navarena.episodes.goal_corruptions import GoalCorruptions
 from navarena.evaluation.benchmark import Batch, BatchAgent, Benchmark, TaskSetup
-from navarena.evaluation.journal import Row
-from navarena.evaluation.replay import execute_actions
+from navarena.evaluation.records.journal import Row
+from navarena.evaluation.running.replay import execute_actions
 from navarena.metrics.trajectory import Trajectory
 from navarena.reports.gallery import status_of
 from navarena.reports.plan_view import ScenePlan

@@ -15,12 +15,12 @@ from navarena.scenes.apartments.inventory import (
     TARGETS,
 )
 from navarena.scenes.apartments.places import NearFloor, find_near_floor, legal_places
-from navarena.scenes.apartments.recipes import ANCHORS, RECIPES
+from navarena.scenes.apartments.recipes import NEEDS, RECIPES
 from navarena.scenes.apartments.sight import is_seen
 from navarena.scenes.houses.appearance.finishes import Style
 from navarena.scenes.houses.furnishing.arranger import Arranger
-from navarena.scenes.houses.furnishing.free_space import Placement, make_spaces
-from navarena.scenes.houses.furnishing.group_placement import add_group
+from navarena.scenes.houses.furnishing.free_space import Placement, join_rooms, make_spaces
+from navarena.scenes.houses.furnishing.group_placement import add_group, add_missing
 from navarena.scenes.houses.furnishing.reachability import remove_blockers
 from navarena.scenes.houses.furniture.catalog import FAMILIES
 from navarena.scenes.houses.furniture.room_style import RoomStyle
@@ -30,7 +30,7 @@ from navarena.scenes.houses.solids.models import QUARTERS, SLIGHT_TURNS, STRAIGH
 
 ATTEMPTS = 40
 PATIENCE = 10
-"""Attempts after which a room may lack what makes it what it is, such as a bedroom without a bed."""
+"""Attempts after which a room may lack what its use needs, such as a bedroom without a bed."""
 
 PLACE_TRIES = 8
 """Places drawn for an object until one leaves the paths free."""
@@ -74,8 +74,8 @@ def called_by_furniture(plan: FloorPlan, placements: Sequence[Placement]) -> Flo
     """The plan with rooms that lack what makes them what they are called corridors."""
     rooms = []
     for number, room in enumerate(plan.rooms):
-        families = {placed.family for placed in placements if placed.room == number}
-        is_named = not families.isdisjoint(ANCHORS[room.category])
+        found = {placed.category for placed in placements if placed.room == number}
+        is_named = not NEEDS[room.category][0].categories.isdisjoint(found)
         rooms.append(room if is_named else replace(room, category=PLAIN_ROOM))
     return replace(plan, rooms=tuple(rooms))
 
@@ -102,13 +102,13 @@ def draw_lamps(draws: Draws, plan: FloorPlan, style: Style) -> tuple[Placement, 
 def _furnish_once(draws: Draws, plan: FloorPlan, style: Style, split: str, strict: bool) -> list[Placement]:
     """Furniture and small objects; nothing when a guaranteed object finds no place.
 
-    Nothing either, where `strict`, when a room lacks what makes it what it is.
+    Nothing either, where `strict`, when a room lacks what its use needs.
     """
     by_family = _instances_by_family(split)
     arrangers = _place_furniture(draws.branch("furniture"), plan, style, by_family)
-    standing = remove_blockers(plan, _joined(arrangers))
+    standing = remove_blockers(plan, join_rooms([arranger.placed for arranger in arrangers]))
     arrangers = _arrangers_with(plan, standing, style, draws.branch("small"))
-    if strict and not all(arranger.has_any(ANCHORS[arranger.space.category]) for arranger in arrangers):
+    if strict and any(arranger.missing_needs() for arranger in arrangers):
         return []
     near = find_near_floor(plan, standing)
     for category in GUARANTEED:
@@ -118,7 +118,7 @@ def _furnish_once(draws: Draws, plan: FloorPlan, style: Style, split: str, stric
     free = [name for name in OTHERS if OTHERS[name].supports and name not in ALSO_GUARANTEED]
     for number in range(stream.integer(*SMALL_OBJECTS)):
         _put_one(stream.branch(number), plan, arrangers, near, stream.choose(free), split)
-    return _joined(arrangers)
+    return join_rooms([arranger.placed for arranger in arrangers])
 
 
 def _instances_by_family(split: str) -> Mapping[str, tuple[Model, ...]]:
@@ -151,6 +151,7 @@ def _place_furniture(
             for _ in range(group.max_count if area_dm2 >= group.least_dm2 else 0):
                 if stream.chance(group.percent) and not arranger.has_any(group.unless):
                     add_group(arranger, group)
+        add_missing(arranger)
     return arrangers
 
 
@@ -165,7 +166,7 @@ def _arrangers_with(
             for side, opening in plan.openings_of(space.room)
         ]
         stream = draws.branch("room", space.room)
-        arranger = Arranger(space, stream, _room_style(stream, style), clutter=0)
+        arranger = Arranger(space, stream, _room_style(stream, style), clutter=0, needs=NEEDS)
         for placed in placements:
             if placed.room == space.room:
                 arranger.commit(placed.family, placed.model, (placed.at, placed.turn))
@@ -205,20 +206,8 @@ def _put_one(
 
 def _leaves_paths_free(plan: FloorPlan, arrangers: Sequence[Arranger], placed: Placement) -> bool:
     """Whether every room and nearly all of the floor can still be reached with one more object on it."""
-    placements = [*_joined(arrangers), placed]
+    placements = [*join_rooms([arranger.placed for arranger in arrangers]), placed]
     return remove_blockers(plan, placements) == placements
-
-
-def _joined(arrangers: Sequence[Arranger]) -> list[Placement]:
-    """The placements of all rooms, parents numbered on."""
-    joined: list[Placement] = []
-    for arranger in arrangers:
-        first = len(joined)
-        joined += [
-            replace(placed, parent=placed.parent + first if placed.parent >= 0 else -1)
-            for placed in arranger.placed
-        ]
-    return joined
 
 
 def _room_style(draws: Draws, style: Style) -> RoomStyle:

@@ -4,14 +4,15 @@ from navarena.scenes.apartments.apartment_sets import apartment_number
 from navarena.scenes.apartments.furnish import called_by_furniture, furnish_apartment
 from navarena.scenes.apartments.layout import apartment_plans
 from navarena.scenes.apartments.twins import apartment_draws, draw_light, make_twin, relight, twin_draws
+from navarena.scenes.houses.building import USUAL_SETTINGS
 from navarena.scenes.houses.furnishing.furnish_rooms import draw_style
 from navarena.scenes.houses.generator import compile_house
 from navarena.scenes.houses.plan.house_plan import HousePlan, Storey
 from navarena.scenes.scene import Scene
 from navarena.scenes.twin_ids import APARTMENT_SET, TWIN_SET
 
-LIGHT_SPACING_MM = 400
-"""Distance of the vertices at which light is baked on floors, walls and ceilings."""
+LIGHT_SPACING_MM = USUAL_SETTINGS.light_spacing_mm
+"""Light is baked at points so far apart on floors, walls and ceilings."""
 
 
 def draw_apartment(split: str, index: int) -> HousePlan:

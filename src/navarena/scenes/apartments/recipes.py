@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from navarena.scenes.houses.furnishing.room_groups import Follower, Group
+from navarena.scenes.houses.room_needs import Need, make_need
 
 _MEDIA = Group(
     ("tv_stand",),
@@ -60,10 +61,14 @@ RECIPES: Mapping[str, Sequence[Group]] = {
 }
 """Groups by kind of room; what does not fit is left out."""
 
-ANCHORS: Mapping[str, tuple[str, ...]] = {
-    "living room": ("tv_stand", "sofa"),
-    "bedroom": ("bed",),
-    "dining room": ("dining_table", "wall_table"),
-    "office": ("desk",),
+NEEDS: Mapping[str, Sequence[Need]] = {
+    "living room": (
+        make_need("sofa tv_stand", "sofa tv_stand"),
+        make_need("sofa", "sofa", anywhere=True),
+        make_need("coffee_table side_table table", "side_table wall_table"),
+    ),
+    "bedroom": (make_need("bed", "bed"),),
+    "dining room": (make_need("table", "wall_table"), make_need("chair", "dining_chair")),
+    "office": (make_need("desk", "desk"), make_need("chair", "dining_chair")),
 }
-"""Families one of which makes a room what it is."""
+"""What a room needs; the first makes it what it is."""

@@ -27,7 +27,7 @@ class ViewFeatures(Protocol):
     size: int
 
     def views(self, scan: str, viewpoint: str) -> Float32[np.ndarray, "36 d"]:
-        """(36, D) float32 values, one row per view; raises what says that the place is unknown."""
+        """(36, D) float32 values, one row per view; raises FileError or InputError for an unknown place."""
         ...
 
 

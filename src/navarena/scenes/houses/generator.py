@@ -12,11 +12,9 @@ from navarena.scenes.houses.building import USUAL_SETTINGS
 from navarena.scenes.houses.furnishing.furnish_rooms import (
     Habits,
     draw_clutter,
-    draw_looks,
     draw_style,
     furnish,
 )
-from navarena.scenes.houses.furnishing.reachability import remove_blockers
 from navarena.scenes.houses.plan.empty_house import draw_empty_house
 from navarena.scenes.houses.plan.floor_plan import INNER_HALF_MM
 from navarena.scenes.houses.plan.house_plan import HousePlan, Storey
@@ -26,6 +24,7 @@ from navarena.scenes.houses.plan_file.reader import read_plan
 from navarena.scenes.houses.random_draws import Draws
 from navarena.scenes.houses.settings import HouseSettings
 from navarena.scenes.houses.solids.mesh_builder import HouseMesh, HouseObject
+from navarena.scenes.houses.structure.room_looks import draw_looks
 from navarena.scenes.houses.structure.rooms import RoomLooks
 from navarena.scenes.houses.structure.storey_mesh import join_storeys, light_storey, raised
 from navarena.scenes.houses.structure.walkable_floors import house_floors
@@ -57,8 +56,7 @@ def furnish_house(draws: Draws, house: HousePlan, settings: HouseSettings) -> Ho
     storeys = []
     for level, storey in enumerate(house.storeys):
         stream = draws.branch("furniture", level) if level else draws.branch("furniture")
-        placements = furnish(stream, storey.plan, habits)
-        storeys.append(replace(storey, placements=tuple(remove_blockers(storey.plan, placements))))
+        storeys.append(replace(storey, placements=tuple(furnish(stream, storey.plan, habits))))
     return replace(house, storeys=tuple(storeys))
 
 
@@ -89,8 +87,11 @@ def build_plan(path: Path, settings: HouseSettings = USUAL_SETTINGS, scene_id: s
 def compile_house(house: HousePlan, draws: Draws, light_spacing_mm: int, scene_id: str) -> Scene:
     """Triangles, looks and light of a planned house; `draws` choose style and looks of its surfaces."""
     style = draw_style(draws.branch("style"))
-    # Every storey replays one stream, so that floors and paints are those of one house.
-    looks = [draw_looks(draws.branch("looks"), storey.plan, style) for storey in house.storeys]
+    # Every storey replays one stream, so that doors and views are those of one house.
+    looks = [
+        draw_looks(draws.branch("looks"), storey.plan, style, level)
+        for level, storey in enumerate(house.storeys)
+    ]
     if house.stairs:
         _match_stairwells(house, looks)
     tread = _tread_look(style)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from navarena.scenes.houses.room_needs import lacks_furniture
 from navarena.scenes.scene import Room, Scene
 
 STRUCTURE = frozenset({"wall", "floor", "ceiling", "door", "window"})
@@ -22,6 +23,7 @@ class HouseStatistics:
         objects: number of objects other than structure.
         objects_per_room: mean over rooms.
         categories: how many objects of each category, structure included.
+        unfurnished: rooms by their kind that lack furniture which their use needs (see room_needs).
     """
 
     rooms: int
@@ -31,6 +33,12 @@ class HouseStatistics:
     objects: int
     objects_per_room: float
     categories: Mapping[str, int]
+    unfurnished: Mapping[str, int]
+
+    @property
+    def furnished_share(self) -> float:
+        """Share of the rooms that hold the furniture which their use needs; 1.0 without rooms."""
+        return 1.0 - sum(self.unfurnished.values()) / self.rooms if self.rooms else 1.0
 
 
 def room_area(room: Room) -> float:
@@ -45,6 +53,11 @@ def room_area(room: Room) -> float:
 def compute_statistics(scene: Scene) -> HouseStatistics:
     """Counts and areas of `scene`; a scene without rooms has 0 rooms and 0 objects per room."""
     categories = Counter(obj.category for obj in scene.objects)
+    held: dict[int, set[str]] = {room.room_id: set() for room in scene.rooms}
+    for obj in scene.objects:
+        if obj.room is not None:
+            held[obj.room].add(obj.category)
+    lacking = [room.category for room in scene.rooms if lacks_furniture(room.category, held[room.room_id])]
     objects = sum(count for name, count in categories.items() if name not in STRUCTURE)
     return HouseStatistics(
         rooms=len(scene.rooms),
@@ -54,4 +67,5 @@ def compute_statistics(scene: Scene) -> HouseStatistics:
         objects=objects,
         objects_per_room=objects / len(scene.rooms) if scene.rooms else 0.0,
         categories=dict(sorted(categories.items())),
+        unfurnished=dict(sorted(Counter(lacking).items())),
     )

@@ -30,7 +30,8 @@ class HouseSettings:
             0 to 100; above 60 some lie on the floor. None draws one of CLUTTER_LEVELS, see CLUTTER_WEIGHTS.
         narrowest_percent: no room is narrower than this share of what its kind wants
             (RoomKind.least_width_mm), 0 to 95: houses with such a room are drawn again.
-        light_spacing_mm: distance of the vertices at which light is baked on floors, walls and ceilings.
+        light_spacing_mm: distance of the points at which light is baked on floors, walls and ceilings;
+            vertices stay where the light is uneven.
         without: categories none of whose families may stand in the house, such as those that a benchmark
             keeps for houses never seen in training; something alike stands in for them where it can.
         furnished: False leaves the rooms empty (structure, doors, windows and stairs only).
@@ -43,7 +44,7 @@ class HouseSettings:
     area_m2: tuple[int, int] = AREA_M2
     clutter_percent: int | None = USUAL_CLUTTER
     narrowest_percent: int = USUAL_NARROWEST
-    light_spacing_mm: int = 500
+    light_spacing_mm: int = 150
     furnished: bool = True
     without: tuple[str, ...] = ()
 

@@ -30,6 +30,11 @@ class ImageStage:
     def __init__(self, corruptions: Mapping[int, tuple[str, ImageKind]]) -> None:
         self._corruptions = corruptions
 
+    def find(self, name: str | None) -> list[ImageKind]:
+        """The corruptions of the channel `name`, with its camera's prefix, or of all channels for None."""
+        kind = ImageKind if name is None else CHANNEL_KINDS.get(name.split("_")[-1])
+        return [one for _, one in self._corruptions.values() if kind is not None and isinstance(one, kind)]
+
     def corrupt(
         self,
         name: str,

@@ -137,6 +137,10 @@ class CorruptionPipeline:
         """Corrupt `rows` (N,) of what the cameras have taken, in place; see SimulationPipeline."""
         self._images.corrupt(name, images, rows, self._episodes, self._steps)
 
+    def find_image_corruptions(self, name: str | None = None) -> Sequence[Corruption]:
+        """Those of a camera's channel, or of all; see SimulationPipeline."""
+        return self._images.find(name)
+
 
 def make_pipeline(
     corruptions: Mapping[str, Corruption], slots: int, max_steps: int, actuation: Actuation | None = None

@@ -223,15 +223,15 @@ class NavMesh:
 
     def snap_point(self, points: Points) -> Points:
         """(N, 3) nearest point of the navmesh; NaN rows where none meets the search box (2, 4, 2) m."""
-        return self.table.snap_point(_all_here(points), points)
+        return self.table.snap_point(None, points)
 
     def is_navigable(self, points: Points, max_y_delta: float = 0.5) -> Bool[np.ndarray, "n"]:
         """(N,) whether the point is on the navmesh: 1 cm sideways, `max_y_delta` metres up or down."""
-        return self.table.is_navigable(_all_here(points), points, max_y_delta)
+        return self.table.is_navigable(None, points, max_y_delta)
 
     def island(self, points: Points) -> Int[np.ndarray, "n"]:
         """(N,) int32 connected component of the snapped point, -1 where it cannot be snapped."""
-        return self.table.island(_all_here(points), points)
+        return self.table.island(None, points)
 
     def island_area(self, points: Points) -> Float[np.ndarray, "n"]:
         """(N,) square metres of the island of each point, 0 where it cannot be snapped."""
@@ -243,11 +243,11 @@ class NavMesh:
 
     def try_step(self, start: Points, end: Points, slide: bool) -> Points:
         """(N, 3) end points of steps from `start` towards `end`; see NavMeshTable.try_step."""
-        return self.table.try_step(_all_here(start), start, end, slide)
+        return self.table.try_step(None, start, end, slide)
 
     def geodesic_distance(self, start: Points, goal: Points) -> Float[np.ndarray, "n"]:
         """(N,) metres of the shortest paths, inf without one; see NavMeshTable.geodesic_distance."""
-        return self.table.geodesic_distance(_all_here(start), start, goal)
+        return self.table.geodesic_distance(None, start, goal)
 
     def geodesic_to_nearest(self, start: Points, goals: Float[np.ndarray, "g 3"]) -> Float[np.ndarray, "n"]:
         """(N,) metres from each start to the nearest of (G, 3) goals, inf when none can be reached."""
@@ -261,7 +261,7 @@ class NavMesh:
 
     def distance_to_obstacle(self, points: Points, max_distance: float = 5.0) -> Float[np.ndarray, "n"]:
         """(N,) metres in the plan to the nearest border; see NavMeshTable.distance_to_obstacle."""
-        return self.table.distance_to_obstacle(_all_here(points), points, max_distance)
+        return self.table.distance_to_obstacle(None, points, max_distance)
 
     def random_point(self, generator: np.random.Generator, count: int, island: int | None = None) -> Points:
         """(count, 3) points on the ground, uniform by area, of one island or of all.
@@ -277,11 +277,6 @@ class NavMesh:
         """Map of the ground within 0.5 m of world height `height`, in cells of `cell_size` metres."""
         low, high = self.bounds
         return self.table.top_down_map(0, low[[0, 2]], high[[0, 2]], cell_size, height)
-
-
-def _all_here(points: Points) -> Int[np.ndarray, "n"]:
-    """Mesh numbers that send every point to the only mesh of a table."""
-    return np.zeros(len(points), np.int64)
 
 
 _ARRAY_NAMES = (

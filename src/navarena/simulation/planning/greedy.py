@@ -1,12 +1,18 @@
+# mypy: disable-error-code="no-untyped-def"
 """Greedy following of the geodesic: fast, and right nearly always."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int32, Int64
 
-from navarena.simulation.planning.move_outcomes import BodyPoses, MoveSimulator
+from navarena.core.kernels import kernel
+from navarena.simulation.body import Embodiment
+from navarena.simulation.motion import turned
+from navarena.simulation.navmesh.queries.distance_fields import ask_point
+from navarena.simulation.navmesh.queries.goal_fields import GoalFields
+from navarena.simulation.navmesh.queries.stepping import SCRATCH, step_body
+from navarena.simulation.planning.headings import turns_of
 
 TURN_COST = 0.0125
 """Worth of one turn, in forward steps (habitat-sim, GreedyGeodesicFollower)."""
@@ -17,76 +23,222 @@ COLLISION_COST = 0.25
 MIN_GAIN = 0.02
 """Metres that every step must come nearer; less means stuck. It makes going round in circles impossible."""
 
+FIRST_MOVES = 64
+"""Moves that a walk has room for at first; longer ones double it."""
+
 
 @dataclass
-class Progress:
-    """The state of one body's greedy plan.
+class Walks:
+    """The greedy walks of K bodies so far.
 
     Attributes:
-        moves: number of turns (to the left) before each forward step.
-        action_count: turns and steps so far.
-        position, yaw: the pose reached, metres and radians.
-        triangle: of the navmesh, under it; -1 = not known.
-        distance: metres left, geodesic.
-        arrived: whether the goal is near enough to stop.
+        positions: (K, 3) float64 metres, world frame: where each walk has come.
+        yaws: (K,) float64 radians.
+        triangles: (K,) int32 of the navmesh, under each body; -1 = not known.
+        distances: (K,) float64 metres left, geodesic; -1 = not measured yet.
+        moves: (K, M) int32, number of turns (to the left) before each forward step.
+        move_counts: (K,) int64, moves so far.
+        action_counts: (K,) int64, turns and steps so far.
+        arrived: (K,) bool, whether the goal is near enough to stop.
     """
 
-    position: Float[np.ndarray, "3"]
-    yaw: float
-    distance: float
-    triangle: int = -1
-    arrived: bool = False
-    moves: list[int] = field(default_factory=list)
-    action_count: int = 0
+    positions: Float[np.ndarray, "k 3"]
+    yaws: Float[np.ndarray, "k"]
+    triangles: Int32[np.ndarray, "k"]
+    distances: Float[np.ndarray, "k"]
+    moves: Int32[np.ndarray, "k m"]
+    move_counts: Int64[np.ndarray, "k"]
+    action_counts: Int64[np.ndarray, "k"]
+    arrived: Bool[np.ndarray, "k"]
+
+    @classmethod
+    def begin(
+        cls,
+        positions: Float[np.ndarray, "k 3"],
+        yaws: Float[np.ndarray, "k"],
+        triangles: Int32[np.ndarray, "k"] | None = None,
+        room: int = FIRST_MOVES,
+    ) -> "Walks":
+        """Walks that begin at poses (copied), with room for so many moves."""
+        count = len(yaws)
+        return cls(
+            np.array(positions, float),
+            np.array(yaws, float),
+            np.full(count, -1, np.int32) if triangles is None else triangles.astype(np.int32),
+            np.full(count, -1.0),
+            np.zeros((count, room), np.int32),
+            np.zeros(count, np.int64),
+            np.zeros(count, np.int64),
+            np.zeros(count, bool),
+        )
 
 
 def follow_greedily(
-    simulator: MoveSimulator, progresses: Sequence[Progress], stop_distance: float, max_actions: int
+    fields: GoalFields,
+    slots: Int64[np.ndarray, "k"],
+    walks: Walks,
+    body: Embodiment,
+    stop_distance: float,
+    max_actions: int,
+    max_moves: int | None = None,
 ) -> None:
-    """Move the K bodies of `simulator` toward their goals until they arrive or are stuck.
+    """Go on with the walks of K bodies toward their goals until they arrive or are stuck.
 
-    Each round all bodies that are still moving make their best combined move. `progresses` (K) are
-    extended in place.
+    Each takes the best combined move (turns, then a step) again and again. `walks` are extended in place.
 
     Args:
-        simulator: their moves.
-        progresses: the start of each body.
+        fields: navmeshes and goals.
+        slots: (K,) rows of `fields`.
+        walks: of each body.
+        body: what they are; a whole turn must be a multiple of its turn angle.
         stop_distance: metres, geodesic, below which a body has arrived.
         max_actions: turns and steps after which it gives up.
+        max_moves: after which it pauses; None for no limit.
     """
-    moving = [k for k in range(len(progresses)) if np.isfinite(progresses[k].distance)]
-    while moving:
-        for k in moving:
-            progresses[k].arrived = progresses[k].distance < stop_distance
-        moving = [k for k in moving if not progresses[k].arrived and progresses[k].action_count < max_actions]
-        if moving:
-            moving = _advance(simulator, progresses, moving)
+    turns, visited = turns_of(body), np.zeros(SCRATCH, np.int32)
+    limit = max_actions if max_moves is None else max_moves
+    finished = np.zeros(len(slots), bool)
+
+    def advance(meshes: np.ndarray, rows: np.ndarray) -> int:
+        while True:
+            done = int(
+                follow_fields(
+                    meshes,
+                    rows,
+                    slots,
+                    walks.positions,
+                    walks.yaws,
+                    walks.triangles,
+                    walks.distances,
+                    walks.moves,
+                    walks.move_counts,
+                    walks.action_counts,
+                    walks.arrived,
+                    finished,
+                    turns,
+                    body.turn_angle,
+                    body.forward_step,
+                    body.slides,
+                    stop_distance,
+                    max_actions,
+                    limit,
+                    visited,
+                )
+            )
+            if done == len(slots) or walks.move_counts[done] < walks.moves.shape[1]:
+                return done
+            walks.moves = np.concatenate([walks.moves, np.zeros_like(walks.moves)], 1)
+
+    fields.run(slots, advance)
 
 
-def _advance(simulator: MoveSimulator, progresses: Sequence[Progress], moving: list[int]) -> list[int]:
-    """One combined move of each body in `moving`; returns those that were not stuck."""
-    outcome = simulator.try_all(
-        BodyPoses(
-            np.array(moving, np.int64),
-            np.stack([progresses[k].position for k in moving]),
-            np.array([progresses[k].yaw for k in moving]),
-            np.array([progresses[k].triangle for k in moving], np.int32),
+@kernel
+def choose_move(meshes, fields, slot, triangle, x, y, z, yaw, left, turns, angle, forward, slides, visited):
+    """(status ok, turns, triangle, x, y, z, yaw, distance) of the best combined move from a pose.
+
+    The status is False when the field of `slot` is too small. The distance is infinite where no move
+    comes MIN_GAIN nearer than `left`.
+    """
+    best, chosen = -np.inf, np.int64(0)
+    found, fx, fy, fz, heading, nearest = np.int64(triangle), x, y, z, yaw, np.inf
+    to_left, to_right, lefts, rights = yaw, yaw, 0, 0
+    for column in range(turns.shape[0]):
+        count = turns[column]
+        while lefts < count:
+            to_left = turned(to_left, angle)
+            lefts += 1
+        while rights < -count:
+            to_right = turned(to_right, -angle)
+            rights += 1
+        towards = yaw if count == 0 else (to_left if count > 0 else to_right)
+        t, nx, ny, nz, collided = step_body(
+            meshes, slot, triangle, x, y, z, towards, forward, slides, visited
         )
-    )
-    left = np.array([progresses[k].distance for k in moving])
-    gain = left[:, None] - outcome.distances
-    score = gain / simulator.embodiment.forward_step
-    score -= TURN_COST * np.abs(simulator.turns) + COLLISION_COST * outcome.collided
-    score[~(gain >= MIN_GAIN)] = -np.inf
-    best = score.argmax(1)
-    going = []
-    for i, (k, choice) in enumerate(zip(moving, best)):
-        if score[i, choice] > -np.inf:
-            progress = progresses[k]
-            progress.moves.append(int(simulator.turns[choice]))
-            progress.action_count += abs(progress.moves[-1]) + 1
-            progress.position, progress.yaw = outcome.positions[i, choice], float(outcome.yaws[i, choice])
-            progress.triangle = int(outcome.triangles[i, choice])
-            progress.distance = float(outcome.distances[i, choice])
-            going.append(k)
-    return going
+        ok, distance, _, _, _ = ask_point(meshes, fields, slot, nx, ny, nz)
+        if not ok:
+            return False, chosen, found, fx, fy, fz, heading, nearest
+        gain = left - distance
+        if gain >= MIN_GAIN:
+            score = gain / forward - (TURN_COST * abs(count) + COLLISION_COST * collided)
+            if score > best:
+                best, chosen = score, count
+                found, fx, fy, fz, heading, nearest = t, nx, ny, nz, towards, distance
+    return True, chosen, found, fx, fy, fz, heading, nearest
+
+
+@kernel
+def follow_fields(
+    meshes,
+    fields,
+    slots,
+    positions,
+    yaws,
+    triangles,
+    distances,
+    moves,
+    move_counts,
+    action_counts,
+    arrived,
+    finished,
+    turns,
+    angle,
+    forward,
+    slides,
+    stop_distance,
+    max_actions,
+    max_moves,
+    visited,
+):
+    """Extend each walk (K) that is not `finished`; see Walks and follow_greedily.
+
+    Returns:
+        The first row whose field or list of moves is too small, K when all are done.
+    """
+    for k in range(slots.shape[0]):
+        slot = slots[k]
+        while not finished[k]:
+            if distances[k] < 0.0:
+                ok, distance, _, _, _ = ask_point(
+                    meshes, fields, slot, positions[k, 0], positions[k, 1], positions[k, 2]
+                )
+                if not ok:
+                    return k
+                distances[k] = distance
+            arrived[k] = distances[k] < stop_distance
+            if (
+                arrived[k]
+                or not np.isfinite(distances[k])
+                or action_counts[k] >= max_actions
+                or move_counts[k] >= max_moves
+            ):
+                finished[k] = True
+                break
+            if move_counts[k] == moves.shape[1]:
+                return k
+            ok, count, t, x, y, z, yaw, distance = choose_move(
+                meshes,
+                fields,
+                slot,
+                triangles[k],
+                positions[k, 0],
+                positions[k, 1],
+                positions[k, 2],
+                yaws[k],
+                distances[k],
+                turns,
+                angle,
+                forward,
+                slides,
+                visited,
+            )
+            if not ok:
+                return k
+            if not np.isfinite(distance):
+                finished[k] = True
+                break
+            moves[k, move_counts[k]] = count
+            move_counts[k] += 1
+            action_counts[k] += abs(count) + 1
+            positions[k, 0], positions[k, 1], positions[k, 2] = x, y, z
+            yaws[k], triangles[k], distances[k] = yaw, t, distance
+    return slots.shape[0]

@@ -10,9 +10,9 @@ from navarena.core.geometry import ALONG, TURN
 from navarena.simulation.body import Embodiment
 from navarena.simulation.motion import movement_table
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.planning.greedy import Progress, follow_greedily
-from navarena.simulation.planning.lattice import search_lattice
-from navarena.simulation.planning.move_outcomes import MoveSimulator
+from navarena.simulation.navmesh.queries.goal_fields import GoalFields
+from navarena.simulation.planning.greedy import Walks, follow_greedily
+from navarena.simulation.planning.lattice import Origin, search_lattice
 
 STOP_MARGIN = 1e-3
 """Metres by which a plan ends nearer than it must, so that the last bits of a sum cannot fail it."""
@@ -54,29 +54,32 @@ class ActionPlanner:
 
         Each plan depends on its own row of `query` only.
         """
-        simulator = MoveSimulator(self._embodiment, query.meshes, query.goals)
-        distances = simulator.distance(np.arange(len(query.meshes)), query.positions)
-        starts = list(zip(query.positions, query.yaws.tolist(), distances.tolist()))
-        progresses = [Progress(*start) for start in starts]
-        follow_greedily(simulator, progresses, self._stop_distance, self._max_actions)
+        fields = GoalFields(len(query.meshes))
+        for row, mesh in enumerate(query.meshes):
+            fields.set_goals(row, mesh, np.reshape(query.goals[row], (-1, 3)))
+        walks = Walks.begin(query.positions, query.yaws)
+        rows = np.arange(len(query.meshes))
+        follow_greedily(fields, rows, walks, self._embodiment, self._stop_distance, self._max_actions)
         return [
-            self._finish(simulator, body, progress, Progress(*start))
-            for body, (progress, start) in enumerate(zip(progresses, starts))
+            self._finish(fields, row, walks, Origin(position, float(yaw)))
+            for row, position, yaw in zip(rows.tolist(), query.positions, query.yaws)
         ]
 
-    def _finish(
-        self, simulator: MoveSimulator, body: int, progress: Progress, start: Progress
-    ) -> tuple[str, ...] | None:
-        """The actions of a greedy progress; from where it got stuck, else from the start, by search."""
-        if progress.arrived and progress.action_count <= self._max_actions:
-            return action_names(progress.moves)
-        if not np.isfinite(start.distance):
+    def _finish(self, fields: GoalFields, row: int, walks: Walks, start: Origin) -> tuple[str, ...] | None:
+        """The actions of a greedy walk; from where it got stuck, else from the start, by search."""
+        moves, count = walks.moves[row, : walks.move_counts[row]].tolist(), int(walks.action_counts[row])
+        if walks.arrived[row] and count <= self._max_actions:
+            return action_names(moves)
+        if not np.isfinite(walks.distances[row]):
             return None
-        for origin in (progress, start):
-            actions_left = self._max_actions - origin.action_count
-            rest = search_lattice(simulator, body, origin, self._stop_distance, actions_left)
+        origins: list[tuple[Origin, list[int], int]] = [(start, [], self._max_actions)]
+        if moves:
+            reached = Origin(walks.positions[row], float(walks.yaws[row]), int(walks.triangles[row]))
+            origins.insert(0, (reached, moves, self._max_actions - count))
+        for origin, behind, left in origins:
+            rest = search_lattice(fields, row, self._embodiment, origin, self._stop_distance, left)
             if rest is not None:
-                return action_names([*origin.moves, *rest])
+                return action_names([*behind, *rest])
         return None
 
 

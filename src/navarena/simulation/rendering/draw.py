@@ -9,12 +9,14 @@ already (hierarchical depth); stages 3 and 4 set up and rasterise triangles (`tr
 import numpy as np
 
 from navarena.core.kernels import kernel
+from navarena.core.kernels import unsigned as U
 from navarena.core.pointers import flat_view
 from navarena.simulation.rendering import memory_layout as at
-from navarena.simulation.rendering.memory_layout import DEPTH_BUCKETS, FAR_AWAY, NEAR, TILE
+from navarena.simulation.rendering.culling import build_hiz, cull_clusters, is_occluded, order_clusters
+from navarena.simulation.rendering.fetching import fetch_cluster
+from navarena.simulation.rendering.memory_layout import NEAR
 from navarena.simulation.rendering.raster import draw_triangles
 from navarena.simulation.rendering.shade import shade_view
-from navarena.simulation.rendering.simd_raster import tile_minimum
 from navarena.simulation.rendering.triangles import (
     assemble_clipped,
     assemble_triangles,
@@ -22,109 +24,8 @@ from navarena.simulation.rendering.triangles import (
     transform_vertices,
 )
 
-ZERO, HALF, ONE = np.float32(0), np.float32(0.5), np.float32(1)
-BUCKETS_PER_METRE = np.float32(16)
-LAST_BUCKET = np.float32(DEPTH_BUCKETS - 1)
-
-
-@kernel(fastmath=True)
-def cull_clusters(box, cone, camera, width, height, nearest, candidates):
-    """Test clusters against the view frustum and their normals against the camera's position.
-
-    box (6 C) and cone (4 C) float32 are those of RenderMesh, camera (16) float32 that of memory_layout.
-    nearest (>= C) float32 receives the nearest view depth, or -FAR_AWAY if culled;
-    candidates (>= C) int32 receives the clusters that remain. Returns their number.
-    """
-    count = box.size // 6
-    ox, oy, oz = camera[0], camera[1], camera[2]
-    rx, ry, rz, dx, dy, dz = camera[3], camera[4], camera[5], camera[6], camera[7], camera[8]
-    fx, fy, fz = camera[9], camera[10], camera[11]
-    half_w, half_h = np.float32(width) * HALF / camera[12], np.float32(height) * HALF / camera[12]
-    lx, ly, lz = half_w * fx + rx, half_w * fy + ry, half_w * fz + rz  # inward normals: left,
-    gx, gy, gz = half_w * fx - rx, half_w * fy - ry, half_w * fz - rz  # right,
-    tx, ty, tz = half_h * fx + dx, half_h * fy + dy, half_h * fz + dz  # top,
-    bx, by, bz = half_h * fx - dx, half_h * fy - dy, half_h * fz - dz  # bottom
-    for c in range(count):  # no branches: LLVM vectorises this loop
-        x, y, z = box[c] - ox, box[count + c] - oy, box[2 * count + c] - oz
-        ex, ey, ez = box[3 * count + c], box[4 * count + c], box[5 * count + c]
-        left = lx * x + ly * y + lz * z + abs(lx) * ex + abs(ly) * ey + abs(lz) * ez
-        right = gx * x + gy * y + gz * z + abs(gx) * ex + abs(gy) * ey + abs(gz) * ez
-        top = tx * x + ty * y + tz * z + abs(tx) * ex + abs(ty) * ey + abs(tz) * ez
-        bottom = bx * x + by * y + bz * z + abs(bx) * ex + abs(by) * ey + abs(bz) * ez
-        depth = fx * x + fy * y + fz * z
-        reach = abs(fx) * ex + abs(fy) * ey + abs(fz) * ez
-        # all normals face away when axis . offset >= sine |offset| + radius (1 + sine)
-        sine = cone[3 * count + c]
-        radius = np.sqrt(ex * ex + ey * ey + ez * ez)
-        distance = np.sqrt(x * x + y * y + z * z)
-        away = cone[c] * x + cone[count + c] * y + cone[2 * count + c] * z
-        facing = sine * distance + radius * (ONE + sine) - away
-        inside = min(min(min(left, right), min(top, bottom)), min(depth + reach - NEAR, facing))
-        nearest[c] = depth - reach if inside >= ZERO else -FAR_AWAY
-    found = 0
-    for c in range(count):
-        candidates[found] = c
-        found += nearest[c] > -FAR_AWAY
-    return found
-
-
-@kernel(fastmath=True)
-def order_clusters(candidates, found, nearest, buckets, order):
-    """Sort the first `found` candidates front to back by counting, in buckets of 1/16 m."""
-    buckets[:] = 0
-    for k in range(found):
-        depth = max(nearest[candidates[k]], ZERO) * BUCKETS_PER_METRE
-        buckets[np.int64(min(depth, LAST_BUCKET)) + 1] += 1
-    for k in range(DEPTH_BUCKETS):
-        buckets[k + 1] += buckets[k]
-    for k in range(found):
-        depth = max(nearest[candidates[k]], ZERO) * BUCKETS_PER_METRE
-        bucket = np.int64(min(depth, LAST_BUCKET))
-        order[buckets[bucket]] = candidates[k]
-        buckets[bucket] += 1
-
-
-@kernel(fastmath=True)
-def build_hiz(inverse_depth, pitch, height, stride, tiles):
-    """tiles[row * stride + column] = smallest inverse depth in an 8 x 8 tile (0: a gap)."""
-    for ty in range((height + TILE - 1) // TILE):
-        rows = min(TILE, height - ty * TILE)
-        for tx in range(0, stride, 2):
-            offset = ty * TILE * pitch + tx * TILE
-            tile_minimum(inverse_depth, offset, pitch, rows, tiles, ty * stride + tx)
-
-
-@kernel(fastmath=True)
-def is_occluded(box, c, camera, width, height, nearest, stride, tiles):
-    """Whether cluster `c`, all of it at view depth >= nearest > 0, lies behind every tile it meets."""
-    count = box.size // 6
-    x, y, z = box[c] - camera[0], box[count + c] - camera[1], box[2 * count + c] - camera[2]
-    ex, ey, ez = box[3 * count + c], box[4 * count + c], box[5 * count + c]
-    across = camera[3] * x + camera[4] * y + camera[5] * z
-    across_reach = abs(camera[3]) * ex + abs(camera[4]) * ey + abs(camera[5]) * ez
-    down = camera[6] * x + camera[7] * y + camera[8] * z
-    down_reach = abs(camera[6]) * ex + abs(camera[7]) * ey + abs(camera[8]) * ez
-    depth = camera[9] * x + camera[10] * y + camera[11] * z
-    depth_reach = abs(camera[9]) * ex + abs(camera[10]) * ey + abs(camera[11]) * ez
-    near_scale, far_scale = camera[12] / (depth - depth_reach), camera[12] / (depth + depth_reach)
-    left, right = across - across_reach, across + across_reach
-    top, bottom = down - down_reach, down + down_reach
-    x0 = camera[13] + left * (near_scale if left < ZERO else far_scale)
-    x1 = camera[13] + right * (far_scale if right < ZERO else near_scale)
-    y0 = camera[14] + top * (near_scale if top < ZERO else far_scale)
-    y1 = camera[14] + bottom * (far_scale if bottom < ZERO else near_scale)
-    tx0 = np.int64(max(x0, ZERO)) // TILE
-    tx1 = np.int64(max(min(x1 + ONE, np.float32(width - 1)), ZERO)) // TILE
-    ty0 = np.int64(max(y0, ZERO)) // TILE
-    ty1 = np.int64(max(min(y1 + ONE, np.float32(height - 1)), ZERO)) // TILE
-    limit = ONE / nearest
-    for ty in range(ty0, ty1 + 1):
-        for tx in range(tx0, tx1 + 1):
-            if tiles[ty * stride + tx] < limit:
-                return False
-    return True
-
-
+AHEAD = 2
+"""Clusters between asking memory for one and drawing it."""
 FIRST_HIZ = 8
 """Clusters drawn before the first hierarchical depth; later after every eighth part more."""
 
@@ -157,16 +58,32 @@ def draw_mesh(meshes, row, scratch, share, camera, width, height, pitch, stride,
 
     found = cull_clusters(box, cone, camera, width, height, nearest, candidates)
     order_clusters(candidates, found, nearest, buckets, order)
-    drawn, next_hiz = 0, FIRST_HIZ
-    for k in range(found):
-        c = order[k]
-        if has_hiz and nearest[c] > NEAR:
-            if is_occluded(box, c, camera, width, height, nearest[c], stride, tiles):
+    drawn, next_hiz, untested = 0, FIRST_HIZ, 0
+    considered, ready, taken = 0, 0, 0
+    while True:
+        while considered < found and ready <= taken + AHEAD:
+            c = order[U(considered)]
+            considered += 1
+            if has_hiz and nearest[U(c)] > NEAR:
+                if is_occluded(box, c, camera, width, height, nearest[U(c)], stride, tiles):
+                    continue
+            fetch_cluster(
+                meshes, row, vertex_offset[U(c)], vertex_offset[U(c + 1)] - vertex_offset[U(c)],
+                triangle_offset[U(c)], triangle_offset[U(c + 1)] - triangle_offset[U(c)],
+            )  # fmt: skip
+            order[U(ready)] = c
+            ready += 1
+        if taken == ready:
+            break
+        c = order[U(taken)]
+        taken += 1
+        if taken <= untested and nearest[U(c)] > NEAR:  # more is drawn since it was tested
+            if is_occluded(box, c, camera, width, height, nearest[U(c)], stride, tiles):
                 continue
-        first_vertex, vertex_count = vertex_offset[c], vertex_offset[c + 1] - vertex_offset[c]
-        first, count = triangle_offset[c], triangle_offset[c + 1] - triangle_offset[c]
+        first_vertex, vertex_count = vertex_offset[U(c)], vertex_offset[U(c + 1)] - vertex_offset[U(c)]
+        first, count = triangle_offset[U(c)], triangle_offset[U(c + 1)] - triangle_offset[U(c)]
         transform_vertices(vertex, first_vertex, vertex_count, camera, vertices)
-        if nearest[c] < NEAR:
+        if nearest[U(c)] < NEAR:
             count = assemble_clipped(
                 corner, first, count, ident, ident_step, vertices, vertex_count, camera, triangles, idents
             )
@@ -177,7 +94,7 @@ def draw_mesh(meshes, row, scratch, share, camera, width, height, pitch, stride,
         drawn += 1
         if drawn == next_hiz:
             build_hiz(inverse_depth, pitch, height, stride, tiles)
-            has_hiz = True
+            has_hiz, untested = True, ready
             next_hiz = drawn + max(FIRST_HIZ, drawn // 8)
     return has_hiz
 

@@ -8,13 +8,13 @@ from jaxtyping import Float, Float32
 
 from navarena.core.errors import require_name
 from navarena.core.geometry import focal_length
-from navarena.core.pointers import AddressTable
+from navarena.core.pointers import AddressTable, address_of
 from navarena.core.threads import run_over_rows, thread_count
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering import memory_layout as at
 from navarena.simulation.rendering import shade, triangles
 from navarena.simulation.rendering.draw import render_views
-from navarena.simulation.rendering.extra_objects import NO_EXTRAS, pack_extras
+from navarena.simulation.rendering.extra_objects import NO_EXTRAS, PackedExtras, pack_extras
 from navarena.simulation.rendering.render_mesh import RenderMesh
 from navarena.simulation.rendering.simd_shade import BLOCK
 from navarena.simulation.rendering.views import OUTPUTS, ExtraObjects, Frames, Views, require_consistent
@@ -60,6 +60,7 @@ class VisibilityRenderer:
         self._meshes = tuple(meshes)
         self._threads = threads or thread_count()
         self._templates: tuple[RenderMesh, ...] = ()
+        self._packed: tuple[ExtraObjects, int, PackedExtras] | None = None
         self._table = AddressTable([mesh.record() for mesh in self._meshes])
         self._scratch: AddressTable | None = None
         self._scratch_size = (0, 0, 0)
@@ -73,17 +74,17 @@ class VisibilityRenderer:
         height, width = views.camera.height_px, max(views.camera.width_px, BLOCK)
         drawn_into = frames if width == views.camera.width_px else _widen(frames, len(views), width, height)
         cameras = pack_cameras(views)
-        packed = NO_EXTRAS if extras is None else pack_extras(extras, views, cameras, len(self._meshes))
+        packed = self._pack(extras or NO_EXTRAS, len(views))
         if extras is not None and extras.templates is not self._templates:
             self._templates = extras.templates
             self._table = AddressTable([mesh.record() for mesh in (*self._meshes, *extras.templates)])
         scratch = self._require_scratch(width, height)
         scenes = np.ascontiguousarray(views.scene_index, np.int32)
-        outputs = np.array([0 if a is None else a.ctypes.data for a in drawn_into.arrays()], np.int64)
+        outputs = np.array([0 if a is None else address_of(a) for a in drawn_into.arrays()], np.int64)
         drawn = views.drawn
         args = (
-            self._table.table, scratch.table, cameras, scenes, packed.offset(len(views)),
-            packed.mesh, packed.cameras, packed.words, outputs, width, height,
+            self._table.table, scratch.table, cameras, scenes, packed.offset,
+            packed.mesh, packed.cameras(views, cameras), packed.words, outputs, width, height,
             at.row_pitch(width), at.hiz_stride(width), SHADINGS[shading],
         )  # fmt: skip
         run_over_rows(render_views, drawn, self._threads, args)
@@ -91,6 +92,12 @@ class VisibilityRenderer:
             for target, source in zip(frames.arrays(), drawn_into.arrays()):
                 if target is not None and source is not None:
                     target[drawn] = source[drawn][:, :, : views.camera.width_px]
+
+    def _pack(self, extras: ExtraObjects, views: int) -> PackedExtras:
+        """`extras` for kernels; packed once as long as they and the number of views are the same."""
+        if self._packed is None or self._packed[0] is not extras or self._packed[1] != views:
+            self._packed = extras, views, pack_extras(extras, views, len(self._meshes))
+        return self._packed[2]
 
     def _require_scratch(self, width: int, height: int) -> AddressTable:
         """Working memory of every thread, large enough for the meshes and images of this call."""

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float32, Int32
+from jaxtyping import Float, Float32, Int32
 
 from navarena.core.errors import InputError
+from navarena.core.kernels import kernel
 from navarena.scenes.scene import Scene
 from navarena.simulation.rendering import memory_layout as at
 from navarena.simulation.rendering.render_mesh import RenderMesh, build_render_mesh
@@ -51,59 +52,58 @@ def make_template(vertices: np.ndarray, faces: np.ndarray) -> RenderMesh:
 
 @dataclass(frozen=True, eq=False)
 class PackedExtras:
-    """ExtraObjects as the kernels take them, sorted by view.
+    """ExtraObjects of N views as the kernels take them, sorted by view; what no camera changes.
 
     Attributes:
+        offset: (N + 1,) where the objects of each view begin.
         view: (E,) the view of each; mesh: (E,) row in the table of meshes.
-        cameras: (E, 16) the view's camera in the frame of the object, see memory_layout.
+        position: (E, 3) metres, world frame.
+        cosine, sine: (E,) of the yaws.
         words: (E, EXTRA_WORDS) surface, paint and detail, see memory_layout: no texture, full light.
     """
 
+    offset: Int32[np.ndarray, "n1"]
     view: Int32[np.ndarray, "e"]
     mesh: Int32[np.ndarray, "e"]
-    cameras: Float32[np.ndarray, "e 16"]
+    position: Float[np.ndarray, "e 3"]
+    cosine: Float[np.ndarray, "e"]
+    sine: Float[np.ndarray, "e"]
     words: Int32[np.ndarray, "e w"]
 
-    def offset(self, views: int) -> Int32[np.ndarray, "n1"]:
-        """(views + 1,) int32, where the objects of each view begin."""
-        return np.searchsorted(self.view, np.arange(views + 1)).astype(np.int32)
+    def cameras(self, views: Views, cameras: Float32[np.ndarray, "n 16"]) -> Float32[np.ndarray, "e 16"]:
+        """(E, 16) the camera of each object's view, a row of (N, 16), in the frame of the object."""
+        moved = np.zeros((len(self.view), at.CAMERA_FLOATS), np.float32)
+        if len(moved):
+            eyes = np.ascontiguousarray(views.position, np.float64)
+            move_cameras(cameras, eyes, self.view, self.position, self.cosine, self.sine, moved)
+        return moved
 
 
-NO_EXTRAS = PackedExtras(
+NO_EXTRAS = ExtraObjects(
+    (),
+    np.zeros(0, np.int64),
+    np.zeros(0, np.int64),
+    np.zeros((0, 3)),
+    np.zeros(0),
+    np.zeros((0, 3), np.uint8),
     np.zeros(0, np.int32),
     np.zeros(0, np.int32),
-    np.zeros((0, at.CAMERA_FLOATS), np.float32),
-    np.zeros((0, at.EXTRA_WORDS), np.int32),
 )
 
 
-def pack_extras(
-    extras: ExtraObjects, views: Views, cameras: Float32[np.ndarray, "n 16"], first_template: int
-) -> PackedExtras:
-    """Sort by view and move each view's camera, a row of (N, 16) float32, into the frames of its objects.
+def pack_extras(extras: ExtraObjects, views: int, first_template: int) -> PackedExtras:
+    """Sort by view; the templates are the rows of the table of meshes from `first_template` on.
 
     Raises InputError for a view or template that does not exist.
     """
     for name, index, size in (
-        ("view_index", extras.view_index, len(views)),
+        ("view_index", extras.view_index, views),
         ("template_index", extras.template_index, len(extras.templates)),
     ):
         if len(index) and not (index.min() >= 0 and index.max() < size):
             raise InputError(f"expected extras.{name} below {size}, got {index.min()} to {index.max()}")
     order = np.argsort(extras.view_index, kind="stable")
-    view = extras.view_index[order]
     yaw, position = np.asarray(extras.yaw, float)[order], np.asarray(extras.position, float)[order]
-    c, s = np.cos(yaw), np.sin(yaw)
-
-    def turn_back(world: np.ndarray) -> np.ndarray:
-        """World directions (E, 3) in the frames of the objects."""
-        x, y, z = world.T
-        return np.stack([c * x - s * z, y, s * x + c * z], 1)
-
-    moved = cameras[view].copy()
-    moved[:, 0:3] = turn_back(np.asarray(views.position, float)[view] - position)
-    for first in (3, 6, 9):
-        moved[:, first : first + 3] = turn_back(cameras[view, first : first + 3].astype(float))
     word = pack_words(extras.color[order]).astype(np.int32)
     words = np.zeros((len(order), at.EXTRA_WORDS), np.int32)
     surface, paint, detail = (
@@ -114,9 +114,30 @@ def pack_extras(
     surface[:, at.SEMANTIC] = detail[:, at.DETAIL_SEMANTIC] = extras.semantic[order]
     light_is_one = np.float32(1).view(np.int32)
     detail[:, at.DETAIL_TINT + 3 : at.DETAIL_TINT + 12 : 4] = light_is_one
+    view = extras.view_index[order].astype(np.int32)
     return PackedExtras(
-        view.astype(np.int32),
+        np.searchsorted(view, np.arange(views + 1)).astype(np.int32),
+        view,
         (extras.template_index[order] + first_template).astype(np.int32),
-        np.ascontiguousarray(moved),
+        np.ascontiguousarray(position),
+        np.cos(yaw),
+        np.sin(yaw),
         words,
     )
+
+
+@kernel
+def move_cameras(cameras, eyes, view, position, cosine, sine, moved):  # type: ignore[no-untyped-def]
+    """Write each object's view's camera, a row of (N, 16) float32, in its own frame into `moved` (E, 16).
+
+    eyes: (N, 3) float64 metres, where the cameras are; the others as in PackedExtras.
+    """
+    for i in range(view.shape[0]):
+        v, c, s = view[i], cosine[i], sine[i]
+        for k in range(cameras.shape[1]):
+            moved[i, k] = cameras[v, k]
+        x, y, z = eyes[v, 0] - position[i, 0], eyes[v, 1] - position[i, 1], eyes[v, 2] - position[i, 2]
+        moved[i, 0], moved[i, 1], moved[i, 2] = c * x - s * z, y, s * x + c * z
+        for k in (3, 6, 9):
+            x, z = np.float64(cameras[v, k]), np.float64(cameras[v, k + 2])
+            moved[i, k], moved[i, k + 2] = c * x - s * z, s * x + c * z

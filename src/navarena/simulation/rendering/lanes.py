@@ -73,19 +73,19 @@ class Lanes:
         """One scalar from memory in all lanes."""
         return self.splat(self.builder.load(self.at(address, scalar_type, offset), align=4))
 
-    def gather(self, address: Value, indices: Value) -> Value:
-        """int32 words `indices` (non-negative) of the array at an int64 address."""
-        builder, pointer = self.builder, I32.as_pointer()
-        base = builder.inttoptr(address, pointer)
-        wide = builder.sext(indices, ir.VectorType(I64, self.count))  # maps to 32-bit gathers
-        places = builder.gep(base, [wide], source_etype=I32)
-        places.type = ir.VectorType(pointer, self.count)  # llvmlite does not model vector GEPs
-        everywhere = ir.Constant(ir.VectorType(ir.IntType(1), self.count), [1] * self.count)
-        return self.call(
-            f"llvm.masked.gather.v{self.count}i32.v{self.count}p0",
-            self.ints,
-            [places, ir.Constant(I32, 4), everywhere, self.iconst(0)],
-        )
+    def collect(self, address: Value, indices: Value) -> Value:
+        """int32 words of the array at an int64 address, at the int32 indices that start at a pointer.
+
+        One load for each lane: that takes less time than a gather of the processor, whose indices would
+        have to be in a register.
+        """
+        builder = self.builder
+        words = ir.Constant(self.ints, ir.Undefined)
+        for lane in range(self.count):
+            index = builder.sext(builder.load(builder.gep(indices, [ir.Constant(I32, lane)]), align=4), I64)
+            word = builder.load(self.at(address, I32, index), align=4)
+            words = builder.insert_element(words, word, ir.Constant(I32, lane))
+        return words
 
     def prefetch(self, addresses: Value) -> None:
         """Ask for the cache line at each lane's int64 address; any address is allowed."""

@@ -18,7 +18,7 @@ from navarena.simulation.rendering.texel_store import TexelStore, pack_textures
 
 _SOURCE = Path(__file__).with_name("texel_store.py")
 _COLUMNS = ("offset", "log_stored", "size", "mean")
-TILE_SIDES = (128, 256)
+TILE_SIDES = (128, 256, 512)
 """Pixels of the shared tiles, all square; other textures need not be compared with them."""
 
 

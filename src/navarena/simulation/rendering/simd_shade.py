@@ -124,12 +124,11 @@ class _Look:
         index = texel_index(lanes, found["u"], found["v"], level, found["offset"], shape)
         return [lanes.builder.select(hit, found["color"], black), *tints, index]
 
-    def finish(self, lanes: Lanes, prepared: list[Value], texels: Value) -> Value:
+    def finish(self, lanes: Lanes, prepared: list[Value], texel: Value | None = None) -> Value:
         """Colour words; black where nothing is seen."""
         if not self.color_planes:
             return prepared[0]
         color, *tints = prepared[:3]
-        texel = lanes.gather(texels, prepared[3]) if self.textured else None
         return modulate(lanes, color, texel, tints)
 
 
@@ -250,7 +249,7 @@ def _make_shade_row(color_planes: int, textured: bool) -> Callable[..., Any]:
                             for k, value in enumerate(prepared):
                                 lanes.store(value, lanes.at(row_table, I32, later(k, x)))
                         else:
-                            store_rgb(lanes, look.finish(lanes, prepared, texels), outputs[0], x)
+                            store_rgb(lanes, look.finish(lanes, prepared), outputs[0], x)
                     for k, name in ((2, "instance"), (3, "semantic")):
                         with builder.if_then(wanted[k]):
                             value = builder.select(hit, found[name], lanes.iconst(0))
@@ -259,8 +258,9 @@ def _make_shade_row(color_planes: int, textured: bool) -> Callable[..., Any]:
                 with builder.if_then(wanted[0]), cgutils.for_range(builder, blocks) as loop:
                     x = column_of(loop.index)
                     places = [lanes.at(row_table, I32, later(k, x)) for k in range(PREPARED_WORDS)]
-                    prepared = [lanes.load(place, lanes.ints) for place in places]
-                    store_rgb(lanes, look.finish(lanes, prepared, texels), outputs[0], x)
+                    prepared = [lanes.load(place, lanes.ints) for place in places[:-1]]
+                    texel = lanes.collect(texels, places[-1])
+                    store_rgb(lanes, look.finish(lanes, prepared, texel), outputs[0], x)
             return context.get_dummy_value()
 
         return signature, codegen

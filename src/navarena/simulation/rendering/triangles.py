@@ -10,6 +10,7 @@ MAX_VERTICES or MAX_TRIANGLES apart), from one base pointer, so that LLVM vector
 import numpy as np
 
 from navarena.core.kernels import kernel
+from navarena.core.kernels import unsigned as U
 from navarena.simulation.rendering.memory_layout import MAX_TRIANGLES, MAX_VERTICES, NEAR
 
 ZERO, ONE = np.float32(0), np.float32(1)
@@ -43,17 +44,17 @@ def transform_vertices(vertex, first, count, camera, table):
     fx, fy, fz = camera[9], camera[10], camera[11]
     focal, cx, cy = camera[12], camera[13], camera[14]
     for k in range(count):
-        x = vertex[first + k] - ox
-        y = vertex[total + first + k] - oy
-        z = vertex[2 * total + first + k] - oz
+        x = vertex[U(first + k)] - ox
+        y = vertex[U(total + first + k)] - oy
+        z = vertex[U(2 * total + first + k)] - oz
         right, down, forward = rx * x + ry * y + rz * z, dx * x + dy * y + dz * z, fx * x + fy * y + fz * z
         inverse = ONE / max(forward, NEAR)  # vertices nearer than that are clipped away
-        table[VIEW_X + k] = right
-        table[VIEW_Y + k] = down
-        table[VIEW_Z + k] = forward
-        table[SCREEN_X + k] = cx + focal * right * inverse
-        table[SCREEN_Y + k] = cy + focal * down * inverse
-        table[INVERSE_Z + k] = inverse
+        table[U(VIEW_X + k)] = right
+        table[U(VIEW_Y + k)] = down
+        table[U(VIEW_Z + k)] = forward
+        table[U(SCREEN_X + k)] = cx + focal * right * inverse
+        table[U(SCREEN_Y + k)] = cy + focal * down * inverse
+        table[U(INVERSE_Z + k)] = inverse
 
 
 @kernel(fastmath=True)
@@ -73,16 +74,16 @@ def _cut_edge(table, p, q, k, camera):
 @kernel(fastmath=True)
 def _emit(vertices, triangles, idents, n, i0, i1, i2, ident):
     """Triangle n = the three vertices given."""
-    triangles[X0 + n] = vertices[SCREEN_X + i0]
-    triangles[Y0 + n] = vertices[SCREEN_Y + i0]
-    triangles[Z0 + n] = vertices[INVERSE_Z + i0]
-    triangles[X1 + n] = vertices[SCREEN_X + i1]
-    triangles[Y1 + n] = vertices[SCREEN_Y + i1]
-    triangles[Z1 + n] = vertices[INVERSE_Z + i1]
-    triangles[X2 + n] = vertices[SCREEN_X + i2]
-    triangles[Y2 + n] = vertices[SCREEN_Y + i2]
-    triangles[Z2 + n] = vertices[INVERSE_Z + i2]
-    idents[n] = ident
+    triangles[U(X0 + n)] = vertices[U(SCREEN_X + i0)]
+    triangles[U(Y0 + n)] = vertices[U(SCREEN_Y + i0)]
+    triangles[U(Z0 + n)] = vertices[U(INVERSE_Z + i0)]
+    triangles[U(X1 + n)] = vertices[U(SCREEN_X + i1)]
+    triangles[U(Y1 + n)] = vertices[U(SCREEN_Y + i1)]
+    triangles[U(Z1 + n)] = vertices[U(INVERSE_Z + i1)]
+    triangles[U(X2 + n)] = vertices[U(SCREEN_X + i2)]
+    triangles[U(Y2 + n)] = vertices[U(SCREEN_Y + i2)]
+    triangles[U(Z2 + n)] = vertices[U(INVERSE_Z + i2)]
+    idents[U(n)] = ident
 
 
 @kernel(fastmath=True)
@@ -90,7 +91,11 @@ def assemble_triangles(corner, first, count, ident, ident_step, vertices, triang
     """Gather the corners of `count` triangles from `first`; triangle t gets ident + t ident_step."""
     for k in range(count):
         t = first + k
-        i0, i1, i2 = np.int64(corner[3 * t]), np.int64(corner[3 * t + 1]), np.int64(corner[3 * t + 2])
+        i0, i1, i2 = (
+            np.int64(corner[U(3 * t)]),
+            np.int64(corner[U(3 * t + 1)]),
+            np.int64(corner[U(3 * t + 2)]),
+        )
         _emit(vertices, triangles, idents, k, i0, i1, i2, np.int32(ident + t * ident_step))
     return count
 
@@ -105,9 +110,13 @@ def assemble_clipped(
     """
     n = 0
     for t in range(first, first + count):
-        i0, i1, i2 = np.int64(corner[3 * t]), np.int64(corner[3 * t + 1]), np.int64(corner[3 * t + 2])
-        in0, in1 = vertices[VIEW_Z + i0] >= NEAR, vertices[VIEW_Z + i1] >= NEAR
-        inside = np.int64(in0) + np.int64(in1) + np.int64(vertices[VIEW_Z + i2] >= NEAR)
+        i0, i1, i2 = (
+            np.int64(corner[U(3 * t)]),
+            np.int64(corner[U(3 * t + 1)]),
+            np.int64(corner[U(3 * t + 2)]),
+        )
+        in0, in1 = vertices[U(VIEW_Z + i0)] >= NEAR, vertices[U(VIEW_Z + i1)] >= NEAR
+        inside = np.int64(in0) + np.int64(in1) + np.int64(vertices[U(VIEW_Z + i2)] >= NEAR)
         own = np.int32(ident + t * ident_step)
         if inside == 3:
             _emit(vertices, triangles, idents, n, i0, i1, i2, own)

@@ -35,7 +35,7 @@ class Views:
     @property
     def drawn(self) -> Int[np.ndarray, "d"]:
         """(D,) indices of the views that look at a scene, in their order."""
-        return np.flatnonzero(np.asarray(self.scene_index) >= 0)
+        return (np.asarray(self.scene_index) >= 0).nonzero()[0]
 
 
 @dataclass(frozen=True, eq=False)

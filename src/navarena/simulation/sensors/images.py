@@ -2,7 +2,8 @@
 
 # mypy: disable-error-code="no-untyped-def"
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from navarena.core.errors import InputError
 from navarena.core.kernels import kernel
 from navarena.simulation.body import Camera
 from navarena.simulation.sensors.sensor import ImageSensor, ObservationSpec
+
+DepthType = Literal["float32", "float16", "uint8"]
+"""Of depth observations."""
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 
@@ -19,6 +23,14 @@ def clip_and_scale(metres, min_range, scale, limit, out):
     """Write (metres - min_range) * scale, clipped to [0, limit]; flat float32 arrays and numbers."""
     for i in range(metres.size):
         out[i] = min(max((metres[i] - min_range) * scale, np.float32(0)), limit)
+
+
+@kernel(fastmath=True)
+def clip_to_bytes(metres, min_range, scale, out):
+    """Write (metres - min_range) * scale into uint8, rounded and clipped; flat arrays, float32 numbers."""
+    for i in range(metres.size):
+        value = min(max((metres[i] - min_range) * scale, np.float32(0)), np.float32(255))
+        out[i] = np.uint8(np.int32(value + np.float32(0.5)))
 
 
 class Rgb(ImageSensor):
@@ -44,11 +56,13 @@ class Depth(ImageSensor):
     Args:
         min_range, max_range: metres.
         normalize: whether (d - min_range) / (max_range - min_range) is returned instead of metres.
+        dtype: of the array; uint8 holds that ratio times 255, rounded, whatever `normalize` says.
     """
 
     min_range: float = 0.0
     max_range: float = 10.0
     normalize: bool = True
+    dtype: DepthType = "float32"
 
     name = "depth"
     channel = "depth"
@@ -62,12 +76,23 @@ class Depth(ImageSensor):
 
     def spec(self, camera: Camera) -> ObservationSpec:
         shape = (camera.height_px, camera.width_px, 1)
+        if self.dtype == "uint8":
+            return ObservationSpec(shape, np.uint8, 0, 255)
         if self.normalize:
-            return ObservationSpec(shape, np.float32, 0.0, 1.0)
-        return ObservationSpec(shape, np.float32, self.min_range, self.max_range, "metres")
+            return ObservationSpec(shape, np.dtype(self.dtype), 0.0, 1.0)
+        return ObservationSpec(shape, np.dtype(self.dtype), self.min_range, self.max_range, "metres")
 
     def develop(self, image: np.ndarray, out: np.ndarray) -> None:
         flat_out, flat = out.reshape(-1), image.reshape(-1)
+        if self.dtype == "uint8":
+            scale = 255 / (self.max_range - self.min_range)
+            clip_to_bytes(flat, np.float32(self.min_range), np.float32(scale), flat_out)
+            return
+        if self.dtype == "float16":
+            exact = np.zeros(out.shape, np.float32)
+            replace(self, dtype="float32").develop(image, exact)
+            out[:] = exact
+            return
         if self.normalize:
             scale = 1 / (self.max_range - self.min_range)
             clip_and_scale(flat, np.float32(self.min_range), np.float32(scale), np.float32(1), flat_out)

@@ -1,11 +1,12 @@
 """Images brought to another size, as networks want them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from PIL import Image
 
 from navarena.simulation.body import Camera
+from navarena.simulation.sensors.images import Depth, DepthType
 from navarena.simulation.sensors.sensor import ImageSensor, ObservationSpec
 
 FARTHEST = 10.0
@@ -48,17 +49,25 @@ class ResizedDepth(ImageSensor):
 
     Args:
         width_px, height_px: of the observation.
+        dtype: of the array, as of Depth.
     """
 
     width_px: int
     height_px: int
+    dtype: DepthType = "float32"
 
     name = "depth"
     channel = "depth"
 
     def spec(self, camera: Camera) -> ObservationSpec:
-        return ObservationSpec((self.height_px, self.width_px, 1), np.float32, 0.0, FARTHEST, "metres")
+        size = replace(camera, width_px=self.width_px, height_px=self.height_px)
+        return self._unsized.spec(size)
 
     def develop(self, image: np.ndarray, out: np.ndarray) -> None:
         for one, small in zip(image, out):
-            np.clip(resize(one, self.width_px, self.height_px)[..., None], 0.0, FARTHEST, out=small)
+            self._unsized.develop(resize(one, self.width_px, self.height_px), small)
+
+    @property
+    def _unsized(self) -> Depth:
+        """The sensor that takes the resized image as it is."""
+        return Depth(0.0, FARTHEST, normalize=False, dtype=self.dtype)

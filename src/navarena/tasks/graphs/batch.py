@@ -159,8 +159,11 @@ class GraphBatch:
         arrived[self._lead(np.flatnonzero(chosen & led))] = True
         return StepResult(reward, terminated, truncated, arrived=arrived)
 
-    def trajectory(self, slot: int) -> Trajectory:
-        """What has happened in `slot` since its episode began: a copy, complete once it has ended."""
+    def trajectory(self, slot: int, with_path: bool = True) -> Trajectory:
+        """What has happened in `slot` since its episode began: a copy, complete once it has ended.
+
+        with_path: as of NavigationBatch; on graphs the path is always there.
+        """
         return make_trajectory(self.atlas, self.state, slot, self.episode(slot), self.task)
 
     def save_state(self) -> bytes:

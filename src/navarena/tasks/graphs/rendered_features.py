@@ -46,7 +46,8 @@ class RenderedFeatures:
         corruptions: of the images, each as "name:severity", one after the other. What they draw is named by
             scan, viewpoint and view, as elsewhere by scene, episode and step: a view always looks the same.
 
-    Raises what find_corruptions raises, and InputError for corruptions of anything but colours and cameras.
+    Raises UnknownNameError for unknown corruptions, and InputError for those of anything but colours and
+    cameras.
     """
 
     def __init__(

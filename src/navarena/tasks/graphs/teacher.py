@@ -82,9 +82,15 @@ class GraphTeacher:
     Args:
         batch: whose bodies are asked for.
         follows_path: whether it leads along the described path instead of a shortest one.
+
+    Attributes:
+        stuck: (N,) bool, never set: on graphs no label takes a search.
     """
 
+    stuck: Bool[np.ndarray, "n"]
+
     def __init__(self, batch: GraphBatch, follows_path: bool = False) -> None:
+        self.stuck = np.zeros(batch.slots, bool)
         self._batch, self._follows_path = batch, follows_path
 
     def label(self, active: Bool[np.ndarray, "n"] | None = None) -> Int64[np.ndarray, "n"]:

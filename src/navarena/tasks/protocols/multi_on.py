@@ -267,20 +267,22 @@ class MultiOn(Task[MultiOnState]):
     ) -> StepResult:
         """Reward progress and goals, go on to the next goal, end when all are found or FOUND was wrong."""
         progress = state.measure_moved(simulator)
-        near = active & self.has_arrived(simulator, state, np.arange(len(active)))
         called = active & (actions == self.actions.index("found"))
-        found = near if self.options.oracle_found else called & near
-        wrong = np.zeros_like(called) if self.options.oracle_found else called & ~near
-        state.wrong_found += wrong
         if self.options.late_goal:
             self._update_classes(state, active)
-        done = self._count_goals(simulator, state, found)
-        if not self.options.late_goal:
-            self._update_classes(state, found)
-        terminated = done | (wrong & (state.wrong_found > self.options.found_budget))
-        state.stopped |= terminated
-        reward = np.where(active, progress + SLACK_REWARD, 0.0) + GOAL_REWARD * found
-        reward -= self.options.wrong_found_penalty * wrong
+        found = wrong = terminated = np.zeros_like(called)
+        reward = np.where(active, progress + SLACK_REWARD, 0.0)
+        if self.options.oracle_found or called.any():
+            near = active & self.has_arrived(simulator, state, np.arange(len(active)))
+            found = near if self.options.oracle_found else called & near
+            wrong = wrong if self.options.oracle_found else called & ~near
+            state.wrong_found += wrong
+            done = self._count_goals(simulator, state, found)
+            if not self.options.late_goal:
+                self._update_classes(state, found)
+            terminated = done | (wrong & (state.wrong_found > self.options.found_budget))
+            state.stopped |= terminated
+            reward = reward + GOAL_REWARD * found - self.options.wrong_found_penalty * wrong
         truncated = active & ~terminated & (state.steps >= self.max_steps)
         return StepResult(reward, terminated, truncated, found & ~terminated & ~truncated)
 

@@ -3,9 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Float, Int64
 from typing_extensions import TypeVar
 
 from navarena.core.errors import InputError, require_name
@@ -17,8 +18,8 @@ from navarena.episodes.view_points import ViewPointSettings, find_view_points
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World
+from navarena.tasks.protocols.goal_task import GoalTask
 from navarena.tasks.sensors.class_goal import ClassGoalState
-from navarena.tasks.task import Actions, StepResult, Task
 
 
 class ObjectGoalState(ClassGoalState):
@@ -37,21 +38,15 @@ ObjectState = TypeVar("ObjectState", bound=ObjectGoalState, default=Any)
 """What a protocol remembers whose goals are objects of the scene."""
 
 
-class ObjectGoalTask(Task[ObjectState]):
+class ObjectGoalTask(GoalTask[ObjectState]):
     """Go to an object of a category. A protocol says body, actions, sensors, limits and success.
 
     Attributes:
         categories: by category id.
-        success_reward: for a STOP that succeeds.
-        slack_reward: each step.
-        shaping_weight: reward for each metre of progress.
         takes_filed_start: whether SPL divides by the distance of the episode file, not the measured one.
     """
 
     categories: ClassVar[tuple[str, ...]]
-    success_reward: float
-    slack_reward: float
-    shaping_weight: float = 1.0
     takes_filed_start: bool = False
 
     def goal_ids(self, state: ObjectState, slot: int) -> list[frozenset[int]]:
@@ -62,12 +57,6 @@ class ObjectGoalTask(Task[ObjectState]):
     @abstractmethod
     def view_points(self) -> ViewPointSettings:
         """How the places are found that episodes without a list of objects lead to."""
-
-    @abstractmethod
-    def succeed(
-        self, simulator: Simulator, state: ObjectState, stopped: Bool[np.ndarray, "n"]
-    ) -> Bool[np.ndarray, "n"]:
-        """(N,) bool: which of the bodies that have just `stopped` (N,) did so rightly; noted in `state`."""
 
     def begin(
         self,
@@ -109,26 +98,6 @@ class ObjectGoalTask(Task[ObjectState]):
             )
         return places
 
-    def judge(
-        self,
-        simulator: Simulator,
-        state: ObjectState,
-        actions: Actions,
-        active: Bool[np.ndarray, "n"],
-    ) -> StepResult:
-        """Reward progress, end at STOP, truncate at the step limit."""
-        progress = self.shaping_weight * state.measure_moved(simulator)
-        stopped = active & self.is_stop(actions)
-        state.stopped |= stopped
-        succeeded = self.succeed(simulator, state, stopped)
-        reward = np.where(active, progress + self.slack_reward, 0.0) + self.success_reward * succeeded
-        truncated = active & ~stopped & self.is_over(state)
-        return StepResult(reward, stopped, truncated)
-
-    def is_over(self, state: ObjectState) -> Bool[np.ndarray, "n"]:
-        """(N,) bool: whose limits are reached."""
-        return np.asarray(state.steps >= self.max_steps)
-
 
 def require_world(simulator: Simulator, slot: int) -> World:
     """Where the body `slot` stands; raises InputError before the first placement."""
@@ -148,8 +117,25 @@ def find_objects(world: World, goal: ObjectGoal, categories: Sequence[str]) -> t
         listed = {one.object_id for one in goal.instances}
         found = tuple(one for one in world.scene.objects if str(one.object_id) in listed)
     else:
-        found = tuple(one for one in world.scene.objects if word_for(one, categories) == goal.category)
+        found = _sort_objects(world, tuple(categories)).get(goal.category, ())
     return found or None
+
+
+_SORTED: WeakKeyDictionary[World, dict[tuple[str, ...], dict[str, tuple[SceneObject, ...]]]] = (
+    WeakKeyDictionary()
+)
+
+
+def _sort_objects(world: World, categories: tuple[str, ...]) -> dict[str, tuple[SceneObject, ...]]:
+    """Category -> its objects in the scene, sorted once for each world."""
+    kept = _SORTED.setdefault(world, {})
+    if categories not in kept:
+        named: dict[str, list[SceneObject]] = {}
+        for one in world.scene.objects:
+            named.setdefault(word_for(one, categories) or "", []).append(one)
+        named.pop("", None)
+        kept[categories] = {name: tuple(found) for name, found in named.items()}
+    return kept[categories]
 
 
 def view_point_positions(instances: Sequence[ObjectInstance]) -> Float[np.ndarray, "g 3"]:

@@ -27,6 +27,7 @@ from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.simulation.world import World
 from navarena.tasks.options import RunOptions, apply_options, require_positive
+from navarena.tasks.protocols.goal_task import GOAL_METRICS
 from navarena.tasks.protocols.object_goal_task import ObjectGoalState, ObjectGoalTask, require_world
 from navarena.tasks.protocols.success_zone import axis_distance
 from navarena.tasks.protocols.visibility import find_turns, see_objects
@@ -130,15 +131,7 @@ class ObjectNavRobothor(ObjectGoalTask[RobothorState]):
     """
 
     sensors: tuple[str, ...] = ("rgb", "depth", "objectgoal")
-    metrics: tuple[str, ...] = (
-        "success",
-        "spl",
-        "soft_spl",
-        "distance_to_goal",
-        "path_length",
-        "collisions",
-        "num_actions",
-    )
+    metrics: tuple[str, ...] = GOAL_METRICS
     categories = ROBOTHOR_CATEGORIES
     default_dataset = APARTMENTS
     options_type = RobothorOptions

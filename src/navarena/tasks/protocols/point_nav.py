@@ -6,7 +6,7 @@ from navarena.simulation.body_catalog import LOCOBOT
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.tasks.options import RunOptions, apply_options, require_positive
-from navarena.tasks.protocols.point_goal_task import PointGoalTask
+from navarena.tasks.protocols.goal_task import GOAL_METRICS, PointGoalTask
 
 
 @dataclass(frozen=True)
@@ -95,15 +95,7 @@ class PointNav(PointGoalTask):
     embodiment = LOCOBOT
     actions = ("stop", "move_forward", "turn_left", "turn_right")
     sensors: tuple[str, ...] = ("rgb", "depth", "pointgoal_with_gps_compass")
-    metrics = (
-        "success",
-        "spl",
-        "soft_spl",
-        "distance_to_goal",
-        "path_length",
-        "collisions",
-        "num_actions",
-    )
+    metrics = GOAL_METRICS
     default_dataset = "houses-v1"
     options_type = PointNavOptions
 

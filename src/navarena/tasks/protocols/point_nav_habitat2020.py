@@ -8,7 +8,7 @@ from navarena.simulation.body_catalog import LOCOBOT_POINTNAV
 from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.tasks.options import find_departures
-from navarena.tasks.protocols.point_goal_task import PointGoalTask
+from navarena.tasks.protocols.goal_task import GOAL_METRICS, PointGoalTask
 
 
 @dataclass(frozen=True)
@@ -103,15 +103,7 @@ class PointNavHabitat2020(PointGoalTask):
     embodiment = LOCOBOT_POINTNAV
     actions = ("stop", "move_forward", "turn_left", "turn_right")
     sensors = ("rgb", "depth", "pointgoal")
-    metrics = (
-        "success",
-        "spl",
-        "soft_spl",
-        "distance_to_goal",
-        "path_length",
-        "collisions",
-        "num_actions",
-    )
+    metrics = GOAL_METRICS
     max_steps = 500
     success_distance = 0.36
     default_dataset = "houses-v1"

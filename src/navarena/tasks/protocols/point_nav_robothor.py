@@ -15,7 +15,7 @@ from navarena.simulation.sensors.resized import ResizedDepth, ResizedRgb
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.options import RunOptions, apply_options
-from navarena.tasks.protocols.point_goal_task import PointGoalTask
+from navarena.tasks.protocols.goal_task import PointGoalTask
 from navarena.tasks.task import TaskState
 
 NETWORK_PX = 224

@@ -22,7 +22,7 @@ from navarena.simulation.sensors.images import Depth
 from navarena.simulation.sensors.sensor import Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.options import find_departures
-from navarena.tasks.protocols.point_goal_task import PointGoalTask
+from navarena.tasks.protocols.goal_task import PointGoalTask
 from navarena.tasks.sensors.instruction import InstructionState
 from navarena.tasks.task import OracleRules
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from jaxtyping import Int8, Int64, UInt8
+from jaxtyping import Float, Int8, Int64, UInt8
 
 from navarena.core.errors import InputError, require_name
 from navarena.mapping.egocentric import crop_turned
@@ -28,6 +28,9 @@ from navarena.tasks.task import TaskState
 LIFETIMES = ("episodic", "iterative", "known")
 """How long a map lasts: an episode; as long as a slot stays in one scene (a tour, a lifelong episode); or it
 is known from the start, made beforehand by looking around everywhere, and stays as it is."""
+
+STATES = np.array([FREE, 0, OCCUPIED], np.uint8)
+"""What is seen of a cell whose evidence is negative, none or positive."""
 
 OCCUPANCY = OccupancySettings(cell=0.1)
 SEMANTICS = SemanticMapSettings(size=30.0)
@@ -100,23 +103,40 @@ class OccupancyMapSensor(GoalSensor):
             camera, depths = simulator.observer.image("depth")
             poses = simulator.observer.world_from_camera(camera)
             maps.update(depths, camera, poses, simulator.positions[:, 1], placed)
-        for slot in np.flatnonzero(placed).tolist():
-            grid, scores = self._shown(maps, simulator, slot)
-            place = grid.coordinates_of(simulator.positions[slot : slot + 1]) - 0.5
-            turn = -grid.heading_of(simulator.yaws[slot : slot + 1])
-            size = (self.window, self.window)
-            seen = crop_turned(scores[None, :, :, None], place, turn, size)[0]
-            out[slot] = np.where(seen > 0, OCCUPIED, np.where(seen < 0, FREE, 0))
+        slots = np.flatnonzero(placed)
+        if self.lifetime == "known":
+            for slot in slots.tolist():
+                self._show_known(simulator, slot, out)
+        elif len(slots):
+            layers, side = maps.settings.layers, maps.settings.side
+            scores = maps.scores.reshape(-1, side, side, 1)
+            places = maps.coordinates_of(slots, simulator.positions[slots])
+            out[slots] = self._crop(
+                scores, places, maps.grid(0), simulator.yaws[slots], slots * layers + maps.layer[slots]
+            )
 
-    def _shown(
-        self, maps: OccupancyMaps, simulator: Simulator, slot: int
-    ) -> tuple[MapGrid, Int8[np.ndarray, "r c"]]:
-        """Where the cells of one slot's map lie, and (R, C) int8 their evidence."""
+    def _show_known(self, simulator: Simulator, slot: int, out: UInt8[np.ndarray, "n w w 1"]) -> None:
+        """Write the window of one slot into a map that was made beforehand."""
         world = simulator.slot_worlds.world(slot)
-        if self.lifetime == "known" and world is not None:
+        if world is not None:
+            position, yaw = simulator.positions[slot : slot + 1], simulator.yaws[slot : slot + 1]
             known = survey_occupancy(world, simulator.embodiment, self._settings(simulator))
-            return known.grid(0), known.scores[0, known.layer_at(0, simulator.positions[slot, 1])]
-        return maps.grid(slot), maps.scores[slot, maps.layer[slot]]
+            scores = known.scores[0, known.layer_at(0, position[0, 1])][None, :, :, None]
+            grid = known.grid(0)
+            out[slot] = self._crop(scores, grid.coordinates_of(position), grid, yaw, np.zeros(1, np.int64))[0]
+
+    def _crop(
+        self,
+        scores: Int8[np.ndarray, "m r c 1"],
+        places: Float[np.ndarray, "k 2"],
+        grid: MapGrid,
+        yaws: Float[np.ndarray, "k"],
+        rows: Int64[np.ndarray, "k"],
+    ) -> UInt8[np.ndarray, "k w w 1"]:
+        """(K, W, W, 1) windows of the maps `rows` (K,) of evidence around `places` (K, 2), row and column."""
+        turns, size = -np.asarray(grid.heading_of(yaws)), (self.window, self.window)
+        seen = crop_turned(scores, places - 0.5, turns, size, rows=rows)
+        return STATES[np.sign(seen) + 1]
 
     def _settings(self, simulator: Simulator) -> OccupancySettings:
         return replace(self.settings, obstacle_top=simulator.embodiment.height)
@@ -126,7 +146,7 @@ class OccupancyMapSensor(GoalSensor):
         settings = self._settings(simulator)
         if self.lifetime == "known":  # the slots' own maps stay empty
             settings = replace(settings, size=settings.cell, layers=1)
-        return _keep(memory, state, lambda slots: OccupancyMaps(slots, settings))
+        return _keep(memory, state, lambda slots: OccupancyMaps(slots, settings, simulator.threads))
 
 
 @dataclass(frozen=True)
@@ -156,10 +176,10 @@ class SemanticMapSensor(GoalSensor):
         return ObservationSpec((len(CLASSES) + 1, WINDOW, WINDOW), np.uint8, 0, 1)
 
     def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
-        _start_maps(self._kept(state), self.lifetime, simulator, slots)
+        _start_maps(self._kept(simulator, state), self.lifetime, simulator, slots)
 
     def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
-        kept = self._kept(state)
+        kept = self._kept(simulator, state)
         placed = np.array([scene is not None for scene in kept.scenes])
         if self.lifetime == "known":
             self._show_known(simulator, np.flatnonzero(placed).tolist(), out)
@@ -192,9 +212,9 @@ class SemanticMapSensor(GoalSensor):
                 known.storeys.layer[0] = known.storeys.nearest(0, float(simulator.positions[slot, 1]))
                 out[slot] = known.views(eyes[slot : slot + 1], simulator.yaws[slot : slot + 1])[0]
 
-    def _kept(self, state: TaskState) -> _Kept[SemanticMaps]:
+    def _kept(self, simulator: Simulator, state: TaskState) -> _Kept[SemanticMaps]:
         memory: WeakKeyDictionary[TaskState, _Kept[SemanticMaps]] = self.__dict__["_memory"]
         settings = self.settings
         if self.lifetime == "known":  # the slots' own maps stay empty
             settings = replace(settings, size=settings.column, layers=1)
-        return _keep(memory, state, lambda slots: SemanticMaps(slots, settings))
+        return _keep(memory, state, lambda slots: SemanticMaps(slots, settings, simulator.threads))

@@ -4,10 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from house_samples import sample_scene
-from navarena.scenes.houses.appearance.baked_light import plan_grid, sample_directions, smooth_diagonals
-from navarena.scenes.houses.appearance.baked_light_kernels import entry_distance, nearest_hit
-from navarena.scenes.houses.appearance.finishes import Look
-from navarena.scenes.houses.solids.mesh_builder import HouseObject, MeshBuilder
+from navarena.scenes.houses.appearance.baked_light import plan_grid, sample_directions
+from navarena.scenes.houses.appearance.baked_light_kernels import entry_distance, limit_slopes, nearest_hit
 
 
 @pytest.mark.parametrize(
@@ -51,22 +49,28 @@ def test_the_plan_grid_misses_no_box(seed):
         assert found == pytest.approx(min(nearest, 1300.0), abs=1e-6)
 
 
-def test_a_dark_corner_does_not_become_a_streak():
-    builder = MeshBuilder()
-    obj = builder.add_object(HouseObject("floor", 0, {}))
-    builder.add_panel(obj, Look("paint", "white"), 1, 0, 1, ([0, 10], [0, 10]))
-    mesh = builder.build([0])
-    light = np.ones(4, np.float32)
-    dark = mesh.triangles[0, 0]
-    light[dark] = 0.5
-    triangles, uv = smooth_diagonals(mesh, light)
-    assert (triangles == dark).any(1).sum() == 1
-    corners = mesh.vertices[triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    np.testing.assert_allclose(normals[:, 1], 100)
-    np.testing.assert_allclose(uv[..., 0], corners[..., 0] / 1600, atol=1e-6)
-    same, _ = smooth_diagonals(mesh, np.ones(4, np.float32))
-    np.testing.assert_array_equal(same, mesh.triangles)
+def test_uneven_light_is_made_even_by_hand():
+    lines, row = np.array([0.0, 100.0]), np.array([0.0])
+    seen = np.ones((2, 1), bool)
+    # least light above: 1, 0.9; greatest below: 0.1, 0; three quarters of the way up
+    limited = limit_slopes(np.array([[1.0], [0.0]]), seen, lines, row, 0.001)
+    np.testing.assert_allclose(limited[:, 0], [0.775, 0.675])
+    np.testing.assert_allclose(
+        limit_slopes(np.array([[0.5], [0.45]]), seen, lines, row, 0.001)[:, 0], [0.5, 0.45]
+    )
+    hidden = limit_slopes(np.array([[0.5], [0.0]]), np.array([[True], [False]]), lines, row, 0.001)
+    np.testing.assert_allclose(hidden[:, 0], [0.5, 0.45])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_light_is_nowhere_steeper_than_asked_for(seed):
+    generator = np.random.default_rng(seed)
+    first, second = np.cumsum(generator.uniform(50, 200, 9)), np.cumsum(generator.uniform(50, 200, 7))
+    light, seen = generator.uniform(0, 1, (9, 7)), generator.random((9, 7)) < 0.8
+    limited = limit_slopes(light, seen, first, second, 0.0002)
+    assert (np.abs(np.diff(limited, axis=0)) <= 0.0002 * np.diff(first)[:, None] + 1e-8).all()
+    assert (np.abs(np.diff(limited, axis=1)) <= 0.0002 * np.diff(second)[None] + 1e-8).all()
+    assert light[seen].min() - 1e-8 <= limited.min() and limited.max() <= light[seen].max() + 1e-8
 
 
 def test_light_is_brighter_by_the_window_and_full_on_panes():

@@ -170,6 +170,26 @@ def test_fields_do_not_depend_on_what_was_asked_before() -> None:
     assert np.array_equal(together.distance(np.zeros(30, np.int64), points), first)
 
 
+def test_slots_with_the_same_goals_share_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In any order of goals and questions, with any capacity: the distances of fields of their own."""
+    monkeypatch.setattr(goal_fields, "FIRST_CAPACITY", 8)
+    monkeypatch.setattr(goal_fields, "KEPT_FIELDS", 2)
+    meshes = [mesh_from_polygon(random_floor(k, False)) for k in range(2)]
+    generator = np.random.default_rng(0)
+    goals = [[mesh.random_point(generator, count) for count in (5, 7, 1)] for mesh in meshes]
+    shared = GoalFields(3)
+    for _ in range(120):
+        slot, row, which = (int(generator.integers(most)) for most in (3, 2, 3))
+        shared.set_goals(slot, meshes[row], goals[row][which])
+        point = meshes[row].random_point(generator, 1)
+        own = GoalFields(1)
+        own.set_goals(0, meshes[row], goals[row][which])
+        assert shared.distance([slot], point)[0] == own.distance([0], point)[0]
+        asked = [k for k in range(3) if shared._meshes[k] is meshes[row]]
+        shared.distance(asked, np.tile(point, (len(asked), 1)))
+    assert len(shared._shared) == 2
+
+
 def test_search_state_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     mesh = mesh_from_polygon(random_floor(1, False))
     start, goal = (mesh.random_point(np.random.default_rng(k), 40) for k in range(2))

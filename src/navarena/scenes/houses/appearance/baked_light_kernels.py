@@ -15,6 +15,15 @@ WINDOW_STRENGTH = 0.5
 AMBIENT = 0.78
 SKYWARD = 0.05
 OCCLUSION_STRENGTH = 0.65
+ROOM_OCCLUSION_STRENGTH, CONTACT_STRENGTH = 0.45, 0.6
+"""On floors, walls and ceilings, what is far darkens broadly and what is near throws a contact shadow."""
+
+BRIGHT = 0.75
+"""Where a floor, wall or ceiling is lit too unevenly, dark parts grow lighter more than light ones darker."""
+
+CONTACT_MM = 250.0
+"""Contact shadows are as wide."""
+
 DARKEST = 0.08
 STEPS = 256.0
 
@@ -59,9 +68,25 @@ def nearest_hit(boxes, starts, items, x0, z0, cell, own, ox, oy, oz, dx, dy, dz,
 
 
 @kernel
+def is_inside(boxes, starts, items, x0, z0, cell, p):
+    """Whether a point lies in a box."""
+    i, j = int((p[0] - x0) // cell), int((p[2] - z0) // cell)
+    if not (0 <= i < starts.shape[0] and 0 <= j < starts.shape[1] - 1):
+        return False
+    for slot in range(starts[i, j], starts[i, j + 1]):
+        box = boxes[items[slot]]
+        if box[0] < p[0] < box[3] and box[1] < p[1] < box[4] and box[2] < p[2] < box[5]:
+            return True
+    return False
+
+
+@kernel
 def occlusion(boxes, starts, items, x0, z0, cell, own, ceiling, p, n, directions, weights, reach):
-    """Share of the hemisphere about `n` that is blocked near `p`, nearer objects counting more; 0 to 1."""
-    blocked, total = 0.0, 0.0
+    """Shares of the hemisphere about `n` that are blocked, nearer objects counting more; 0 to 1.
+
+    The first within `reach` of `p`, the second within CONTACT_MM.
+    """
+    blocked, close, total = 0.0, 0.0, 0.0
     for d in range(len(directions)):
         dx, dy, dz = directions[d, 0], directions[d, 1], directions[d, 2]
         cosine = dx * n[0] + dy * n[1] + dz * n[2]
@@ -76,7 +101,8 @@ def occlusion(boxes, starts, items, x0, z0, cell, own, ceiling, p, n, directions
             limit = min(limit, max(0.0, (ceiling - p[1]) / dy))
         t = nearest_hit(boxes, starts, items, x0, z0, cell, own, p[0], p[1], p[2], dx, dy, dz, limit)
         blocked += weight * (1.0 - t / reach)
-    return blocked / total
+        close += weight * max(0.0, 1.0 - t / CONTACT_MM)
+    return blocked / total, close / total
 
 
 @kernel
@@ -113,6 +139,7 @@ def window_light(windows, room, p, n):
 @kernel
 def bake(
     light,
+    contact,
     first,
     last,
     points,
@@ -120,6 +147,7 @@ def bake(
     part,
     room,
     glows,
+    flat,
     boxes,
     starts,
     items,
@@ -129,10 +157,13 @@ def bake(
     directions,
     weights,
 ):
-    """Fill light[first:last], multiples of 1/256 in (0, 1].
+    """Fill light[first:last], multiples of 1/256 in (0, 1]; -1 on floors, walls and ceilings inside of boxes.
 
-    Per vertex: `light` (V,) float32 is written; `points` (V, 3) float64 millimetres, already lifted off
-    their surface; `normals` (V, 3); `part` and `room` (V,) int32 (room -1 is outside); `glows` (V,) bool.
+    On floors, walls and ceilings contact[first:last], 0 to 1, is what contact shadows leave of that light.
+
+    Per vertex: `light` and `contact` (V,) float32 are written; `points` (V, 3) float64 millimetres,
+    already lifted off their surface; `normals` (V, 3); `part` and `room` (V,) int32 (room -1 is outside);
+    `glows` (V,) bool; the first `flat` are those of floors, walls and ceilings.
     Shared: `boxes` (B, 6) lowest and highest corners; `starts` (nx, nz + 1) and `items`, the plan grid's
     lists of boxes; `frame` (5,) x0, z0, cell, ceiling, reach; `lamps` (L, 4) x, y, z, room; `windows`
     (W, 7) x, y, z, inward x, inward z, area, room; `directions` (D, 3) and their solid angles `weights`.
@@ -142,12 +173,15 @@ def bake(
             light[v] = 1.0
             continue
         p, n = points[v], normals[v]
+        if v < flat and room[v] >= 0 and is_inside(boxes, starts, items, frame[0], frame[1], frame[2], p):
+            light[v] = -1.0
+            continue
         value = AMBIENT + SKYWARD * n[1]
         if room[v] < 0:
             value = 0.86 + 0.1 * n[1] + 0.04 * n[0]
         else:
             value += lamp_light(lamps, room[v], p, n) + window_light(windows, room[v], p, n)
-            blocked = occlusion(
+            blocked, close = occlusion(
                 boxes,
                 starts,
                 items,
@@ -162,5 +196,45 @@ def bake(
                 weights,
                 frame[4],
             )
-            value *= 1.0 - OCCLUSION_STRENGTH * blocked
+            if v < flat:
+                value *= 1.0 - ROOM_OCCLUSION_STRENGTH * blocked
+                contact[v] = 1.0 - CONTACT_STRENGTH * close
+            else:
+                value *= 1.0 - OCCLUSION_STRENGTH * blocked
         light[v] = np.floor(min(1.0, max(DARKEST, value)) * STEPS + 0.5) / STEPS
+
+
+@kernel
+def limit_slopes(light, seen, first, second, slope):
+    """Light that changes by at most `slope` per millimetre.
+
+    It lies between the least such light above the given one and the greatest below, BRIGHT of the way up.
+
+    `light` (A, B) float64; points that are not `seen` have no say; `first` (A,), `second` (B,) millimetres.
+    """
+    upper, lower = np.where(seen, light, -1e9), np.where(seen, light, 1e9)
+    rows, columns = light.shape
+    changed = True
+    while changed:
+        changed = False
+        for turn in range(2):
+            step = 1 if turn == 0 else -1
+            for a in range(rows):
+                i = a if turn == 0 else rows - 1 - a
+                for b in range(columns):
+                    j = b if turn == 0 else columns - 1 - b
+                    for k in range(4):
+                        # behind in this sweep: (-1, -1), (-1, 0), (-1, 1) and (0, -1)
+                        x = i - step if k < 3 else i
+                        y = j - step if k == 3 else j + step * (k - 1)
+                        if not (0 <= x < rows and 0 <= y < columns):
+                            continue
+                        wide, deep = first[i] - first[x], second[j] - second[y]
+                        rise = slope * np.sqrt(wide * wide + deep * deep)
+                        if upper[x, y] - rise > upper[i, j] + 1e-9:
+                            upper[i, j] = upper[x, y] - rise
+                            changed = True
+                        if lower[x, y] + rise < lower[i, j] - 1e-9:
+                            lower[i, j] = lower[x, y] + rise
+                            changed = True
+    return BRIGHT * upper + (1.0 - BRIGHT) * lower

@@ -21,7 +21,7 @@ Grey = np.ndarray
 
 @cache
 def base_tile(name: str) -> UInt8[np.ndarray, "n n 3"]:
-    """The tile called `name`, (n, n, 3) sRGB bytes with n 128 or 256; read-only, drawn once."""
+    """The tile called `name`, (n, n, 3) sRGB bytes with n 128, 256 or 512; read-only, drawn once."""
     draw = GREY_TILES.get(name)
     if draw is not None:
         image = np.repeat(np.clip(draw(), 0, 255)[:, :, None], 3, axis=2).astype(np.uint8)

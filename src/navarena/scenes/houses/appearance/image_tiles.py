@@ -17,38 +17,12 @@ from navarena.scenes.houses.appearance.canvas import (
     hashed,
     layered_noise,
     paint,
-    ridge,
     sky,
     smooth_noise,
     textured,
 )
 from navarena.scenes.houses.appearance.paintings import PAINTINGS
-
-
-def _garden() -> Image:
-    """Sky, trees and a lawn."""
-    image = sky((170, 206, 240), (232, 240, 246), 80)
-    cloud = layered_noise(SIZE_PX, 4, 8, 4, 201)
-    paint(image, (cloud > 600) & (grid()[1] < 64), (246, 248, 250))
-    paint(image, ridge(84, 44, 203, 8), (122, 158, 108))
-    paint(image, ridge(96, 36, 205, 16), (94, 138, 84))
-    paint(image, grid()[1] > 100, (146, 178, 110))
-    return textured(image, 26, 207)
-
-
-def _street() -> Image:
-    """Sky and house fronts."""
-    image = sky((178, 208, 236), (236, 240, 242), 90)
-    x, y = grid()
-    house = x // 32
-    roof = 38 + hashed(house, house, 211) * 34 // LEVELS
-    fronts = np.array([(206, 176, 150), (188, 134, 112), (222, 212, 196), (166, 172, 178)])
-    wall = y > roof
-    image[wall] = fronts[house[wall]]
-    panes = wall & (x % 16 > 4) & (x % 16 < 12) & (y % 22 > 5) & (y % 22 < 17)
-    paint(image, panes & (y < 112), (120, 140, 160))
-    paint(image, y > 114, (176, 174, 170))
-    return textured(image, 12, 213)
+from navarena.scenes.houses.appearance.window_views import WINDOW_VIEWS
 
 
 def _border_distance() -> np.ndarray:
@@ -226,6 +200,7 @@ def _newsprint() -> Image:
 
 IMAGE_TILES: Mapping[str, Callable[[], Image]] = {
     **PAINTINGS,
+    **WINDOW_VIEWS,
     "basketball": _basketball,
     "globe": _globe,
     "water": _water,
@@ -242,6 +217,4 @@ IMAGE_TILES: Mapping[str, Callable[[], Image]] = {
     "books": _books,
     "clock": _clock,
     "fire": _fire,
-    "garden": _garden,
-    "street": _street,
 }

@@ -1,23 +1,29 @@
 """Placing single objects in one room: at walls, on the floor, on other objects."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from navarena.scenes.houses.furnishing.free_space import Placement, RoomSpace, against_wall, turned_rect
 from navarena.scenes.houses.furniture.catalog import FAMILIES, STAND_INS, described
 from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.plan.floor_plan import INWARD_TURNS, SIDES, Rect
 from navarena.scenes.houses.random_draws import Draws
+from navarena.scenes.houses.room_needs import ROOM_NEEDS, Need, missing_needs
 from navarena.scenes.houses.settings import USUAL_CLUTTER
 from navarena.scenes.houses.solids.models import QUARTERS, SLIGHT_TURNS, Model, Turn
 
 SLIDE_MM = 10
 TRIES = 5
 """Instances drawn of a family before giving up on it."""
+TIGHT_PERCENT = 60
+"""Of the floor that a family wants before or around it, which must do after half of TRIES."""
 FRESH_TRIES = 4
 """Instances drawn of a family until the description of one is new to the house."""
 FLOOR_TRIES = 20
 PUT_TRIES = 10
+FREE_MM = 300
+"""Floor left free around what usually stands at a wall."""
 FLOOR_MARGIN_MM = 60
 """Least floor left free around what stands in the middle of a room."""
 
@@ -39,6 +45,7 @@ class Arranger:
         sides: side at whose wall a placement stands, by index.
         without: categories that the house does without.
         known: descriptions of everything placed so far, in this room and those before it.
+        needs: what rooms need, by their kind.
         pick_model: gives the instances of a family where they are not drawn but chosen from a list.
     """
 
@@ -50,6 +57,7 @@ class Arranger:
     sides: dict[int, int] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
     known: set[Description] = field(default_factory=set)
+    needs: Mapping[str, Sequence[Need]] = field(default_factory=lambda: ROOM_NEEDS)
     pick_model: Callable[[str], Model] | None = None
 
     def resolve(self, family: str) -> str | None:
@@ -73,6 +81,11 @@ class Arranger:
     def has_any(self, families: Sequence[str]) -> bool:
         """Whether one of `families` stands in the room."""
         return any(placed.family in families for placed in self.placed)
+
+    def missing_needs(self) -> list[Need]:
+        """What the use of the room needs and it does not hold."""
+        found = {placed.category for placed in self.placed}
+        return missing_needs(self.needs.get(self.space.category, ()), found)
 
     def commit(
         self,
@@ -105,13 +118,13 @@ class Arranger:
         family, kind = resolved, FAMILIES[resolved]
         for attempt in range(TRIES):
             model = self.build(family)
+            clearance = kind.clearance if attempt < TRIES // 2 else kind.clearance * TIGHT_PERCENT // 100
             if kind.stands in ("wall", "corner"):
                 align = "end" if kind.stands == "corner" else align
-                index = self._at_wall(family, model, align, 0, kind.clearance)
+                index = self._at_wall(family, model, align, 0, clearance)
             elif kind.stands == "hung":
                 index = self._at_wall(family, model, align, kind.hung_at, 0)
             else:
-                clearance = kind.clearance if attempt < TRIES // 2 else kind.clearance * 6 // 10
                 index = self._on_floor(family, model, clearance)
             if index is not None:
                 return index
@@ -150,9 +163,13 @@ class Arranger:
         return self.draws.integer(first, last, SLIDE_MM)
 
     def _on_floor(self, family: str, model: Model, clearance: int = 0) -> int | None:
-        """Anywhere in the room, keeping `clearance` on all sides and away from other objects."""
+        """Anywhere in the room, keeping `clearance` on all sides.
+
+        Of some places, what needs floor around it takes the one farthest from other objects; what needs none
+        stands or lies beside something, or at a wall, rather than in the middle of the room.
+        """
         margin = max(FLOOR_MARGIN_MM, clearance)
-        best, widest = None, -1
+        best, most = None, -inf
         for _ in range(FLOOR_TRIES):
             turn = self.draws.choose(QUARTERS)
             own = turned_rect(model.rect, turn)
@@ -165,8 +182,9 @@ class Arranger:
             if not self.space.is_free(rect.grown(margin), 0, max(model.high, 100)):
                 continue
             nearest = min((_apart(rect, block.rect) for block in self.space.blocks), default=0)
-            if nearest > widest:
-                best, widest = ((x, 0, z), turn), nearest
+            merit = nearest if clearance else -min(nearest, _to_wall(rect, self.space.floor))
+            if merit > most:
+                best, most = ((x, 0, z), turn), merit
         return None if best is None else self.commit(family, model, best)
 
     def _lying_turn(self, attempt: int) -> Turn:
@@ -179,6 +197,11 @@ class Arranger:
         """Leave something on the floor; None when it finds no place or the house does without it."""
         resolved = self.resolve(family)
         return None if resolved is None else self._on_floor(resolved, self.build(resolved))
+
+    def stand_free(self, family: str) -> int | None:
+        """Stand something away from walls and from all else; None when there is no such place."""
+        resolved = self.resolve(family)
+        return None if resolved is None else self._on_floor(resolved, self.build(resolved), FREE_MM)
 
     def attempt(
         self, family: str, model: Model, pose: tuple[tuple[int, int, int], Turn], side: int | None
@@ -250,3 +273,8 @@ def _description(category: str, model: Model) -> Description:
 def _apart(a: Rect, b: Rect) -> int:
     """Manhattan gap between two rectangles."""
     return max(0, a.x0 - b.x1, b.x0 - a.x1) + max(0, a.z0 - b.z1, b.z0 - a.z1)
+
+
+def _to_wall(rect: Rect, floor: Rect) -> int:
+    """Least gap between a rectangle and the walls around it."""
+    return min(rect.x0 - floor.x0, floor.x1 - rect.x1, rect.z0 - floor.z0, floor.z1 - rect.z1)

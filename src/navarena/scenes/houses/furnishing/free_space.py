@@ -1,6 +1,8 @@
 """Free space of a room while it is being furnished."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from navarena.scenes.houses.plan.floor_plan import INWARD_TURNS, FloorPlan, Rect, band_at, without_all
 from navarena.scenes.houses.plan.openings import leaf_rect, subtract_intervals
@@ -15,6 +17,9 @@ BESIDE_MM = 30
 
 DOOR_ZONE_MM = 850
 """Floor kept free in front of a door."""
+
+NARROW_DOOR_ZONE_MM: Mapping[str, int] = {"toilet": 420}
+"""The same in kinds of rooms that are no deeper than a door zone and what stands there together."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Placement:
     room: int
     parent: int = -1
 
-    @property
+    @cached_property
     def rect(self) -> Rect:
         """Outline in the world, seen from above."""
         rect = turned_rect(self.model.rect, self.turn)
@@ -54,6 +59,32 @@ class Placement:
     def high(self) -> int:
         """Height of its highest point, millimetres."""
         return self.at[1] + self.model.high
+
+
+def join_rooms(rooms: Sequence[Sequence[Placement]]) -> list[Placement]:
+    """The placements of all rooms, one after the other, parents numbered on."""
+    joined: list[Placement] = []
+    for placements in rooms:
+        first = len(joined)
+        joined += [
+            replace(placed, parent=placed.parent + first if placed.parent >= 0 else -1)
+            for placed in placements
+        ]
+    return joined
+
+
+def choose_placements(placements: Sequence[Placement], kept: Sequence[int]) -> list[Placement]:
+    """Those with the numbers `kept`, in order, parents numbered anew; whose parent is kept, too."""
+    number = {old: new for new, old in enumerate(kept)}
+    return [
+        replace(placements[k], parent=number[placements[k].parent] if placements[k].parent >= 0 else -1)
+        for k in kept
+    ]
+
+
+def placements_of_room(placements: Sequence[Placement], room: int) -> list[Placement]:
+    """What stands in one room; parents are numbered within it."""
+    return choose_placements(placements, [k for k, one in enumerate(placements) if one.room == room])
 
 
 def turned_rect(rect: Rect, turn: Turn) -> Rect:
@@ -205,13 +236,15 @@ def make_spaces(plan: FloorPlan) -> list[RoomSpace]:
                 if line == space.floor.line(side):  # nothing stands at the walls of notches
                     space.windows.append((side, opening.start, opening.end, opening.low, opening.high))
                 continue
-            zone = band_at(side, line, opening.start - 60, opening.end + 60, 0, DOOR_ZONE_MM)
+            deep = NARROW_DOOR_ZONE_MM.get(space.category, DOOR_ZONE_MM)
+            zone = band_at(side, line, opening.start - 60, opening.end + 60, 0, deep)
             space.doors.append(zone)
             space.door_spans.append((side, opening.start - 80, opening.end + 80))
     for slanted in plan.slanted:
         for room in (slanted.room, slanted.other):
             if slanted.low == 0 and room is not None:
-                spaces[room].doors += door_zone(slanted, room, DOOR_ZONE_MM, 60)
+                deep = NARROW_DOOR_ZONE_MM.get(spaces[room].category, DOOR_ZONE_MM)
+                spaces[room].doors += door_zone(slanted, room, deep, 60)
     for opening in plan.openings:
         leaf = leaf_rect(rooms, opening)
         if leaf is not None:

@@ -1,14 +1,22 @@
 """Furnishing a whole house, room by room."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from navarena.core.errors import require_name
-from navarena.scenes.houses.appearance.finishes import STYLES, VIEWS, Look, Style
+from navarena.scenes.houses.appearance.finishes import STYLES, Look, Style
 from navarena.scenes.houses.furnishing.arranger import Arranger, Description
-from navarena.scenes.houses.furnishing.free_space import Placement, against_wall, make_spaces
-from navarena.scenes.houses.furnishing.group_placement import add_group, order_groups
+from navarena.scenes.houses.furnishing.free_space import (
+    Placement,
+    RoomSpace,
+    against_wall,
+    join_rooms,
+    make_spaces,
+    placements_of_room,
+)
+from navarena.scenes.houses.furnishing.group_placement import add_group, add_missing, order_groups
 from navarena.scenes.houses.furnishing.kitchen_run import place_kitchen_run
+from navarena.scenes.houses.furnishing.reachability import remove_blockers
 from navarena.scenes.houses.furnishing.room_groups import (
     FLOOR_CLUTTER,
     KITCHEN_RUN,
@@ -21,11 +29,12 @@ from navarena.scenes.houses.furniture.room_style import RoomStyle
 from navarena.scenes.houses.furniture.window_dressing import draw_curtain_look, make_blinds, make_curtains
 from navarena.scenes.houses.plan.floor_plan import FloorPlan, Rect
 from navarena.scenes.houses.random_draws import Draws
+from navarena.scenes.houses.room_needs import lacks_furniture
 from navarena.scenes.houses.settings import CLUTTER_LEVELS, CLUTTER_WEIGHTS, USUAL_CLUTTER, HouseSettings
 from navarena.scenes.houses.solids.models import STRAIGHT
-from navarena.scenes.houses.structure.rooms import RoomLooks
 
-WET_ROOMS = frozenset({"bathroom", "toilet", "kitchen", "laundry room"})
+ROOM_TRIES = 3
+"""Times that a room which lacks what its use needs is furnished."""
 FLOOR_PER_OBJECT_MM2 = 4_000_000
 """Floor for each small object that may be left lying on it."""
 BLINDS_PERCENT: Mapping[str, int] = {"office": 45, "kitchen": 35, "bathroom": 40, "bedroom": 20, "gym": 30}
@@ -56,32 +65,6 @@ def draw_style(draws: Draws) -> Style:
     return STYLES[draws.choose(tuple(STYLES))]
 
 
-def draw_looks(draws: Draws, plan: FloorPlan, style: Style) -> list[RoomLooks]:
-    """Floors, walls and ceilings; dry rooms share one or two floors, wet rooms have tiles."""
-    main, second = draws.choose(style.floors), draws.choose(style.floors)
-    wet_floor, wet_wall = draws.choose(style.wet_floors), draws.choose(style.wet_walls)
-    paint, view = draws.choose(style.walls), draws.choose(VIEWS)
-    door = draws.choose((Look("lacquer", "white"), draws.choose(style.woods)))
-    looks = []
-    for room in plan.rooms:
-        if room.category in WET_ROOMS:
-            floor = wet_floor
-            wall = (
-                wet_wall
-                if room.category in ("bathroom", "toilet")
-                else draws.choose((wet_wall, paint, paint))
-            )
-        else:
-            floor = second if room.category in ("bedroom", "office", "gym") else main
-            wall = paint if draws.chance(50) else draws.choose(style.walls)
-        looks.append(
-            RoomLooks(
-                floor, wall, Look("paint", "white"), Look("lacquer", "white"), door, Look(view, "white")
-            )
-        )
-    return looks
-
-
 def draw_clutter(draws: Draws, settings: HouseSettings) -> int:
     """The clutter of a house, percent."""
     if settings.clutter_percent is not None:
@@ -90,30 +73,40 @@ def draw_clutter(draws: Draws, settings: HouseSettings) -> int:
 
 
 def furnish(draws: Draws, plan: FloorPlan, habits: Habits) -> list[Placement]:
-    """All placements of a storey, parents before what they carry; `habits.known` grows.
+    """All placements of a storey, none of which blocks a path, parents before what they carry.
+
+    Rooms that then lack what their use needs are furnished again, ROOM_TRIES times in all.
+    `habits.known` grows.
 
     Raises UnknownNameError for a category to do without that is not in the catalogue.
     """
     for category in habits.without:
         require_name("category (HouseSettings.without)", category, CATEGORIES)
-    placements: list[Placement] = []
-    for space in make_spaces(plan):
-        stream = draws.branch("room", space.room)
-        arranger = Arranger(
-            space,
-            stream,
-            _draw_room_style(stream, habits.style, space.floor),
-            habits.clutter,
-            without=frozenset(habits.without),
-            known=habits.known,
-        )
-        _furnish_room(arranger, habits.present)
-        first = len(placements)
-        placements += [
-            replace(placed, parent=placed.parent + first if placed.parent >= 0 else -1)
-            for placed in arranger.placed
-        ]
-    return placements
+    standing: list[Placement] = []
+    lacking = list(range(len(plan.rooms)))
+    for attempt in range(ROOM_TRIES):
+        spaces = make_spaces(plan)
+        rooms = [placements_of_room(standing, room) for room in range(len(spaces))]
+        for room in lacking:
+            stream = draws.branch("room", room, *([attempt] if attempt else []))
+            rooms[room] = _furnish_room(stream, spaces[room], habits)
+        standing = remove_blockers(plan, join_rooms(rooms))
+        lacking = lacking_rooms(plan, standing)
+        if not lacking:
+            break
+    return standing
+
+
+def lacking_rooms(plan: FloorPlan, placements: Sequence[Placement]) -> list[int]:
+    """Rooms that lack furniture that their use needs."""
+    categories: list[set[str]] = [set() for _ in plan.rooms]
+    for placed in placements:
+        categories[placed.room].add(placed.category)
+    return [
+        number
+        for number, (room, found) in enumerate(zip(plan.rooms, categories, strict=True))
+        if lacks_furniture(room.category, found)
+    ]
 
 
 def _draw_room_style(draws: Draws, style: Style, floor: Rect) -> RoomStyle:
@@ -128,15 +121,22 @@ def _draw_room_style(draws: Draws, style: Style, floor: Rect) -> RoomStyle:
     )
 
 
-def _furnish_room(arranger: Arranger, present: Sequence[str]) -> None:
-    space = arranger.space
+def _furnish_room(draws: Draws, space: RoomSpace, habits: Habits) -> list[Placement]:
+    arranger = Arranger(
+        space,
+        draws,
+        _draw_room_style(draws, habits.style, space.floor),
+        habits.clutter,
+        without=frozenset(habits.without),
+        known=habits.known,
+    )
     groups: list[Group] = []
     if space.category == "living room":
         for missing, extra in MISSING_ROOM.items():
-            if missing not in present:
+            if missing not in habits.present:
                 groups += extra
     groups += RECIPES.get(space.category, ())
-    for group in order_groups(groups, present, space.area):
+    for group in order_groups(groups, habits.present, space.area):
         for _ in range(group.max_count):
             if not arranger.draws.chance(group.percent) or arranger.has_any(group.unless):
                 continue
@@ -144,9 +144,11 @@ def _furnish_room(arranger: Arranger, present: Sequence[str]) -> None:
                 place_kitchen_run(arranger)
             else:
                 add_group(arranger, group)
+    add_missing(arranger)
     _hang_ceiling_lamp(arranger)
     _dress_windows(arranger)
     _strew_floor(arranger)
+    return arranger.placed
 
 
 def _hang_ceiling_lamp(arranger: Arranger) -> None:

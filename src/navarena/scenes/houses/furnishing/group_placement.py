@@ -46,6 +46,19 @@ def add_group(arranger: Arranger, group: Group) -> None:
                 arranger.fill_surfaces(k)
 
 
+def add_missing(arranger: Arranger) -> None:
+    """Place what the use of the room needs and no group has brought, where it fits."""
+    for need in arranger.missing_needs():
+        places: list[tuple[str, Callable[[str], int | None]]]
+        places = [(family, arranger.place) for family in need.families]
+        places += [(family, arranger.stand_free) for family in need.families if need.anywhere]
+        for family, place in places:
+            index = place(family)
+            if index is not None:
+                arranger.fill_surfaces(index)
+                break
+
+
 def _follow(arranger: Arranger, follower: Follower, anchor: int) -> list[int]:
     """What `follower` adds to the object with index `anchor`; indices."""
     family = arranger.resolve(follower.family)

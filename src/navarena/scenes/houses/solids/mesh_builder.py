@@ -6,7 +6,6 @@ thousand parts takes milliseconds.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -14,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 from navarena.scenes.houses.appearance.finishes import FINISHES, Look
 from navarena.scenes.houses.plan.floor_plan import Rect
 from navarena.scenes.houses.solids.models import STRAIGHT, Model, Part, Point, Turn
+from navarena.scenes.houses.solids.panels import Panel
 from navarena.scenes.houses.solids.shapes import Shape, template
 
 GLOWING = frozenset({"garden", "street", "glow", "fire"})
@@ -52,8 +52,8 @@ class HouseMesh:
         looks: distinct looks.
         part_boxes: (P, 6) float64, lowest and highest corner of each solid that throws shadow.
         object_low, object_high: (N, 3) float64, extent of each object in its own frame.
-        panel_triangles: so many rows at the beginning are the cells of panels, two rows (a, b, c),
-            (a, c, d) for the cell a, b, c, d.
+        panels: the grids whose vertices and triangles come first, in this order.
+        flat_vertices: so many rows at the beginning lie on floors, walls and ceilings.
     """
 
     vertices: Float[np.ndarray, "v 3"]
@@ -69,7 +69,8 @@ class HouseMesh:
     part_boxes: Float[np.ndarray, "p 6"]
     object_low: Float[np.ndarray, "n 3"]
     object_high: Float[np.ndarray, "n 3"]
-    panel_triangles: int
+    panels: tuple[Panel, ...]
+    flat_vertices: int
 
 
 @dataclass(frozen=True)
@@ -89,16 +90,7 @@ class _Piece:
     owner: np.ndarray
     look: np.ndarray
     part: np.ndarray
-
-
-def subdivide(start: int, end: int, spacing: int, marks: Sequence[int] = ()) -> list[int]:
-    """Whole numbers from `start` to `end` through all `marks`, at most `spacing` apart."""
-    fixed = sorted({start, end, *(mark for mark in marks if start < mark < end)})
-    lines = [start]
-    for a, b in pairwise(fixed):
-        pieces = max(1, -(-(b - a) // spacing))
-        lines += [a + (b - a) * k // pieces for k in range(1, pieces + 1)]
-    return lines
+    panel: Panel | None = None
 
 
 class MeshBuilder:
@@ -152,16 +144,12 @@ class MeshBuilder:
         vertices = np.full((p.size, 3), float(level))
         others = [k for k in range(3) if k != axis]
         vertices[:, others[0]], vertices[:, others[1]] = p.ravel(), q.ravel()
-        quads = _grid_cells(first, second, holes)
         # first x second points along +axis for x and z, along -axis for y
-        if (facing > 0) == (axis == 1):
-            quads = quads[:, [0, 3, 2, 1]]
-        triangles = quads[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
-        used, triangles = np.unique(triangles, return_inverse=True)
-        triangles, vertices = triangles.reshape(-1, 3), vertices[used]
+        panel = Panel.of(first, second, holes, flipped=(facing > 0) == (axis == 1))
+        triangles, vertices = panel.cell_triangles(), vertices[panel.used]
         count = len(triangles)
         uv = _world_uv(vertices[triangles], np.full(count, axis), np.full(count, facing))
-        self._pieces.append(self._flat(owner, look, vertices, triangles, uv))
+        self._pieces.append(self._flat(owner, look, vertices, triangles, uv, panel))
 
     def add_wall(
         self,
@@ -185,11 +173,10 @@ class MeshBuilder:
         step = (end - foot) / np.sqrt(((end - foot) ** 2).sum())
         s, y = (grid.ravel() for grid in np.meshgrid(first, second, indexing="ij"))
         vertices = np.stack([foot[0] + step[0] * s, y, foot[1] + step[1] * s], 1)
-        triangles = _grid_cells(first, second, holes)[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
-        used, triangles = np.unique(triangles, return_inverse=True)
-        triangles = triangles.reshape(-1, 3)
-        uv = np.stack([s, y], 1)[used][triangles]
-        self._pieces.append(self._flat(owner, look, vertices[used], triangles, uv))
+        panel = Panel.of(first, second, holes)
+        triangles = panel.cell_triangles()
+        uv = np.stack([s, y], 1)[panel.used][triangles]
+        self._pieces.append(self._flat(owner, look, vertices[panel.used], triangles, uv, panel))
 
     def add_sheet(
         self, owner: int, look: Look, corners: Float[np.ndarray, "t 3 2"], level: int, facing: int
@@ -207,7 +194,13 @@ class MeshBuilder:
         self._sheets.append(self._flat(owner, look, vertices, triangles, uv))
 
     def _flat(
-        self, owner: int, look: Look, vertices: np.ndarray, triangles: np.ndarray, uv: np.ndarray
+        self,
+        owner: int,
+        look: Look,
+        vertices: np.ndarray,
+        triangles: np.ndarray,
+        uv: np.ndarray,
+        panel: Panel | None = None,
     ) -> _Piece:
         """A piece that belongs to no solid; `uv` in millimetres."""
         return _Piece(
@@ -218,6 +211,7 @@ class MeshBuilder:
             np.full(len(triangles), owner),
             np.full(len(triangles), self._look(look)),
             np.full(len(vertices), -1),
+            panel,
         )
 
     def _look(self, look: Look) -> int:
@@ -257,7 +251,8 @@ class MeshBuilder:
             part_boxes=np.concatenate(shadows) if shadows else np.zeros((0, 6)),
             object_low=low,
             object_high=high,
-            panel_triangles=sum(len(piece.triangles) for piece in self._pieces),
+            panels=tuple(piece.panel for piece in self._pieces if piece.panel is not None),
+            flat_vertices=sum(len(piece.vertices) for piece in (*self._pieces, *self._sheets)),
         )
 
     def _instantiate(self, shape: Shape, placed: Sequence[_Placed], shadows: list[np.ndarray]) -> _Piece:
@@ -300,21 +295,6 @@ class MeshBuilder:
         shadows.append(boxes)
         self._count += len(boxes)
         return index
-
-
-def _grid_cells(
-    first: Float[np.ndarray, "a"], second: Float[np.ndarray, "b"], holes: Sequence[Rect]
-) -> Int[np.ndarray, "q 4"]:
-    """Corners of the cells of a grid that are in no hole; point (i, j) has number i * len(second) + j."""
-    rows, columns = np.mgrid[0 : len(first) - 1, 0 : len(second) - 1]
-    keep = np.ones(rows.shape, bool)
-    for hole in holes:
-        inside_first = (first[:-1] >= hole.x0) & (first[1:] <= hole.x1)
-        inside_second = (second[:-1] >= hole.z0) & (second[1:] <= hole.z1)
-        keep &= ~(inside_first[:, None] & inside_second[None])
-    corner = (rows * len(second) + columns)[keep]
-    across, along = corner + len(second), corner + 1
-    return np.stack([corner, across, across + 1, along], 1)
 
 
 def _turned(points: Float[np.ndarray, "p v 3"], turns: Sequence[Turn]) -> Float[np.ndarray, "p v 3"]:

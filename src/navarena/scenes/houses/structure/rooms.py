@@ -19,8 +19,9 @@ from navarena.scenes.houses.plan.floor_plan import (
 from navarena.scenes.houses.plan.polygons import Triangle, inset, triangles_of
 from navarena.scenes.houses.plan.wall_rects import wall_rects
 from navarena.scenes.houses.plan.walls import inner_strips, outer_strips, wall_openings
-from navarena.scenes.houses.solids.mesh_builder import HouseObject, MeshBuilder, subdivide
+from navarena.scenes.houses.solids.mesh_builder import HouseObject, MeshBuilder
 from navarena.scenes.houses.solids.models import Part
+from navarena.scenes.houses.solids.panels import subdivide
 from navarena.scenes.houses.structure.faces import (
     Face,
     opening_face,
@@ -33,7 +34,9 @@ from navarena.scenes.houses.structure.opening_models import HOLE_MARGIN_MM, open
 OVERLAP_MM = 20
 """Panels run this far into the neighbouring wall, so that no gap shows along their edges."""
 
-SKIRTING_HIGH_MM, SKIRTING_DEEP_MM = 80, 14
+SKIRTING_HIGH_MM, SKIRTING_DEEP_MM, SKIRTING_LONG_MM = 80, 14, 2000
+SHEET_CELLS = 3
+"""Level triangles of slanted rooms are cut at every third line: their cells are not merged."""
 OUTSIDE_SPACING_MM = 4000
 """Between the grid lines of outer faces."""
 
@@ -88,7 +91,7 @@ def _build_room(
         found = face.openings(openings, index, INNER_HALF_MM)
         _add_wall(builder, (wall, looks.wall), face, found, (low, top, high), spacing)
         if not has_well:
-            builder.add_parts(wall, _skirting(face, found, looks.skirting, spacing))
+            builder.add_parts(wall, _skirting(face, found, looks.skirting))
     return floor
 
 
@@ -106,7 +109,9 @@ def _add_level(
     """
     (owner, look, height, facing), room = surface, plan.rooms[index]
     if plan.is_slanted:
-        sheet = cut_triangles(triangles_of(inset(room.corners, INNER_HALF_MM - OVERLAP_MM)), spacing)
+        sheet = cut_triangles(
+            triangles_of(inset(room.corners, INNER_HALF_MM - OVERLAP_MM)), SHEET_CELLS * spacing
+        )
         builder.add_sheet(owner, look, sheet, height, facing)
         return
     holes = [notch.grown(-OVERLAP_MM) for notch in room.floor_notches]
@@ -149,16 +154,14 @@ def _add_wall(
     face.add_grid(builder, *surface, grid, holes)
 
 
-def _skirting(
-    face: Face, openings: Sequence[tuple[int, int, WallOpening]], look: Look, spacing: int
-) -> list[Part]:
+def _skirting(face: Face, openings: Sequence[tuple[int, int, WallOpening]], look: Look) -> list[Part]:
     """Boards between the doors."""
     doors = [(a, b) for a, b, opening in openings if opening.low == 0]
     borders = [0, *(mark for door in doors for mark in door), face.length]
     return [
         face.slab((low, high), (-4, SKIRTING_DEEP_MM), (0, SKIRTING_HIGH_MM), look)
         for a, b in zip(borders[::2], borders[1::2], strict=True)
-        for low, high in pairwise(subdivide(a, b, 4 * spacing) if b > a else [])
+        for low, high in pairwise(subdivide(a, b, SKIRTING_LONG_MM) if b > a else [])
     ]
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Float32, Int32
 
-from navarena.scenes.houses.appearance.baked_light import bake_light, smooth_diagonals
+from navarena.scenes.houses.appearance.baked_light import bake_light
+from navarena.scenes.houses.appearance.cell_merging import merge_cells
 from navarena.scenes.houses.appearance.finishes import Look
 from navarena.scenes.houses.furniture.catalog import is_flat
 from navarena.scenes.houses.plan.house_plan import HousePlan
@@ -19,10 +20,8 @@ class LitStorey:
     """The triangles of one storey above its own floor, and the objects they belong to."""
 
     mesh: HouseMesh
-    objects: tuple[HouseObject, ...]
-    triangles: Int32[np.ndarray, "t 3"]
-    uv: Float32[np.ndarray, "t 3 2"]
     light: Float32[np.ndarray, "v"]
+    objects: tuple[HouseObject, ...]
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,8 @@ def light_storey(
         # Steps would darken each other: what they lie on is a ramp to the light.
         builder.add_object(HouseObject("stairs", stairs.room, model.attributes, shades=False), model)
     mesh = builder.build([-1 if one.room is None else one.room for one in builder.objects])
-    light = bake_light(mesh, storey.plan, storey.placements)
-    triangles, uv = smooth_diagonals(mesh, light)
-    return LitStorey(mesh, tuple(builder.objects), triangles, uv, light)
+    light, seen = bake_light(mesh, storey.plan, storey.placements)
+    return LitStorey(*merge_cells(mesh, light, seen), tuple(builder.objects))
 
 
 def join_storeys(storeys: Sequence[LitStorey], bases: Sequence[int]) -> LitHouse:
@@ -71,7 +69,7 @@ def join_storeys(storeys: Sequence[LitStorey], bases: Sequence[int]) -> LitHouse
     for storey, base in zip(storeys, bases, strict=True):
         mesh = storey.mesh
         vertices.append(mesh.vertices + np.array([0.0, base, 0.0]))
-        triangles.append(storey.triangles + np.int32(vertex_count))
+        triangles.append(mesh.triangles + np.int32(vertex_count))
         owners.append(mesh.triangle_object + np.int32(object_count))
         number = np.array([looks.setdefault(look, len(looks)) for look in mesh.looks], np.int32)
         shown.append(number[mesh.triangle_look])
@@ -82,7 +80,7 @@ def join_storeys(storeys: Sequence[LitStorey], bases: Sequence[int]) -> LitHouse
         triangles=np.concatenate(triangles),
         triangle_object=np.concatenate(owners),
         triangle_look=np.concatenate(shown),
-        uv=np.concatenate([storey.uv for storey in storeys]),
+        uv=np.concatenate([storey.mesh.uv for storey in storeys]),
         light=np.concatenate([storey.light for storey in storeys]),
         looks=tuple(looks),
     )

@@ -201,6 +201,19 @@ def ask_field(table, row, fields, slot, t, px, py, pz, bound):
 
 
 @kernel
+def ask_point(table, fields, slot, px, py, pz):
+    """(status ok, 3-D length, root, half, via) of the shortest path from p; see `ask_field`.
+
+    Row `slot` of both tables is asked. The length is infinite where there is no path.
+    """
+    t, x, _, z = snap(table, slot, px, py, pz)
+    if t < 0:
+        return True, np.inf, np.int64(-1), np.int64(-1), SAME_ROOT
+    ok, _, full, root, half, via = ask_field(table, slot, fields, slot, np.int64(t), x, py, z, np.inf)
+    return ok, full, np.int64(root), np.int64(half), via
+
+
+@kernel
 def ask_fields(table, fields, slots, points, lengths, corners_ahead):
     """Distance and next corner on the path for each point (N, 3) whose length is still negative.
 
@@ -214,13 +227,8 @@ def ask_fields(table, fields, slots, points, lengths, corners_ahead):
         if lengths[i] >= 0.0:
             continue
         slot = slots[i]
-        px, py, pz = points[i, 0], points[i, 1], points[i, 2]
-        t, x, _, z = snap(table, slot, px, py, pz)
         corners_ahead[i, 0], corners_ahead[i, 1], corners_ahead[i, 2] = np.nan, np.nan, np.nan
-        if t < 0:
-            lengths[i] = np.inf
-            continue
-        ok, _, full, root, half, via = ask_field(table, slot, fields, slot, np.int64(t), x, py, z, np.inf)
+        ok, full, root, half, via = ask_point(table, fields, slot, points[i, 0], points[i, 1], points[i, 2])
         if not ok:
             return i
         lengths[i] = full

@@ -34,8 +34,8 @@ class TopDownMap:
         return np.asarray((plan - self.origin[::-1]) / self.cell)
 
 
-MeshIndex = Int[np.ndarray, "n"]
-"""(N,) row of the table for each body."""
+MeshIndex = Int[np.ndarray, "n"] | None
+"""(N,) row of the table for each body; None for the first row for all."""
 
 
 _LOCAL = threading.local()
@@ -70,6 +70,8 @@ class NavMeshTable:
 
     def require_index(self, mesh_index: MeshIndex, count: int) -> Int[np.ndarray, "n"]:
         """`mesh_index` as (N,) int64; raises InputError when a number names no mesh."""
+        if mesh_index is None:
+            return np.zeros(count, np.int64)
         index = np.ascontiguousarray(mesh_index, np.int64)
         if index.shape != (count,):
             raise InputError(f"expected {count} mesh numbers, one for each point, got shape {index.shape}")
@@ -83,7 +85,7 @@ class NavMeshTable:
         """((N,) int32 triangle, (N, 3) snapped point) of each point; -1 and NaN where none is near."""
         points = require_points(points)
         index = self.require_index(mesh_index, len(points))
-        triangles, snapped = np.zeros(len(points), np.int32), np.zeros_like(points)
+        triangles, snapped = np.zeros(len(points), np.int32), np.zeros(points.shape)
         point_queries.snap_points(self.table, index, points, triangles, snapped)
         return triangles, snapped
 
@@ -119,14 +121,13 @@ class NavMeshTable:
         start, end = require_points(start), require_points(end)
         _require_equal(start, end)
         index = self.require_index(mesh_index, len(start))
-        ends = np.zeros_like(start)
-        visited = np.zeros(stepping.SCRATCH, np.int32)
-        stepping.try_steps(self.table, index, start, end, bool(slide), visited, ends)
+        ends = np.zeros(start.shape)
+        stepping.try_steps(self.table, index, start, end, bool(slide), ends)
         return ends
 
     def step_bodies(
         self,
-        mesh_index: MeshIndex,
+        mesh_index: Int[np.ndarray, "n"],
         triangles: Int[np.ndarray, "n"],
         positions: Points,
         yaws: Float[np.ndarray, "n"],
@@ -160,7 +161,7 @@ class NavMeshTable:
         start, goal = require_points(start), require_points(goal)
         _require_equal(start, goal)
         index = self.require_index(mesh_index, len(start))
-        lengths = np.full(len(start), -1.0)
+        lengths = np.zeros(len(start)) - 1.0
         self._state().run(
             lambda state: int(geodesic_search.search_pairs(self.table, index, state, start, goal, lengths)),
             len(start),
@@ -177,7 +178,7 @@ class NavMeshTable:
         start, goals = require_points(start), require_points(goals)
         triangles, snapped = self.locate(np.full(len(goals), mesh), goals)
         snapped[:, 1] = goals[:, 1]
-        lengths = np.full(len(start), -1.0)
+        lengths = np.zeros(len(start)) - 1.0
         self._state().run(
             lambda state: int(
                 distance_fields.search_nearest(self.table, mesh, state, start, snapped, triangles, lengths)
@@ -193,9 +194,9 @@ class NavMeshTable:
 
         The ends are clamped to the navmesh in x and z and keep their y. (0, 3) without a path.
         """
-        ends = require_points(np.stack([np.asarray(start, float), np.asarray(goal, float)]))
+        ends = require_points(np.array((start, goal), np.float64))
         points = np.zeros((self._vertex_count + 2, 3))
-        counts = np.full(1, -1, np.int64)
+        counts = np.zeros(1, np.int64) - 1
         self._state().run(
             lambda state: int(geodesic_search.trace_path(self.table, mesh, state, ends, points, counts)), 1
         )

@@ -174,8 +174,9 @@ def step(table, row, triangle, sx, sy, sz, ex, ey, ez, slides, visited):
 
 
 @kernel
-def try_steps(table, meshes, start, end, slides, visited, ends):
+def try_steps(table, meshes, start, end, slides, ends):
     """Where each step (N, 3) to (N, 3) ends; a start that cannot be snapped stays."""
+    visited = np.zeros(SCRATCH, np.int32)
     for i in range(start.shape[0]):
         row, x, y, z = meshes[i], start[i, 0], start[i, 1], start[i, 2]
         ends[i, 0], ends[i, 1], ends[i, 2] = x, y, z
@@ -190,6 +191,29 @@ def try_steps(table, meshes, start, end, slides, visited, ends):
 
 
 @kernel
+def step_body(table, row, triangle, x, y, z, yaw, ahead, slides, visited):
+    """(triangle, x, y, z, collided) after a body's step of `ahead` metres along `yaw` from `triangle`.
+
+    A triangle of -1 is looked up first. A body that cannot be snapped stays, and collides.
+    """
+    t, on_polygons = np.int64(triangle), not slides and has_polygons(table, row)
+    fx, fy, fz = x, y, z
+    if t < 0 and not on_polygons:
+        t, fx, fy, fz = snap(table, row, x, y, z)
+        if t < 0:
+            return np.int64(triangle), x, y, z, True
+    ex, ez = fx - ahead * np.sin(yaw), fz - ahead * np.cos(yaw)
+    if on_polygons:
+        t, nx, ny, nz = step_on_polygons(table, row, fx, fy, fz, ex, fy, ez, visited)
+        if t < 0:
+            return np.int64(triangle), x, y, z, True
+    else:
+        t, nx, ny, nz = step(table, row, t, fx, fy, fz, ex, fy, ez, slides, visited)
+    moved2 = (nx - fx) ** 2 + (ny - fy) ** 2 + (nz - fz) ** 2
+    return t, nx, ny, nz, moved2 + COLLISION_SLACK < ahead * ahead
+
+
+@kernel
 def step_bodies(table, meshes, triangles, positions, yaws, forward, slides, visited, collided):
     """Move each body (N,) by `forward` metres along its yaw; updates triangles and positions in place.
 
@@ -197,26 +221,9 @@ def step_bodies(table, meshes, triangles, positions, yaws, forward, slides, visi
     """
     for i in range(positions.shape[0]):
         collided[i] = False
-        ahead = forward[i]
-        if ahead == 0.0:
+        if forward[i] == 0.0:
             continue
-        row, x, y, z = meshes[i], positions[i, 0], positions[i, 1], positions[i, 2]
-        t = np.int64(triangles[i])
-        on_polygons = not slides and has_polygons(table, row)
-        if t < 0 and not on_polygons:
-            t, x, y, z = snap(table, row, x, y, z)
-            if t < 0:
-                collided[i] = True
-                continue
-        ex, ez = x - ahead * np.sin(yaws[i]), z - ahead * np.cos(yaws[i])
-        if on_polygons:
-            t, nx, ny, nz = step_on_polygons(table, row, x, y, z, ex, y, ez, visited)
-            if t < 0:
-                collided[i] = True
-                continue
-        else:
-            t, nx, ny, nz = step(table, row, t, x, y, z, ex, y, ez, slides, visited)
-        moved2 = (nx - x) ** 2 + (ny - y) ** 2 + (nz - z) ** 2
-        collided[i] = moved2 + COLLISION_SLACK < ahead * ahead
-        triangles[i] = t
-        positions[i, 0], positions[i, 1], positions[i, 2] = nx, ny, nz
+        x, y, z = positions[i, 0], positions[i, 1], positions[i, 2]
+        triangles[i], positions[i, 0], positions[i, 1], positions[i, 2], collided[i] = step_body(
+            table, meshes[i], triangles[i], x, y, z, yaws[i], forward[i], slides, visited
+        )

@@ -1,0 +1,1 @@
+"""Results in the layouts of the reference code, read and written."""

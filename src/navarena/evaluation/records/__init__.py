@@ -1,0 +1,1 @@
+"""Files of a run: run.json, journals, tables and summaries, and the checks of them."""

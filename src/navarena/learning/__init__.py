@@ -1,0 +1,1 @@
+"""Learning: rollouts, losses, networks and training of policies, with PyTorch of the extra `learn`."""

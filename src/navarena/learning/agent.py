@@ -1,0 +1,127 @@
+"""Agent of a checkpoint: `checkpoint:DIR` plays the likeliest actions, with ?sample=true it samples."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Bool
+
+from navarena.agents.agent import Agent, Boundary, Start
+from navarena.core.errors import InputError
+from navarena.learning.checkpoints import load_policy, read_info
+from navarena.learning.inputs import resize_input
+from navarena.learning.tensors import Tensor, Tree, torch
+from navarena.tasks.task import Actions, Task
+
+SAMPLE = "sample"
+
+
+def find_checkpoint(text: str) -> type["CheckpointAgent"]:
+    """The agent of the checkpoint that `text` names: DIR, DIR?sample=true or DIR?sample=false.
+
+    Raises InputError for other words behind the folder, and FileError for a folder without a checkpoint.
+    """
+    folder, mark, options = text.partition("?")
+    if mark and options not in (f"{SAMPLE}=true", f"{SAMPLE}=false"):
+        raise InputError(f"expected {SAMPLE}=true or {SAMPLE}=false behind the checkpoint, got {options!r}")
+    info = read_info(Path(folder))
+    members = {
+        "folder": Path(folder),
+        "is_sampled": options == f"{SAMPLE}=true",
+        "sensors": tuple(one.name for one in info.inputs),
+        "__doc__": CheckpointAgent.__doc__,
+    }
+    return type("CheckpointAgent", (CheckpointAgent,), members)
+
+
+class CheckpointAgent(Agent):
+    """Plays the policy of a checkpoint.
+
+    Every call of the network has the checkpoint's `act_rows` rows, and sampled actions draw from the
+    episode's own generator: what an episode sees decides what is done, whatever runs beside it. PyTorch
+    computes with one thread.
+
+    Args:
+        task: to act in; of the checkpoint's actions.
+        seed: of nothing: sampled actions follow the run's seed through the starts.
+
+    Raises InputError for a task of other actions, FileError for a damaged checkpoint.
+    """
+
+    on_graphs = False
+    folder: ClassVar[Path]
+    is_sampled: ClassVar[bool]
+
+    def __init__(self, task: Task, seed: int) -> None:
+        self._info, self._policy = load_policy(self.folder)
+        if tuple(task.actions) != self._info.actions or task.is_continuous != self._info.is_continuous:
+            raise InputError(
+                f"expected a protocol with the actions {', '.join(self._info.actions)} of "
+                f"{self.folder}, "
+                f"trained on {self._info.protocol}, got {', '.join(task.actions)} of {task.protocol_id}"
+            )
+        torch.set_num_threads(1)
+        self._rows = self._info.act_rows
+        self._state: Tree = {}
+        self._begun = np.zeros(0, bool)
+        self._generators: list[np.random.Generator | None] = []
+        self._seen = {one.name: np.zeros((self._rows, *one.shape), one.dtype) for one in self._info.inputs}
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        self._make_room(1 + max((start.slot for start in starts), default=-1))
+        for start in starts:
+            if start.boundary >= Boundary.EPISODE:
+                self._begun[start.slot] = False
+                self._generators[start.slot] = start.generator("checkpoint")
+
+    def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
+        slots = np.flatnonzero(active)
+        self._make_room(len(active))
+        columns = len(self._info.actions)
+        shape = (len(active), columns) if self._info.is_continuous else (len(active),)
+        chosen = np.zeros(shape, np.float64 if self._info.is_continuous else np.int64)
+        small = {one.name: resize_input(one, observations[one.name]) for one in self._info.inputs}
+        for first in range(0, len(slots), self._rows):
+            part = slots[first : first + self._rows]
+            for name, seen in self._seen.items():
+                seen[: len(part)] = small[name][part]
+            chosen[part] = self._act_part(part)
+        return chosen
+
+    def _act_part(self, slots: np.ndarray) -> np.ndarray:
+        """(K,) or (K, numbers) actions of at most act_rows `slots` (K,), whose observations are in place."""
+        count, rows = len(slots), torch.from_numpy(slots)
+        state = self._policy.initial_state(self._rows)
+        mask = torch.zeros(self._rows, dtype=torch.bool)
+        mask[:count] = torch.from_numpy(self._begun[slots])
+        for name, value in state.items():
+            value[:count] = self._state[name][rows]
+
+        def draw(height: int, width: int) -> Tensor:
+            drawn = torch.full((height, width), 0.5, dtype=torch.float64)
+            for row, slot in enumerate(slots.tolist()):
+                generator = self._generators[slot]
+                assert generator is not None, "reset comes before act"
+                drawn[row] = torch.from_numpy(generator.random(width))
+            return drawn
+
+        with torch.inference_mode():
+            seen = {name: torch.from_numpy(value) for name, value in self._seen.items()}
+            decision = self._policy.act(seen, state, mask, draw if self.is_sampled else None)
+            for name, value in decision.state.items():
+                self._state[name][rows] = value[:count]
+        self._begun[slots] = True
+        actions: np.ndarray = decision.actions[:count].numpy()
+        return actions
+
+    def _make_room(self, slots: int) -> None:
+        """Let there be a state for each of `slots`."""
+        more = slots - len(self._begun)
+        if more <= 0:
+            return
+        fresh = self._policy.initial_state(more)
+        self._state = {name: torch.cat((self._state[name], new)) if self._state else new
+                       for name, new in fresh.items()}  # fmt: skip
+        self._begun = np.concatenate((self._begun, np.zeros(more, bool)))
+        self._generators += [None] * more

@@ -1,0 +1,164 @@
+"""Checkpoints: a folder with a policy's weights, what they are, and what a training goes on from.
+
+model.safetensors   weights
+checkpoint.json     CheckpointInfo: how to build the policy, what it sees, how it was trained
+resume.pt           weights, optimiser, generators, environments of a training; loads with weights_only=True
+"""
+
+import hashlib
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from navarena.core.errors import FileError, InputError, require_extra
+from navarena.core.files import read_bytes, read_json, write_atomic
+from navarena.learning.inputs import InputSpec
+from navarena.learning.policy import RecurrentPolicy
+from navarena.learning.settings import PolicySettings
+from navarena.learning.tensors import EXTRA, torch
+
+FORMAT = "navarena-checkpoint-v1"
+MODEL, INFO, RESUME = "model.safetensors", "checkpoint.json", "resume.pt"
+
+
+@dataclass(frozen=True)
+class CheckpointInfo:
+    """What a checkpoint is: enough to build its policy and to say how it was made.
+
+    Attributes:
+        protocol: id that it was trained on, with options.
+        actions: names, or those of the numbers of a continuous action.
+        is_continuous: whether actions are numbers.
+        masked: names of actions that it never takes.
+        inputs: what it sees, and in which size.
+        policy: sizes.
+        act_rows: rows of every call in evaluations.
+        recipe: the whole recipe, as plain values.
+        frames: that it has learned from.
+        updates: as many rollouts.
+        version: of navarena.
+        privileged_sensors: those of its sensors that show what no body of a protocol measures.
+        model_sha256: of model.safetensors.
+        format: FORMAT.
+    """
+
+    protocol: str
+    actions: tuple[str, ...]
+    is_continuous: bool
+    masked: tuple[str, ...]
+    inputs: tuple[InputSpec, ...]
+    policy: PolicySettings
+    act_rows: int
+    recipe: dict[str, Any]
+    frames: int
+    updates: int
+    version: str
+    privileged_sensors: tuple[str, ...] = ()
+    model_sha256: str = ""
+    format: str = FORMAT
+
+    def build(self) -> RecurrentPolicy:
+        """The policy, with random weights."""
+        masked = [self.actions.index(name) for name in self.masked]
+        return RecurrentPolicy(self.inputs, len(self.actions), self.policy, self.is_continuous, masked)
+
+
+def save_checkpoint(
+    folder: Path, info: CheckpointInfo, policy: RecurrentPolicy, resume: Mapping[str, Any]
+) -> None:
+    """Write all files of a checkpoint, each in one step; raises StorageError.
+
+    `resume` (tensors and plain values) comes first and holds the weights again: whenever the writing is cut
+    off, the training goes on from a whole state and writes the other files anew.
+    """
+    weights = {name: value.detach().cpu().contiguous() for name, value in policy.state_dict().items()}
+    buffer = io.BytesIO()  # PyTorch says nothing of a full disk when it writes files itself
+    torch.save({"format": FORMAT, "weights": weights, **resume}, buffer)
+    write_atomic(folder / RESUME, buffer.getvalue())
+    data = require_extra("safetensors.torch", EXTRA).save(weights)
+    write_atomic(folder / MODEL, data)
+    described = replace(info, model_sha256=hashlib.sha256(data).hexdigest())
+    write_atomic(folder / INFO, msgspec.json.format(msgspec.json.encode(described), indent=2))
+
+
+def read_info(folder: Path) -> CheckpointInfo:
+    """What the checkpoint in `folder` is.
+
+    Raises FileError when there is none, it is damaged, or of another format.
+    """
+    path = Path(folder) / INFO
+    found = read_json(path, "checkpoint", dict[str, Any], "train it again").get("format")
+    if found != FORMAT:
+        raise FileError(
+            f"expected a checkpoint of the format {FORMAT} in {path}, got {found!r}; train it again"
+        )
+    info: CheckpointInfo = read_json(path, "checkpoint", CheckpointInfo, "train it again")
+    return info
+
+
+def load_policy(folder: Path) -> tuple[CheckpointInfo, RecurrentPolicy]:
+    """The policy of the checkpoint in `folder`, for evaluation, and what it is.
+
+    Raises FileError when a file is missing or damaged, or when the files do not belong together.
+    """
+    info = read_info(folder)
+    path = Path(folder) / MODEL
+    data = read_bytes(path, "model")
+    if hashlib.sha256(data).hexdigest() != info.model_sha256:
+        raise FileError(
+            f"{path} does not belong to the {INFO} beside it; copy both again, or go on with the training, "
+            "which writes them anew"
+        )
+    policy = info.build()
+    try:
+        policy.load_state_dict(require_extra("safetensors.torch", EXTRA).load(data))
+    except Exception as error:  # safetensors and PyTorch raise their own kinds
+        raise FileError(f"{path} does not fit its {INFO} ({str(error)[:200]}); train it again") from error
+    return info, policy.eval()
+
+
+def load_resume(folder: Path) -> dict[str, Any] | None:
+    """The state from which the training in `folder` goes on; None when there is none.
+
+    Only tensors and plain values are read (weights_only); its environments are a pickle within, so go on only
+    with what you trained yourself. Raises FileError when it is damaged or of another format.
+    """
+    path = Path(folder) / RESUME
+    if not path.exists():
+        return None
+    try:
+        saved: dict[str, Any] = torch.load(path, weights_only=True)
+    except Exception as error:  # zipfile's, pickle's and PyTorch's own kinds
+        raise FileError(
+            f"{path} is damaged ({str(error)[:200]}); choose another folder by --out, or remove it"
+        ) from error
+    if saved.get("format") != FORMAT:
+        raise FileError(
+            f"expected the format {FORMAT} of {path}, got {saved.get('format')!r}; choose another --out"
+        )
+    return saved
+
+
+def require_same_recipe(now: Mapping[str, Any], before: Mapping[str, Any], folder: Path) -> None:
+    """Raise InputError, with the first setting that differs, when a training goes on with another recipe."""
+    ours, theirs = _flatten(now), _flatten(before)
+    for name in [*theirs, *ours]:
+        if ours.get(name) != theirs.get(name):
+            raise InputError(
+                f"expected {name}={theirs.get(name)!r} of the training in {folder}, got {ours.get(name)!r}; "
+                "choose another folder by --out"
+            )
+
+
+def _flatten(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in plain.items():
+        if isinstance(value, Mapping):
+            flat |= _flatten(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat

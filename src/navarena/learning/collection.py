@@ -1,0 +1,209 @@
+"""Collection: a policy acts in N slots whose episodes follow each other in the same step, into a rollout."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from navarena.core.errors import CheckFailedError
+from navarena.episodes.sampler import EpisodeSampler
+from navarena.learning.losses import inflection_weights
+from navarena.learning.mixing import TeacherMix
+from navarena.learning.policy import Policy
+from navarena.learning.storage import NO_LABEL, Rollout
+from navarena.learning.tensors import Tensor, Tree, torch
+from navarena.simulation.world import WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.slot_episodes import SlotEpisodes
+from navarena.tasks.teacher import Teacher
+
+MOST_DRAWS = 100
+"""Episodes with an unreachable goal in a row, in one slot, after which the collection gives up."""
+
+METRICS = ("success", "spl")
+"""What is measured of episodes that end."""
+
+PHASES = ("simulation", "labels", "acting", "reset", "learning")
+"""What the time of training goes into."""
+
+
+class Clock:
+    """Seconds spent in each of PHASES."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(PHASES, 0.0)
+
+    @contextmanager
+    def measure(self, phase: str) -> Iterator[None]:
+        """Count the time of the block as `phase`."""
+        began = time.perf_counter()
+        yield
+        self.seconds[phase] += time.perf_counter() - began
+
+
+class Collector:
+    """Runs a policy in a batch. The observation after an end is the first one of the next episode.
+
+    Args:
+        batch: of the bodies.
+        sampler: from which episodes are drawn; those whose goal cannot be reached are dropped and counted.
+        policy: that acts, sampling its actions.
+        generators: "episodes" draws these, "actions" the actions.
+        teacher: that labels every step, with `mix`; None for reinforcement.
+        mix: who decides.
+        inflection_weight: as of ImitationSettings.
+        worlds: of the batch.
+
+    Attributes:
+        ended: metrics of the episodes that ended since it was emptied last, with "led" (whether the teacher
+            led it) and "steps".
+        dropped: episodes that were drawn and left out, since their goal cannot be reached.
+        clock: where the time went.
+    """
+
+    def __init__(
+        self,
+        batch: NavigationBatch,
+        sampler: EpisodeSampler,
+        policy: Policy,
+        generators: dict[str, np.random.Generator],
+        teacher: Teacher | None = None,
+        mix: TeacherMix | None = None,
+        inflection_weight: float = 1.0,
+        worlds: WorldCache | None = None,
+    ) -> None:
+        self._batch, self._policy, self._generators = batch, policy, generators
+        self._teacher, self._mix, self._inflection_weight = teacher, mix, inflection_weight
+        self._episodes = SlotEpisodes(batch, sampler, worlds, METRICS)
+        self._state = policy.initial_state(batch.slots)
+        self._mask = torch.zeros(batch.slots, dtype=torch.bool)
+        self._labels = torch.full((batch.slots,), NO_LABEL, dtype=torch.int64)
+        self._is_begun = False
+        self.ended: list[dict[str, float]] = []
+        self.dropped = 0
+        self.clock = Clock()
+
+    def collect(self, rollout: Rollout, done: float, bootstrap_truncated: bool = False) -> None:
+        """Fill `rollout`; `done` is the share of all frames that was collected before.
+
+        Args:
+            rollout: of as many slots.
+            done: 0 to 1, for the schedules.
+            bootstrap_truncated: whether to evaluate what cut-off episodes showed last.
+
+        Raises CheckFailedError for a reward that is not finite, and where no episode with a reachable goal is
+        found.
+        """
+        if not self._is_begun:
+            self._episodes.restart(self._generators["episodes"], True)
+            self._begin(np.ones(self._batch.slots, bool), done)
+            self._is_begun = True
+        rollout.state = {name: value.clone() for name, value in self._state.items()}
+        before = self._labels
+        with torch.inference_mode():
+            for step in range(rollout.steps):
+                self._step(rollout, step, done, bootstrap_truncated)
+            rollout.next_values = self._evaluate(rollout, self._mask)
+        if self._teacher is not None:
+            rollout.weights[:] = inflection_weights(
+                rollout.labels, before, rollout.mask, self._inflection_weight
+            )
+
+    def _step(self, rollout: Rollout, step: int, done: float, bootstrap_truncated: bool) -> None:
+        batch = self._batch
+        with self.clock.measure("simulation"):
+            seen = rollout.observe(step, batch.observations)
+        with self.clock.measure("acting"):
+            rollout.mask[step] = self._mask
+            decision = self._policy.act(seen, self._state, self._mask, self._draw)
+        taken = decision.actions
+        if self._teacher is not None and self._mix is not None:
+            with self.clock.measure("labels"):
+                labels = self._teacher.label()
+            self._labels = rollout.labels[step] = torch.from_numpy(labels)
+            taken = torch.from_numpy(self._mix.choose(taken.numpy(), labels, done))
+        rollout.actions[step], rollout.log_probs[step] = taken, decision.log_probs
+        rollout.values[step] = decision.values
+        self._state = self._policy.replace_actions(decision.state, taken)
+        with self.clock.measure("simulation"):
+            result = batch.step(taken.numpy())
+        self._require_finite(result.reward)
+        rollout.rewards[step] = torch.from_numpy(result.reward)
+        with self.clock.measure("reset"):
+            steps = batch.state.steps.copy()
+            ends, terminated, truncated = self._episodes.follow(result)
+            for slot, end in ends.items():
+                led = self._mix is not None and bool(self._mix.led[slot])
+                self.ended.append({**end["metrics"], "steps": float(steps[slot]), "led": float(led)})
+            ended = terminated | truncated
+            rollout.cut_values[step] = 0.0
+            self._mask = torch.from_numpy(~ended)
+            if bootstrap_truncated and truncated.any():
+                going_on = torch.ones_like(self._mask)  # the last observation still belongs to its episode
+                last = self._evaluate(rollout, going_on)
+                rollout.cut_values[step] = torch.where(torch.from_numpy(truncated), last, 0.0)
+            if ended.any():
+                self._begin(ended, done)
+        rollout.terminated[step], rollout.truncated[step] = map(torch.from_numpy, (terminated, truncated))
+
+    def _evaluate(self, rollout: Rollout, mask: Tensor) -> Tensor:
+        """(N,) float32 values of what is seen now, which stays out of the rollout."""
+        seen = rollout.look(self._batch.observations)
+        return self._policy.act(seen, self._state, mask).values
+
+    def _begin(self, chosen: np.ndarray, done: float) -> None:
+        """Draw and start episodes in the `chosen` (N,) bool slots until all of their goals can be reached."""
+        left, generator = chosen, self._generators["episodes"]
+        for _ in range(MOST_DRAWS):
+            slots = np.flatnonzero(left).tolist()
+            self._episodes.start(slots, [self._episodes.draw(generator) for _ in slots])
+            left = chosen & ~np.isfinite(self._batch.state.distance)
+            if not left.any():
+                break
+            self.dropped += int(left.sum())
+        else:
+            one = self._batch.episode(int(np.flatnonzero(left)[0]))
+            raise CheckFailedError(
+                f"expected episodes with reachable goals, got {MOST_DRAWS} others in a row, the last "
+                f"{one.episode_id} in {one.scene_id}; `navarena episodes audit` lists them"
+            )
+        if self._mix is not None:
+            self._mix.begin(chosen, done)
+
+    def _draw(self, rows: int, columns: int) -> Tensor:
+        return torch.from_numpy(self._generators["actions"].random((rows, columns)))
+
+    def _require_finite(self, rewards: np.ndarray) -> None:
+        wrong = np.flatnonzero(~np.isfinite(rewards))
+        if len(wrong):
+            slot = int(wrong[0])
+            one = self._batch.episode(slot)
+            raise CheckFailedError(
+                f"expected finite rewards, got {rewards[slot]} in slot {slot}, episode {one.episode_id} of "
+                f"{one.scene_id}; the last checkpoint is good"
+            )
+
+    def save_state(self) -> tuple[dict[str, Any], Tree]:
+        """Plain values (the batch as a tensor of bytes) and the policy's state, for `restore_state`."""
+        mix = None if self._mix is None else self._mix.save_state()
+        environments = self._episodes.save_state(None)
+        plain = {
+            "environments": torch.frombuffer(bytearray(environments), dtype=torch.uint8),
+            "mask": self._mask,
+            "labels": self._labels.clone(),
+            "mix": mix,
+            "dropped": self.dropped,
+            "ended": self.ended,
+        }
+        return plain, self._state
+
+    def restore_state(self, plain: dict[str, Any], state: Tree) -> None:
+        """Go on where a collector of equal arguments stood; the environments are a pickle of that run."""
+        self._episodes.restore_state(plain["environments"].numpy().tobytes())
+        self._mask, self._labels = plain["mask"], plain["labels"]
+        if self._mix is not None:
+            self._mix.restore_state(plain["mix"])
+        self.dropped, self.ended, self._state = plain["dropped"], list(plain["ended"]), state
+        self._is_begun = True

@@ -1,0 +1,112 @@
+"""Inputs of policies: which observations a policy sees, their sizes, and how they are stored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Shaped
+
+from navarena.core.errors import InputError, unknown_name
+from navarena.simulation.sensors.sensor import ObservationSpec
+
+MAX_CLASSES = 512
+"""Integers of more values are no categories that are written as one-hot."""
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """One observation of a policy.
+
+    Attributes:
+        name: of the sensor.
+        shape: without leading dimensions; (H, W, C) of an image.
+        dtype: in which rollouts store it: "uint8" as rendered, "float16" for other images, "float32" for
+            numbers, "int64" for categories.
+        classes: number of categories; 0 for others.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    classes: int = 0
+
+    @property
+    def is_image(self) -> bool:
+        """Whether it is an image."""
+        return len(self.shape) == 3
+
+
+def choose_inputs(
+    specs: Mapping[str, ObservationSpec], names: Sequence[str], image_size: tuple[int, int]
+) -> tuple[InputSpec, ...]:
+    """The inputs `names` of a policy that sees images of `image_size` (height, width).
+
+    Args:
+        specs: of the observations that there are.
+        names: of those that the policy uses.
+        image_size: pixels; larger images are subsampled to it.
+
+    Raises UnknownNameError for a name without observation, InputError for images that are smaller, and for
+    integers that are no categories.
+    """
+    return tuple(_choose_input(specs, name, image_size) for name in names)
+
+
+def _choose_input(specs: Mapping[str, ObservationSpec], name: str, image_size: tuple[int, int]) -> InputSpec:
+    if name not in specs:
+        raise unknown_name("observation", name, specs)
+    spec = specs[name]
+    kind = np.dtype(spec.dtype)
+    if len(spec.shape) == 3:
+        height, width, channels = spec.shape
+        if height < image_size[0] or width < image_size[1]:
+            raise InputError(
+                f"expected {name} of at least {image_size[1]} x {image_size[0]} pixels, got "
+                f"{width} x {height}"
+            )
+        return InputSpec(name, (*image_size, channels), "uint8" if kind == np.uint8 else "float16")
+    if kind.kind == "f":
+        return InputSpec(name, spec.shape, "float32")
+    if spec.low < 0 or spec.high >= MAX_CLASSES:
+        raise InputError(
+            f"expected categories 0 to {MAX_CLASSES - 1} of {name}, got {spec.low} to {spec.high}"
+        )
+    return InputSpec(name, spec.shape, "int64", int(spec.high) + 1)
+
+
+def subsample(
+    images: Shaped[np.ndarray, "n h w c"], size: tuple[int, int]
+) -> Shaped[np.ndarray, "n h2 w2 c"]:
+    """(N, H', W', C) of `images` (N, H, W, C), same dtype: the pixels nearest to the centres of `size`'s.
+
+    A rendering of `size` itself differs from it by up to half a pixel of the larger image. A view where the
+    sides are equal or multiples.
+
+    Args:
+        images: any dtype.
+        size: (H', W') pixels, not larger than (H, W).
+    """
+    (height, width), (rows, columns) = images.shape[1:3], size
+    if (height, width) == size:
+        return images
+    if height % rows == 0 and width % columns == 0:
+        down, across = height // rows, width // columns
+        return images[:, down // 2 :: down, across // 2 :: across]
+    down = ((np.arange(rows) + 0.5) * height / rows).astype(np.int64)
+    across = ((np.arange(columns) + 0.5) * width / columns).astype(np.int64)
+    return images[:, down[:, None], across]
+
+
+def resize_input(one: InputSpec, observed: Shaped[np.ndarray, "n ..."]) -> Shaped[np.ndarray, "n ..."]:
+    """(N, *shape) of the observation `observed` (N, ...), any dtype: images subsampled, others as is."""
+    return subsample(observed, (one.shape[0], one.shape[1])) if one.is_image else observed
+
+
+def write_input(
+    one: InputSpec, observed: Shaped[np.ndarray, "n ..."], out: Shaped[np.ndarray, "n ..."]
+) -> None:
+    """Write the observation `observed` (N, ...) into `out` (N, *shape), of the dtype of `one`.
+
+    This is the only copy between the batch and the learner.
+    """
+    np.copyto(out, resize_input(one, observed), casting="same_kind")

@@ -1,0 +1,1 @@
+"""Networks of policies: encoders of observations, memories and heads of actions."""

@@ -1,0 +1,134 @@
+"""Encoders: images and numbers of observations into features."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from navarena.core.errors import InputError, unknown_name
+from navarena.learning.inputs import InputSpec
+from navarena.learning.tensors import Tensor, Tree, torch
+
+GOAL_SCALE = 10.0
+"""Metres that make 1 in the features of positions, so that most of a house lies within -3 to 3."""
+
+
+class ImageEncoder(torch.nn.Module):
+    """Three convolutions and a linear layer: the small encoder of images of the field.
+
+    Kernels 8, 4, 3 with strides 4, 2, 1 and 32, 64, 32 channels, as `SimpleCNN` of habitat-lab
+    (rl/models/simple_cnn.py); ReLU after each, and after the linear layer.
+
+    Args:
+        channels: C.
+        height: pixels, at least 36.
+        width: pixels, at least 36.
+        features: of the output.
+
+    Raises InputError for smaller images.
+    """
+
+    def __init__(self, channels: int, height: int, width: int, features: int) -> None:
+        super().__init__()
+        if min(height, width) < 36:
+            raise InputError(f"expected images of at least 36 x 36 pixels, got {width} x {height}")
+        rows, columns = (_size_after(side, ((8, 4), (4, 2), (3, 1))) for side in (height, width))
+        self.layers = torch.nn.Sequential(
+            torch.nn.Conv2d(channels, 32, 8, 4),
+            torch.nn.ReLU(),
+            torch.nn.Conv2d(32, 64, 4, 2),
+            torch.nn.ReLU(),
+            torch.nn.Conv2d(64, 32, 3, 1),
+            torch.nn.ReLU(),
+            torch.nn.Flatten(),
+            torch.nn.Linear(32 * rows * columns, features),
+            torch.nn.ReLU(),
+        )
+
+    def forward(self, images: Tensor) -> Tensor:
+        """(B, features) float32 of `images` (B, H, W, C), float32."""
+        return self.layers(images.permute(0, 3, 1, 2))
+
+
+def _size_after(side: int, layers: Sequence[tuple[int, int]]) -> int:
+    for kernel, stride in layers:
+        side = (side - kernel) // stride + 1
+    return side
+
+
+def _polar(values: Tensor) -> Tensor:
+    distance, bearing = values[:, 0], values[:, 1]
+    return torch.stack((distance / GOAL_SCALE, torch.log1p(distance), bearing.cos(), bearing.sin()), 1)
+
+
+NUMBERS: Mapping[str, tuple[int, Callable[[Tensor], Tensor]]] = {
+    "pointgoal_with_gps_compass": (4, _polar),
+    "pointgoal": (4, _polar),
+    "gps": (2, lambda values: values / GOAL_SCALE),
+    "compass": (2, lambda values: torch.cat((values.cos(), values.sin()), 1)),
+}
+"""Sensor of numbers -> how many features it makes, and of which values (B, K): distances count in units of
+GOAL_SCALE and as log(1 + metres), angles as cosine and sine."""
+
+
+class ObservationEncoder(torch.nn.Module):
+    """All observations of a policy as one vector: images through one ImageEncoder, numbers through a layer.
+
+    Images are stacked along their channels; categories become one-hot.
+
+    Args:
+        inputs: what the policy sees; all images of one size.
+        image_features: of the ImageEncoder.
+        number_features: of the layer for numbers and categories.
+
+    Attributes:
+        features: length of the output.
+
+    Raises InputError for images of different sizes, and UnknownNameError for numbers without features.
+    """
+
+    def __init__(self, inputs: Sequence[InputSpec], image_features: int, number_features: int) -> None:
+        super().__init__()
+        self._images = [one for one in inputs if one.is_image]
+        self._numbers = [one for one in inputs if not one.is_image]
+        self.features = 0
+        sizes = {one.shape[:2] for one in self._images}
+        if len(sizes) > 1:
+            raise InputError(f"expected images of one size, got {sorted(sizes)}")
+        if self._images:
+            height, width = sizes.pop()
+            channels = sum(one.shape[2] for one in self._images)
+            self.image_encoder = ImageEncoder(channels, height, width, image_features)
+            self.features += image_features
+        if self._numbers:
+            size = sum(_count_features(one) for one in self._numbers)
+            self.number_encoder = torch.nn.Sequential(torch.nn.Linear(size, number_features), torch.nn.ReLU())
+            self.features += number_features
+
+    def forward(self, observations: Tree) -> Tensor:
+        """(B, features) float32 of name -> (B, ...) observations, as they stand in a rollout."""
+        parts = []
+        if self._images:
+            images = [_as_image(observations[one.name]) for one in self._images]
+            parts.append(self.image_encoder(images[0] if len(images) == 1 else torch.cat(images, 3)))
+        if self._numbers:
+            numbers = [_as_numbers(one, observations[one.name]) for one in self._numbers]
+            parts.append(self.number_encoder(torch.cat(numbers, 1)))
+        return torch.cat(parts, 1)
+
+
+def _as_image(values: Tensor) -> Tensor:
+    """float32; bytes become 0 to 1."""
+    return values.float() / 255 if values.dtype == torch.uint8 else values.float()
+
+
+def _count_features(one: InputSpec) -> int:
+    if one.classes:
+        return one.classes * math.prod(one.shape)
+    if one.name not in NUMBERS:
+        raise unknown_name("sensor of numbers with features", one.name, NUMBERS)
+    return NUMBERS[one.name][0]
+
+
+def _as_numbers(one: InputSpec, values: Tensor) -> Tensor:
+    if one.classes:
+        return torch.nn.functional.one_hot(values.long(), one.classes).float().flatten(1)
+    return NUMBERS[one.name][1](values.float())

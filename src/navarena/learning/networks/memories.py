@@ -1,0 +1,101 @@
+"""Memories: recurrent networks whose state is explicit and is reset where an episode begins."""
+
+from typing import Literal
+
+from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
+
+
+class RecurrentMemory(torch.nn.Module):
+    """A GRU or an LSTM with explicit states.
+
+    Each weight matrix (of all gates together) starts orthogonal and each bias 0, as in habitat-lab
+    (rl/models/rnn_state_encoder.py). States are trees: "hidden" (N, L, H), of an LSTM also "cell".
+
+    Args:
+        inputs: features per step.
+        hidden: H.
+        layers: L.
+        kind: "gru" or "lstm".
+    """
+
+    def __init__(self, inputs: int, hidden: int, layers: int, kind: Literal["gru", "lstm"]) -> None:
+        super().__init__()
+        self._hidden, self._layers = hidden, layers
+        self._names = ("hidden",) if kind == "gru" else ("hidden", "cell")
+        self.cells = (torch.nn.GRU if kind == "gru" else torch.nn.LSTM)(inputs, hidden, layers)
+        for name, parameter in self.cells.named_parameters():
+            if "weight" in name:
+                torch.nn.init.orthogonal_(parameter)
+            else:
+                torch.nn.init.zeros_(parameter)
+
+    def initial_state(self, slots: int) -> Tree:
+        """The state (N, L, H) float32 before anything was seen: 0."""
+        device = self.cells.weight_ih_l0.device
+        return {name: torch.zeros(slots, self._layers, self._hidden, device=device) for name in self._names}
+
+    def step(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
+        """One step: output (N, H) float32 and the state after it.
+
+        Args:
+            features: (N, F) float32.
+            state: before the step.
+            mask: (N,) bool, False where the step is the first of an episode: the state counts as 0 there.
+        """
+        own = reset_rows({name: state[name] for name in self._names}, mask)
+        output, after = self.cells(features[None], self._pack_state(own))
+        return output[0], self._unpack_state(after)
+
+    def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
+        """T steps, one after the other: outputs (T, N, H) float32, and the state after the last.
+
+        Bit for bit what `step` gives, for any T.
+
+        Args:
+            features: (T, N, F) float32.
+            state: before the first step.
+            mask: (T, N) bool, as of `step`.
+        """
+        outputs = []
+        for one, keep in zip(features, mask):
+            output, state = self.step(one, state, keep)
+            outputs.append(output)
+        return torch.stack(outputs), state
+
+    def unroll_packed(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
+        """As `unroll`, up to rounding, in one call: every fragment of an episode is a packed sequence.
+
+        The form for accelerators. A fragment that the rollout begins within an episode starts from `state`,
+        all others from 0.
+        """
+        steps, slots = mask.shape
+        begins = ~mask
+        begins[0] = True
+        start, slot = torch.nonzero(begins.T).flip(1).unbind(1)  # ordered by slot, then by time
+        following = torch.cat((start[1:], start.new_full((1,), steps)))
+        following = torch.where(following == 0, steps, following)
+        length = following - start
+        length, order = torch.sort(length, descending=True, stable=True)
+        start, slot = start[order], slot[order]
+        offset = torch.arange(int(length[0]), device=mask.device)
+        lives = offset[:, None] < length[None]
+        place = ((start[None] + offset[:, None]) * slots + slot[None])[lives]
+        packed = torch.nn.utils.rnn.PackedSequence(features.flatten(0, 1)[place], lives.sum(1).cpu())
+        own = {name: state[name][slot] for name in self._names}
+        own = reset_rows(own, (start == 0) & mask[start, slot])
+        output, after = self.cells(packed, self._pack_state(own))
+        outputs = torch.zeros(steps * slots, self._hidden, dtype=output.data.dtype, device=mask.device)
+        outputs = outputs.index_put((place,), output.data).reshape(steps, slots, self._hidden)
+        is_last = start + length == steps
+        rows = torch.zeros(slots, dtype=torch.int64, device=mask.device)
+        rows[slot[is_last]] = torch.nonzero(is_last)[:, 0]
+        return outputs, {name: value[rows] for name, value in self._unpack_state(after).items()}
+
+    def _pack_state(self, state: Tree) -> Tensor | tuple[Tensor, Tensor]:
+        """What the cells take: (L, N, H), of an LSTM two of them."""
+        parts = tuple(state[name].transpose(0, 1).contiguous() for name in self._names)
+        return parts[0] if len(parts) == 1 else parts
+
+    def _unpack_state(self, after: Tensor | tuple[Tensor, Tensor]) -> Tree:
+        parts = after if isinstance(after, tuple) else (after,)
+        return {name: part.transpose(0, 1) for name, part in zip(self._names, parts)}

@@ -1,0 +1,155 @@
+"""Policies: one interface for acting, and for evaluating what was done."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from navarena.learning.inputs import InputSpec
+from navarena.learning.networks.encoders import ObservationEncoder
+from navarena.learning.networks.heads import CategoricalHead, Distribution, GaussianHead, Uniforms
+from navarena.learning.networks.memories import RecurrentMemory
+from navarena.learning.settings import PolicySettings
+from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
+
+PREVIOUS = "previous_action"
+"""Name in a state: (N,) int64, the action before, plus 1; 0 at the start of an episode. Of continuous
+policies (N, K) float32."""
+
+
+class Decision(NamedTuple):
+    """What a policy decided in N slots.
+
+    Attributes:
+        actions: (N,) int64, or (N, K) float32.
+        state: after the step, the actions included.
+        values: (N,) float32, expected return.
+        log_probs: (N,) float32, of the actions.
+    """
+
+    actions: Tensor
+    state: Tree
+    values: Tensor
+    log_probs: Tensor
+
+
+class Judgement(NamedTuple):
+    """What a policy says of T x N steps.
+
+    Attributes:
+        distribution: over the actions, (T, N).
+        values: (T, N) float32, expected returns.
+        state: after the last step.
+    """
+
+    distribution: Distribution
+    values: Tensor
+    state: Tree
+
+
+class Policy(torch.nn.Module):
+    """Interface of policies; the state is explicit: a tree of tensors with a row for each slot."""
+
+    @abstractmethod
+    def initial_state(self, slots: int) -> Tree:
+        """The state of `slots` (N) slots before anything was seen: all 0."""
+
+    @abstractmethod
+    def act(
+        self, observations: Tree, state: Tree, mask: Tensor, generator: Uniforms | None = None
+    ) -> Decision:
+        """Decide in N slots.
+
+        Args:
+            observations: name -> (N, ...).
+            state: before the step.
+            mask: (N,) bool, False where the step is the first of an episode; the state counts as 0 there.
+            generator: draws the actions; None takes the likeliest.
+        """
+
+    @abstractmethod
+    def replace_actions(self, state: Tree, actions: Tensor) -> Tree:
+        """The `state` after a step in which `actions` (N,) or (N, K) were taken, whoever chose them."""
+
+    @abstractmethod
+    def evaluate_sequence(self, observations: Tree, actions: Tensor, state: Tree, mask: Tensor) -> Judgement:
+        """Judge T steps of N slots, as `act` would have one after the other.
+
+        Args:
+            observations: name -> (T, N, ...).
+            actions: (T, N) int64, or (T, N, K) float32, that were taken.
+            state: before the first step.
+            mask: (T, N) bool, as of `act`.
+        """
+
+
+class RecurrentPolicy(Policy):
+    """Encoders, a recurrent memory, a head for actions and one for the value.
+
+    Args:
+        inputs: what it sees.
+        actions: number of discrete actions, or numbers of a continuous one.
+        settings: sizes.
+        is_continuous: whether actions are numbers in (-1, 1).
+        masked: indices of discrete actions that are never taken.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[InputSpec],
+        actions: int,
+        settings: PolicySettings,
+        is_continuous: bool = False,
+        masked: Sequence[int] = (),
+    ) -> None:
+        super().__init__()
+        self._is_continuous, self._actions = is_continuous, actions
+        self._action_features = settings.action_features
+        self.encoder = ObservationEncoder(inputs, settings.image_features, settings.number_features)
+        if is_continuous:
+            self.action_encoder = torch.nn.Linear(actions, settings.action_features)
+        else:
+            self.action_encoder = torch.nn.Embedding(actions + 1, settings.action_features)
+        size = self.encoder.features + settings.action_features
+        self.memory = RecurrentMemory(size, settings.hidden, settings.layers, settings.memory)
+        self.head = (
+            GaussianHead(settings.hidden, actions)
+            if is_continuous
+            else CategoricalHead(settings.hidden, actions, masked)
+        )
+        self.critic = torch.nn.Linear(settings.hidden, 1)
+        torch.nn.init.orthogonal_(self.critic.weight)
+        torch.nn.init.zeros_(self.critic.bias)
+
+    def initial_state(self, slots: int) -> Tree:
+        state = self.memory.initial_state(slots)
+        device = state["hidden"].device
+        if self._is_continuous:
+            return state | {PREVIOUS: torch.zeros(slots, self._actions, device=device)}
+        return state | {PREVIOUS: torch.zeros(slots, dtype=torch.int64, device=device)}
+
+    def act(
+        self, observations: Tree, state: Tree, mask: Tensor, generator: Uniforms | None = None
+    ) -> Decision:
+        previous = reset_rows({PREVIOUS: state[PREVIOUS]}, mask)[PREVIOUS]
+        features = torch.cat((self.encoder(observations), self.action_encoder(previous)), 1)
+        output, after = self.memory.step(features, state, mask)
+        distribution = self.head(output)
+        actions = distribution.mode() if generator is None else distribution.sample(generator)
+        values = self.critic(output).float()[:, 0]
+        return Decision(actions, self.replace_actions(after, actions), values, distribution.log_prob(actions))
+
+    def replace_actions(self, state: Tree, actions: Tensor) -> Tree:
+        return state | {PREVIOUS: actions if self._is_continuous else actions + 1}
+
+    def evaluate_sequence(self, observations: Tree, actions: Tensor, state: Tree, mask: Tensor) -> Judgement:
+        steps, slots = mask.shape
+        before = self.replace_actions({}, actions[:-1])[PREVIOUS]
+        previous = torch.cat((state[PREVIOUS][None], before)).flatten(0, 1)
+        previous = reset_rows({PREVIOUS: previous}, mask.flatten())[PREVIOUS]
+        seen = self.encoder({name: value.flatten(0, 1) for name, value in observations.items()})
+        features = torch.cat((seen, self.action_encoder(previous)), 1).reshape(steps, slots, -1)
+        # on a CPU the loop is as fast as packing, and gives the very bits of acting
+        unroll = self.memory.unroll_packed if features.is_cuda else self.memory.unroll
+        outputs, after = unroll(features, state, mask)
+        values = self.critic(outputs).float()[..., 0]
+        return Judgement(self.head(outputs), values, self.replace_actions(after, actions[-1]))

@@ -1,0 +1,13 @@
+"""The recipes that come with navarena, by name."""
+
+from navarena.core.registry import Registry
+
+RECIPES = Registry(
+    "recipe",
+    {
+        "pointnav-small": "navarena.learning.recipes.pointnav:POINTNAV_SMALL",
+        "pointnav-smoke": "navarena.learning.recipes.pointnav:POINTNAV_SMOKE",
+    },
+    "navarena.training_recipes",
+)
+"""Name -> Recipe. Packages add theirs in the entry-point group."""

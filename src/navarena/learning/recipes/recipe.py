@@ -1,0 +1,59 @@
+"""Recipe: everything that determines a training run beside the machine."""
+
+from dataclasses import dataclass, field
+
+from navarena.core.errors import InputError
+from navarena.learning.settings import ImitationSettings, PolicySettings, PPOSettings
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that determines a training run beside the machine.
+
+    Attributes:
+        description: one line: what is trained, and what it takes.
+        protocol: id, with options; whose train split is learned from.
+        sensors: names of what the policy sees.
+        method: settings of imitation, or of reinforcement.
+        image_size: (height, width) pixels of the images that the policy sees. Training renders this size;
+            the protocol's own images are subsampled to it.
+        policy: sizes.
+        masked: names of actions that the policy never takes.
+        slots: episodes side by side.
+        steps: of each slot in a rollout.
+        frames: of the whole training.
+        split: whose episodes are learned from.
+        episodes: of each scene and visit.
+        scenes: from which episodes are drawn at any time.
+        seed: of weights, episodes, actions and minibatches.
+        act_rows: rows of every call of the network in evaluations; at least 8, below which the last bits of
+            matrix products depend on their number.
+        save_updates: updates between checkpoints.
+        log_updates: updates in a line of the log.
+
+    Raises InputError for sizes below 1.
+    """
+
+    description: str
+    protocol: str
+    sensors: tuple[str, ...]
+    method: ImitationSettings | PPOSettings
+    image_size: tuple[int, int] = (48, 64)
+    policy: PolicySettings = field(default_factory=PolicySettings)
+    masked: tuple[str, ...] = ()
+    slots: int = 64
+    steps: int = 32
+    frames: int = 1_000_000
+    split: str = "train"
+    episodes: int = 50
+    scenes: int = 16
+    seed: int = 0
+    act_rows: int = 16
+    save_updates: int = 50
+    log_updates: int = 10
+
+    def __post_init__(self) -> None:
+        names = ("slots", "steps", "frames", "episodes", "scenes", "act_rows", "save_updates", "log_updates")
+        for name in names:
+            if getattr(self, name) < 1:
+                raise InputError(f"expected {name} of at least 1, got {getattr(self, name)}")

@@ -1,0 +1,183 @@
+"""Settings of policies, of reinforcement and of imitation; the presets of the reference code as values.
+
+Nothing here needs PyTorch, so that recipes can be listed without it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from navarena.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class PolicySettings:
+    """Sizes of a recurrent policy.
+
+    Attributes:
+        memory: "gru" or "lstm".
+        hidden: units of the memory.
+        layers: of the memory.
+        image_features: of the encoder of images.
+        number_features: of the layer for numbers and categories.
+        action_features: of the previous action.
+    """
+
+    memory: Literal["gru", "lstm"] = "gru"
+    hidden: int = 256
+    layers: int = 1
+    image_features: int = 256
+    number_features: int = 64
+    action_features: int = 32
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A number that changes linearly with the share of the training that is done.
+
+    Attributes:
+        first: at the start.
+        last: at the end.
+    """
+
+    first: float
+    last: float
+
+    def at(self, done: float) -> float:
+        """The number when the share `done`, 0 to 1, of all frames has been collected; constant beyond."""
+        share = min(max(done, 0.0), 1.0)
+        return self.first + (self.last - self.first) * share
+
+
+def constant(value: float) -> Schedule:
+    """The schedule that stays at `value`."""
+    return Schedule(value, value)
+
+
+@dataclass(frozen=True)
+class OptimiserSettings:
+    """Settings of Adam.
+
+    Attributes:
+        rate: learning rate, by frames.
+        epsilon: of Adam.
+        max_gradient: norm of the whole gradient beyond which it is scaled down.
+    """
+
+    rate: Schedule = Schedule(2.5e-4, 2.5e-4)
+    epsilon: float = 1e-5
+    max_gradient: float = 0.5
+
+    def __post_init__(self) -> None:
+        if min(self.rate.first, self.epsilon, self.max_gradient) <= 0:
+            raise InputError(f"expected a positive rate, epsilon and max_gradient, got {self}")
+
+
+@dataclass(frozen=True)
+class PPOSettings:
+    """Settings of recurrent PPO; the defaults are those of habitat-lab (default_structured_configs.py).
+
+    Attributes:
+        optimiser: Adam and the gradient's norm.
+        clip: of the ratio and of values, by frames.
+        epochs: passes over a rollout.
+        minibatches: of whole slots, in each epoch.
+        order: "shuffled" slots are dealt to the minibatches (habitat-lab, multiON), or "ranges" of
+            neighbouring slots come in random order (AllenAct).
+        value_weight: of the value loss, which has a factor of 0.5 in itself.
+        entropy_weight: by frames.
+        value_clip: reading of the clipped value loss: "detached" (habitat-lab), where a clipped value gets no
+            gradient; "maximum" (multiON, AllenAct) of clipped and unclipped error; or "none".
+        normalise: of advantages, once per rollout: "none"; "variance" (habitat-lab):
+            (A - mean) / sqrt(variance + 1e-5); "deviation" (AllenAct): (A - mean) / (deviation + 1e-5), the
+            deviation of a sample.
+        discount: gamma.
+        trace: lambda of generalised advantage estimation.
+        bootstrap_truncated: whether the value of the last observation stands for the rewards that a cut-off
+            episode would still have brought; the reference code treats time-outs as ends.
+    """
+
+    optimiser: OptimiserSettings = OptimiserSettings()
+    clip: Schedule = Schedule(0.2, 0.2)
+    epochs: int = 4
+    minibatches: int = 2
+    order: Literal["shuffled", "ranges"] = "shuffled"
+    value_weight: float = 0.5
+    entropy_weight: Schedule = Schedule(0.01, 0.01)
+    value_clip: Literal["detached", "maximum", "none"] = "detached"
+    normalise: Literal["none", "variance", "deviation"] = "none"
+    discount: float = 0.99
+    trace: float = 0.95
+    bootstrap_truncated: bool = False
+
+    def __post_init__(self) -> None:
+        if min(self.epochs, self.minibatches) < 1:
+            raise InputError(
+                f"expected at least one epoch and minibatch, got {self.epochs}, {self.minibatches}"
+            )
+        if not (0 <= self.discount <= 1 and 0 <= self.trace <= 1):
+            raise InputError(f"expected discount and trace of 0 to 1, got {self.discount}, {self.trace}")
+
+
+HABITAT_DDPPO = PPOSettings(
+    optimiser=OptimiserSettings(max_gradient=0.2),
+    epochs=2,
+)
+"""The preset `habitat-ddppo`: habitat-lab, DD-PPO of PointNav (4 slots x 128 steps per process)."""
+
+_MULTION_LEFT = 1.0 - 19_531 / 300_000
+
+MULTION = PPOSettings(
+    optimiser=OptimiserSettings(Schedule(2.5e-4, 2.5e-4 * _MULTION_LEFT), max_gradient=0.2),
+    clip=Schedule(0.2, 0.2 * _MULTION_LEFT),
+    epochs=2,
+    minibatches=4,
+    value_clip="maximum",
+)
+"""The preset `multion`: multiON (16 slots x 128 steps, 40 million frames). Rate and clip fall by
+update / 300,000, of which 19,531 updates are made."""
+
+ALLENACT = PPOSettings(
+    optimiser=OptimiserSettings(Schedule(3e-4, 0.0), epsilon=1e-8),
+    clip=constant(0.1),
+    minibatches=1,
+    order="ranges",
+    value_clip="maximum",
+    normalise="deviation",
+)
+"""The preset `allenact`: RobustNav's settings of AllenAct (60 slots x 128 steps over all processes)."""
+
+PPO_PRESETS = {"multion": MULTION, "habitat-ddppo": HABITAT_DDPPO, "allenact": ALLENACT}
+"""Name -> settings."""
+
+
+@dataclass(frozen=True)
+class ImitationSettings:
+    """Settings of imitation in rollouts: behaviour cloning where the teacher acts alone, else DAgger.
+
+    Attributes:
+        optimiser: Adam and the gradient's norm.
+        epochs: passes over a rollout.
+        minibatches: of whole slots, in each epoch.
+        teacher_share: of what the teacher decides, by frames: 1 throughout is behaviour cloning.
+        mixing: whether the teacher is drawn for a whole "episode" or for each "step".
+        veto: probability with which the teacher's action takes the place of a declaration that it would not
+            make: untrained policies declare at once, and episodes would end after a few steps.
+        inflection_weight: of labels that differ from the label before, and of first ones; 1 weighs all alike.
+    """
+
+    optimiser: OptimiserSettings = OptimiserSettings()
+    epochs: int = 1
+    minibatches: int = 2
+    teacher_share: Schedule = Schedule(1.0, 1.0)
+    mixing: Literal["episode", "step"] = "episode"
+    veto: float = 0.0
+    inflection_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        shares = (self.teacher_share.first, self.teacher_share.last, self.veto)
+        if min(self.epochs, self.minibatches) < 1:
+            raise InputError(
+                f"expected at least one epoch and minibatch, got {self.epochs}, {self.minibatches}"
+            )
+        if not all(0 <= share <= 1 for share in shares) or self.inflection_weight <= 0:
+            raise InputError(f"expected shares of 0 to 1 and a positive inflection_weight, got {self}")

@@ -1,0 +1,253 @@
+"""Training: rollouts and updates by a recipe, with a log and checkpoints, from which it goes on."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from navarena import __version__
+from navarena.core.errors import CheckFailedError, InputError, require_name
+from navarena.core.files import write_atomic
+from navarena.core.seeding import derive_seed, make_generator
+from navarena.episodes.episode import Episode
+from navarena.episodes.stream import EpisodeStream, Stay
+from navarena.learning.checkpoints import CheckpointInfo, load_resume, require_same_recipe, save_checkpoint
+from navarena.learning.collection import Collector
+from navarena.learning.inputs import choose_inputs
+from navarena.learning.mixing import TeacherMix
+from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.settings import ImitationSettings, PPOSettings
+from navarena.learning.storage import Rollout
+from navarena.learning.tensors import torch
+from navarena.learning.updates import Statistics, make_optimiser, update_imitation, update_ppo
+from navarena.simulation.world import WorldCache
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_body_task
+from navarena.tasks.slot_episodes import find_worlds
+from navarena.tasks.sources import load_task_episodes
+from navarena.tasks.task import Task
+from navarena.tasks.teacher import make_teacher
+
+LOG = "log.jsonl"
+
+Row = dict[str, float]
+"""One line of the log."""
+
+
+def make_training_task(recipe: Recipe) -> Task:
+    """The recipe's task, whose cameras render the size that the policy sees.
+
+    Raises InputError for a size of another aspect ratio than the camera's.
+    """
+    task = get_body_task(recipe.protocol)
+    height, width = recipe.image_size
+    for camera in task.embodiment.cameras:
+        if camera.width_px * height != camera.height_px * width:
+            raise InputError(
+                f"expected an image_size as wide as {camera.width_px} x {camera.height_px} for its height, "
+                f"got {width} x {height}"
+            )
+    cameras = tuple(replace(one, width_px=width, height_px=height) for one in task.embodiment.cameras)
+    task.embodiment = replace(task.embodiment, cameras=cameras)
+    return task
+
+
+class Training:
+    """A training that was begun, or goes on from the checkpoint in its folder.
+
+    Args:
+        recipe: what is trained.
+        folder: of checkpoint and log.
+        threads: of PyTorch and of rendering. One process with one thread per core is fastest; bits of sums
+            depend on it.
+        episodes: to learn from; None for the recipe's split.
+        worlds: where scenes come from; None for a store of its own.
+
+    Attributes:
+        frames: collected so far.
+        updates: made so far.
+
+    Raises InputError for a recipe that differs from the one in `folder` or does not fit its protocol, and
+    FileError for a damaged checkpoint.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        folder: Path,
+        threads: int = 1,
+        episodes: Sequence[Episode] | None = None,
+        worlds: WorldCache | None = None,
+    ) -> None:
+        torch.set_num_threads(threads)
+        self.recipe, self.folder, self.frames, self.updates = recipe, folder, 0, 0
+        self._plain: dict[str, Any] = json.loads(msgspec.json.encode(recipe))
+        saved = load_resume(folder)
+        if saved is not None:
+            require_same_recipe(self._plain, json.loads(saved["recipe"]), folder)
+        task = make_training_task(recipe)
+        found = load_task_episodes(task, recipe.split).episodes if episodes is None else episodes
+        stay = Stay(episodes=recipe.episodes, houses=recipe.scenes)
+        self._sampler = EpisodeStream(found, stay=stay, seed=recipe.seed, prefetchers=int(episodes is None))
+        worlds = find_worlds(task, worlds)
+        self._batch = NavigationBatch(task, recipe.slots, threads, recipe.sensors, worlds)
+        self._info = describe_policy(recipe, task, self._batch)
+        with torch.random.fork_rng(devices=()):
+            torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
+            self._policy = self._info.build()
+        self._optimiser = make_optimiser(self._policy, recipe.method.optimiser)
+        names = ("episodes", "actions", "minibatches", "teacher")
+        self._generators = {name: make_generator("learning", recipe.seed, name) for name in names}
+        teacher = mix = None
+        if isinstance(recipe.method, ImitationSettings):
+            if task.is_continuous:
+                raise InputError(f"expected discrete actions for imitation, got {task.protocol_id!r}")
+            teacher = make_teacher(self._batch)
+            declaration = task.actions.index(task.declaration)
+            mix = TeacherMix(recipe.method, declaration, recipe.slots, self._generators["teacher"])
+        weight = recipe.method.inflection_weight if isinstance(recipe.method, ImitationSettings) else 1.0
+        self._collector = Collector(
+            self._batch, self._sampler, self._policy, self._generators, teacher, mix, weight, worlds
+        )
+        numbers = len(task.actions) if task.is_continuous else 0
+        self._rollout = Rollout(self._info.inputs, recipe.steps, recipe.slots, numbers)
+        self._rows: list[Statistics] = []
+        if saved is None:
+            write_atomic(folder / LOG, b"")
+        else:
+            self._restore(saved)
+
+    def run(self, report: Callable[[Row], None] = lambda row: None) -> CheckpointInfo:
+        """Train until the recipe's frames are collected; what the last checkpoint is.
+
+        Args:
+            report: called with every line of the log.
+
+        Raises CheckFailedError for rewards, losses and gradients that are not finite; the last checkpoint
+        stays. Raises StorageError when a file cannot be written.
+        """
+        recipe = self.recipe
+        began, first = time.perf_counter(), self.frames
+        while self.frames < recipe.frames:
+            self._rows.append(self.advance())
+            if self.updates % recipe.log_updates == 0 or self.frames >= recipe.frames:
+                row = self._summarise((self.frames - first) / (time.perf_counter() - began))
+                with (self.folder / LOG).open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+                report(row)
+            if self.updates % recipe.save_updates == 0 or self.frames >= recipe.frames:
+                self._save()
+        return replace(self._info, frames=self.frames, updates=self.updates)
+
+    def close(self) -> None:
+        """End the processes that prepare houses."""
+        self._sampler.close()
+
+    def advance(self) -> Statistics:
+        """One rollout and the update from it; what is logged of it.
+
+        Raises CheckFailedError as `run`.
+        """
+        recipe, rollout, collector = self.recipe, self._rollout, self._collector
+        done = self.frames / recipe.frames
+        method, generator = recipe.method, self._generators["minibatches"]
+        bootstraps = isinstance(method, PPOSettings) and method.bootstrap_truncated
+        collector.collect(rollout, done, bootstraps)
+        try:
+            with collector.clock.measure("learning"):
+                if isinstance(method, ImitationSettings):
+                    row = update_imitation(self._policy, self._optimiser, rollout, method, done, generator)
+                else:
+                    row = update_ppo(self._policy, self._optimiser, rollout, method, done, generator)
+        except FloatingPointError as error:
+            raise CheckFailedError(
+                f"expected finite numbers in update {self.updates + 1}, got {error}; {self._find_culprit()}; "
+                f"the checkpoint in {self.folder} is good, lower the learning rate"
+            ) from error
+        self.frames += recipe.slots * recipe.steps
+        self.updates += 1
+        return row | {"reward": float(rollout.rewards.mean())}
+
+    def _find_culprit(self) -> str:
+        """Slot, scene and episode of the first number in the rollout that is not finite."""
+        rollout = self._rollout
+        for name in ("rewards", "values", "log_probs"):
+            wrong = torch.nonzero(~torch.isfinite(getattr(rollout, name)))
+            if len(wrong):
+                slot = int(wrong[0, 1])
+                one = self._batch.episode(slot)
+                return f"first in {name} of slot {slot}, which runs {one.episode_id} in {one.scene_id}"
+        return "the rollout itself is finite"
+
+    def _summarise(self, speed: float) -> Row:
+        """A line of the log: means over the updates since the last one, and of the episodes that ended."""
+        rows, collector = self._rows, self._collector
+        row: Row = {"frames": self.frames, "updates": self.updates, "frames_per_second": round(speed, 1)}
+        row["eta_seconds"] = round(max(self.recipe.frames - self.frames, 0) / speed, 1)
+        row |= {name: float(np.mean([one[name] for one in rows])) for name in rows[0]}
+        if "ratio_error" in row:
+            row["ratio_error"] = max(one["ratio_error"] for one in rows)
+        own = [one for one in collector.ended if not one["led"]]
+        row |= {"episodes": len(collector.ended), "own_episodes": len(own), "dropped": collector.dropped}
+        for name in ("success", "spl", "steps"):
+            if own and name in own[0]:
+                row[name] = float(np.mean([one[name] for one in own]))
+        seconds = collector.clock.seconds
+        total = max(sum(seconds.values()), 1e-9)
+        row |= {f"share_{phase}": round(spent / total, 4) for phase, spent in seconds.items()}
+        self._rows, collector.ended = [], []
+        return row
+
+    def _save(self) -> None:
+        plain, state = self._collector.save_state()
+        states = {name: one.bit_generator.state for name, one in self._generators.items()}
+        resume = {
+            "recipe": json.dumps(self._plain),
+            "frames": self.frames,
+            "updates": self.updates,
+            "optimiser": self._optimiser.state_dict(),
+            "generators": json.dumps(states),
+            "collector": plain,
+            "state": state,
+            "rows": self._rows,
+        }
+        info = replace(self._info, frames=self.frames, updates=self.updates)
+        save_checkpoint(self.folder, info, self._policy, resume)
+
+    def _restore(self, saved: dict[str, Any]) -> None:
+        """Go on from `saved`; lines of the log that were written after it are taken back."""
+        self.frames, self.updates, self._rows = saved["frames"], saved["updates"], saved["rows"]
+        self._policy.load_state_dict(saved["weights"])
+        self._optimiser.load_state_dict(saved["optimiser"])
+        for name, state in json.loads(saved["generators"]).items():
+            self._generators[name].bit_generator.state = state
+        self._collector.restore_state(saved["collector"], saved["state"])
+        path = self.folder / LOG
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        kept = [line for line in lines if line.endswith("\n") and json.loads(line)["frames"] <= self.frames]
+        write_atomic(path, "".join(kept).encode())
+
+
+def describe_policy(recipe: Recipe, task: Task, batch: NavigationBatch) -> CheckpointInfo:
+    """What a checkpoint of `recipe` says of itself; raises InputError for what its protocol does not have."""
+    for name in recipe.masked:
+        require_name("action", name, task.actions)
+    return CheckpointInfo(
+        protocol=task.protocol_id,
+        actions=tuple(task.actions),
+        is_continuous=task.is_continuous,
+        masked=recipe.masked,
+        inputs=choose_inputs(batch.specs, recipe.sensors, recipe.image_size),
+        policy=recipe.policy,
+        act_rows=recipe.act_rows,
+        recipe=msgspec.to_builtins(recipe),
+        frames=0,
+        updates=0,
+        version=__version__,
+        privileged_sensors=batch.privileged_sensors,
+    )

@@ -1,0 +1,165 @@
+"""Updates: one rollout's steps of the optimiser, for PPO and for imitation."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from navarena.core.errors import InputError
+from navarena.learning.losses import imitation_loss, policy_loss, value_loss
+from navarena.learning.networks.heads import Categorical
+from navarena.learning.policy import Policy
+from navarena.learning.returns import compute_advantages, normalise_advantages
+from navarena.learning.settings import ImitationSettings, OptimiserSettings, PPOSettings
+from navarena.learning.storage import Fragment, Rollout
+from navarena.learning.tensors import Tensor, torch
+
+Statistics = dict[str, float]
+"""Name -> mean over the minibatches of an update."""
+
+Loss = Callable[[Fragment, Tensor], tuple[Tensor, Statistics]]
+"""A minibatch and its slots (K,) -> its loss, and what is logged of it."""
+
+
+def make_optimiser(policy: Policy, settings: OptimiserSettings) -> Any:
+    """Adam over all parameters of `policy`."""
+    return torch.optim.Adam(policy.parameters(), lr=settings.rate.first, eps=settings.epsilon)
+
+
+def deal_slots(
+    slots: int, minibatches: int, order: Literal["shuffled", "ranges"], generator: np.random.Generator
+) -> Iterator[Tensor]:
+    """The slots (K,) int64 of each minibatch of an epoch: whole rows of a rollout, each slot once.
+
+    Args:
+        slots: N.
+        minibatches: of nearly equal sizes; not more than N.
+        order: as of PPOSettings.
+        generator: shuffles.
+
+    Raises InputError for more minibatches than slots.
+    """
+    if minibatches > slots:
+        raise InputError(f"expected at most {slots} minibatches of {slots} slots, got {minibatches}")
+    if order == "shuffled":
+        parts = np.array_split(generator.permutation(slots), minibatches)
+    else:
+        ranges = np.array_split(np.arange(slots), minibatches)
+        parts = [ranges[one] for one in generator.permutation(minibatches).tolist()]
+    for part in parts:
+        yield torch.from_numpy(part.astype(np.int64))
+
+
+def update_ppo(
+    policy: Policy,
+    optimiser: Any,
+    rollout: Rollout,
+    settings: PPOSettings,
+    done: float,
+    generator: np.random.Generator,
+) -> Statistics:
+    """Learn from one rollout by PPO; what is logged of it.
+
+    Args:
+        policy: whose parameters change.
+        optimiser: of them.
+        rollout: complete.
+        settings: of PPO.
+        done: share of all frames that was collected before, 0 to 1; schedules follow it.
+        generator: deals the slots.
+
+    Raises FloatingPointError for a loss that is not finite; nothing was changed by its minibatch.
+    """
+    ended = rollout.terminated | rollout.truncated
+    cut_values = rollout.cut_values if settings.bootstrap_truncated else None
+    advantages = compute_advantages(
+        rollout.rewards,
+        rollout.values,
+        rollout.next_values,
+        ended,
+        settings.discount,
+        settings.trace,
+        cut_values,
+    )
+    returns = advantages + rollout.values
+    scaled = normalise_advantages(advantages, settings.normalise)
+    clip, entropy_weight = settings.clip.at(done), settings.entropy_weight.at(done)
+
+    def loss(part: Fragment, slots: Tensor) -> tuple[Tensor, Statistics]:
+        judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
+        log_probs, entropy = judged.distribution.log_prob(part.actions), judged.distribution.entropy().mean()
+        of_actions = policy_loss(log_probs, part.log_probs, scaled[:, slots], clip)
+        of_values = value_loss(judged.values, part.values, returns[:, slots], clip, settings.value_clip)
+        total = of_actions + settings.value_weight * of_values - entropy_weight * entropy
+        change = (log_probs - part.log_probs).detach()
+        ratio = change.exp()
+        return total, {
+            "policy_loss": float(of_actions.detach()),
+            "value_loss": float(of_values.detach()),
+            "entropy": float(entropy.detach()),
+            "kl": float((ratio - 1.0 - change).mean()),
+            "clip_fraction": float(((ratio - 1.0).abs() > clip).float().mean()),
+            "ratio_error": float((ratio - 1.0).abs().max()),
+        }
+
+    return _run_epochs(policy, optimiser, rollout, settings, settings.order, done, generator, loss)
+
+
+def update_imitation(
+    policy: Policy,
+    optimiser: Any,
+    rollout: Rollout,
+    settings: ImitationSettings,
+    done: float,
+    generator: np.random.Generator,
+) -> Statistics:
+    """Learn the labels of one rollout; what is logged of it. Arguments and errors are those of `update_ppo`.
+
+    Raises InputError for a policy of continuous actions.
+    """
+
+    def loss(part: Fragment, slots: Tensor) -> tuple[Tensor, Statistics]:
+        judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
+        if not isinstance(judged.distribution, Categorical):
+            raise InputError("expected a policy of discrete actions, which alone have labels")
+        log_probs = judged.distribution.log_probs
+        total = imitation_loss(log_probs, part.labels, part.weights)
+        right = log_probs.argmax(-1) == part.labels
+        return total, {
+            "imitation_loss": float(total.detach()),
+            "agreement": float(right.float().mean()),
+            "entropy": float(judged.distribution.entropy().mean().detach()),
+        }
+
+    return _run_epochs(policy, optimiser, rollout, settings, "shuffled", done, generator, loss)
+
+
+def _run_epochs(
+    policy: Policy,
+    optimiser: Any,
+    rollout: Rollout,
+    settings: PPOSettings | ImitationSettings,
+    order: Literal["shuffled", "ranges"],
+    done: float,
+    generator: np.random.Generator,
+    loss: Loss,
+) -> Statistics:
+    rate = settings.optimiser.rate.at(done)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    rows: list[Statistics] = []
+    for _ in range(settings.epochs):
+        for slots in deal_slots(rollout.slots, settings.minibatches, order, generator):
+            total, row = loss(rollout.fragment(slots), slots)
+            if not torch.isfinite(total):
+                raise FloatingPointError(f"loss {float(total.detach())}")
+            optimiser.zero_grad(set_to_none=True)
+            total.backward()
+            norm = torch.nn.utils.clip_grad_norm_(policy.parameters(), settings.optimiser.max_gradient)
+            if not torch.isfinite(norm):
+                raise FloatingPointError(f"gradient of norm {float(norm)}")
+            optimiser.step()
+            rows.append(row | {"gradient_norm": float(norm)})
+    means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    first = {"ratio_error": rows[0]["ratio_error"]} if "ratio_error" in rows[0] else {}
+    return means | first | {"rate": rate}

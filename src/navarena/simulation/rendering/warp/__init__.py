@@ -1,0 +1,1 @@
+"""The renderer of NVIDIA Warp: the same kernels on a GPU and, for tests, on the CPU; in the extra `gpu`."""

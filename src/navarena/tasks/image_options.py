@@ -1,0 +1,102 @@
+"""Image sizes and the type of depth of a run, for any protocol with cameras."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import cast, get_args
+
+from navarena.core.errors import InputError, require_name
+from navarena.core.protocol_ids import SIZE_MARK
+from navarena.simulation.body import Camera, Embodiment
+from navarena.simulation.sensors.images import Depth, DepthType
+from navarena.simulation.sensors.resized import ResizedDepth, ResizedRgb
+from navarena.simulation.sensors.sensor import Sensor
+
+MOST_PX = 4096
+"""Pixels along a side of an image."""
+
+SIZE_OPTIONS = (f"rgb{SIZE_MARK}", f"depth{SIZE_MARK}")
+IMAGE_OPTIONS = (*SIZE_OPTIONS, "depth_dtype")
+"""Names of the options of ids such as `pointnav-v1+rgb=128x128+depth=64x64+depth_dtype=uint8`."""
+
+Size = tuple[int, int]
+"""Width and height in pixels."""
+
+
+@dataclass(frozen=True)
+class ImageOptions:
+    """Sizes of images and the type of depth; what is None is the protocol's.
+
+    Cameras keep their place and their horizontal field of view, and pixels are square: the vertical field
+    follows from the sides. The rules stay as they are: what decides success is seen at the protocol's size.
+
+    Attributes:
+        rgb: (width, height) in pixels of colour images.
+        depth: (width, height) in pixels of depth images, and of semantic and instance images.
+        depth_dtype: "float32", "float16", or "uint8": 0 to 255 for the range of the protocol's depth.
+
+    Raises InputError for a side outside 1 to 4096.
+    """
+
+    rgb: Size | None = None
+    depth: Size | None = None
+    depth_dtype: DepthType | None = None
+
+    def __post_init__(self) -> None:
+        for name, size in (("rgb", self.rgb), ("depth", self.depth)):
+            if size is not None and not all(1 <= side <= MOST_PX for side in size):
+                raise InputError(
+                    f"expected an image size of {name} of 1 to {MOST_PX} pixels along each side, got "
+                    f"{size[0]}x{size[1]}"
+                )
+
+    @classmethod
+    def read(cls, texts: Mapping[str, str]) -> "ImageOptions":
+        """The options that stand in an id as `texts`.
+
+        Raises InputError for a side outside 1 to 4096, UnknownNameError for another depth_dtype.
+        """
+        rgb, depth = (_read_size(texts[name]) if name in texts else None for name in SIZE_OPTIONS)
+        kind = texts.get("depth_dtype")
+        if kind is not None:
+            require_name("depth_dtype", kind, get_args(DepthType))
+        return cls(rgb, depth, cast(DepthType | None, kind))
+
+    def texts(self) -> dict[str, str]:
+        """Name -> text of what departs from the protocol, as it stands in an id."""
+        sizes = zip(SIZE_OPTIONS, (self.rgb, self.depth))
+        found = {name: f"{size[0]}x{size[1]}" for name, size in sizes if size is not None}
+        return found if self.depth_dtype is None else {**found, "depth_dtype": self.depth_dtype}
+
+    def change_body(self, body: Embodiment, is_resized: bool) -> Embodiment:
+        """`body` with cameras of these sizes; those whose images are `is_resized` afterwards stay."""
+        if is_resized or (self.rgb is None and self.depth is None):
+            return body
+        cameras = [made for camera in body.cameras for made in self._change(camera)]
+        return replace(body, cameras=tuple(cameras))
+
+    def _change(self, camera: Camera) -> list[Camera]:
+        """The cameras at the place of `camera`: one for each size that its channels have."""
+        own = camera.width_px, camera.height_px
+        sizes: dict[Size, list[str]] = {}
+        for channel in camera.channels:
+            size = (self.rgb if channel == "rgb" else self.depth) or own
+            sizes.setdefault(size, []).append(channel)
+        return [
+            replace(camera, width_px=size[0], height_px=size[1], channels=tuple(channels))
+            for size, channels in sizes.items()
+        ]
+
+    def change_sensor(self, sensor: Sensor | None) -> Sensor | None:
+        """`sensor`, of images, with this type of depth; of those that resize images with these sizes, too."""
+        if isinstance(sensor, ResizedRgb) and self.rgb is not None:
+            return replace(sensor, width_px=self.rgb[0], height_px=self.rgb[1])
+        if isinstance(sensor, ResizedDepth) and self.depth is not None:
+            sensor = replace(sensor, width_px=self.depth[0], height_px=self.depth[1])
+        if isinstance(sensor, Depth | ResizedDepth) and self.depth_dtype is not None:
+            return replace(sensor, dtype=self.depth_dtype)
+        return sensor
+
+
+def _read_size(text: str) -> Size:
+    width, height = text.split("x")
+    return int(width[-9:]), int(height[-9:])

@@ -1,0 +1,165 @@
+"""Memories, heads and policies: sequences equal steps, states are reset, distributions are right."""
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
+from navarena.learning.inputs import InputSpec, choose_inputs, subsample, write_input  # noqa: E402
+from navarena.learning.networks.encoders import ObservationEncoder  # noqa: E402
+from navarena.learning.networks.heads import Categorical, CategoricalHead, TanhGaussian  # noqa: E402
+from navarena.learning.networks.memories import RecurrentMemory  # noqa: E402
+from navarena.simulation.sensors.sensor import ObservationSpec  # noqa: E402
+
+from .made import INPUTS, draw_from, fill_rollout, make_policy  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+
+def make_memory(kind, layers):
+    torch.manual_seed(3)
+    return RecurrentMemory(5, 7, layers, kind)
+
+
+@pytest.mark.parametrize("kind, layers", [("gru", 1), ("gru", 2), ("lstm", 1), ("lstm", 2)])
+def test_packed_equals_stepwise(kind, layers):
+    memory, generator = make_memory(kind, layers), np.random.default_rng(1)
+    for steps, slots, kept in ((1, 3, 0.5), (9, 6, 0.7), (5, 4, 1.0), (6, 5, 0.0)):
+        features = torch.from_numpy(generator.normal(size=(steps, slots, 5))).float()
+        state = memory.initial_state(slots)
+        state = {k: torch.from_numpy(generator.normal(size=v.shape)).float() for k, v in state.items()}
+        mask = torch.from_numpy(generator.random((steps, slots)) < kept)
+        outputs, after = memory.unroll(features, state, mask)
+        packed, packed_after = memory.unroll_packed(features, state, mask)
+        torch.testing.assert_close(packed, outputs, rtol=0, atol=1e-6)
+        for name in after:
+            torch.testing.assert_close(packed_after[name], after[name], rtol=0, atol=1e-6)
+        packed.sum().backward()
+
+
+def test_an_episode_knows_nothing_of_what_came_before():
+    memory = make_memory("gru", 1)
+    features = torch.randn(4, 2, 5)
+    mask = torch.tensor([[True, True], [True, True], [False, True], [True, True]])
+    state = {"hidden": torch.randn(2, 1, 7)}
+    whole, _ = memory.unroll(features, state, mask)
+    alone, _ = memory.unroll(features[2:, :1], memory.initial_state(1), torch.ones(2, 1, dtype=torch.bool))
+    torch.testing.assert_close(whole[2:, :1], alone, rtol=0, atol=1e-6)
+    zeroed, _ = memory.unroll(features, memory.initial_state(2), mask)
+    assert not torch.allclose(whole[1], zeroed[1]) and torch.equal(whole[2:, 0], zeroed[2:, 0])
+
+
+def test_weights_start_orthogonal():
+    memory = make_memory("lstm", 2)
+    for name, parameter in memory.cells.named_parameters():
+        if "weight" in name:
+            product = parameter.T @ parameter
+            torch.testing.assert_close(product, torch.eye(len(product)), atol=1e-5, rtol=0)
+        else:
+            assert not parameter.any()
+
+
+def test_evaluate_sequence_is_acting_bit_for_bit():
+    policy = make_policy()
+    rollout = fill_rollout(policy)
+    part = rollout.fragment()
+    judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
+    assert torch.equal(judged.values, rollout.values)
+    assert torch.equal(judged.distribution.log_prob(part.actions), rollout.log_probs)
+
+
+def test_previous_action_counts_until_the_episode_ends():
+    policy = make_policy()
+    observations = {one.name: torch.zeros(8, *one.shape) for one in INPUTS}
+    fresh = policy.initial_state(8)
+    taken = policy.replace_actions(fresh, torch.full((8,), 2))
+    goes_on, begins = torch.ones(8, dtype=torch.bool), torch.zeros(8, dtype=torch.bool)
+    values = [policy.act(observations, state, mask).values for state, mask in
+              ((fresh, begins), (taken, begins), (taken, goes_on))]  # fmt: skip
+    assert torch.equal(values[0], values[1]) and not torch.equal(values[0], values[2])
+
+
+def test_categorical_by_hand():
+    log_probs = torch.tensor([[0.5, 0.25, 0.25]]).log().expand(4, 3)
+    one = Categorical(log_probs)
+    drawn = torch.tensor([[0.0], [0.4999], [0.5001], [0.9999]], dtype=torch.float64)
+    assert one.sample(lambda rows, columns: drawn).tolist() == [0, 0, 1, 2]
+    assert one.mode().tolist() == [0, 0, 0, 0]
+    assert one.entropy()[0].item() == pytest.approx(1.5 * math.log(2.0))
+    assert one.log_prob(torch.tensor([0, 1, 2, 0])).exp().tolist() == pytest.approx([0.5, 0.25, 0.25, 0.5])
+
+
+def test_masked_actions_are_never_taken():
+    head = CategoricalHead(6, 3, masked=(0, 2))
+    one = head(torch.randn(50, 6))
+    assert set(one.sample(draw_from(np.random.default_rng(0))).tolist()) == {1}
+    assert one.entropy().abs().max() < 1e-6 and torch.isfinite(one.entropy()).all()
+    with pytest.raises(InputError, match="one left"):
+        CategoricalHead(6, 3, masked=(0, 1, 2))
+
+
+def test_tanh_gaussian_has_a_density():
+    one = TanhGaussian(torch.tensor([[0.3]]), torch.tensor([[-0.5]]))
+    edges = torch.linspace(-1 + 1e-5, 1 - 1e-5, 200_001, dtype=torch.float64)[:, None]
+    mass = torch.trapezoid(one.log_prob(edges).exp(), edges[:, 0])
+    assert mass.item() == pytest.approx(1.0, abs=1e-4)
+    many = TanhGaussian(torch.full((20_000, 1), 0.3), torch.full((20_000, 1), -0.5))
+    drawn = many.sample(draw_from(np.random.default_rng(0)))
+    before = torch.atanh(drawn)
+    assert before.mean().item() == pytest.approx(0.3, abs=0.02)
+    assert before.std().item() == pytest.approx(math.exp(-0.5), abs=0.02)
+    assert many.mode()[0, 0].item() == pytest.approx(math.tanh(0.3))
+    extreme = TanhGaussian(torch.full((1, 1), 50.0), torch.zeros(1, 1))
+    assert torch.isfinite(extreme.log_prob(extreme.mode())).all()
+
+
+def test_continuous_policies_act_and_are_judged_alike():
+    policy = make_policy(actions=2, is_continuous=True)
+    rollout = fill_rollout(policy, numbers=2)
+    part = rollout.fragment()
+    judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
+    assert torch.equal(judged.distribution.log_prob(part.actions), rollout.log_probs)
+    assert rollout.actions.abs().max() < 1
+
+
+def test_subsampling_takes_the_centres():
+    image = np.arange(480 * 640).reshape(1, 480, 640, 1)
+    seen = subsample(image, (48, 64))
+    assert seen[0, 0, 0, 0] == 5 * 640 + 5 and seen[0, -1, -1, 0] == 475 * 640 + 635
+    odd = subsample(image, (64, 64))  # 7.5 rows each: the centres 3.75, 11.25, ...
+    assert odd[0, :3, 0, 0].tolist() == [3 * 640 + 5, 11 * 640 + 5, 18 * 640 + 5]
+    assert subsample(seen, (48, 64)) is seen
+
+
+def test_inputs_are_chosen_of_what_there_is():
+    specs = {
+        "rgb": ObservationSpec((480, 640, 3), np.uint8, 0, 255),
+        "depth": ObservationSpec((480, 640, 1), np.float32, 0, 1),
+        "gps": ObservationSpec((2,), np.float32, -np.inf, np.inf),
+        "objectgoal": ObservationSpec((1,), np.int64, 0, 20),
+    }
+    chosen = choose_inputs(specs, tuple(specs), (48, 64))
+    assert [(one.shape, one.dtype, one.classes) for one in chosen] == [
+        ((48, 64, 3), "uint8", 0), ((48, 64, 1), "float16", 0), ((2,), "float32", 0), ((1,), "int64", 21),
+    ]  # fmt: skip
+    out = np.zeros((2, 48, 64, 1), np.float16)
+    write_input(chosen[1], np.full((2, 480, 640, 1), 0.3, np.float32), out)
+    assert (out == np.float16(0.3)).all()
+    with pytest.raises(UnknownNameError, match="did you mean 'depth'|depth"):
+        choose_inputs(specs, ("depht",), (48, 64))
+    with pytest.raises(InputError, match="at least 1000 x 48 pixels, got 640 x 480"):
+        choose_inputs(specs, ("rgb",), (48, 1000))
+
+
+def test_encoders_refuse_what_they_cannot_read():
+    with pytest.raises(UnknownNameError, match="gps"):
+        ObservationEncoder((InputSpec("gsp", (2,), "float32"),), 8, 8)
+    with pytest.raises(InputError, match="at least 36 x 36"):
+        ObservationEncoder((InputSpec("rgb", (20, 64, 3), "uint8"),), 8, 8)
+    goal = InputSpec("objectgoal", (1,), "int64", 3)
+    encoder = ObservationEncoder((goal,), 8, 8)
+    assert encoder.number_encoder[0].in_features == 3 and encoder.features == 8
+    assert encoder({"objectgoal": torch.tensor([[2], [0]])}).shape == (2, 8)

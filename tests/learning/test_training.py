@@ -1,0 +1,324 @@
+"""Training in one drawn room: it learns, goes on bit for bit, and its checkpoint plays alike in any batch."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.agents.agent import Boundary, Start  # noqa: E402
+from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
+from navarena.cli.main import main  # noqa: E402
+from navarena.cli.train import change_setting  # noqa: E402
+from navarena.core.errors import CheckFailedError, FileError, InputError, UnknownNameError  # noqa: E402
+from navarena.episodes.episode import Episode  # noqa: E402
+from navarena.episodes.goals import PointGoal  # noqa: E402
+from navarena.learning.checkpoints import INFO, MODEL, RESUME, load_policy  # noqa: E402
+from navarena.learning.mixing import TeacherMix  # noqa: E402
+from navarena.learning.recipes.recipe import Recipe  # noqa: E402
+from navarena.learning.settings import (  # noqa: E402
+    HABITAT_DDPPO,
+    ImitationSettings,
+    OptimiserSettings,
+    Schedule,
+    constant,
+)
+from navarena.learning.training import LOG, Training, make_training_task  # noqa: E402
+from navarena.simulation.world import World, WorldCache  # noqa: E402
+from navarena.tasks.catalog import get_body_task  # noqa: E402
+from worlds import draw_navmesh, draw_scene  # noqa: E402
+
+from .made import SMALL  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+ROOM = ["......", "......", "......", "......"]
+DAGGER = ImitationSettings(
+    OptimiserSettings(constant(3e-3), max_gradient=1.0), teacher_share=Schedule(1.0, 0.3), veto=0.9,
+    inflection_weight=2.0,
+)  # fmt: skip
+TINY = Recipe(
+    "a room",
+    "pointnav-v1+max_steps=40",
+    ("depth", "pointgoal_with_gps_compass"),
+    DAGGER,
+    image_size=(36, 48),
+    policy=SMALL,
+    slots=8,
+    steps=8,
+    frames=4 * 64,
+    scenes=1,
+    save_updates=2,
+    log_updates=1,
+)
+PPO = replace(TINY, method=replace(HABITAT_DDPPO, bootstrap_truncated=True))
+
+
+def make_worlds(task):
+    worlds = WorldCache(task.embodiment)
+    worlds.add(World.of(draw_scene(ROOM, scene_id="room"), draw_navmesh(ROOM)))
+    return worlds
+
+
+def make_episodes(count=40):
+    generator = np.random.default_rng(7)
+    episodes = []
+    for number in range(count):
+        x, z, gx, gz = generator.uniform((0.5, 0.5, 0.5, 0.5), (5.5, 3.5, 5.5, 3.5)).tolist()
+        goal = PointGoal((gx, 0.0, gz))
+        yaw = float(generator.uniform(-3, 3))
+        episodes.append(Episode(str(number), "room", (x, 0.0, z), yaw, goal, None))
+    return episodes
+
+
+def make_training(folder: Path, recipe=TINY):
+    worlds = make_worlds(make_training_task(recipe))
+    return Training(recipe, folder, 1, make_episodes(), worlds)
+
+
+def same(a, b):
+    return all(torch.equal(value, b[name]) for name, value in a.items())
+
+
+def stop_after(count):
+    rows = []
+
+    def report(row):
+        rows.append(row)
+        if len(rows) == count:
+            raise KeyboardInterrupt
+
+    return report
+
+
+@pytest.mark.parametrize("recipe", [TINY, PPO], ids=["dagger", "ppo"])
+def test_resumed_training_goes_on_bit_for_bit(tmp_path, recipe):
+    whole = make_training(tmp_path / "whole", recipe)
+    rows = []
+    whole.run(rows.append)
+    stopped = make_training(tmp_path / "stopped", recipe)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run(stop_after(3))  # the checkpoint is of the second update
+    again = make_training(tmp_path / "stopped", recipe)
+    assert again.frames == 2 * 64
+    later = []
+    again.run(later.append)
+    chance = {"frames_per_second", "eta_seconds"} | {name for name in rows[0] if name.startswith("share_")}
+    for row, expected in zip(later, rows[2:], strict=True):
+        assert {k: v for k, v in row.items() if k not in chance} == {
+            k: v for k, v in expected.items() if k not in chance
+        }
+    assert same(whole._policy.state_dict(), again._policy.state_dict())
+    assert (tmp_path / "whole" / MODEL).read_bytes() == (tmp_path / "stopped" / MODEL).read_bytes()
+
+
+def test_log_and_files(tmp_path):
+    training = make_training(tmp_path, PPO)
+    training.run()
+    rows = [json.loads(line) for line in (tmp_path / LOG).read_text().splitlines()]
+    assert [row["frames"] for row in rows] == [64, 128, 192, 256]
+    expected = {
+        *("success", "spl", "reward", "entropy", "kl", "clip_fraction", "value_loss", "policy_loss", "rate"),
+        *("gradient_norm", "ratio_error", "episodes", "dropped", "frames_per_second", "eta_seconds"),
+        *("share_simulation", "share_acting", "share_learning", "share_reset"),
+    }
+    assert expected - {"success", "spl"} <= set(rows[0]) and expected <= set().union(*rows)
+    assert all(row["ratio_error"] == 0.0 for row in rows), "acting and learning see the same numbers"
+    assert torch.load(tmp_path / RESUME, weights_only=True)["frames"] == 256
+    info = json.loads((tmp_path / INFO).read_text())
+    assert info["protocol"] == "pointnav-v1+custom+max_steps=40" and info["frames"] == 256
+
+
+def test_imitation_learns_the_room(tmp_path):
+    method = replace(DAGGER, epochs=8, teacher_share=constant(0.5))
+    recipe = replace(TINY, method=method, slots=16, steps=16, frames=10 * 256, log_updates=2)
+    training = make_training(tmp_path, recipe)
+    rows = []
+    training.run(rows.append)
+    assert rows[-1]["imitation_loss"] < 0.75 * rows[0]["imitation_loss"]
+    assert rows[-1]["agreement"] > 0.55
+
+
+def test_seed_decides_everything(tmp_path):
+    models = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        make_training(tmp_path / name, replace(TINY, seed=seed, frames=64)).run()
+        models.append((tmp_path / name / MODEL).read_bytes())
+    assert models[0] == models[1] != models[2]
+
+
+def test_another_recipe_does_not_go_on(tmp_path):
+    make_training(tmp_path, replace(TINY, frames=64)).run()
+    with pytest.raises(InputError, match=r"expected method.veto=0.9 .* got 0.5"):
+        make_training(tmp_path, replace(TINY, frames=64, method=replace(DAGGER, veto=0.5)))
+
+
+def test_rewards_that_are_no_numbers_stop_the_training(tmp_path):
+    training = make_training(tmp_path)
+    training.advance()
+    judge = training._batch.task.judge
+
+    def spoil(*arguments):
+        result = judge(*arguments)
+        result.reward[3] = np.nan
+        return result
+
+    training._batch.task.judge = spoil
+    with pytest.raises(CheckFailedError, match=r"got nan in slot 3, episode \d+ of room"):
+        training.advance()
+
+
+def test_goals_that_cannot_be_reached_are_dropped(tmp_path):
+    task = make_training_task(TINY)
+    worlds, rows = WorldCache(task.embodiment), ["...#...", "...#...", "...#..."]
+    worlds.add(World.of(draw_scene(rows, scene_id="room"), draw_navmesh(rows)))
+    starts, near, far = (0.5, 0.0, 0.5), PointGoal((2.5, 0.0, 2.5)), PointGoal((5.5, 0.0, 1.5))
+    mixed = [Episode(str(k), "room", starts, 0.0, far if k % 2 else near, None) for k in range(10)]
+    training = Training(TINY, tmp_path / "mixed", 1, mixed, worlds)
+    training.advance()
+    running = {training._batch.episode(slot).goal for slot in range(TINY.slots)}
+    assert running == {near} and training._collector.dropped > 0
+    with pytest.raises(CheckFailedError, match="100 others in a row, the last 1 in room"):
+        Training(TINY, tmp_path / "far", 1, mixed[1:2], worlds).advance()
+
+
+def test_weights_that_are_no_numbers_stop_the_training(tmp_path):
+    training = make_training(tmp_path, PPO)
+    with torch.no_grad():
+        training._policy.critic.bias.fill_(float("nan"))
+    with pytest.raises(CheckFailedError, match=r"update 1, .*values of slot 0, which runs \d+ in room"):
+        training.advance()
+
+
+def test_teacher_mixes_by_hand():
+    own, labels = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
+    led = TeacherMix(replace(DAGGER, teacher_share=constant(1.0)), 0, 4, np.random.default_rng(0))
+    led.begin(np.ones(4, bool), 0.0)
+    assert led.choose(own, labels, 0.0).tolist() == labels.tolist(), "cloning"
+    free = TeacherMix(replace(DAGGER, teacher_share=constant(0.0), veto=0.0), 0, 4, np.random.default_rng(0))
+    free.begin(np.ones(4, bool), 0.0)
+    assert free.choose(own, labels, 0.0).tolist() == own.tolist()
+    strict = TeacherMix(
+        replace(DAGGER, teacher_share=constant(0.0), veto=1.0), 0, 4, np.random.default_rng(0)
+    )
+    strict.begin(np.ones(4, bool), 0.0)
+    assert strict.choose(own, labels, 0.0).tolist() == [0, 1, 1, 1], "only a wrong declaration is overruled"
+    halves = ImitationSettings(teacher_share=Schedule(1.0, 0.0), mixing="step")
+    mix = TeacherMix(halves, 9, 10_000, np.random.default_rng(0))
+    taken = mix.choose(np.zeros(10_000, np.int64), np.ones(10_000, np.int64), 0.75)
+    assert taken.mean() == pytest.approx(0.25, abs=0.02)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    make_training(folder, replace(TINY, frames=64)).run()
+    return folder
+
+
+@pytest.mark.parametrize("options", ["", "?sample=true"])
+def test_actions_are_equal_in_any_batch(trained, options):
+    """Each episode shows what its number says; slots, order and neighbours must not matter."""
+    task = get_body_task("pointnav-v1+max_steps=40")
+    episodes, steps = 20, 3
+    generator = np.random.default_rng(0)
+    depth = generator.random((steps, episodes, 480, 640, 1), np.float32)
+    goals = generator.normal(size=(steps, episodes, 2)).astype(np.float32) + 2
+
+    def play(slots, order):
+        agent = load_agent(f"checkpoint:{trained}{options}", task)
+        actions = np.full((episodes, steps), -1)
+        for first in range(0, episodes, slots):
+            part = order[first : first + slots]
+            agent.reset([Start(slot, str(one), "room", Boundary.SCENE) for slot, one in enumerate(part)])
+            for step in range(steps):
+                seen = {"depth": depth[step, part], "pointgoal_with_gps_compass": goals[step, part]}
+                actions[part, step] = agent.act(seen, np.ones(len(part), bool))
+        return actions
+
+    expected = play(32, np.arange(20))
+    assert len(np.unique(expected)) > 1 or not options
+    for slots, order in ((1, np.arange(20)), (3, np.arange(20)[::-1]), (32, generator.permutation(20))):
+        np.testing.assert_array_equal(play(slots, order), expected)
+
+
+def test_checkpoints_that_do_not_fit_are_refused(trained, tmp_path):
+    assert declare_agent(f"checkpoint:{trained}").sensors == TINY.sensors
+    with pytest.raises(
+        InputError, match=r"actions stop, move_forward.* trained on pointnav-v1\+custom\+max_steps=40"
+    ):
+        load_agent(f"checkpoint:{trained}", get_body_task("multion-1on-v1"))
+    with pytest.raises(FileError, match="does not exist"):
+        load_agent(f"checkpoint:{tmp_path / 'nowhere'}", get_body_task("pointnav-v1"))
+    with pytest.raises(InputError, match="sample=true"):
+        load_agent(f"checkpoint:{trained}?smaple=true", get_body_task("pointnav-v1"))
+    for name in (INFO, MODEL, RESUME):
+        (tmp_path / name).write_bytes((trained / name).read_bytes())
+    (tmp_path / MODEL).write_bytes(b"x" + (trained / MODEL).read_bytes()[1:])
+    with pytest.raises(FileError, match="does not belong to the checkpoint.json"):
+        load_policy(tmp_path)
+    (tmp_path / INFO).write_text(json.dumps({"format": "navarena-checkpoint-v9"}))
+    with pytest.raises(FileError, match="format navarena-checkpoint-v1 .* got 'navarena-checkpoint-v9'"):
+        load_policy(tmp_path)
+    (tmp_path / RESUME).write_bytes(b"nothing")
+    with pytest.raises(FileError, match="is damaged"):
+        make_training(tmp_path)
+
+
+def test_settings_are_changed_by_name():
+    changed = change_setting(change_setting(TINY, "method.teacher_share.last=0.5"), "sensors=depth,gps")
+    assert changed.method.teacher_share.last == 0.5 and changed.sensors == ("depth", "gps")
+    assert change_setting(TINY, "image_size=72,96").image_size == (72, 96)
+    for text, error, words in (
+        ("slots", InputError, "NAME=VALUE"),
+        ("slot=3", UnknownNameError, "slots"),
+        ("slots=many", InputError, "'many'"),
+        ("method=1", InputError, "method.veto"),
+        ("slots.more=1", InputError, "within slots"),
+    ):
+        with pytest.raises(error, match=words):
+            change_setting(TINY, text)
+
+
+def test_command_names_what_is_wrong(tmp_path, capsys):
+    for arguments, words in (
+        (["pointnav-smal"], "pointnav-small"),
+        (["pointnav-smoke", "--set", "image_size=40,64"], "expected an image_size"),
+        (["pointnav-smoke", "--protocol", "pointnav-v2"], "pointnav-v1"),
+    ):
+        assert main(["train", *arguments, "--out", str(tmp_path / "run")]) == 2
+        assert words in capsys.readouterr().err
+
+
+def test_command_trains_goes_on_and_evaluates(tmp_path, capsys):
+    """In houses of navarena; the document has the keys that docs/cli.md names."""
+    tiny = ["slots=8", "steps=4", "scenes=1", "episodes=2", "log_updates=1", "split=mini"]
+    arguments = [word for one in tiny for word in ("--set", one)]
+    arguments = ["train", "pointnav-smoke", *arguments, "--frames", "64", "--out", str(tmp_path), "--json"]
+    documents = []
+    for _ in range(2):
+        assert main(arguments) == 0
+        documents.append(json.loads(capsys.readouterr().out))
+    assert [one["resumed"] for one in documents] == [0, 64]
+    assert set(documents[0]) == {
+        "recipe",
+        "protocol",
+        "out",
+        "frames",
+        "updates",
+        "resumed",
+        "log",
+        "seconds",
+    }
+    assert documents[0]["log"]["frames"] == documents[1]["frames"] == 64
+    rows = []
+    for size in ("1", "2"):
+        out = tmp_path / f"run-{size}"
+        played = ["--agent", f"checkpoint:{tmp_path}?sample=true"]
+        command = ["evaluate", "pointnav-v1+max_steps=20", "--split", "mini", "--episodes", "2", *played]
+        assert main([*command, "--batch-size", size, "--out", str(out), "--json", "--quiet"]) == 0
+        rows.append(json.loads(capsys.readouterr().out)["metrics"])
+    assert rows[0] == rows[1]
