@@ -50,7 +50,7 @@ class Entry:
 
 COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
-    "train": Entry("navarena.cli.train:Train", "train a policy by a recipe"),
+    "train": Entry("navarena.cli.train:Train", "train a policy or a segmenter by a recipe"),
     "export": Entry("navarena.cli.exchange:Export", "write a run in the layout of reference code"),
     "import": Entry("navarena.cli.exchange:Import", "turn results of other code into a run"),
     "failures": Entry("navarena.cli.failures:Failures", "classify why episodes of a run failed"),
@@ -85,6 +85,9 @@ COMMANDS: Mapping[str, Entry] = {
     "goals stats": Entry("navarena.cli.goals:GoalsStats", "count goals by modality and split"),
     "goals reword": Entry("navarena.cli.goals:GoalsReword", "rewrite descriptions by a language model"),
     "goals preview": Entry("navarena.cli.goals:GoalsPreview", "draw goals of a scene into a PNG"),
+    "segmenter score": Entry(
+        "navarena.cli.segmenter:SegmenterScore", "score a segmenter class by class, in houses"
+    ),
     "cache info": Entry("navarena.cli.cache:CacheInfo", "show what the cache folder holds"),
     "cache clear": Entry("navarena.cli.cache:CacheClear", "empty the cache folder"),
     "completion": Entry("navarena.cli.completion:Completion", "print a script for completion in a shell"),

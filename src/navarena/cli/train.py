@@ -1,4 +1,4 @@
-"""`navarena train`: train a policy by a recipe, or go on with it."""
+"""`navarena train`: train a policy or a segmenter by a recipe, or go on with it."""
 
 import re
 import time
@@ -15,7 +15,10 @@ from navarena.core.errors import InputError, require_name
 from navarena.learning.recipes.catalog import RECIPES
 
 if TYPE_CHECKING:
+    from navarena.learning.perception.settings import SegmenterRecipe
+    from navarena.learning.perception.training import SegmenterTraining
     from navarena.learning.recipes.recipe import Recipe
+    from navarena.learning.training import Training
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,7 @@ class Train:
 
     def run(self, console: Console) -> int:
         """Train to the end; returns the exit code."""
-        from navarena.learning.training import Training
-
-        recipe: Recipe = RECIPES.get(self.recipe)
+        recipe: Recipe | SegmenterRecipe = RECIPES.get(self.recipe)
         given: dict[str, Any] = {"protocol": self.protocol, "frames": self.frames, "seed": self.seed}
         recipe = replace(recipe, **{name: value for name, value in given.items() if value is not None})
         for one in self.set:
@@ -59,14 +60,14 @@ class Train:
         if self.threads < 1:
             raise InputError(f"expected at least one thread, got {self.threads}")
         began = time.monotonic()
-        training = Training(recipe, out, self.threads)
+        training = begin_training(recipe, out, self.threads)
         resumed = training.frames
         if resumed:
             console.note(f"going on in {out} after {resumed} frames")
         last: dict[str, float] = {}
 
         def describe() -> str:
-            names = ("success", "spl", "reward", "imitation_loss", "frames_per_second")
+            names = ("success", "spl", "reward", "imitation_loss", "segmenter_loss", "frames_per_second")
             return ", ".join(f"{name} {last[name]:.3g}" for name in names if name in last)
 
         def report(row: dict[str, float]) -> None:
@@ -79,11 +80,26 @@ class Train:
         with closing(training), shown as progress:
             info = training.run(report)
         console.text(f"{info.frames} frames, {info.updates} updates; {describe()}")
-        console.text(f"checkpoint: {out}; navarena evaluate {recipe.protocol} --agent checkpoint:{out}")
+        console.text(f"checkpoint: {out}; {training.advice}")
         document = {"recipe": self.recipe, "protocol": info.protocol, "out": str(out), "frames": info.frames}
         document |= {"updates": info.updates, "resumed": resumed, "log": last}
         console.result(document | {"seconds": round(time.monotonic() - began, 3)})
         return 0
+
+
+def begin_training(
+    recipe: "Recipe | SegmenterRecipe", out: Path, threads: int
+) -> "Training | SegmenterTraining":
+    """The training by `recipe` in the folder `out`, begun or gone on with; raises as its class does."""
+    from navarena.learning.perception.settings import SegmenterRecipe
+
+    if isinstance(recipe, SegmenterRecipe):
+        from navarena.learning.perception.training import SegmenterTraining
+
+        return SegmenterTraining(recipe, out, threads)
+    from navarena.learning.training import Training
+
+    return Training(recipe, out, threads)
 
 
 def change_setting(settings: Any, text: str) -> Any:

@@ -122,6 +122,11 @@ class Training:
         else:
             self._restore(saved)
 
+    @property
+    def advice(self) -> str:
+        """What to do next with the checkpoint, as a command."""
+        return f"navarena evaluate {self.recipe.protocol} --agent checkpoint:{self.folder}"
+
     def run(self, report: Callable[[Row], None] = lambda row: None) -> CheckpointInfo:
         """Train until the recipe's frames are collected; what the last checkpoint is.
 

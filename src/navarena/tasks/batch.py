@@ -96,7 +96,7 @@ class NavigationBatch:
         self._recorder = Recorder(slots, task.max_steps, len(task.actions) if task.is_continuous else None)
         self._running = np.zeros(slots, bool)
         self._episodes: list[Episode | None] = [None] * slots
-        goal_specs = {sensor.name: sensor.spec() for sensor in self._goal_sensors}
+        goal_specs = {sensor.name: sensor.spec_on(self.simulator.embodiment) for sensor in self._goal_sensors}
         self.specs: dict[str, ObservationSpec] = {**self.simulator.observer.specs, **goal_specs}
         self._goals_seen = {
             name: spec.make_array(slots, buffers.get(name)) for name, spec in goal_specs.items()

@@ -26,6 +26,9 @@ GOAL_SENSORS = Registry(
         "semantic_map": "navarena.tasks.sensors.seen_maps:SemanticMapSensor",
         "semantic_map_iterative": "navarena.tasks.sensors.lasting_maps:IterativeSemanticMap",
         "semantic_map_known": "navarena.tasks.sensors.lasting_maps:KnownSemanticMap",
+        "semantic_map_predicted": "navarena.tasks.sensors.predicted:PredictedSemanticMap",
+        "semantic_map_predicted_iterative": "navarena.tasks.sensors.predicted:IterativePredictedSemanticMap",
+        "semantic_predicted": "navarena.tasks.sensors.predicted:SemanticPredicted",
         "tour_position": "navarena.tasks.sensors.tour:TourPosition",
     },
     "navarena.goal_sensors",
@@ -34,8 +37,14 @@ GOAL_SENSORS = Registry(
 
 
 def find_goal_sensor(name: str, own: OwnSensor) -> GoalSensor | None:
-    """The goal sensor `name`, the `own` version if there is one; None for sensors of the body."""
+    """The goal sensor `name`, the `own` version if there is one; None for sensors of the body.
+
+    A sensor that takes an argument is also called NAME:ARGUMENT.
+    """
     found = own(name)
-    if found is None and name in GOAL_SENSORS.names():
+    if found is None and name in GOAL_SENSORS:
         found = GOAL_SENSORS.get(name)()
+    kind, mark, argument = name.partition(":")
+    if found is None and mark and kind in GOAL_SENSORS and GOAL_SENSORS.get(kind).takes_argument:
+        found = GOAL_SENSORS.get(kind)(segmenter=argument)
     return found if isinstance(found, GoalSensor) else None

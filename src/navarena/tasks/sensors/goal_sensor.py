@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Generic, cast
 import numpy as np
 from jaxtyping import Int64
 
+from navarena.simulation.body import Embodiment
 from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
 from navarena.simulation.simulator import Simulator
 from navarena.tasks.task import State, TaskState
@@ -17,11 +18,14 @@ class GoalSensor(Sensor, Generic[State]):
     Attributes:
         follows: names of sensors of the pose from which it derives, and with which it is corrupted.
         channels: images of the first camera that it looks at, too (see Observer.image).
+        takes_argument: whether a text behind its name, as in "semantic_predicted:DIR", makes it (its first
+            argument); the observation is then called by both.
         state_type: what the task must remember; a batch refuses the sensor for other protocols.
     """
 
     follows: ClassVar[tuple[str, ...]] = ()
     channels: ClassVar[tuple[str, ...]] = ()
+    takes_argument: ClassVar[bool] = False
     state_type: type[State] = cast(Any, TaskState)
 
     def begin(self, simulator: Simulator, state: State, slots: Int64[np.ndarray, "k"]) -> None:
@@ -30,6 +34,10 @@ class GoalSensor(Sensor, Generic[State]):
     @abstractmethod
     def spec(self) -> ObservationSpec:
         """Shape, type and bounds."""
+
+    def spec_on(self, body: Embodiment) -> ObservationSpec:
+        """The same on a `body`, for sensors whose shape is that of its images."""
+        return self.spec()
 
     @abstractmethod
     def observe(self, simulator: Simulator, state: State, out: np.ndarray) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from jaxtyping import Float, Int8, Int64, UInt8
+from jaxtyping import Bool, Float, Int8, Int32, Int64, UInt8
 
 from navarena.core.errors import InputError, require_name
 from navarena.mapping.egocentric import crop_turned
@@ -185,6 +185,17 @@ class SemanticMapSensor(GoalSensor):
             self._show_known(simulator, np.flatnonzero(placed).tolist(), out)
             return
         camera, depths = simulator.observer.image("depth")
+        classes = self.label(simulator, placed)
+        poses = simulator.observer.world_from_camera(camera)
+        kept.maps.update(depths, classes, camera, poses, simulator.positions[:, 1], placed)
+        out[:] = kept.maps.views(poses[:, :3, 3], simulator.yaws)
+
+    def label(self, simulator: Simulator, placed: Bool[np.ndarray, "n"]) -> Int32[np.ndarray, "n h w"]:
+        """(N, H, W) int32 ids into CLASSES of what the bodies `placed` (N,) bool see now, 0 of others.
+
+        Raises InputError for a body whose depth and labels come from different cameras.
+        """
+        camera, _ = simulator.observer.image("depth")
         labelled, images = simulator.observer.image("semantic")
         if labelled != camera:
             raise InputError(
@@ -197,9 +208,7 @@ class SemanticMapSensor(GoalSensor):
             table = label_table(world.scene.categories if world is not None else ())
             known = images[slot] < len(table)  # goal objects that belong to no scene are void
             classes[slot] = table[np.where(known, images[slot], 0)]
-        poses = simulator.observer.world_from_camera(camera)
-        kept.maps.update(depths, classes, camera, poses, simulator.positions[:, 1], placed)
-        out[:] = kept.maps.views(poses[:, :3, 3], simulator.yaws)
+        return classes
 
     def _show_known(self, simulator: Simulator, slots: list[int], out: UInt8[np.ndarray, "n k w w"]) -> None:
         """Write the views (N, 14, 64, 64) of `slots` into maps that were made beforehand."""

@@ -1,0 +1,55 @@
+"""`navarena segmenter score`: how well a segmenter finds each class, in houses that it never saw."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from navarena.cli.console import Console
+
+
+@dataclass(frozen=True)
+class SegmenterScore:
+    """Score a segmenter: intersection over union of each class, in images of houses that it never saw.
+
+    With --json, one document is printed with the keys folder, frames, protocol, split, images, mean_iou,
+    pixel_accuracy and classes: a list of name, iou, recall and share (of all pixels).
+    """
+
+    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
+    """Of its checkpoint (`navarena train segmenter-small`)."""
+    protocol: str | None = None
+    """Through whose first camera the houses are seen; that of its recipe by default."""
+    split: str = "val"
+    """Of the houses."""
+    houses: int = 40
+    """The first of the split."""
+    images: int = 25
+    """Of each house; its classes take turns in choosing them."""
+    quiet: bool = False
+    """Show no progress."""
+    json: bool = False
+    """Print one JSON document instead of text."""
+
+    def run(self, console: Console) -> int:
+        """Draw, label, count; returns the exit code."""
+        from navarena.learning.perception.evaluation import count_house_confusions, make_score_settings
+        from navarena.learning.perception.labelling import SegmenterLabeller
+        from navarena.learning.perception.scoring import mean_iou, score_classes
+
+        labeller = SegmenterLabeller(self.folder)
+        settings = make_score_settings(labeller, self.protocol, self.houses, self.images)
+        with console.progress(self.houses, "labelling houses", lambda: "", self.quiet) as shown:
+            confusions = count_house_confusions(labeller, settings, self.split, shown.advance)
+        scores = score_classes(confusions, labeller.classes)
+        mean, accuracy = mean_iou(scores), float(confusions.trace() / confusions.sum())
+        images = settings.houses * settings.images
+        title = f"{self.folder}: {labeller.info.frames} frames, {images} images of {self.split}"
+        rows = [(one.name, one.iou, one.recall, one.share) for one in scores]
+        console.table(title, ("class", "iou", "recall", "share"), [*rows, ("mean", mean, None, None)])
+        console.text(f"mean iou {mean:.3f}, {100 * accuracy:.1f} % of the pixels right")
+        document = {"folder": str(self.folder), "frames": labeller.info.frames, "split": self.split}
+        document |= {"protocol": settings.cameras[0], "images": images, "mean_iou": mean}
+        console.result(document | {"pixel_accuracy": accuracy, "classes": [vars(one) for one in scores]})
+        return 0

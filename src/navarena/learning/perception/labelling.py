@@ -1,0 +1,171 @@
+"""Segmenters at work: a checkpoint that labels images of any size, one after the other."""
+
+import functools
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from jaxtyping import Float32, Int32, UInt8
+
+from navarena.core.errors import FileError, InputError, require_extra
+from navarena.core.files import read_bytes, read_json, write_atomic
+from navarena.learning.checkpoints import INFO, MODEL
+from navarena.learning.perception.images import depth_image
+from navarena.learning.perception.segmenter import Segmenter
+from navarena.learning.perception.settings import STRIDE, UNetSettings
+from navarena.learning.tensors import EXTRA, torch
+
+FORMAT = "navarena-segmenter-v1"
+
+_REMEDY = "train it again (navarena train segmenter-small)"
+
+
+@dataclass(frozen=True)
+class SegmenterInfo:
+    """What a segmenter's checkpoint is: enough to build its network and to say how it was made.
+
+    Attributes:
+        protocol: whose cameras it is meant for first.
+        vocabulary: whose words the classes are.
+        classes: by number, "void" first.
+        size: (height, width) pixels of the images that it learned from; others are brought to as many.
+        network: sizes.
+        recipe: the whole recipe, as plain values.
+        frames: images that it has learned from, repetitions included.
+        updates: as many minibatches.
+        version: of navarena.
+        model_sha256: of model.safetensors.
+        format: FORMAT.
+    """
+
+    protocol: str
+    vocabulary: str
+    classes: tuple[str, ...]
+    size: tuple[int, int]
+    network: UNetSettings
+    recipe: dict[str, Any]
+    frames: int
+    updates: int
+    version: str
+    model_sha256: str = ""
+    format: str = FORMAT
+
+
+def save_segmenter(folder: Path, info: SegmenterInfo, network: Segmenter) -> None:
+    """Write the checkpoint of a segmenter: model.safetensors and checkpoint.json; raises StorageError."""
+    weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+    data = require_extra("safetensors.torch", EXTRA).save(weights)
+    write_atomic(folder / MODEL, data)
+    described = replace(info, model_sha256=hashlib.sha256(data).hexdigest())
+    write_atomic(folder / INFO, msgspec.json.format(msgspec.json.encode(described), indent=2))
+
+
+def read_segmenter_info(folder: Path) -> SegmenterInfo:
+    """What the segmenter in `folder` is.
+
+    Raises FileError when there is none, it is damaged, or of another format.
+    """
+    path = Path(folder) / INFO
+    found = read_json(path, "segmenter's checkpoint", dict[str, Any], _REMEDY).get("format")
+    if found != FORMAT:
+        raise FileError(f"expected a segmenter ({FORMAT}) in {path}, got {found!r}; {_REMEDY}")
+    info: SegmenterInfo = read_json(path, "segmenter's checkpoint", SegmenterInfo, _REMEDY)
+    return info
+
+
+class SegmenterLabeller:
+    """Labels images by the segmenter in a folder.
+
+    Images are brought to about as many pixels as it learned from, and its labels back, by the nearest pixel.
+    Each image is computed by itself, in float32: its labels do not depend on the others of a batch.
+
+    Args:
+        folder: of the checkpoint.
+
+    Attributes:
+        info: what it is.
+        classes: names by number, "void" first.
+
+    Raises FileError when a file is missing or damaged, or when the files do not belong together.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.info = read_segmenter_info(folder)
+        self.classes: Sequence[str] = self.info.classes
+        path = Path(folder) / MODEL
+        data = read_bytes(path, "model")
+        if hashlib.sha256(data).hexdigest() != self.info.model_sha256:
+            raise FileError(f"{path} does not belong to the {INFO} beside it; copy both again, or {_REMEDY}")
+        network = Segmenter(len(self.classes), self.info.network)
+        try:
+            network.load_state_dict(require_extra("safetensors.torch", EXTRA).load(data))
+        except Exception as error:  # safetensors and PyTorch raise their own kinds
+            raise FileError(f"{path} does not fit its {INFO} ({str(error)[:200]}); {_REMEDY}") from error
+        self._network = network.eval().to(memory_format=torch.channels_last)
+
+    def label(
+        self, rgb: UInt8[np.ndarray, "n h w 3"], depth: Float32[np.ndarray, "n h2 w2"]
+    ) -> Int32[np.ndarray, "n h2 w2"]:
+        """(N, H', W') int32 class numbers, of the size of the depth images.
+
+        Args:
+            rgb: (N, H, W, 3) uint8 sRGB.
+            depth: (N, H', W') float32 metres, of the same view; its pixels may be of another size.
+
+        Raises InputError for views of different shapes.
+        """
+        (height, width), seen = depth.shape[1:], rgb.shape[1:3]
+        if abs(height * seen[1] - width * seen[0]) > max(height, width):
+            raise InputError(
+                f"expected colours and depth of one view to label, got {seen[1]} x {seen[0]} and "
+                f"{width} x {height} pixels; give both cameras one aspect ratio"
+            )
+        size = choose_size((height, width), self.info.size)
+        images = stack_images(pick_nearest(rgb, size), pick_nearest(depth, size))
+        labels = np.zeros((len(images), *size), np.int32)
+        with torch.inference_mode():
+            for one, out in zip(images, labels):
+                out[:] = self._network.label(torch.from_numpy(one[None]))[0].numpy()
+        return pick_nearest(labels, (height, width))
+
+
+def choose_size(size: tuple[int, int], learned: tuple[int, int]) -> tuple[int, int]:
+    """(height, width) pixels, multiples of STRIDE, of the aspect of `size` and about as many as `learned`."""
+    scale = float(np.sqrt(learned[0] * learned[1] / (size[0] * size[1])))
+    height, width = (max(1, round(side * scale / STRIDE)) * STRIDE for side in size)
+    return height, width
+
+
+def pick_nearest(images: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """(N, H', W', ...) of `images` (N, H, W, ...): of each pixel of `size` (H', W') the one at its middle."""
+    height, width = images.shape[1:3]
+    if (height, width) == size:
+        return images
+    down = ((np.arange(size[0]) + 0.5) * height / size[0]).astype(np.int64)
+    across = ((np.arange(size[1]) + 0.5) * width / size[1]).astype(np.int64)
+    picked: np.ndarray = images[:, down[:, None], across]
+    return picked
+
+
+def stack_images(rgb: UInt8[np.ndarray, "n h w 3"], depth: np.ndarray) -> Float32[np.ndarray, "n h w 4"]:
+    """(N, H, W, 4) float32, 0 to 1, as the network sees `rgb` and `depth` (N, H, W) metres."""
+    stacked = np.zeros((*depth.shape, 4), np.float32)
+    stacked[..., :3] = rgb
+    stacked[..., :3] /= np.float32(255)
+    stacked[..., 3] = depth_image(depth)
+    return stacked
+
+
+@functools.lru_cache(maxsize=4)
+def _load(folder: Path, digest: str) -> SegmenterLabeller:
+    return SegmenterLabeller(folder)
+
+
+def find_segmenter(text: str) -> SegmenterLabeller:
+    """The labeller of the segmenter in the folder `text`, loaded once; raises FileError."""
+    folder = Path(text)
+    return _load(folder, read_segmenter_info(folder).model_sha256)

@@ -1,0 +1,89 @@
+"""The segmenter: a small U-Net from colours and depth to a class of every pixel."""
+
+import itertools
+from collections.abc import Sequence
+
+from navarena.learning.perception.settings import UNetSettings
+from navarena.learning.tensors import Tensor, torch
+
+CHANNELS = 4
+"""Red, green, blue, depth; each 0 to 1."""
+
+_functional = torch.nn.functional
+
+
+class _Block(torch.nn.Sequential):  # type: ignore[misc]
+    """Two 3 x 3 convolutions, each with batch normalisation and ReLU."""
+
+    def __init__(self, channels: int, features: int) -> None:
+        layers = []
+        for count in (channels, features):
+            layers += [
+                torch.nn.Conv2d(count, features, 3, padding=1, bias=False),
+                torch.nn.BatchNorm2d(features),
+                torch.nn.ReLU(inplace=True),
+            ]
+        super().__init__(*layers)
+
+
+class Segmenter(torch.nn.Module):
+    """A U-Net (Ronneberger et al. 2015) of four levels, the finest at half the image's resolution.
+
+    A convolution with stride 2 begins it and a transposed one ends it: a level at full resolution would take
+    half of the time. Every level has an output of its own, for losses at all scales as in
+    RedNet (Jiang et al. 2018).
+
+    Args:
+        classes: C, void included.
+        settings: sizes.
+    """
+
+    def __init__(self, classes: int, settings: UNetSettings) -> None:
+        super().__init__()
+        widths = settings.widths
+        first = torch.nn.Conv2d(CHANNELS, widths[0], 4, stride=2, padding=1, bias=False)
+        self.stem = torch.nn.Sequential(first, torch.nn.BatchNorm2d(widths[0]), torch.nn.ReLU(inplace=True))
+        self.down = torch.nn.ModuleList(_Block(a, b) for a, b in zip((widths[0], *widths), widths))
+        pairs = list(itertools.pairwise(widths))
+        self.up = torch.nn.ModuleList(torch.nn.ConvTranspose2d(b, a, 2, 2) for a, b in pairs)
+        self.join = torch.nn.ModuleList(_Block(2 * a, a) for a, _ in pairs)
+        self.coarse = torch.nn.ModuleList(torch.nn.Conv2d(width, classes, 1) for width in widths)
+        self.fine = torch.nn.ConvTranspose2d(widths[0], classes, 2, 2)
+
+    def forward(self, images: Tensor) -> list[Tensor]:
+        """Scores (B, C, H / s, W / s) for s of 1, 2, 4, 8, 16 of `images` (B, H, W, 4) float32, 0 to 1."""
+        features = self.stem(images.permute(0, 3, 1, 2))
+        skipped = []
+        for number, block in enumerate(self.down):
+            features = block(_functional.max_pool2d(features, 2) if number else features)
+            skipped.append(features)
+        scores = [self.coarse[-1](features)]
+        for number in reversed(range(len(self.up))):
+            features = self.join[number](torch.cat((skipped[number], self.up[number](features)), 1))
+            scores.append(self.coarse[number](features))
+        return [self.fine(features), *reversed(scores)]
+
+    def label(self, images: Tensor) -> Tensor:
+        """(B, H, W) int64, the likeliest class of every pixel of `images` (B, H, W, 4) float32."""
+        return self(images)[0].argmax(1)
+
+
+def compute_loss(scores: Sequence[Tensor], classes: Tensor, weights: Tensor, coarse_weight: float) -> Tensor:
+    """Cross-entropy weighted by class at all scales: () float32.
+
+    Each scale is a mean over its pixels, weighted by their classes; coarse scales compare with the pixel
+    nearest to the middle of what one of theirs covers.
+
+    Args:
+        scores: of `Segmenter.forward`, finest first.
+        classes: (B, H, W) int64.
+        weights: (C,) float32, of the classes.
+        coarse_weight: of every scale but the first.
+    """
+    total = torch.zeros((), device=classes.device)
+    for number, score in enumerate(scores):
+        step = classes.shape[1] // score.shape[2]
+        wanted = classes[:, step // 2 :: step, step // 2 :: step]
+        loss = _functional.cross_entropy(score.float(), wanted, weights)
+        total = total + (coarse_weight if number else 1.0) * loss
+    return total

@@ -1,0 +1,31 @@
+"""Recipes of perception that agents share."""
+
+from dataclasses import replace
+
+from navarena.learning.perception.settings import ImageSettings, SegmenterRecipe, UNetSettings
+
+SEGMENTER_SMALL = SegmenterRecipe(
+    description="13 classes of Iterative VLN's map from colours and depth; 20,000 images of 200 train houses",
+)
+"""The recipe `segmenter-small`."""
+
+SEGMENTER_SMOKE = replace(
+    SEGMENTER_SMALL,
+    description="the same, tiny: shows within a minute that the loss falls",
+    images=ImageSettings(size=(64, 64), houses=4, images=24),
+    network=UNetSettings(widths=(8, 16, 24, 32)),
+    frames=1_920,
+    save_updates=60,
+    log_updates=20,
+)
+"""The recipe `segmenter-smoke`."""
+
+SEGMENTER_GOAT = replace(
+    SEGMENTER_SMALL,
+    description="the same for all names of GOAT-Bench, through its own camera",
+    protocol="goat-v1",
+    images=ImageSettings(vocabulary="goat", cameras=("goat-v1",), houses=400),
+    network=UNetSettings(widths=(24, 48, 96, 192)),
+    frames=400_000,
+)
+"""The recipe `segmenter-goat-small`."""

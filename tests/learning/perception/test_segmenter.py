@@ -1,0 +1,215 @@
+"""The segmenter: its network, loss and training on made images; it goes on bit for bit and labels alike."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.cli.main import main  # noqa: E402
+from navarena.core.errors import CheckFailedError, FileError, InputError  # noqa: E402
+from navarena.core.seeding import make_generator  # noqa: E402
+from navarena.learning.checkpoints import INFO, MODEL, RESUME  # noqa: E402
+from navarena.learning.perception.images import LabelledImages  # noqa: E402
+from navarena.learning.perception.labelling import (  # noqa: E402
+    SegmenterLabeller,
+    choose_size,
+    find_segmenter,
+    pick_nearest,
+    stack_images,
+)
+from navarena.learning.perception.segmenter import Segmenter, compute_loss  # noqa: E402
+from navarena.learning.perception.settings import (  # noqa: E402
+    ImageSettings,
+    SegmenterRecipe,
+    UNetSettings,
+)
+from navarena.learning.perception.training import LOG, SegmenterTraining, jitter_colours  # noqa: E402
+from navarena.learning.settings import OptimiserSettings, Schedule  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+TINY = UNetSettings(widths=(6, 8, 8, 8))
+RECIPE = SegmenterRecipe(
+    "made images",
+    images=ImageSettings(vocabulary="gibson", size=(32, 32), houses=2, images=8),
+    network=TINY,
+    optimiser=OptimiserSettings(rate=Schedule(1e-2, 1e-3), max_gradient=5.0),
+    frames=8 * 100,
+    batch=8,
+    save_updates=50,
+    log_updates=5,
+)
+
+
+def make_images(seed, count=8, side=32):
+    """Coloured squares on grey: what is red is class 1, what is green class 2."""
+    generator = make_generator("squares", seed)
+    rgb = np.full((count, side, side, 3), 90, np.uint8)
+    classes = np.zeros((count, side, side), np.uint8)
+    for k in range(count):
+        for number, colour in ((1, (220, 40, 40)), (2, (30, 210, 50))):
+            row, column = generator.integers(0, side - 12, 2)
+            rgb[k, row : row + 12, column : column + 12] = colour
+            classes[k, row : row + 12, column : column + 12] = number
+    depth = np.full((count, side, side), 3.0, np.float16)
+    return LabelledImages(rgb, depth, classes)
+
+
+def train(folder, recipe=RECIPE):
+    training = SegmenterTraining(recipe, folder, 1, [make_images(0), make_images(1)])
+    return training, training.run()
+
+
+def test_scales_halve_and_every_output_learns():
+    torch.manual_seed(0)
+    network = Segmenter(5, TINY)
+    scores = network(torch.rand(2, 32, 48, 4))
+    assert [tuple(one.shape) for one in scores] == [
+        (2, 5, 32 // step, 48 // step) for step in (1, 2, 4, 8, 16)
+    ]
+    classes = torch.randint(0, 5, (2, 32, 48))
+    compute_loss(scores, classes, torch.ones(5), 0.25).backward()
+    assert all(one.grad is not None and one.grad.abs().sum() > 0 for one in network.parameters())
+    assert sum(one.numel() for one in Segmenter(13, UNetSettings()).parameters()) == 489_665
+
+
+def test_the_loss_is_that_of_a_loop():
+    generator = make_generator("loss")
+    scores = [torch.from_numpy(generator.normal(size=(2, 3, side, side))).float() for side in (4, 2)]
+    classes = generator.integers(0, 3, (2, 4, 4))
+    weights = np.array([0.5, 2.0, 1.0])
+    total = 0.0
+    for score, step, share in ((scores[0].numpy(), 1, 1.0), (scores[1].numpy(), 2, 0.3)):
+        above = below = 0.0
+        for b in range(2):
+            for i in range(4 // step):
+                for j in range(4 // step):
+                    own = classes[b, i * step + step // 2, j * step + step // 2]
+                    logits = score[b, :, i, j].astype(float)
+                    log_prob = logits[own] - math.log(sum(math.exp(one) for one in logits))
+                    above -= weights[own] * log_prob
+                    below += weights[own]
+        total += share * above / below
+    found = compute_loss(scores, torch.from_numpy(classes), torch.from_numpy(weights).float(), 0.3)
+    assert float(found) == pytest.approx(total, rel=1e-5)
+
+
+def test_jitter_keeps_depth_and_bounds():
+    images = make_generator("jitter").random((3, 4, 5, 4)).astype(np.float32)
+    before = images.copy()
+    jitter_colours(images, 0.0, make_generator("none"))
+    assert np.allclose(images, before, atol=1e-6)
+    jitter_colours(images, 0.5, make_generator("some"))
+    assert np.array_equal(images[..., 3], before[..., 3]) and not np.allclose(images, before, atol=0.05)
+    assert images.min() >= 0 and images.max() <= 1
+
+
+def test_it_learns_and_labels_images_of_any_size_alike(tmp_path):
+    _, info = train(tmp_path)
+    assert info.frames == 800 and info.updates == 100 and info.classes[0] == "void"
+    losses = [json.loads(line)["segmenter_loss"] for line in (tmp_path / LOG).read_text().splitlines()]
+    assert losses[-1] < 0.5 * losses[0]
+    labeller = SegmenterLabeller(tmp_path)
+    fresh = make_images(7)
+    told = labeller.label(fresh.rgb, fresh.depth.astype(np.float32))
+    assert (told == fresh.classes).mean() > 0.9
+    alone = [
+        labeller.label(fresh.rgb[k : k + 1], fresh.depth[k : k + 1].astype(np.float32)) for k in range(8)
+    ]
+    assert np.array_equal(np.concatenate(alone), told), "labels do not depend on the batch"
+    large = fresh.rgb.repeat(3, 1).repeat(3, 2), fresh.depth.repeat(3, 1).repeat(3, 2).astype(np.float32)
+    assert np.array_equal(labeller.label(*large), told.repeat(3, 1).repeat(3, 2))
+    assert np.array_equal(labeller.label(large[0], fresh.depth.astype(np.float32)), told)
+    with pytest.raises(InputError, match="one view"):
+        labeller.label(fresh.rgb[:, :16], fresh.depth.astype(np.float32))
+    assert find_segmenter(str(tmp_path)) is find_segmenter(str(tmp_path)), "loaded once"
+
+
+def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path):
+    recipe = replace(RECIPE, frames=8 * 12)
+    train(tmp_path / "whole", recipe)
+    begun = SegmenterTraining(recipe, tmp_path / "cut", 1, [make_images(0), make_images(1)])
+    for _ in range(3):
+        begun._losses.append(begun.advance())
+    begun._save()
+    begun.advance()  # lost: killed before the next checkpoint
+    train(tmp_path / "cut", recipe)
+    for name in (MODEL, LOG):
+        whole, cut = (tmp_path / folder / name for folder in ("whole", "cut"))
+        if name == MODEL:
+            assert whole.read_bytes() == cut.read_bytes()
+            continue
+        rows = [[json.loads(line) for line in file.read_text().splitlines()] for file in (whole, cut)]
+        for row in (*rows[0], *rows[1]):
+            row.pop("frames_per_second")
+        assert rows[0] == rows[1]
+    with pytest.raises(InputError, match=r"expected batch=8 .* got 4"):
+        train(tmp_path / "cut", replace(recipe, batch=4))
+
+
+def test_every_image_comes_once_in_a_pass(tmp_path):
+    training = SegmenterTraining(RECIPE, tmp_path, 1, [make_images(0), make_images(1)])
+    flat = [one.tobytes() for images in training._houses for one in images.classes]
+    seen = []
+    for _ in range(2):
+        drawn = training._draw_batch()[1]
+        training.frames += 8
+        seen += [one.astype(np.uint8).tobytes() for one in drawn]
+        seen += [one.astype(np.uint8)[:, ::-1].tobytes() for one in drawn]
+    assert all(one in seen for one in flat)
+
+
+def test_what_is_damaged_or_of_another_kind_is_named(tmp_path):
+    train(tmp_path, replace(RECIPE, frames=8))
+    good = (tmp_path / MODEL).read_bytes()
+    (tmp_path / MODEL).write_bytes(good[:-4] + b"1234")
+    with pytest.raises(FileError, match="does not belong to"):
+        SegmenterLabeller(tmp_path)
+    (tmp_path / INFO).write_text('{"format": "navarena-checkpoint-v1"}')
+    with pytest.raises(FileError, match=r"expected a segmenter .* got 'navarena-checkpoint-v1'"):
+        SegmenterLabeller(tmp_path)
+    with pytest.raises(FileError, match="does not exist"):
+        find_segmenter(str(tmp_path / "nowhere"))
+    assert (tmp_path / RESUME).exists()
+
+
+def test_a_loss_that_is_not_finite_stops(tmp_path):
+    wild = replace(RECIPE, optimiser=OptimiserSettings(rate=Schedule(1e30, 1e30), max_gradient=1e30))
+    with pytest.raises(CheckFailedError, match="lower the learning rate"):
+        train(tmp_path, wild)
+
+
+def test_sizes_keep_the_aspect_and_the_nearest_pixel():
+    assert choose_size((480, 640), (128, 128)) == (112, 144)
+    assert choose_size((256, 256), (128, 128)) == (128, 128)
+    assert choose_size((12, 20), (128, 128)) == (96, 160)
+    assert choose_size((4000, 10), (32, 32)) == (640, 16)
+    images = np.arange(12).reshape(1, 3, 4)
+    assert pick_nearest(images, (1, 2)).tolist() == [[[5, 7]]]
+    assert pick_nearest(images, (3, 8))[0, 0].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    stacked = stack_images(np.full((1, 1, 1, 3), 51, np.uint8), np.array([[[25.0]]], np.float32))
+    assert np.allclose(stacked, [0.2, 0.2, 0.2, 1.0])
+
+
+def test_the_commands_train_and_score(tmp_path, monkeypatch, capsys):
+    from navarena.learning.perception import evaluation, training
+
+    monkeypatch.setattr(training, "load_images", lambda settings, split, number, seed: make_images(number))
+    monkeypatch.setattr(evaluation, "load_images", lambda settings, split, number: make_images(number + 9))
+    settings = ("images.vocabulary=gibson", "images.size=32,32", "images.houses=2", "batch=8")
+    flags = [word for one in settings for word in ("--set", one)]
+    out = str(tmp_path / "it")
+    assert (
+        main(["train", "segmenter-smoke", "--out", out, "--frames", "160", *flags, "--json", "--quiet"]) == 0
+    )
+    document = json.loads(capsys.readouterr().out)
+    assert document["frames"] == 160 and document["log"]["segmenter_loss"] > 0
+    assert main(["segmenter", "score", out, "--houses", "2", "--images", "8", "--json", "--quiet"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["classes"]) == 10 and 0 <= document["mean_iou"] <= 1
+    assert main(["segmenter", "score", out, "--split", "train"]) == 2
+    assert "has not learned from" in capsys.readouterr().err
