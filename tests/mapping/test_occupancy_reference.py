@@ -7,7 +7,7 @@ import pytest
 
 from navarena.core.geometry import focal_length
 from navarena.mapping.occupancy import OccupancyMaps, OccupancySettings
-from navarena.mapping.occupancy_kernels import BORDER, bottom_slope, fan_layout
+from navarena.mapping.occupancy_kernels import BORDER, bottom_slope, fan_layout, passes_over
 from navarena.simulation.body import Camera
 
 
@@ -117,3 +117,34 @@ def test_an_image_changes_what_a_plain_walk_changes(seed):
     outside[top:bottom, left:right] = 0
     assert not outside.any()
     assert {-1, 4} <= set(np.unique(expected[~doubtful]).tolist())  # the images do show walls and open floor
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_that_pass_over_are_those_without_a_low_ray(seed):
+    generator = np.random.default_rng([seed, 6])
+    found = set()
+    for slope in generator.uniform(0.01, 1.5, 40):
+        row = draw_depths(generator, (1, 9), 2.0)[0] + np.float32(generator.choice([0.0, 1.0]))
+        known = row[(row > 0) & (row < np.inf)].astype(float)
+        expected = bool((0.9 + known * slope >= 1.5).all())
+        assert passes_over(row, 0.9, slope, 1.5) == expected
+        found.add(expected)
+    assert found == {False, True}
+
+
+@pytest.mark.parametrize("stride", [1, 3])
+def test_level_and_tilted_cameras_carve_alike_in_one_batch_and_alone(stride):
+    camera, generator = Camera(width_px=40, height_px=30), np.random.default_rng(7)
+    one = OccupancySettings(cell=0.1, size=7.0, max_range=3.0, stride=stride)
+    depths = draw_depths(generator, (4 * 30, 40), 3.0).reshape(4, 30, 40)
+    poses = np.tile(np.eye(4), (4, 1, 1))
+    poses[:, 1, 3] = 0.9
+    for n, pitch in enumerate((0.0, -0.4, 0.3, 0.0)):
+        poses[n, 1:3, 1:3] = [[math.cos(pitch), -math.sin(pitch)], [math.sin(pitch), math.cos(pitch)]]
+    together = OccupancyMaps(4, one, threads=1)
+    together.update(depths, camera, poses, np.zeros(4))
+    for n in range(4):
+        alone = OccupancyMaps(1, one, threads=1)
+        alone.update(depths[n : n + 1], camera, poses[n : n + 1], np.zeros(1))
+        np.testing.assert_array_equal(together.scores[n], alone.scores[0])
+        assert (alone.scores != 0).sum() > 30

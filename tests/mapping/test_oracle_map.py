@@ -196,6 +196,22 @@ def test_the_paper_uncovers_only_what_the_depth_image_shows():
     assert uncovered.seen[0, row, column - 5] and not uncovered.seen[0, :, : column - 5].any(), "5 m at most"
 
 
+def test_images_uncover_the_same_in_a_batch_and_alone():
+    poses, depths = [], []
+    for k in range(4):
+        depth, camera, pose = looking(1.0 + 0.9 * k)
+        pose[0, [0, 2], 3] += 0.7 * k
+        poses.append(pose[0]), depths.append(depth[0])
+    active, grid = np.array([True, False, True, True]), MapGrid(12, 12, 1.0, (6.5, -8.0), "+x")
+    together = Uncovered(4, grid, PAPER_REVEAL)
+    together.reveal_frames(np.stack(depths), camera, np.stack(poses), active)
+    for n in range(4):
+        alone = Uncovered(1, grid, PAPER_REVEAL)
+        alone.reveal_frames(depths[n][None], camera, poses[n][None], active[n : n + 1])
+        assert np.array_equal(alone.seen[0], together.seen[n])
+        assert (alone.seen.sum() > 1) == active[n]
+
+
 def test_what_is_no_depth_uncovers_the_own_cell_only():
     uncovered = Uncovered(1, SMALL, PAPER_REVEAL)
     depth, camera, pose = looking(3.0)

@@ -247,7 +247,7 @@ class OccupancyMaps:
         one = self.settings
         bins = 2 * math.ceil(4.0 * focal / one.stride) + 4
         across = one.max_range * math.hypot(1, camera.width_px / 2 / focal) * 2 / one.cell + 4
-        window = min(math.ceil(across) ** 2, one.side**2) + 1
+        window = 2 * min(math.ceil(across) ** 2, one.side**2) + 2
         kept = self._scratch.get(share)
         if kept is None or len(kept[0]) < bins or len(kept[2]) < window:
             kept = np.zeros(bins), np.zeros(bins), np.zeros(window, np.uint8)

@@ -15,11 +15,11 @@ import numpy as np
 
 from navarena.core.kernels import kernel
 
-NOTHING, FLOOR, HIT = 0, 1, 2
-"""Marks of cells during one image."""
-
 WIDEST = 4.0
 """Tangent of the widest direction of a fan."""
+
+INFINITE_BITS = np.int32(0x7F800000)
+"""The bits of an infinite float32."""
 
 BORDER = 1e-9
 """Share of a direction; rays on the border of two (all of them, in images of odd width) fall to the right
@@ -46,6 +46,29 @@ def fan_layout(pose, focal, height, width, stride):
 
 
 @kernel
+def passes_over(depths, eye, slope, high):
+    """Whether no ray of a row (K,) float32 metres that rises by `slope` per metre ends below `high`.
+
+    Positive floats sort like their bits, whose least is found for many at once; NaN is the greatest.
+    """
+    bits, least = depths.view(np.int32), INFINITE_BITS
+    for k in range(bits.size):
+        least = min(least, bits[k] if bits[k] > 0 else INFINITE_BITS)
+    return eye + np.float64(np.array([least]).view(np.float32)[0]) * slope >= high
+
+
+@kernel
+def gather_fan(sides, stops, sights, limit, reach):
+    """Let what each column (K,) found bound its direction of the fan; see `read_rays`. Forgets it there."""
+    for k in range(sides.size):
+        side = sides[k]
+        limit[side] = min(limit[side], stops[k])
+        reach[side] = max(reach[side], sights[k])
+    stops[:] = math.inf
+    sights[:] = 0.0
+
+
+@kernel
 def read_rays(
     depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z, cell,
     first_row, first_column, tall, wide, per_tangent, limit, reach, marks,
@@ -54,32 +77,49 @@ def read_rays(
 
     depth: (H, W) float32, offset + scale * depth in metres; limit, reach: (B + 1,) nearest hit and farthest
     sight, metres ahead on the floor, of the B directions and of all rays beside the fan; marks:
-    (S * T + 1,) uint8 of the window of S = tall rows and T = wide columns whose first cell is (first_row,
-    first_column), and of all rays that end off it. The camera does not roll, so each row of pixels has one
-    slope. What its rays say is worked out without branches, for many at once, and written down afterwards.
+    (2 (S * T + 1),) uint8, FLOOR and HIT of each cell of the window of S = tall rows and T = wide columns
+    whose first cell is (first_row, first_column), and of all rays that end off it. The camera does not roll,
+    so each row of pixels has one slope. What its rays say is worked out without branches, for many at once,
+    and written down afterwards; columns of pixels that keep their direction from row to row, as those of a
+    level camera, are written down once.
     """
     level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
     eye = pose[1, 3] - foot
     height, width = depth.shape
     bins, cells = limit.size - 1, tall * wide
     middle, aside, nowhere = bins // 2, np.float64(bins), np.float64(cells)
-    first = stride // 2
+    first, is_metres = stride // 2, offset == 0.0 and scale == 1.0
     count = max(0, (width - first + stride - 1) // stride)
-    stops, sights = np.zeros(count), np.zeros(count)
-    sides, places = np.zeros(count, np.int32), np.zeros(count, np.int64)
-    depths, ends = np.zeros(count, np.float32), np.zeros(count, np.uint8)
+    stops, sights = np.full(count, math.inf), np.zeros(count)
+    sides, places = np.zeros(count, np.int32), np.zeros(count, np.int32)
+    kept, acrosses = np.zeros(count, np.float32), np.zeros(count)
     per_focal, per_cell = 1.0 / focal, 1.0 / cell
     start_z, start_x = pose[2, 3] - corner_z - first_row * cell, pose[0, 3] - corner_x - first_column * cell
+    for k in range(count):
+        acrosses[k] = (first + k * stride + 0.5 - 0.5 * width) * per_focal
+    sides_of = math.nan  # the bins per unit of tangent that `sides` hold for
     for i in range(first, height, stride):
         up = (0.5 * height - i - 0.5) * per_focal
         slope, ahead = pose[1, 1] * up - pose[1, 2], level + up * pose[1, 2]
         if ahead <= 1e-3:
             continue
+        depths = depth[i]
+        if stride > 1:
+            for k in range(count):
+                kept[k] = depths[first + k * stride]
+            depths = kept
+        if is_metres and slope > 0.0 and passes_over(depths, eye, slope, high):
+            continue
         base_x, base_z = pose[0, 1] * up - pose[0, 2], pose[2, 1] * up - pose[2, 2]
         turn_x, turn_z = pose[0, 0], pose[2, 0]
         per_across = per_tangent / ahead
-        for k in range(count):
-            depths[k] = depth[i, first + k * stride]
+        if per_across != sides_of:
+            if not math.isnan(sides_of):
+                gather_fan(sides, stops, sights, limit, reach)
+            for k in range(count):
+                side = np.floor(acrosses[k] * per_across + BORDER) + middle
+                sides[k] = np.int32(side if (side >= 0.0) & (side < aside) else aside)
+            sides_of = per_across
         falls = False
         for k in range(count):
             metres = offset + scale * np.float64(depths[k])
@@ -91,34 +131,28 @@ def read_rays(
             is_end = is_far & (metres < farthest)
             distance = min(metres, farthest) * ahead
             stop = distance if is_end & (over > low) else math.inf
-            stops[k] = 0.0 if is_known & (metres <= nearest) & (over > low) else stop
-            sights[k] = distance if is_far & (over >= -low) else 0.0
+            stop = 0.0 if is_known & (metres <= nearest) & (over > low) else stop
+            stops[k] = min(stops[k], stop)
+            sights[k] = max(sights[k], distance if is_far & (over >= -low) else 0.0)
             falls |= is_far & (over < -low)
-            across = (first + k * stride + 0.5 - 0.5 * width) * per_focal
-            side = np.floor(across * per_across + BORDER) + middle
-            sides[k] = np.int32(side if (side >= 0.0) & (side < aside) else aside)
-            z = np.floor((start_z + metres * (base_z + turn_z * across)) * per_cell)
-            x = np.floor((start_x + metres * (base_x + turn_x * across)) * per_cell)
+            z = np.floor((start_z + metres * (base_z + turn_z * acrosses[k])) * per_cell)
+            x = np.floor((start_x + metres * (base_x + turn_x * acrosses[k])) * per_cell)
             is_inside = is_end & (z >= 0.0) & (z < tall) & (x >= 0.0) & (x < wide)
-            place = z * wide + x
-            places[k] = np.int64(place if is_inside else nowhere)
-            ends[k] = HIT if abs(over) > low else FLOOR
-        for k in range(count):
-            side, place = sides[k], places[k]
-            limit[side] = min(limit[side], stops[k])
-            reach[side] = max(reach[side], sights[k])
-            marks[place] = max(marks[place], ends[k])
+            place = 2.0 * (z * wide + x if is_inside else nowhere)
+            places[k] = np.int32(place + 1.0 if abs(over) > low else place)
+        for k in range(count):  # no mark is read here: neighbours mark the same cell and would wait
+            marks[places[k]] = 1
         if falls:
             for k in range(count):
                 metres = offset + scale * np.float64(depths[k])
                 if nearest < metres < math.inf and eye + metres * slope < -low:
                     crossing = -eye / slope  # where it crosses the height of the floor there is none
                     limit[sides[k]] = min(limit[sides[k]], crossing * ahead)
-                    across = (first + k * stride + 0.5 - 0.5 * width) * per_focal
-                    z = (start_z + crossing * (base_z + turn_z * across)) * per_cell
-                    x = (start_x + crossing * (base_x + turn_x * across)) * per_cell
+                    z = (start_z + crossing * (base_z + turn_z * acrosses[k])) * per_cell
+                    x = (start_x + crossing * (base_x + turn_x * acrosses[k])) * per_cell
                     if 0.0 <= z < tall and 0.0 <= x < wide:
-                        marks[math.floor(z) * wide + math.floor(x)] = HIT
+                        marks[2 * (math.floor(z) * wide + math.floor(x)) + 1] = 1
+    gather_fan(sides, stops, sights, limit, reach)
 
 
 @kernel
@@ -131,46 +165,46 @@ def bottom_slope(pose, focal, height):
 
 
 @kernel
-def weigh(score, mark, is_open, is_sure, hit, miss, most):
-    """The evidence of a cell after one image: positive is occupied, negative free, 0 never seen."""
-    if mark == HIT:
-        score = min(score + hit, most)
-        return score if score != 0 else 1
-    if mark == FLOOR or (is_open and is_sure):
-        score = max(score - miss, -most)
-        return score if score != 0 else -1
-    if is_open and score == 0:
-        return -1
-    return score
-
-
-@kernel
 def update_window(
-    scores, marks, first_row, first_column, pose, corner_x, corner_z, cell, per_tangent, limit, reach,
-    farthest, blind, hit, miss, most,
+    scores, marks, first_row, first_column, tall, wide, pose, corner_x, corner_z, cell, per_tangent, limit,
+    reach, farthest, blind, hit, miss, most,
 ):  # fmt: skip
-    """Weigh every cell of the window (S, T) and clear its marks; see `weigh` and `read_rays`."""
+    """Weigh every cell of the window and clear its marks; see `read_rays`.
+
+    The evidence of a cell is positive for occupied, negative for free, 0 for never seen. A cell that is
+    open and less than `blind` metres ahead, where the image does not reach the floor, is free only if nothing
+    was known of it.
+    """
     level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
     ahead_x, ahead_z = -pose[0, 2] / level, -pose[2, 2] / level
     middle = limit.size // 2
     half = 0.5 * cell
     widest = middle / per_tangent
-    for s in range(marks.shape[0]):
+    sides, aheads = np.zeros(wide, np.int32), np.zeros(wide)
+    for side in range(limit.size):
+        limit[side] = min(limit[side], reach[side])
+    for s in range(tall):
         z = corner_z + (first_row + s + 0.5) * cell - pose[2, 3]
-        for t in range(marks.shape[1]):
+        line = scores[first_row + s, first_column : first_column + wide]
+        own = marks[2 * s * wide : 2 * (s + 1) * wide].reshape((wide, 2))
+        for t in range(wide):
             x = corner_x + (first_column + t + 0.5) * cell - pose[0, 3]
             ahead, across = x * ahead_x + z * ahead_z, z * ahead_x - x * ahead_z
-            mark = marks[s, t]
-            is_open = False
-            if ahead > 1e-3 and ahead < farthest and abs(across) < widest * ahead:
-                side = math.floor(across / ahead * per_tangent) + middle
-                is_open = ahead + half <= min(limit[side], reach[side])
-            if mark != NOTHING or is_open:
-                marks[s, t] = NOTHING
-                row, column = first_row + s, first_column + t
-                scores[row, column] = weigh(
-                    scores[row, column], mark, is_open, ahead > blind, hit, miss, most
-                )
+            is_within = (ahead > 1e-3) & (ahead < farthest) & (abs(across) < widest * ahead)
+            side = np.floor(across / (ahead if is_within else 1.0) * per_tangent)
+            sides[t] = np.int32(side if is_within else 0.0) + middle
+            aheads[t] = ahead if is_within else math.inf
+        for t in range(wide):
+            is_open = aheads[t] + half <= limit[sides[t]]
+            score = np.int32(line[t])
+            occupied = min(score + hit, most)
+            occupied = occupied if occupied != 0 else 1
+            free = max(score - miss, -most)
+            free = free if free != 0 else -1
+            unsure = -1 if is_open & (score == 0) else score
+            seen = free if (own[t, 0] != 0) | (is_open & (aheads[t] > blind)) else unsure
+            line[t] = occupied if own[t, 1] != 0 else seen
+            own[t, 0] = own[t, 1] = 0
 
 
 @kernel
@@ -182,8 +216,9 @@ def carve_image(
     """Add one depth image (H, W) to the evidence (R, C) int8; False where the camera is off the map.
 
     pose: (4, 4) world_from_camera; foot: world y of the floor under the body; limit, reach: scratch of more
-    bins than `fan_layout` says; marks: (M,) uint8 scratch, more than the window has cells, zero before and
-    after; box: (4,) first row, last row + 1, first column, last column + 1 that images have reached.
+    bins than `fan_layout` says; marks: (M,) uint8 scratch, two more than twice the cells of the window, zero
+    before and after; box: (4,) first row, last row + 1, first column, last column + 1 that images have
+    reached.
     """
     level = math.sqrt(pose[0, 2] ** 2 + pose[2, 2] ** 2)
     rows, columns = scores.shape
@@ -215,14 +250,14 @@ def carve_image(
     read_rays(
         depth, scale, offset, stride, focal, pose, foot, nearest, farthest, low, high, corner_x, corner_z,
         cell,
-        first_row, first_column, tall, wide, per_tangent, limit, reach, marks[: cells + 1],
+        first_row, first_column, tall, wide, per_tangent, limit, reach, marks[: 2 * cells + 2],
     )  # fmt: skip
-    marks[cells] = NOTHING
+    marks[2 * cells : 2 * cells + 2] = 0
     falling = bottom_slope(pose, focal, height)
     blind = (low - pose[1, 3] + foot) / falling if falling < 0 else math.inf
     update_window(
-        scores, marks[:cells].reshape((tall, wide)), first_row, first_column, pose, corner_x, corner_z, cell,
-        per_tangent, limit[:bins], reach[:bins], farthest, blind, hit, miss, most,
+        scores, marks, first_row, first_column, tall, wide, pose, corner_x, corner_z, cell, per_tangent,
+        limit[:bins], reach[:bins], farthest, blind, hit, miss, most,
     )  # fmt: skip
     return True
 

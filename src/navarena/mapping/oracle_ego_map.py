@@ -148,6 +148,24 @@ def mark_frame(seen, depth, stride, focal, pose, down, right, reach, fov, corner
                 flat[places[k]] = True
 
 
+@kernel
+def mark_frames(seen, rows, own, depths, stride, focal, poses, down, right, reach, fov, corner, cell):
+    """`mark_frame` for the bodies `rows` (K,) of seen (N, R, C), and their own cells (K, 2)."""
+    for k in range(rows.size):
+        n = rows[k]
+        mark_cell(seen[n], own[k, 0], own[k, 1])
+        mark_frame(
+            seen[n], depths[n], stride, focal, poses[n], down, right, reach, fov, corner[0], corner[1], cell
+        )
+
+
+@kernel
+def mark_sectors(seen, rows, cells, headings, fov, reach):
+    """`mark_sector` for the bodies `rows` (K,) of seen (N, R, C), cells (N, 2) and headings (N,)."""
+    for n in rows:
+        mark_sector(seen[n], cells[n, 0], cells[n, 1], headings[n], fov, reach)
+
+
 class Uncovered:
     """Which cells of their maps N bodies have uncovered.
 
@@ -184,8 +202,7 @@ class Uncovered:
         require_numbers("headings (radians)", yaws, bodies, rows)
         cells, headings = self.grid.cells_of(positions), self.grid.heading_of(yaws)
         one, reach = self.settings, self.settings.reach / self.grid.cell
-        for n in rows.tolist():
-            mark_sector(self.seen[n], cells[n, 0], cells[n, 1], headings[n], one.fov, reach)
+        mark_sectors(self.seen, rows, cells, headings, one.fov, reach)
 
     def reveal_frames(
         self,
@@ -211,25 +228,12 @@ class Uncovered:
         require_poses(world_from_camera, len(self.seen), rows)
         one, focal = self.settings, focal_length(camera.width_px, camera.hfov)
         down, right = self.grid.directions
-        corner_x, corner_z = float(self.grid.corner[0]), float(self.grid.corner[1])
-        own = self.grid.cells_of(world_from_camera[rows, :3, 3])
-        for n, (row, column) in zip(rows.tolist(), own.tolist()):
-            mark_cell(self.seen[n], row, column)
-            pose = np.ascontiguousarray(world_from_camera[n], np.float64)
-            mark_frame(
-                self.seen[n],
-                depths[n],
-                stride,
-                focal,
-                pose,
-                down,
-                right,
-                one.reach,
-                one.fov,
-                corner_x,
-                corner_z,
-                self.grid.cell,
-            )
+        own, corner = self.grid.cells_of(world_from_camera[rows, :3, 3]), np.array(self.grid.corner, float)
+        depths, poses = np.ascontiguousarray(depths), np.ascontiguousarray(world_from_camera, np.float64)
+        mark_frames(
+            self.seen, rows, own, depths, stride, focal, poses, down, right, one.reach, one.fov, corner,
+            self.grid.cell,
+        )  # fmt: skip
 
     def crop(
         self,

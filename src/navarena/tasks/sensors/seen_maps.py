@@ -29,9 +29,6 @@ LIFETIMES = ("episodic", "iterative", "known")
 """How long a map lasts: an episode; as long as a slot stays in one scene (a tour, a lifelong episode); or it
 is known from the start, made beforehand by looking around everywhere, and stays as it is."""
 
-STATES = np.array([FREE, 0, OCCUPIED], np.uint8)
-"""What is seen of a cell whose evidence is negative, none or positive."""
-
 OCCUPANCY = OccupancySettings(cell=0.1)
 SEMANTICS = SemanticMapSettings(size=30.0)
 
@@ -136,7 +133,7 @@ class OccupancyMapSensor(GoalSensor):
         """(K, W, W, 1) windows of the maps `rows` (K,) of evidence around `places` (K, 2), row and column."""
         turns, size = -np.asarray(grid.heading_of(yaws)), (self.window, self.window)
         seen = crop_turned(scores, places - 0.5, turns, size, rows=rows)
-        return STATES[np.sign(seen) + 1]
+        return (seen < 0) * np.uint8(FREE) + (seen > 0) * np.uint8(OCCUPIED)
 
     def _settings(self, simulator: Simulator) -> OccupancySettings:
         return replace(self.settings, obstacle_top=simulator.embodiment.height)
