@@ -218,25 +218,24 @@ def search_pairs(table, meshes, states, start, goal, lengths):
 
 
 @kernel
-def trace_path(table, row, states, ends, points, counts):
-    """Write the points of the path between the two rows of `ends` (2, 3) and their number.
+def trace_path(table, row, states, ends, points):
+    """Write the points of the path between the two rows of `ends` (2, 3), metres.
 
     Returns:
-        1 when done, 0 when the state was too small.
+        How many: 0 without a path, -1 when the state was too small.
     """
-    counts[0] = 0
     islands = ints(table, row, ISLANDS)
     a, ax, _, az = snap(table, row, ends[0, 0], ends[0, 1], ends[0, 2])
     b, bx, _, bz = snap(table, row, ends[1, 0], ends[1, 1], ends[1, 2])
     if a < 0 or b < 0 or islands[a] != islands[b]:
-        return 1
+        return 0
     status, _, root, half, via = search_path(
         table, row, states, FIRST_SLOT, b, bx, ends[1, 1], bz, a, ax, ends[0, 1], az
     )
     if status == FULL:
-        return 0
+        return -1
     if status == UNREACHABLE:
-        return 1
+        return 0
     points[0, 0], points[0, 1], points[0, 2] = ax, ends[0, 1], az
     count = 1
     if via != SAME_ROOT:
@@ -248,5 +247,4 @@ def trace_path(table, row, states, ends, points, counts):
             points[count, axis] = roots[5 * root + axis]
         count += 1
         root = root_tags[2 * root + 1]
-    counts[0] = count
-    return 1
+    return count

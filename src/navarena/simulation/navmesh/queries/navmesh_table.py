@@ -194,13 +194,12 @@ class NavMeshTable:
 
         The ends are clamped to the navmesh in x and z and keep their y. (0, 3) without a path.
         """
-        ends = require_points(np.array((start, goal), np.float64))
-        points = np.zeros((self._vertex_count + 2, 3))
-        counts = np.zeros(1, np.int64) - 1
-        self._state().run(
-            lambda state: int(geodesic_search.trace_path(self.table, mesh, state, ends, points, counts)), 1
-        )
-        return points[: counts[0]].copy()
+        ends, state = np.array((start, goal), np.float64), self._state()
+        if ends.shape != (2, 3):
+            raise InputError(f"expected two points of shape (3,), got {np.shape(start)} and {np.shape(goal)}")
+        while (count := geodesic_search.trace_path(self.table, mesh, state.table, ends, state.path)) < 0:
+            state.grow()
+        return state.path[:count].copy()
 
     def distance_to_obstacle(
         self, mesh_index: MeshIndex, points: Points, max_distance: float = 5.0

@@ -17,10 +17,14 @@ class SearchState:
     Args:
         vertex_count, triangle_count: of the largest navmesh that it will serve.
         capacity: windows at first.
+
+    Attributes:
+        path: (V + 2, 3) metres, room for the points of one path.
     """
 
     def __init__(self, vertex_count: int, triangle_count: int, capacity: int = FIRST_CAPACITY) -> None:
         self.vertex_count, self.triangle_count, self.capacity = vertex_count, triangle_count, capacity
+        self.path = np.zeros((vertex_count + 2, 3))
         self._make(field_arrays(capacity, vertex_count, triangle_count))
 
     def _make(self, arrays: tuple[np.ndarray, ...]) -> None:
