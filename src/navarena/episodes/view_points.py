@@ -27,7 +27,7 @@ from navarena.episodes.goal_words import word_for
 from navarena.scenes.packs import Pack, content_hash, load_or_build
 from navarena.scenes.scene import SceneObject
 from navarena.simulation.body import Embodiment
-from navarena.simulation.instance_images import Nearness, render_instances
+from navarena.simulation.instance_images import Nearness, count_pixels, render_instances
 from navarena.simulation.world import World
 
 PROBED_BELOW = 2.0
@@ -263,6 +263,7 @@ def _measure_coverage(
     for tilt, weight in zip(tilts.tolist(), times.tolist()):
         poses = (candidates.positions, candidates.yaws, np.full(count, tilt))
         for first, last, images in render_instances(world, camera, *poses, settings.nearness):
-            shown = images == candidates.owner[first:last, None, None]
-            shares[first:last] += weight * shown.mean((1, 2))
+            counts = np.zeros(last - first)
+            count_pixels(images, candidates.owner[first:last], counts)
+            shares[first:last] += weight * (counts / (camera.width_px * camera.height_px))
     return shares.astype(np.float32)

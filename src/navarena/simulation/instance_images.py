@@ -58,6 +58,16 @@ def blank_far(ids, depths, rotations, eyes, focal, reach, rise):
                     ids[i, row, column] = 0
 
 
+@kernel
+def count_pixels(images, wanted, counts):
+    """Write how many pixels of each image (N, H, W) int32 ids show the id wanted (N,), into counts (N,)."""
+    for i in range(images.shape[0]):
+        flat, ident, count = images[i].reshape(-1), wanted[i], 0
+        for k in range(flat.size):
+            count += flat[k] == ident
+        counts[i] = count
+
+
 def render_instances(
     world: World,
     camera: Camera,

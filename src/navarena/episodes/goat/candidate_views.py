@@ -10,7 +10,7 @@ from navarena.core.seeding import make_generator, scene_name
 from navarena.episodes.goat.settings import GOAL_CAMERA, GOAT_VIEW_POINTS
 from navarena.episodes.view_points import find_floor
 from navarena.scenes.scene import SceneObject
-from navarena.simulation.instance_images import render_instances
+from navarena.simulation.instance_images import count_pixels, render_instances
 from navarena.simulation.world import World
 
 RADII = (0.5, 1.0, 1.5, 2.0)
@@ -79,6 +79,7 @@ def measure_candidate_views(world: World, views: CandidateViews) -> Float32[np.n
     shares = np.zeros(count, np.float32)
     poses = (views.feet, views.yaws, np.zeros(count))
     for first, last, images in render_instances(world, GOAL_CAMERA, *poses):
-        shown = images == views.owner[first:last, None, None]
-        shares[first:last] = shown.mean((1, 2))
+        counts = np.zeros(last - first)
+        count_pixels(images, views.owner[first:last], counts)
+        shares[first:last] = counts / (GOAL_CAMERA.width_px * GOAL_CAMERA.height_px)
     return shares
