@@ -50,6 +50,7 @@ class Challenger:
     """A challenge entry: it takes settings, looks at everything, and keeps what it saw."""
 
     trained_with = ("color_jitter",)
+    resizes = ("rgb=128x128", "depth=64x64")
 
     def __init__(self, config):
         self.config = config
@@ -246,7 +247,16 @@ def test_what_is_no_agent():
         load_agent("habitat:agents.test_habitat:Seer?images=rgb", TASK)
 
 
+class Blurred(Challenger):
+    resizes = ("depth=64",)
+
+
 def test_declarations():
+    assert declare_agent("agents.test_habitat:Challenger").resizes == ("rgb=128x128", "depth=64x64")
+    with pytest.raises(
+        InputError, match="expected resizes of the agent as in \"depth=64x64\", got 'depth=64'"
+    ):
+        declare_agent("agents.test_habitat:Blurred")
     assert declare_agent("agents.test_habitat:Challenger").trained_with == ("color_jitter",)
     assert not declare_agent("habitat:agents.test_habitat:Seer").privileged
     assert declare_agent("expert").privileged_inputs == ("pose", "goal", "navmesh")

@@ -246,7 +246,8 @@ def test_actions_are_equal_in_any_batch(trained, options):
 
 
 def test_checkpoints_that_do_not_fit_are_refused(trained, tmp_path):
-    assert declare_agent(f"checkpoint:{trained}").sensors == TINY.sensors
+    declared = declare_agent(f"checkpoint:{trained}")
+    assert declared.sensors == TINY.sensors and declared.resizes == ("depth=48x36",)
     with pytest.raises(
         InputError, match=r"actions stop, move_forward.* trained on pointnav-v1\+custom\+max_steps=40"
     ):

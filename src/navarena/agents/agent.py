@@ -61,6 +61,8 @@ class Agent(ABC):
         privileged: whether it uses more than observations (see `attach`); written into the results.
         privileged_inputs: what it uses beside observations, such as "navmesh"; written into the results.
         trained_with: corruptions and augmentations that it was trained with; written into the results.
+        resizes: sizes to which it brings the images of the protocol, such as "depth=64x64"; written into the
+            results, which stay those of the protocol: its cameras take images of their own size.
         calibration_sensors: observations that it uses while it adapts; None for `sensors`.
         worker_episodes: least number of episodes for each worker process when the number of processes is
             not given; every process holds a copy of the agent. None for one process, if copies are expensive.
@@ -73,6 +75,7 @@ class Agent(ABC):
     privileged: bool = False
     privileged_inputs: tuple[str, ...] = ()
     trained_with: tuple[str, ...] = ()
+    resizes: tuple[str, ...] = ()
     calibration_sensors: tuple[str, ...] | None = None
     worker_episodes: int | None = None
     in_scenes: ClassVar[bool] = True

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from navarena.core.errors import InputError
+from navarena.core.protocol_ids import IMAGE_SIZE
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Declaration:
         trained_with: corruptions and augmentations that it was trained with, such as "color_jitter".
         sensors: names of the sensors that it asks for; empty when it asks for all of the protocol.
         worker_episodes: least number of episodes for each worker process; None if copies are expensive.
+        resizes: sizes to which it brings the protocol's images itself, such as "depth=64x64".
     """
 
     privileged: bool = False
@@ -24,6 +26,7 @@ class Declaration:
     trained_with: tuple[str, ...] = ()
     sensors: tuple[str, ...] = ()
     worker_episodes: int | None = None
+    resizes: tuple[str, ...] = ()
 
     def looking_at(self, *inputs: str) -> "Declaration":
         """The same with further privileged inputs."""
@@ -47,7 +50,18 @@ def read_declaration(target: Any) -> Declaration:
         _read_names(target, "trained_with"),
         _read_names(target, "sensors"),
         getattr(target, "worker_episodes", None),
+        _read_sizes(target),
     )
+
+
+def _read_sizes(target: Any) -> tuple[str, ...]:
+    """The sizes that `resizes` names; raises InputError for what is not as in "depth=64x64"."""
+    named = _read_names(target, "resizes")
+    for one in named:
+        name, _, size = one.partition("=")
+        if not (name and IMAGE_SIZE.fullmatch(size)):
+            raise InputError(f'expected resizes of the agent as in "depth=64x64", got {one!r}')
+    return named
 
 
 def _read_names(target: Any, attribute: str) -> tuple[str, ...]:

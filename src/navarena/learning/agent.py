@@ -30,6 +30,7 @@ def find_checkpoint(text: str) -> type["CheckpointAgent"]:
         "folder": Path(folder),
         "is_sampled": options == f"{SAMPLE}=true",
         "sensors": tuple(one.name for one in info.inputs),
+        "resizes": tuple(f"{one.name}={one.shape[1]}x{one.shape[0]}" for one in info.inputs if one.is_image),
         "__doc__": CheckpointAgent.__doc__,
     }
     return type("CheckpointAgent", (CheckpointAgent,), members)

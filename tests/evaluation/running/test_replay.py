@@ -122,6 +122,7 @@ CLAIMS = {
     "versions": {"navarena": "9", "numpy": "9", "numba": "9", "python": "9"},
     "privileged": True,
     "trained_with": ["speckle_noise"],
+    "resizes": ["depth=64x64"],
     "command": ["navarena", "evaluate"],
     "started": "2020-01-01T00:00:00+00:00",
     "episodes": 41,

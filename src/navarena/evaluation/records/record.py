@@ -42,6 +42,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         privileged_inputs: at what, as the agent declares, and as was noticed while it ran.
         noticed_inputs: those of privileged_inputs that it did not declare.
         trained_with: corruptions and augmentations that the agent was trained with, as it declares.
+        resizes: sizes to which the agent brings the protocol's images itself, as it declares.
         episodes: how many there are.
         actions, metrics: names, in the protocol's order.
         seeds: name -> seed.
@@ -72,6 +73,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     started: str
     view_points: str | None = None
     noticed_inputs: tuple[str, ...] = ()
+    resizes: tuple[str, ...] = ()
 
     @property
     def agent(self) -> str:
@@ -135,6 +137,7 @@ def make_record(
         privileged=benchmark.declaration.privileged,
         privileged_inputs=benchmark.declaration.privileged_inputs,
         trained_with=benchmark.declaration.trained_with,
+        resizes=benchmark.declaration.resizes,
         episodes=len(benchmark.episodes),
         actions=benchmark.actions,
         metrics=benchmark.metrics,
@@ -159,7 +162,10 @@ def hash_record(record: RunRecord) -> str:
         privileged_inputs=tuple(one for one in record.privileged_inputs if one not in record.noticed_inputs),
         noticed_inputs=(),
     )
-    return hashlib.sha256(msgspec.json.encode(begun, order="deterministic")).hexdigest()[:32]
+    encoded = msgspec.json.encode(begun, order="deterministic")
+    if not begun.resizes:  # runs from before agents could say it keep their hash
+        encoded = encoded.removesuffix(b',"resizes":[]}') + b"}"
+    return hashlib.sha256(encoded).hexdigest()[:32]
 
 
 def hash_run(folder: Path) -> str:

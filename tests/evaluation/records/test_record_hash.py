@@ -1,0 +1,22 @@
+"""The hash that binds journals to run.json."""
+
+import msgspec
+
+from navarena.evaluation.records.record import RunRecord, hash_record
+
+RECORD = RunRecord(
+    identity="a@b/c#d", settings={"agent": "x", "seed": 0}, privileged=False, episodes=3, actions=("a",),
+    metrics=("m",), seeds={"agent": 0}, versions={"navarena": "1"}, hardware={"system": "s"},
+    execution={"workers": 1}, command=("c",), started="t",
+)  # fmt: skip
+
+
+def test_runs_from_before_agents_declared_sizes_keep_their_hash():
+    assert (
+        hash_record(RECORD) == "589f9aeb63e9f9762c12abd7cd4a80fd"
+    )  # as the first version of run.json had it
+    declared = msgspec.structs.replace(RECORD, resizes=("depth=64x64",))
+    assert hash_record(declared) not in (
+        hash_record(RECORD),
+        hash_record(msgspec.structs.replace(RECORD, episodes=4)),
+    )
