@@ -43,7 +43,7 @@ def measure(quick: bool) -> list[Measurement]:
     scan = scan_like(house)
     views = sample_views(house, Camera(), count)
     rate = frames_per_second(build_render_mesh(scan), views, "textured", repeats)
-    rows.append(_row(f"scan of {len(scan.triangles):,} triangles, 256x256, textured", rate, 700))
+    rows.append(_row(f"scan of {len(scan.triangles):,} triangles, 256x256, textured", rate, 1000))
     if DATA_VARIABLE in os.environ:
         folder = Path(os.environ[DATA_VARIABLE]) / "goldens"
         mesh = build_render_mesh(load_dungeon(folder))

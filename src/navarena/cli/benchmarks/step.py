@@ -4,18 +4,24 @@ import gc
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from navarena.cli.benchmarks.measurement import Measurement, median_seconds
+from navarena.cli.benchmarks.render_scenes import furnished_house
+from navarena.core.seeding import make_generator
 from navarena.episodes.catalog import load_episodes, make_episodes
 from navarena.episodes.episode import Episode
 from navarena.episodes.house_tours import list_tours, make_episode_tours
 from navarena.episodes.route_sets import load_routes
 from navarena.scenes.catalog import scene_ids
+from navarena.scenes.scene import Scene
 from navarena.simulation.body_catalog import LOCOBOT, VLN_CE
+from navarena.simulation.navmesh.building.floor_navmesh import build_floor_navmesh
+from navarena.simulation.navmesh.navmesh_settings import NavMeshSettings
 from navarena.simulation.simulator import Simulator
-from navarena.simulation.world import WorldCache
+from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task, get_task
 from navarena.tasks.env import NavigationEnv
@@ -29,6 +35,7 @@ TOUR_PROTOCOL = "ir2r-ce-v1"
 LIFELONG_BATCH, LIFELONG_PROTOCOL = 8, "goat-v1"
 LABEL_BATCH = 32
 MAP_TARGETS = {"oracle_map": 40_000.0, "oracle_ego_map": 15_000.0, "occupancy_map": 6_000.0}
+BARE_TRIANGLES = 10_000
 ACTION_SHARES = (0.0, 0.6, 0.2, 0.2)
 """Probabilities of stop (found), move_forward, turn_left, turn_right in the timed steps."""
 
@@ -46,6 +53,8 @@ def measure(quick: bool) -> list[Measurement]:
     return [
         measure_simulator(episodes, worlds, steps),
         measure_simulator(episodes, worlds, steps, 1, 100_000),
+        measure_bare(256, ("rgb", "depth"), 6_000, steps // 4),
+        measure_bare(128, ("rgb",), 10_000, steps // 4),
         measure_environment(episodes, worlds, steps),
         measure_resets(episodes, worlds, resets),
         measure_teacher(PROTOCOL, scenes[:8], 100 if quick else 400, 0.02),
@@ -76,6 +85,29 @@ def measure_simulator(
     seconds = _time_steps(simulator.step, steps, batch)
     name = f"Simulator.step, batch of {batch}, no images"
     return Measurement(name, batch * steps / seconds, "steps/s", target, "one core")
+
+
+def measure_bare(side: int, sensors: tuple[str, ...], target: float, steps: int) -> Measurement:
+    """Steps/s of one body that looks at a mesh without textures and labels, images of `side` pixels."""
+    house = furnished_house()
+    corners = house.vertices[house.triangles].astype(float)
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    largest = np.sort(np.argsort(areas, kind="stable")[-BARE_TRIANGLES:])
+    nothing = np.zeros(len(largest), np.int32)
+    scene = Scene("bare mesh", house.vertices, house.triangles[largest], nothing, nothing)
+    world = World.of(scene, build_floor_navmesh(house.walkable, NavMeshSettings()))
+    camera = replace(LOCOBOT.cameras[0], width_px=side, height_px=side)
+    simulator = Simulator(replace(LOCOBOT, cameras=(camera,)), 1, sensors, threads=1)
+    place = world.navmesh.random_point(make_generator("bench", "bare mesh"), 1, world.navmesh.largest_island)
+    simulator.place([0], [world], place, np.zeros(1))
+
+    def step(actions: np.ndarray) -> None:
+        simulator.step(actions)
+        _ = simulator.observations
+
+    seconds = _time_steps(step, steps, 1)
+    name = f"Simulator of one body, {len(largest):,} bare triangles, {' + '.join(sensors)} {side}x{side}"
+    return Measurement(name, steps / seconds, "steps/s", target, "one core")
 
 
 def measure_environment(episodes: list[Episode], worlds: WorldCache, steps: int) -> Measurement:

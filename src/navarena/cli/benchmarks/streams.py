@@ -1,31 +1,36 @@
 """Benchmark of train episodes: drawn from streams, begun, ended; new houses, and their memory."""
 
+import gc
 import os
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import cast
 
 import numpy as np
 
 from navarena.cli.benchmarks.measurement import Measurement
+from navarena.cli.benchmarks.step import ACTION_SHARES, resident_megabytes
 from navarena.core.files import CACHE_VARIABLE
 from navarena.episodes.catalog import get_recipe, load_episodes
 from navarena.episodes.object_nav import ObjectNavRecipe
 from navarena.episodes.recipe import Stream
-from navarena.episodes.stream import EpisodeStream, find_blocks
+from navarena.episodes.stream import EpisodeStream, Stay, find_blocks
 from navarena.episodes.view_points import find_view_points
 from navarena.simulation.world import DEFAULT_CACHE_BYTES, WorldCache, open_world
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task
 from navarena.tasks.slot_episodes import describe_end
+from navarena.tasks.vector_env import NavigationVectorEnv
 
 STREAMED = ("pointnav-v1", "multion-3on-v1")
 OBJECT_PROTOCOL = "objectnav-hm3d2022-v1"
 ENDED = ("pointnav-v1", "multion-3on-v1", OBJECT_PROTOCOL)
 SLOTS = 16
 BLOCK = 50
+STREAM_SLOTS, SMALL_CACHE_BYTES = 64, 16 << 20
 
 
 def measure(quick: bool) -> list[Measurement]:
@@ -40,6 +45,7 @@ def measure(quick: bool) -> list[Measurement]:
         measure_new_houses(1 if quick else 5),
         *(measure_ends(protocol) for protocol in ENDED),
         measure_worlds(5 if quick else 25),
+        measure_growth(20_000 if quick else 1_000_000),
     ]
 
 
@@ -148,3 +154,24 @@ def measure_worlds(houses: int) -> Measurement:
     held = DEFAULT_CACHE_BYTES / mean
     note = f"{held:.0f} of them within the default 1 GiB; 800 take {800 * mean / 1e9:.1f} GB"
     return Measurement("memory of a train house in WorldCache", mean / 1e6, "MB", 3.0, note)
+
+
+def measure_growth(steps: int) -> Measurement:
+    """Megabytes by which the process has grown over the second half of `steps` steps of a stream."""
+    worlds = WorldCache(get_body_task(STREAMED[0]).embodiment, limit_bytes=SMALL_CACHE_BYTES)
+    sampler = partial(EpisodeStream, stay=Stay(episodes=200, houses=2))
+    envs = NavigationVectorEnv(
+        STREAM_SLOTS, STREAMED[0], sensors=("pointgoal_with_gps_compass",), worlds=worlds, sampler=sampler
+    )
+    envs.reset(seed=0)
+    generator, sizes = np.random.Generator(np.random.PCG64(0)), []
+    calls = steps // STREAM_SLOTS
+    for call in range(calls):
+        envs.step(generator.choice(4, STREAM_SLOTS, p=ACTION_SHARES))
+        if call in (calls // 2, calls - 1):
+            gc.collect()
+            sizes.append(resident_megabytes())
+    envs.close()
+    note = f"second half against first; at most {SMALL_CACHE_BYTES >> 20} MiB of worlds"
+    growth = max(sizes[1] - sizes[0], 0.0)
+    return Measurement(f"memory growth over {steps:,} steps of a stream", growth, "MB", 10.0, note)
