@@ -110,6 +110,7 @@ LISTINGS: Mapping[str, Listing] = {
             "goal": "navarena.tasks.sensors.catalog:GOAL_SENSORS",
         }
     ),
+    "labellers": Listing({"": "navarena.tasks.sensors.labellers:LABELLERS"}),
     "encoders": Listing(
         {"": "navarena.agents.encoders.catalog:ENCODERS"},
         lambda name, encoder: {"needs": "weights, as name:PATH" if encoder.needs_weights else ""},
