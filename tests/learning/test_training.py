@@ -19,6 +19,7 @@ from navarena.episodes.goals import PointGoal  # noqa: E402
 from navarena.learning.checkpoints import INFO, MODEL, RESUME, load_policy  # noqa: E402
 from navarena.learning.mixing import TeacherMix  # noqa: E402
 from navarena.learning.recipes.recipe import Recipe  # noqa: E402
+from navarena.learning.selection import MonitorSettings  # noqa: E402
 from navarena.learning.settings import (  # noqa: E402
     HABITAT_DDPPO,
     ImitationSettings,
@@ -53,6 +54,7 @@ TINY = Recipe(
     scenes=1,
     save_updates=2,
     log_updates=1,
+    monitor=MonitorSettings(updates=0),
 )
 PPO = replace(TINY, method=replace(HABITAT_DDPPO, bootstrap_truncated=True))
 
@@ -106,7 +108,9 @@ def test_resumed_training_goes_on_bit_for_bit(tmp_path, recipe):
     assert again.frames == 2 * 64
     later = []
     again.run(later.append)
-    chance = {"frames_per_second", "eta_seconds"} | {name for name in rows[0] if name.startswith("share_")}
+    chance = {"frames_per_second", "eta_seconds", "cpu_seconds"} | {
+        name for name in rows[0] if name.startswith("share_")
+    }
     for row, expected in zip(later, rows[2:], strict=True):
         assert {k: v for k, v in row.items() if k not in chance} == {
             k: v for k, v in expected.items() if k not in chance
@@ -305,14 +309,8 @@ def test_command_trains_goes_on_and_evaluates(tmp_path, capsys):
         documents.append(json.loads(capsys.readouterr().out))
     assert [one["resumed"] for one in documents] == [0, 64]
     assert set(documents[0]) == {
-        "recipe",
-        "protocol",
-        "out",
-        "frames",
-        "updates",
-        "resumed",
-        "log",
-        "seconds",
+        *("recipe", "protocol", "out", "frames", "updates", "resumed", "log", "seconds"),
+        *("curves", "warnings", "best", "runs"),
     }
     assert documents[0]["log"]["frames"] == documents[1]["frames"] == 64
     rows = []

@@ -42,15 +42,27 @@ class Command(Protocol):
 
 @dataclass(frozen=True)
 class Entry:
-    """A subcommand: its dataclass as "module:Class", and one line of help."""
+    """A subcommand: its dataclass as "module:Class", and one line of help.
+
+    `spell` names a function, "module:function", that writes out what its arguments abbreviate.
+    """
 
     target: str
     help: str
+    spell: str = ""
 
 
 COMMANDS: Mapping[str, Entry] = {
     "evaluate": Entry("navarena.cli.evaluate:Evaluate", "run an agent over a benchmark and report"),
-    "train": Entry("navarena.cli.train:Train", "train a policy or a segmenter by a recipe"),
+    "train": Entry(
+        "navarena.cli.train:Train",
+        "train a policy or a segmenter by a recipe",
+        "navarena.cli.train:spell_settings",
+    ),
+    "checkpoint info": Entry("navarena.cli.checkpoint:CheckpointInfoCommand", "describe a checkpoint"),
+    "checkpoint export": Entry("navarena.cli.checkpoint:CheckpointExport", "write a small copy that acts"),
+    "checkpoint select": Entry("navarena.cli.checkpoint:CheckpointSelect", "choose the best checkpoint"),
+    "checkpoint curves": Entry("navarena.cli.curves:CheckpointCurves", "draw curves of trainings"),
     "export": Entry("navarena.cli.exchange:Export", "write a run in the layout of reference code"),
     "import": Entry("navarena.cli.exchange:Import", "turn results of other code into a run"),
     "failures": Entry("navarena.cli.failures:Failures", "classify why episodes of a run failed"),
@@ -136,7 +148,9 @@ def parse_command(name: str, arguments: Sequence[str]) -> Command:
     from navarena.cli.flags import read_flags
     from navarena.core.registry import load_target
 
-    parsed: Command = read_flags(load_target(COMMANDS[name].target), name, arguments)
+    entry = COMMANDS[name]
+    given = load_target(entry.spell)(arguments) if entry.spell else arguments
+    parsed: Command = read_flags(load_target(entry.target), name, given)
     return parsed
 
 

@@ -1,8 +1,9 @@
-"""`navarena train`: train a policy or a segmenter by a recipe, or go on with it."""
+"""`navarena train`: train a policy by a recipe, or go on with it."""
 
 import re
 import time
-from contextlib import closing
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -13,12 +14,15 @@ import tyro
 from navarena.cli.console import Console
 from navarena.core.errors import InputError, require_name
 from navarena.learning.recipes.catalog import RECIPES
+from navarena.learning.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
+    from navarena.learning.checkpoints import CheckpointInfo
     from navarena.learning.perception.settings import SegmenterRecipe
     from navarena.learning.perception.training import SegmenterTraining
-    from navarena.learning.recipes.recipe import Recipe
     from navarena.learning.training import Training
+
+CURVES = "curves.html"
 
 
 @dataclass(frozen=True)
@@ -26,8 +30,11 @@ class Train:
     """Train a policy by a recipe and write its checkpoint, for `navarena evaluate --agent checkpoint:DIR`.
 
     The same command goes on where a training was interrupted: at its last checkpoint, on the processor with
-    the same bits as without the interruption. With --json, one document is printed with the keys recipe,
-    protocol, out, frames, updates, resumed (frames that were there), seconds and log (the last line of it).
+    the same bits as without the interruption. Settings of the recipe have flags of their own, such as
+    --method.epochs=2 for --set method.epochs=2. With --json, one document is printed with the keys recipe,
+    protocol, out, frames, updates, resumed (frames that were there), seconds, curves, best (null, or frames
+    and a mean with interval of the best checkpoint), warnings, runs (with --seeds one for each: seed, out,
+    frames, resumed, best) and log (the last line of it).
     """
 
     recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RECIPE")]
@@ -40,10 +47,14 @@ class Train:
     """Length of the training; schedules end with it."""
     seed: int | None = None
     """Of weights, episodes, actions and minibatches."""
+    seeds: int | None = None
+    """So many trainings one after the other, with the seeds from --seed on, each in seed-N below --out."""
     threads: int = 1
     """Of PyTorch and of rendering."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """A setting of the recipe, as NAME=VALUE with dots, such as method.epochs=2 (more than once)."""
+    tensorboard: bool = False
+    """Write the log for TensorBoard, too, into the folder tensorboard of --out."""
     quiet: bool = False
     """Show no progress."""
     json: bool = False
@@ -51,40 +62,134 @@ class Train:
 
     def run(self, console: Console) -> int:
         """Train to the end; returns the exit code."""
+        from navarena.cli.curves import write_curves
+
         recipe: Recipe | SegmenterRecipe = RECIPES.get(self.recipe)
         given: dict[str, Any] = {"protocol": self.protocol, "frames": self.frames, "seed": self.seed}
         recipe = replace(recipe, **{name: value for name, value in given.items() if value is not None})
         for one in self.set:
             recipe = change_setting(recipe, one)
         out = self.out or Path("runs") / "train" / re.sub(r"[^\w.+=-]", "_", self.recipe)
-        if self.threads < 1:
-            raise InputError(f"expected at least one thread, got {self.threads}")
-        began = time.monotonic()
+        if self.threads < 1 or (self.seeds is not None and self.seeds < 1):
+            raise InputError(f"expected at least one thread and seed, got {self.threads} and {self.seeds}")
+        began, runs = time.monotonic(), []
+        seeds = [recipe.seed] if self.seeds is None else range(recipe.seed, recipe.seed + self.seeds)
+        for seed in seeds:
+            folder = out if self.seeds is None else out / f"seed-{seed}"
+            runs.append(self._train(console, replace(recipe, seed=seed), folder))
+        page = write_curves([Path(one["out"]) for one in runs], out / CURVES)
+        console.text(f"curves: {page}")
+        document = {
+            name: runs[-1][name] for name in ("protocol", "frames", "updates", "resumed", "log", "best")
+        }
+        listed = [{name: one[name] for name in ("seed", "out", "frames", "resumed", "best")} for one in runs]
+        warnings = list(dict.fromkeys(text for one in runs for text in one["warnings"]))
+        document |= {"recipe": self.recipe, "out": str(out), "runs": listed, "warnings": warnings}
+        console.result(document | {"curves": str(page), "seconds": round(time.monotonic() - began, 3)})
+        return 0
+
+    def _train(self, console: Console, recipe: "Recipe | SegmenterRecipe", out: Path) -> dict[str, Any]:
+        """One training, and what the document says of it."""
+        from navarena.learning.health import describe_health
+
         training = begin_training(recipe, out, self.threads)
         resumed = training.frames
         if resumed:
             console.note(f"going on in {out} after {resumed} frames")
-        last: dict[str, float] = {}
+        last: dict[str, Any] = {}
 
         def describe() -> str:
             names = ("success", "spl", "reward", "imitation_loss", "segmenter_loss", "frames_per_second")
-            return ", ".join(f"{name} {last[name]:.3g}" for name in names if name in last)
+            numbers = [f"{name} {last[name]:.3g}" for name in names if name in last]
+            return ", ".join([*numbers, *(describe_health(last) or ["all is well"])]) if last else ""
 
-        def report(row: dict[str, float]) -> None:
+        def report(row: dict[str, Any]) -> None:
+            if row["kind"] == "evaluation":
+                told = ", ".join(f"{name} {row[name]:.3g}" for name in ("success", "spl") if name in row)
+                if not self.quiet:
+                    console.note(f"{row['frames']} frames, {row['n']} episodes in houses apart: {told}")
+                return
             progress.advance(int(row["frames"] - last.get("frames", resumed)))
             last.clear()
             last.update(row)
 
-        label = f"training {self.recipe}"
-        shown = console.progress(recipe.frames - resumed, label, describe, self.quiet)
-        with closing(training), shown as progress:
-            info = training.run(report)
+        with ExitStack() as stack:
+            stack.enter_context(closing(training))
+            write: Callable[[dict[str, Any]], None] = lambda row: None  # noqa: E731
+            if self.tensorboard:
+                write = _open_tensorboard(out, stack)
+            label = f"training {self.recipe}, seed {recipe.seed}"
+            shown = console.progress(recipe.frames - resumed, label, describe, self.quiet)
+            progress = stack.enter_context(shown)
+
+            def tell(row: dict[str, Any]) -> None:
+                write(row)
+                report(row)
+
+            info = training.run(tell)
         console.text(f"{info.frames} frames, {info.updates} updates; {describe()}")
-        console.text(f"checkpoint: {out}; {training.advice}")
-        document = {"recipe": self.recipe, "protocol": info.protocol, "out": str(out), "frames": info.frames}
-        document |= {"updates": info.updates, "resumed": resumed, "log": last}
-        console.result(document | {"seconds": round(time.monotonic() - began, 3)})
-        return 0
+        best = describe_best(info, recipe.monitor.by) if isinstance(recipe, Recipe) else None
+        folder = out if best is None else out / "best"
+        if best is not None:
+            console.text(f"best: {best['by']} {best['mean']:.3g} after {best['frames']} frames, in {folder}")
+        console.text(f"checkpoint: {folder}; {advise(recipe, folder)}")
+        document = {"protocol": info.protocol, "out": str(out), "frames": info.frames, "seed": recipe.seed}
+        return document | {
+            "updates": info.updates,
+            "resumed": resumed,
+            "log": last,
+            "best": best,
+            "warnings": describe_health(last),
+        }
+
+
+def advise(recipe: "Recipe | SegmenterRecipe", folder: Path) -> str:
+    """What to do next with the checkpoint in `folder`, as a command."""
+    if isinstance(recipe, Recipe):
+        return f"navarena evaluate {recipe.protocol} --agent checkpoint:{folder}"
+    return f"navarena segmenter score {folder}"
+
+
+def describe_best(info: "CheckpointInfo", by: str) -> dict[str, Any] | None:
+    """by, frames, mean, low, high and episodes of the best evaluation; None without one."""
+    from navarena.learning.selection import choose_best
+
+    if not info.curve:
+        return None
+    best = choose_best(info.curve, by)
+    score = best.scores[by]
+    numbers = {"by": by, "frames": best.frames, "mean": score.mean, "low": score.low, "high": score.high}
+    return numbers | {"episodes": best.episodes}
+
+
+def _open_tensorboard(out: Path, stack: ExitStack) -> Callable[[dict[str, Any]], None]:
+    """A function that writes lines of the log into `out`/tensorboard; `stack` closes it."""
+    from navarena.core.errors import require_extra
+
+    require_extra("tensorboard", "tensorboard")
+    writer = require_extra("torch.utils.tensorboard", "tensorboard").SummaryWriter(str(out / "tensorboard"))
+    stack.callback(writer.close)
+
+    def write(row: dict[str, Any]) -> None:
+        for name, value in row.items():
+            if isinstance(value, int | float) and name != "frames":
+                writer.add_scalar(f"{row['kind']}/{name}", value, row["frames"])
+
+    return write
+
+
+def spell_settings(arguments: Sequence[str]) -> list[str]:
+    """`arguments` with the flags of settings, --method.epochs=2, written out as --set method.epochs=2."""
+    own = {one.name for one in fields(Train)}
+    settings = {one.name for one in fields(Recipe)} - own
+    spelled: list[str] = []
+    for argument in arguments:
+        name = argument.removeprefix("--").partition("=")[0].replace("-", "_")
+        if argument.startswith("--") and "=" in argument and ("." in name or name in settings):
+            spelled += ["--set", name + "=" + argument.partition("=")[2]]
+        else:
+            spelled.append(argument)
+    return spelled
 
 
 def begin_training(

@@ -8,10 +8,13 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Boundary, Start
-from navarena.core.errors import InputError
-from navarena.learning.checkpoints import load_policy, read_info
-from navarena.learning.inputs import resize_input
+from navarena.core.errors import InputError, NavarenaError, describe_choices
+from navarena.core.protocol_ids import base_protocol
+from navarena.episodes.catalog import RECIPES, get_recipe
+from navarena.learning.checkpoints import CheckpointInfo, load_policy, read_info
+from navarena.learning.inputs import choose_inputs, resize_input
 from navarena.learning.tensors import Tensor, Tree, torch
+from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Actions, Task
 
 SAMPLE = "sample"
@@ -23,15 +26,21 @@ def find_checkpoint(text: str) -> type["CheckpointAgent"]:
     Raises InputError for other words behind the folder, and FileError for a folder without a checkpoint.
     """
     folder, mark, options = text.partition("?")
-    if mark and options not in (f"{SAMPLE}=true", f"{SAMPLE}=false"):
-        raise InputError(f"expected {SAMPLE}=true or {SAMPLE}=false behind the checkpoint, got {options!r}")
-    info = read_info(Path(folder))
+    found = open_checkpoint(Path(folder))
+    return found.with_options(options) if mark else found
+
+
+def open_checkpoint(folder: Path) -> type["CheckpointAgent"]:
+    """The agent of the checkpoint in `folder`; raises FileError without one."""
+    info = read_info(folder)
+    doing = info.recipe.get("description") or info.protocol
     members = {
-        "folder": Path(folder),
-        "is_sampled": options == f"{SAMPLE}=true",
+        "folder": folder,
+        "is_sampled": False,
         "sensors": tuple(one.name for one in info.inputs),
         "resizes": tuple(f"{one.name}={one.shape[1]}x{one.shape[0]}" for one in info.inputs if one.is_image),
-        "__doc__": CheckpointAgent.__doc__,
+        "trained_with": info.trained_with,
+        "__doc__": f"Trained policy: {doing}; {info.frames:,} frames.",
     }
     return type("CheckpointAgent", (CheckpointAgent,), members)
 
@@ -47,21 +56,24 @@ class CheckpointAgent(Agent):
         task: to act in; of the checkpoint's actions.
         seed: of nothing: sampled actions follow the run's seed through the starts.
 
-    Raises InputError for a task of other actions, FileError for a damaged checkpoint.
+    Raises InputError for a task of other actions, observations or categories, FileError for a damaged
+    checkpoint.
     """
 
     on_graphs = False
     folder: ClassVar[Path]
     is_sampled: ClassVar[bool]
 
+    @classmethod
+    def with_options(cls, text: str) -> type["CheckpointAgent"]:
+        if text not in (f"{SAMPLE}=true", f"{SAMPLE}=false"):
+            raise InputError(f"expected {SAMPLE}=true or {SAMPLE}=false behind the checkpoint, got {text!r}")
+        members = {"is_sampled": text == f"{SAMPLE}=true", "__doc__": cls.__doc__}
+        return type("CheckpointAgent", (cls,), members)
+
     def __init__(self, task: Task, seed: int) -> None:
         self._info, self._policy = load_policy(self.folder)
-        if tuple(task.actions) != self._info.actions or task.is_continuous != self._info.is_continuous:
-            raise InputError(
-                f"expected a protocol with the actions {', '.join(self._info.actions)} of "
-                f"{self.folder}, "
-                f"trained on {self._info.protocol}, got {', '.join(task.actions)} of {task.protocol_id}"
-            )
+        require_fitting(self._info, task, self.folder)
         torch.set_num_threads(1)
         self._rows = self._info.act_rows
         self._state: Tree = {}
@@ -126,3 +138,43 @@ class CheckpointAgent(Agent):
                        for name, new in fresh.items()}  # fmt: skip
         self._begun = np.concatenate((self._begun, np.zeros(more, bool)))
         self._generators += [None] * more
+
+
+def require_fitting(info: CheckpointInfo, task: Task, folder: Path) -> None:
+    """Raise InputError, which names both sides, where the checkpoint in `folder` does not fit `task`."""
+
+    def refuse(expected: str, got: str) -> InputError:
+        return InputError(
+            f"expected a protocol with {expected} of {folder}, trained on {info.protocol}, got {got} of "
+            f"{task.protocol_id}"
+        )
+
+    if tuple(task.actions) != info.actions or task.is_continuous != info.is_continuous:
+        raise refuse(f"the actions {', '.join(info.actions)}", ", ".join(task.actions))
+    try:
+        specs = NavigationBatch(task, 1, 1, tuple(one.name for one in info.inputs)).specs
+    except NavarenaError as error:
+        names = ", ".join(one.name for one in info.inputs)
+        raise refuse(f"the observations {names}", f"others ({error})") from error
+    for one in info.inputs:
+        spec, size = specs[one.name], one.shape[:2] if one.is_image else (1, 1)
+        try:
+            (now,) = choose_inputs(specs, (one.name,), (size[0], size[1]))
+        except InputError as error:
+            raise refuse(f"{one.name} of {one.shape}", f"{spec.shape} ({error})") from error
+        if now != one:
+            sides = (
+                f"{one.name} of {side.shape}, {side.dtype}, {side.classes} categories" for side in (one, now)
+            )
+            raise refuse(*sides)
+    words = find_vocabulary(task)
+    if info.vocabulary and words != info.vocabulary:
+        ours, theirs = set(info.vocabulary) - set(words), set(words) - set(info.vocabulary)
+        differ = f"{len(words)}, {describe_choices(theirs) if theirs else 'in another order'}"
+        missing = f" ({describe_choices(ours)})" if ours else ""
+        raise refuse(f"the {len(info.vocabulary)} categories{missing}", differ)
+
+
+def find_vocabulary(task: Task) -> tuple[str, ...]:
+    """The categories of goals of `task` by number; empty where goals are none, or it has no episodes."""
+    return get_recipe(task.protocol_id).words if base_protocol(task.protocol_id) in RECIPES else ()

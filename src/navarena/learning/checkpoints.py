@@ -3,26 +3,33 @@
 model.safetensors   weights
 checkpoint.json     CheckpointInfo: how to build the policy, what it sees, how it was trained
 resume.pt           weights, optimiser, generators, environments of a training; loads with weights_only=True
+best/               the first two of the best checkpoint
+earlier/FRAMES/     the same of checkpoints that were evaluated before
 """
 
 import hashlib
 import io
+import shutil
+import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from navarena.core.errors import FileError, InputError, require_extra
-from navarena.core.files import read_bytes, read_json, write_atomic
+from navarena.core.files import atomic_path, raise_storage_error, read_bytes, read_json
 from navarena.learning.inputs import InputSpec
 from navarena.learning.policy import RecurrentPolicy
+from navarena.learning.selection import SELECTED, CurvePoint, Selection
 from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import EXTRA, torch
 
 FORMAT = "navarena-checkpoint-v1"
 MODEL, INFO, RESUME = "model.safetensors", "checkpoint.json", "resume.pt"
+BEST, EARLIER = "best", "earlier"
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,14 @@ class CheckpointInfo:
         privileged_sensors: those of its sensors that show what no body of a protocol measures.
         model_sha256: of model.safetensors.
         format: FORMAT.
+        commit: of the repository of navarena's code; empty where it is not known.
+        seeds: name -> seed.
+        curve: evaluations before, in order.
+        selection: on which episodes these chose.
+        corruptions: that it was trained with, each as "name:severity".
+        augmentations: names of those that it was trained with.
+        vocabulary: categories of goals by the numbers that it sees; empty for goals that are none.
+        cpu_seconds: of the training's process, all threads together; 0 where it is not known.
     """
 
     protocol: str
@@ -60,6 +75,20 @@ class CheckpointInfo:
     privileged_sensors: tuple[str, ...] = ()
     model_sha256: str = ""
     format: str = FORMAT
+    commit: str = ""
+    seeds: dict[str, int] = field(default_factory=dict)
+    curve: tuple[CurvePoint, ...] = ()
+    selection: Selection = "train"
+    corruptions: tuple[str, ...] = ()
+    augmentations: tuple[str, ...] = ()
+    vocabulary: tuple[str, ...] = ()
+    cpu_seconds: float = 0.0
+
+    @property
+    def trained_with(self) -> tuple[str, ...]:
+        """What results of it say: corruptions, augmentations, selection on reported episodes."""
+        chosen = (SELECTED,) if self.selection == "paper" else ()
+        return (*self.corruptions, *self.augmentations, *chosen)
 
     def build(self) -> RecurrentPolicy:
         """The policy, with random weights."""
@@ -70,19 +99,71 @@ class CheckpointInfo:
 def save_checkpoint(
     folder: Path, info: CheckpointInfo, policy: RecurrentPolicy, resume: Mapping[str, Any]
 ) -> None:
-    """Write all files of a checkpoint, each in one step; raises StorageError.
+    """Replace all files of a checkpoint in `folder`, when all of them are on the disk; raises StorageError.
 
-    `resume` (tensors and plain values) comes first and holds the weights again: whenever the writing is cut
-    off, the training goes on from a whole state and writes the other files anew.
+    `resume` (tensors and plain values) takes its place first and holds the weights again: should the process
+    end between two files, the training goes on from a whole state and writes the others anew.
     """
+    model, described = encode_policy(info, policy)
     weights = {name: value.detach().cpu().contiguous() for name, value in policy.state_dict().items()}
     buffer = io.BytesIO()  # PyTorch says nothing of a full disk when it writes files itself
     torch.save({"format": FORMAT, "weights": weights, **resume}, buffer)
-    write_atomic(folder / RESUME, buffer.getvalue())
-    data = require_extra("safetensors.torch", EXTRA).save(weights)
-    write_atomic(folder / MODEL, data)
-    described = replace(info, model_sha256=hashlib.sha256(data).hexdigest())
-    write_atomic(folder / INFO, msgspec.json.format(msgspec.json.encode(described), indent=2))
+    _write_together(folder, {INFO: described, MODEL: model, RESUME: buffer.getvalue()})
+
+
+def save_policy(folder: Path, info: CheckpointInfo, policy: RecurrentPolicy) -> None:
+    """Replace the folder `folder` in one step by a checkpoint that acts; raises StorageError."""
+    model, described = encode_policy(info, policy)
+    replace_folder(folder, {MODEL: model, INFO: described})
+
+
+def encode_policy(info: CheckpointInfo, policy: RecurrentPolicy) -> tuple[bytes, bytes]:
+    """The contents of model.safetensors and of checkpoint.json."""
+    weights = {name: value.detach().cpu().contiguous() for name, value in policy.state_dict().items()}
+    model: bytes = require_extra("safetensors.torch", EXTRA).save(weights)
+    return model, encode_info(replace(info, model_sha256=hashlib.sha256(model).hexdigest()))
+
+
+def encode_info(info: CheckpointInfo) -> bytes:
+    """The content of checkpoint.json."""
+    return msgspec.json.format(msgspec.json.encode(info), indent=2) + b"\n"
+
+
+def replace_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Let `folder` hold `files` (name -> content) and nothing else, all at once; raises StorageError."""
+    before = folder.with_name(f".{folder.name}.before")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            made.chmod(0o755)
+            _write_together(made, files)
+            shutil.rmtree(before, ignore_errors=True)
+            if folder.exists():
+                folder.rename(before)
+            made.rename(folder)
+            shutil.rmtree(before, ignore_errors=True)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    except OSError as error:
+        raise_storage_error(folder, error)
+
+
+def _write_together(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write `files`, and only then let them take their places, the last one first."""
+    with ExitStack() as stack:
+        temporary = {name: stack.enter_context(atomic_path(folder / name)) for name in files}
+        for name, data in files.items():
+            try:
+                temporary[name].write_bytes(data)
+            except OSError as error:
+                raise_storage_error(folder / name, error)
+
+
+def earlier_folders(folder: Path) -> dict[int, Path]:
+    """Frames -> folder, of the earlier checkpoints of the training in `folder`, in order."""
+    found = {int(one.name): one for one in (folder / EARLIER).glob("[0-9]*") if one.name.isdigit()}
+    return dict(sorted(found.items()))
 
 
 def read_info(folder: Path) -> CheckpointInfo:

@@ -25,7 +25,7 @@ MOST_DRAWS = 100
 METRICS = ("success", "spl")
 """What is measured of episodes that end."""
 
-PHASES = ("simulation", "labels", "acting", "reset", "learning")
+PHASES = ("simulation", "labels", "acting", "reset", "learning", "evaluation")
 """What the time of training goes into."""
 
 

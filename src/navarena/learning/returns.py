@@ -48,3 +48,11 @@ def normalise_advantages(advantages: Tensor, kind: Literal["none", "variance", "
     if kind == "variance":
         return centred * torch.rsqrt(advantages.var(correction=0) + 1e-5)
     return centred / (advantages.std() + 1e-5)
+
+
+def explained_variance(values: Tensor, returns: Tensor) -> float:
+    """1 - var(returns - values) / var(returns): 1 for perfect `values` (T, N) of `returns` (T, N), 0 for a
+    constant, below 0 for worse; 0 where all returns are equal.
+    """
+    spread = float(returns.var(correction=0))
+    return 1.0 - float((returns - values).var(correction=0)) / spread if spread > 0 else 0.0

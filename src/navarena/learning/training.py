@@ -1,6 +1,8 @@
 """Training: rollouts and updates by a recipe, with a log and checkpoints, from which it goes on."""
 
 import json
+import logging
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,15 +14,30 @@ import numpy as np
 
 from navarena import __version__
 from navarena.core.errors import CheckFailedError, InputError, require_name
-from navarena.core.files import write_atomic
+from navarena.core.files import raise_storage_error, write_atomic
 from navarena.core.seeding import derive_seed, make_generator
+from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.episode import Episode
-from navarena.episodes.stream import EpisodeStream, Stay
-from navarena.learning.checkpoints import CheckpointInfo, load_resume, require_same_recipe, save_checkpoint
+from navarena.episodes.stream import EpisodeStream, Stay, find_blocks
+from navarena.learning.agent import find_vocabulary
+from navarena.learning.checkpoints import (
+    BEST,
+    EARLIER,
+    CheckpointInfo,
+    earlier_folders,
+    load_resume,
+    require_same_recipe,
+    save_checkpoint,
+    save_policy,
+)
 from navarena.learning.collection import Collector
 from navarena.learning.inputs import choose_inputs
 from navarena.learning.mixing import TeacherMix
+from navarena.learning.monitor import Monitor, split_houses
+from navarena.learning.provenance import find_commit
 from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.room import telling_room
+from navarena.learning.selection import CurvePoint, choose_best
 from navarena.learning.settings import ImitationSettings, PPOSettings
 from navarena.learning.storage import Rollout
 from navarena.learning.tensors import torch
@@ -28,15 +45,16 @@ from navarena.learning.updates import Statistics, make_optimiser, update_imitati
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task
-from navarena.tasks.slot_episodes import find_worlds
 from navarena.tasks.sources import load_task_episodes
 from navarena.tasks.task import Task
 from navarena.tasks.teacher import make_teacher
 
 LOG = "log.jsonl"
 
-Row = dict[str, float]
-"""One line of the log."""
+_log = logging.getLogger(__name__)
+
+Row = dict[str, Any]
+"""One line of the log: its "kind", training or evaluation, and numbers by name."""
 
 
 def make_training_task(recipe: Recipe) -> Task:
@@ -92,11 +110,25 @@ class Training:
             require_same_recipe(self._plain, json.loads(saved["recipe"]), folder)
         task = make_training_task(recipe)
         found = load_task_episodes(task, recipe.split).episodes if episodes is None else episodes
-        stay = Stay(episodes=recipe.episodes, houses=recipe.scenes)
-        self._sampler = EpisodeStream(found, stay=stay, seed=recipe.seed, prefetchers=int(episodes is None))
-        worlds = find_worlds(task, worlds)
-        self._batch = NavigationBatch(task, recipe.slots, threads, recipe.sensors, worlds)
+        stay, watch = Stay(episodes=recipe.episodes, houses=recipe.scenes), recipe.monitor
+        blocks = find_blocks(found)
+        is_watched = watch.updates > 0 and watch.selection == "train"
+        houses, held_out = split_houses(blocks.houses, watch.houses if is_watched else 0)
+        self._sampler = EpisodeStream(
+            blocks, houses, stay, seed=recipe.seed, prefetchers=int(episodes is None)
+        )
+        worlds = WorldCache(task.embodiment) if worlds is None else worlds
+        corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
+        self._batch = NavigationBatch(task, recipe.slots, threads, recipe.sensors, worlds, corruptions)
         self._info = describe_policy(recipe, task, self._batch)
+        own_task = get_body_task(recipe.protocol)
+        self._monitor: Monitor | None = None
+        if held_out or (watch.updates and watch.selection == "paper"):
+            self._monitor = Monitor(own_task, watch, blocks, held_out, worlds, corruptions)
+        elif watch.updates:
+            _log.warning("nothing is evaluated: %d houses are too few to hold one out", len(houses))
+        self._curve: list[CurvePoint] = []
+        self._threads, self._cpu_before = threads, -time.process_time()
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
             self._policy = self._info.build()
@@ -115,17 +147,13 @@ class Training:
             self._batch, self._sampler, self._policy, self._generators, teacher, mix, weight, worlds
         )
         numbers = len(task.actions) if task.is_continuous else 0
-        self._rollout = Rollout(self._info.inputs, recipe.steps, recipe.slots, numbers)
+        with telling_room(recipe, self._info.inputs, checks=True):
+            self._rollout = Rollout(self._info.inputs, recipe.steps, recipe.slots, numbers)
         self._rows: list[Statistics] = []
         if saved is None:
             write_atomic(folder / LOG, b"")
         else:
             self._restore(saved)
-
-    @property
-    def advice(self) -> str:
-        """What to do next with the checkpoint, as a command."""
-        return f"navarena evaluate {self.recipe.protocol} --agent checkpoint:{self.folder}"
 
     def run(self, report: Callable[[Row], None] = lambda row: None) -> CheckpointInfo:
         """Train until the recipe's frames are collected; what the last checkpoint is.
@@ -140,14 +168,60 @@ class Training:
         began, first = time.perf_counter(), self.frames
         while self.frames < recipe.frames:
             self._rows.append(self.advance())
-            if self.updates % recipe.log_updates == 0 or self.frames >= recipe.frames:
-                row = self._summarise((self.frames - first) / (time.perf_counter() - began))
-                with (self.folder / LOG).open("a") as file:
-                    file.write(json.dumps(row) + "\n")
-                report(row)
-            if self.updates % recipe.save_updates == 0 or self.frames >= recipe.frames:
+            is_over = self.frames >= recipe.frames
+            is_watched = self._monitor is not None and (is_over or self.updates % recipe.monitor.updates == 0)
+            if is_over or self.updates % recipe.log_updates == 0:
+                self._write_log(
+                    self._summarise((self.frames - first) / (time.perf_counter() - began)), report
+                )
+            if is_watched:
+                self._write_log(self._evaluate().row(), report)
+            if is_over or is_watched or self.updates % recipe.save_updates == 0:
                 self._save()
-        return replace(self._info, frames=self.frames, updates=self.updates)
+        return self._describe()
+
+    def _write_log(self, row: Row, report: Callable[[Row], None]) -> None:
+        """Append a line to the log; raises StorageError."""
+        path = self.folder / LOG
+        try:
+            with path.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+        except OSError as error:
+            raise_storage_error(path, error)
+        report(row)
+
+    def _evaluate(self) -> CurvePoint:
+        """Evaluate the policy as it is; it stays among the earlier checkpoints, and as the best if it is."""
+        assert self._monitor is not None
+        settings, folder = self.recipe.monitor, self.folder / EARLIER / str(self.frames)
+        with self._collector.clock.measure("evaluation"):
+            save_policy(folder, self._describe(), self._policy)
+            count, scores = self._monitor.evaluate(folder)
+            torch.set_num_threads(self._threads)  # the agent computes with one
+            point = CurvePoint(self.frames, self.updates, self.cpu_seconds, count, scores)
+            self._curve.append(point)
+            save_policy(folder, self._describe(), self._policy)
+            if choose_best(self._curve, settings.by) is point:
+                save_policy(self.folder / BEST, self._describe(), self._policy)
+            known = earlier_folders(self.folder)
+            for frames in list(known)[: max(len(known) - settings.keep, 0)]:
+                shutil.rmtree(known[frames], ignore_errors=True)
+        return point
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Of this process and those that went before it, all of their threads together."""
+        return self._cpu_before + time.process_time()
+
+    def _describe(self) -> CheckpointInfo:
+        """What a checkpoint of now says of itself."""
+        return replace(
+            self._info,
+            frames=self.frames,
+            updates=self.updates,
+            curve=tuple(self._curve),
+            cpu_seconds=round(self.cpu_seconds, 1),
+        )
 
     def close(self) -> None:
         """End the processes that prepare houses."""
@@ -164,7 +238,7 @@ class Training:
         bootstraps = isinstance(method, PPOSettings) and method.bootstrap_truncated
         collector.collect(rollout, done, bootstraps)
         try:
-            with collector.clock.measure("learning"):
+            with collector.clock.measure("learning"), telling_room(recipe, self._info.inputs):
                 if isinstance(method, ImitationSettings):
                     row = update_imitation(self._policy, self._optimiser, rollout, method, done, generator)
                 else:
@@ -192,7 +266,8 @@ class Training:
     def _summarise(self, speed: float) -> Row:
         """A line of the log: means over the updates since the last one, and of the episodes that ended."""
         rows, collector = self._rows, self._collector
-        row: Row = {"frames": self.frames, "updates": self.updates, "frames_per_second": round(speed, 1)}
+        row: Row = {"kind": "training", "frames": self.frames, "updates": self.updates}
+        row |= {"cpu_seconds": round(self.cpu_seconds, 1), "frames_per_second": round(speed, 1)}
         row["eta_seconds"] = round(max(self.recipe.frames - self.frames, 0) / speed, 1)
         row |= {name: float(np.mean([one[name] for one in rows])) for name in rows[0]}
         if "ratio_error" in row:
@@ -220,13 +295,16 @@ class Training:
             "collector": plain,
             "state": state,
             "rows": self._rows,
+            "curve": msgspec.json.encode(self._curve).decode(),
+            "cpu_seconds": self.cpu_seconds,
         }
-        info = replace(self._info, frames=self.frames, updates=self.updates)
-        save_checkpoint(self.folder, info, self._policy, resume)
+        save_checkpoint(self.folder, self._describe(), self._policy, resume)
 
     def _restore(self, saved: dict[str, Any]) -> None:
         """Go on from `saved`; lines of the log that were written after it are taken back."""
         self.frames, self.updates, self._rows = saved["frames"], saved["updates"], saved["rows"]
+        self._curve = msgspec.json.decode(saved["curve"], type=list[CurvePoint])
+        self._cpu_before += saved["cpu_seconds"]
         self._policy.load_state_dict(saved["weights"])
         self._optimiser.load_state_dict(saved["optimiser"])
         for name, state in json.loads(saved["generators"]).items():
@@ -255,4 +333,9 @@ def describe_policy(recipe: Recipe, task: Task, batch: NavigationBatch) -> Check
         updates=0,
         version=__version__,
         privileged_sensors=batch.privileged_sensors,
+        commit=find_commit(),
+        seeds={"training": recipe.seed},
+        selection=recipe.monitor.selection,
+        corruptions=tuple(write_corruption(text) for text in recipe.corruptions),
+        vocabulary=find_vocabulary(task),
     )

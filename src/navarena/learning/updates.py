@@ -9,7 +9,7 @@ from navarena.core.errors import InputError
 from navarena.learning.losses import imitation_loss, policy_loss, value_loss
 from navarena.learning.networks.heads import Categorical
 from navarena.learning.policy import Policy
-from navarena.learning.returns import compute_advantages, normalise_advantages
+from navarena.learning.returns import compute_advantages, explained_variance, normalise_advantages
 from navarena.learning.settings import ImitationSettings, OptimiserSettings, PPOSettings
 from navarena.learning.storage import Fragment, Rollout
 from navarena.learning.tensors import Tensor, torch
@@ -102,7 +102,8 @@ def update_ppo(
             "ratio_error": float((ratio - 1.0).abs().max()),
         }
 
-    return _run_epochs(policy, optimiser, rollout, settings, settings.order, done, generator, loss)
+    found = _run_epochs(policy, optimiser, rollout, settings, settings.order, done, generator, loss)
+    return found | {"explained_variance": explained_variance(rollout.values, returns)}
 
 
 def update_imitation(

@@ -79,6 +79,7 @@ class Line:
         x, y: its points.
         low, high: ends of the intervals of `y`, None where unknown; empty without intervals.
         steps: whether values hold until the next point, as in distributions.
+        group: number of its colour; None for one of its own. Lines with an empty label are not in the legend.
     """
 
     label: str
@@ -87,6 +88,7 @@ class Line:
     low: tuple[float | None, ...] = ()
     high: tuple[float | None, ...] = ()
     steps: bool = False
+    group: int | None = None
 
 
 def draw_lines(
@@ -103,7 +105,7 @@ def draw_lines(
     """
     with _styled(title) as (figure, axes):
         for number, line in enumerate(lines):
-            color = _color(number)
+            color = _color(number if line.group is None else line.group)
             if line.steps:
                 axes.step(line.x, line.y, where="post", color=color, label=line.label, linewidth=1.8)
                 continue
@@ -121,7 +123,7 @@ def draw_lines(
         axes.set_ylabel(y_title)
         if is_share:
             axes.set_ylim(-0.02, 1.02)
-        if len(lines) > 1:
+        if sum(bool(line.label) for line in lines) > 1:
             axes.legend()
         return _finish(figure, title)
 

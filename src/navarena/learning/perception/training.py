@@ -28,7 +28,7 @@ from navarena.learning.tensors import torch
 
 LOG = "log.jsonl"
 
-Row = dict[str, float]
+Row = dict[str, Any]
 """One line of the log."""
 
 
@@ -92,11 +92,6 @@ class SegmenterTraining:
         else:
             self._restore(saved)
 
-    @property
-    def advice(self) -> str:
-        """What to do next with the checkpoint, as a command."""
-        return f"navarena segmenter score {self.folder}"
-
     def run(self, report: Callable[[Row], None] = lambda row: None) -> SegmenterInfo:
         """Train until the recipe's frames are learned from; what the last checkpoint is.
 
@@ -113,7 +108,7 @@ class SegmenterTraining:
             ends = self.frames >= recipe.frames
             if self.updates % recipe.log_updates == 0 or ends:
                 speed = (self.frames - first) / (time.perf_counter() - began)
-                row: Row = {"frames": self.frames, "updates": self.updates}
+                row: Row = {"kind": "training", "frames": self.frames, "updates": self.updates}
                 row |= {"segmenter_loss": float(np.mean(self._losses)), "rate": self._rate()}
                 row |= {"frames_per_second": round(speed, 1)}
                 self._losses = []

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.selection import MonitorSettings
 from navarena.learning.settings import (
     ImitationSettings,
     OptimiserSettings,
@@ -42,5 +43,6 @@ POINTNAV_SMOKE = replace(
     scenes=2,
     save_updates=20,
     log_updates=5,
+    monitor=MonitorSettings(updates=40, houses=4, episodes=16),
 )
 """The recipe `pointnav-smoke`."""

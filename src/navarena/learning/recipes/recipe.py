@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from navarena.core.errors import InputError
+from navarena.learning.selection import MonitorSettings
 from navarena.learning.settings import ImitationSettings, PolicySettings, PPOSettings
 
 
@@ -30,6 +31,8 @@ class Recipe:
             matrix products depend on their number.
         save_updates: updates between checkpoints.
         log_updates: updates in a line of the log.
+        monitor: evaluations during the training, and which checkpoints stay.
+        corruptions: of what the policy sees and does while it learns, each as "name:severity".
 
     Raises InputError for sizes below 1.
     """
@@ -51,6 +54,8 @@ class Recipe:
     act_rows: int = 16
     save_updates: int = 50
     log_updates: int = 10
+    monitor: MonitorSettings = field(default_factory=MonitorSettings)
+    corruptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = ("slots", "steps", "frames", "episodes", "scenes", "act_rows", "save_updates", "log_updates")

@@ -1,0 +1,30 @@
+"""Health of a training: what in a line of its log tells that something is wrong."""
+
+from collections.abc import Mapping
+from typing import Any
+
+MOST_RATIO_ERROR = 1e-2
+"""Of the ratio in the first minibatch from 1: beyond, acting and learning compute different things."""
+
+MOST_KL = 0.1
+"""Nats, of a policy's change in an update: clipped updates stay well below."""
+
+LEAST_EXPLAINED = -0.5
+"""Explained variance of values: 0 is what a constant explains, far below the critic misleads."""
+
+LEAST_ENTROPY = 1e-3
+"""Nats: a policy of discrete actions below it tries nothing any more."""
+
+
+def describe_health(row: Mapping[str, Any]) -> list[str]:
+    """What is wrong in `row`, a line of the log of kind "training", in words; empty when all is well."""
+    found = []
+    if row.get("ratio_error", 0.0) > MOST_RATIO_ERROR:
+        found.append(f"ratio {row['ratio_error']:.2g} from 1 before the first step: acting is not learning")
+    if row.get("kl", 0.0) > MOST_KL:
+        found.append(f"KL {row['kl']:.2g}: the policy changes too fast, lower the rate")
+    if row.get("explained_variance", 0.0) < LEAST_EXPLAINED:
+        found.append(f"explained variance {row['explained_variance']:.2g}: the critic misleads")
+    if "entropy" in row and 0 <= row["entropy"] < LEAST_ENTROPY:
+        found.append(f"entropy {row['entropy']:.2g}: the policy tries nothing any more")
+    return found

@@ -1,0 +1,89 @@
+"""What ends a training, and what is left then: kills, too little memory, no PyTorch."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.core.errors import InputError  # noqa: E402
+from navarena.learning import room  # noqa: E402
+from navarena.learning.checkpoints import MODEL  # noqa: E402
+from navarena.learning.training import LOG  # noqa: E402
+
+from .rooms import WATCHED, train_in_rooms  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+TESTS = Path(__file__).resolve().parents[1]
+KILLED = replace(WATCHED, frames=12 * 64, save_updates=1, monitor=replace(WATCHED.monitor, updates=3))
+SCRIPT = """
+from pathlib import Path
+import sys
+from learning.test_bad_runs import KILLED
+from learning.rooms import train_in_rooms
+train_in_rooms(Path(sys.argv[1]), KILLED).run()
+"""
+
+
+def losses(folder):
+    rows = [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
+    names = ("imitation_loss", "agreement", "gradient_norm", "entropy", "reward", "frames")
+    return [tuple(row.get(name) for name in names) for row in rows]
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_it_goes_on_bit_for_bit(tmp_path):
+    train_in_rooms(tmp_path / "whole", KILLED).run()
+    generator, folder = np.random.default_rng(11), tmp_path / "killed"
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    kills = 0
+    while kills < 4:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, str(folder)], env=environment, stdout=subprocess.DEVNULL
+        )
+        begun, until = (folder / LOG).read_bytes() if (folder / LOG).exists() else b"", time.monotonic() + 300
+        while process.poll() is None and time.monotonic() < until:
+            if (folder / LOG).exists() and len((folder / LOG).read_bytes()) > len(begun):
+                break  # it learns
+            time.sleep(0.005)
+        time.sleep(float(generator.uniform(0.0, 0.3)))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+    train_in_rooms(folder, KILLED).run()
+    assert losses(folder) == losses(tmp_path / "whole")
+    assert (folder / MODEL).read_bytes() == (tmp_path / "whole" / MODEL).read_bytes()
+
+
+def test_too_little_memory_says_how_much_is_needed(tmp_path, monkeypatch):
+    inputs = train_in_rooms(tmp_path)._info.inputs
+    each = 36 * 48 * 2 + 2 * 4
+    assert room.rollout_bytes(WATCHED, inputs) == 8 * 8 * each
+    monkeypatch.setattr(room, "total_bytes", lambda: 100_000)
+    with pytest.raises(InputError, match=r"8 slots x 8 steps alone take 0.00 GB; lower slots, steps"):
+        train_in_rooms(tmp_path)
+    for error in (MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")):
+        with pytest.raises(InputError, match="too little memory"), room.telling_room(WATCHED, inputs):
+            raise error
+    with pytest.raises(RuntimeError, match="shape"), room.telling_room(WATCHED, inputs):
+        raise RuntimeError("shape")
+
+
+@pytest.mark.parametrize("command", [["train", "pointnav-smoke"], ["checkpoint", "info", "x"]])
+def test_without_pytorch_one_line_says_what_to_install(command, tmp_path):
+    script = "import sys; sys.modules['torch'] = None; from navarena.cli.main import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *command], capture_output=True, text=True, cwd=tmp_path, timeout=120
+    )
+    assert done.returncode == 2 and not list(tmp_path.iterdir())
+    (line,) = done.stderr.splitlines()
+    assert "torch" in line and "navarena[learn]" in line

@@ -1,0 +1,207 @@
+"""Commands about checkpoints: describe, export, select, draw; seeds side by side; settings as flags."""
+
+import json
+import re
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.cli.curves import read_training  # noqa: E402
+from navarena.cli.main import main  # noqa: E402
+from navarena.cli.train import spell_settings  # noqa: E402
+from navarena.core.errors import InputError  # noqa: E402
+from navarena.evaluation.records.record import read_record  # noqa: E402
+from navarena.learning.checkpoints import (  # noqa: E402
+    BEST,
+    INFO,
+    MODEL,
+    RESUME,
+    earlier_folders,
+    encode_info,
+    load_policy,
+    read_info,
+)
+from navarena.learning.exporting import export_checkpoint  # noqa: E402
+from navarena.learning.health import describe_health  # noqa: E402
+from navarena.learning.training import LOG  # noqa: E402
+
+from .rooms import WATCHED, train_in_rooms  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained") / "watched"
+    train_in_rooms(folder, replace(WATCHED, corruptions=("speckle_noise:3",))).run()
+    return folder
+
+
+def run_json(capsys, *arguments):
+    assert main([*map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_info_says_how_it_was_made(trained, capsys):
+    told = run_json(capsys, "checkpoint", "info", trained)
+    assert told["frames"] == 256 and told["seeds"] == {"training": 0} and told["resumes"]
+    assert told["trained_with"] == ["speckle_noise:3"] and told["privileged_sensors"] == []
+    assert [one["frames"] for one in told["curve"]] == [64, 128, 192, 256]
+    assert told["best"]["frames"] == read_info(trained / BEST).frames
+    assert re.fullmatch(r"[0-9a-f]{40}\+?|", told["commit"])
+    assert main(["checkpoint", "info", str(trained)]) == 0
+    text = capsys.readouterr().out
+    for words in ("pointnav-v1", "speckle_noise:3", "depth 36 x 48 x 1 float16", "256 frames in 4 updates"):
+        assert words in text
+
+
+def test_a_result_declares_what_its_agent_was_trained_with(trained, tmp_path, capsys):
+    command = ["evaluate", "pointnav-v1+max_steps=20", "--split", "mini", "--episodes", "1", "--quiet"]
+    assert main([*command, "--agent", f"checkpoint:{trained}", "--out", str(tmp_path / "run")]) == 0
+    assert read_record(tmp_path / "run").trained_with == ("speckle_noise:3",)
+    for name in (MODEL, INFO):
+        shutil.copy(trained / name, tmp_path / name)
+    info = replace(read_info(trained), selection="paper", augmentations=("random_crop",))
+    (tmp_path / INFO).write_bytes(encode_info(info))
+    assert main([*command, "--agent", f"checkpoint:{tmp_path}", "--out", str(tmp_path / "paper")]) == 0
+    said = read_record(tmp_path / "paper").trained_with
+    assert said == ("speckle_noise:3", "random_crop", "selection on val")
+    capsys.readouterr()
+
+
+def test_export_is_half_as_large_and_acts_alike(trained, tmp_path, capsys):
+    told = run_json(capsys, "checkpoint", "export", trained, tmp_path / "small")
+    assert sorted(one.name for one in (tmp_path / "small").iterdir()) == [INFO, MODEL]
+    assert (tmp_path / "small" / MODEL).stat().st_size < 0.6 * told["before"]
+    assert 0 < told["largest_change"] <= 2**-11
+    (_, whole), (info, small) = load_policy(trained), load_policy(tmp_path / "small")
+    assert info.frames == 256 and len(info.curve) == 4
+    for name, value in small.state_dict().items():
+        expected = whole.state_dict()[name]
+        assert value.dtype == expected.dtype and torch.equal(value, expected.half().float())
+    with pytest.raises(InputError, match="could not go on"):
+        export_checkpoint(trained / BEST, trained)
+
+
+def test_weights_beyond_half_precision_are_not_exported(trained, tmp_path):
+    folder = tmp_path / "large"
+    shutil.copytree(trained, folder)
+    training = train_in_rooms(folder, replace(WATCHED, corruptions=("speckle_noise:3",)))
+    with torch.no_grad():
+        training._policy.critic.weight[0, 0] = 1e5
+    training._save()
+    with pytest.raises(InputError, match=r"1e\+05 in critic.weight"):
+        export_checkpoint(folder, tmp_path / "small")
+    assert not (tmp_path / "small").exists()
+
+
+def test_select_chooses_by_another_metric(trained, tmp_path, capsys):
+    folder = tmp_path / "run"
+    shutil.copytree(trained, folder)
+    kept = earlier_folders(folder)
+    for frames, mean in zip(kept, (0.9, 0.1), strict=True):
+        info = read_info(kept[frames])
+        point = info.curve[-1]
+        scores = {**point.scores, "spl": replace(point.scores["spl"], mean=mean)}
+        curve = (*info.curve[:-1], replace(point, scores=scores))
+        (kept[frames] / INFO).write_bytes(encode_info(replace(info, curve=curve)))
+    told = run_json(capsys, "checkpoint", "select", folder, "--by", "spl")
+    first, second = kept
+    assert {first, second} <= {one["frames"] for one in told["candidates"]}
+    assert load_policy(folder / BEST)[0].frames == first
+    assert main(["checkpoint", "select", str(folder), "--by", "sucess"]) == 2
+    assert "success" in capsys.readouterr().err
+    assert main(["checkpoint", "select", str(tmp_path)]) == 2
+    assert "monitor.updates" in capsys.readouterr().err
+
+
+def test_curves_show_every_seed_and_need_no_pytorch(trained, tmp_path, capsys):
+    for seed in (0, 1):
+        recipe = replace(WATCHED, seed=seed, corruptions=("speckle_noise:3",))
+        if seed:
+            train_in_rooms(tmp_path / "many" / f"seed-{seed}", recipe).run()
+        else:
+            shutil.copytree(trained, tmp_path / "many" / "seed-0")
+    page = tmp_path / "page.html"
+    told = run_json(capsys, "checkpoint", "curves", tmp_path / "many", trained, "--out", page)
+    assert [(one["group"], one["seed"]) for one in told["runs"]] == [("many", 0), ("many", 1), ("watched", 0)]
+    assert all(one["evaluations"] == 4 and one["frames"] == 256 for one in told["runs"])
+    text = page.read_text()
+    assert "http" not in text.replace("http://www.w3.org", "") and text.count("<svg") >= 8
+    for words in ("Success in houses apart against million frames", "minutes of a core", "imitation loss"):
+        assert words.lower() in text.lower()
+    run = read_training(trained)
+    best = read_info(trained / BEST)
+    assert run.best["frames"] == best.frames and run.best["mean"] == best.curve[-1].scores["success"].mean
+    assert main(["checkpoint", "curves", str(tmp_path / "nowhere")]) == 2
+    assert "navarena train" in capsys.readouterr().err
+
+
+def test_seeds_are_trained_one_after_the_other(tmp_path, capsys):
+    tiny = ["--slots=8", "--steps=4", "--scenes=1", "--episodes=2", "--log-updates=1", "--split=mini"]
+    tiny += ["--monitor.updates=2", "--monitor.episodes=2", "--monitor.houses=1"]
+    command = ["train", "pointnav-smoke", *tiny, "--frames", "64", "--seeds", "2", "--seed", "5"]
+    told = run_json(capsys, *command, "--out", tmp_path, "--quiet")
+    assert [one["seed"] for one in told["runs"]] == [5, 6]
+    assert (tmp_path / "seed-5" / MODEL).read_bytes() != (tmp_path / "seed-6" / MODEL).read_bytes()
+    assert (tmp_path / "seed-6" / BEST / MODEL).exists() and (tmp_path / "curves.html").exists()
+    assert read_info(tmp_path / "seed-6").recipe["steps"] == 4 and told["best"]["episodes"] == 2
+    assert (tmp_path / "seed-5" / RESUME).exists() and (tmp_path / "seed-5" / LOG).exists()
+
+
+def test_settings_have_flags_of_their_own():
+    given = ["smoke", "--method.epochs=2", "--image-size=36,48", "--frames=64", "--out", "x=y", "--slot=3"]
+    assert spell_settings(given) == [
+        *("smoke", "--set", "method.epochs=2", "--set", "image_size=36,48", "--frames=64", "--out", "x=y"),
+        "--slot=3",
+    ]
+
+
+def test_unknown_settings_name_the_nearest(capsys):
+    assert main(["train", "pointnav-smoke", "--method.epoch=2"]) == 2
+    assert "epochs" in capsys.readouterr().err
+    assert main(["train", "pointnav-smoke", "--treads=2"]) == 2
+    assert "--threads" in capsys.readouterr().err
+
+
+def test_health_is_told_in_words():
+    well = {"ratio_error": 0.0, "kl": 0.02, "explained_variance": 0.3, "entropy": 0.9}
+    assert describe_health(well) == [] and describe_health({}) == []
+    for change, words in (
+        ({"ratio_error": 0.02}, "ratio 0.02"),
+        ({"kl": 0.3}, "KL 0.3"),
+        ({"explained_variance": -2.0}, "variance -2"),
+        ({"entropy": 1e-5}, "tries nothing"),
+    ):
+        (told,) = describe_health(well | change)
+        assert words in told
+
+
+def test_tensorboard_gets_every_number(tmp_path, monkeypatch):
+    written = []
+
+    class Writer:
+        def __init__(self, folder):
+            written.append(Path(folder).name)
+
+        def add_scalar(self, name, value, frames):
+            written.append((name, value, frames))
+
+        def close(self):
+            written.append("closed")
+
+    fake = ModuleType("torch.utils.tensorboard")
+    fake.SummaryWriter = Writer
+    monkeypatch.setitem(sys.modules, "tensorboard", ModuleType("tensorboard"))
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", fake)
+    tiny = ["--slots=8", "--steps=4", "--scenes=1", "--episodes=2", "--log_updates=1", "--split=mini"]
+    command = ["train", "pointnav-smoke", *tiny, "--monitor.updates=0", "--frames", "32", "--tensorboard"]
+    assert main([*command, "--out", str(tmp_path), "--quiet"]) == 0
+    assert written[0] == "tensorboard" and written[-1] == "closed"
+    assert ("training/updates", 1, 32) in written and "training/imitation_loss" in {one[0] for one in written}
