@@ -86,6 +86,11 @@ class Agent(ABC):
         """Additional privileged inputs in `task`, such as the pose where it has no sensor of the pose."""
         return ()
 
+    @classmethod
+    def with_options(cls, text: str) -> type["Agent"]:
+        """The agent that `NAME?text` names; raises InputError where there are no such options."""
+        raise InputError(f"expected no options behind {cls.__name__}, got {text!r}")
+
     def adapt(self, env: CalibrationEnv) -> None:
         """Called once before `attach`, when a calibration was asked for: learn from `env`, without rewards.
 

@@ -24,6 +24,13 @@ AGENTS = Registry(
 )
 """Name -> class, called as Class(task, seed) or Class(). Packages add theirs in the entry-point group."""
 
+SHIPPED: tuple[str, ...] = ()
+"""Names of the trained agents that the distribution navarena-checkpoints adds, in the folder `checkpoints` of
+the repository."""
+
+INSTALL_SHIPPED = "pip install ./checkpoints"
+"""What installs them, from the root of the repository."""
+
 AGENT_FILES = Registry(
     "kind of agent file", {"checkpoint": "navarena.learning.agent:find_checkpoint"}, "navarena.agent_files"
 )

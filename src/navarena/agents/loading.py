@@ -4,7 +4,8 @@ NAME                        registered (`navarena list agents`)
 module:Class                anything that Python can import
 habitat:module:Class        the same, for agents of the field's standard interface; they are known
 without the prefix, too, which takes ?sensors=rgb,depth,semantic behind it
-checkpoint:DIR              a trained policy; ?sample=true behind it samples its actions
+checkpoint:DIR              a trained policy; ?sample=true behind it samples its actions, as behind the
+name of one that is registered
 oracle-stop:AGENT           any of these with an oracle that declares
 process:AGENT               any unprivileged one of these in a process of its own
 http://host:port            an agent behind the protocol of `navarena.agents.serve`
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from navarena.agents.agent import Agent, SingleAgent, wrap
-from navarena.agents.catalog import AGENT_FILES, AGENTS
+from navarena.agents.catalog import AGENT_FILES, AGENTS, INSTALL_SHIPPED, SHIPPED
 from navarena.agents.declaration import UNDECLARED, Declaration, name_of, read_declaration
 from navarena.agents.habitat import StandardAgent, adapt, our_sensors
 from navarena.agents.oracles import OracleStopAgent
@@ -141,8 +142,10 @@ def find_agent(name: str | Callable[..., Any], task: TaskRules | None = None) ->
         if path and kind in AGENT_FILES:
             target = guard(name, "opened", AGENT_FILES.get(kind), path)
         else:
-            bare = name.removeprefix(HABITAT).partition("?")[0]
-            target = guard(name, "imported", load_target if ":" in bare else AGENTS.get, bare)
+            bare, _, options = name.removeprefix(HABITAT).partition("?")
+            target = guard(name, "imported", load_target if ":" in bare else _get_registered, bare)
+            if options and isinstance(target, type) and issubclass(target, Agent):
+                target = target.with_options(options)
     if not callable(target):
         raise InputError(f"expected {name!r} to be an Agent or SingleAgent class, got {target!r}")
     if task is None:
@@ -158,6 +161,16 @@ def find_agent(name: str | Callable[..., Any], task: TaskRules | None = None) ->
             f"{', '.join(fitting)}"
         )
     return target
+
+
+def _get_registered(name: str) -> Any:
+    """The agent registered under `name`; raises UnknownNameError, and InputError for one not installed."""
+    if name in SHIPPED and name not in AGENTS:
+        raise InputError(
+            f"expected the trained agent {name!r} to be installed, got no distribution navarena-checkpoints; "
+            f"in the folder of the repository run: {INSTALL_SHIPPED}"
+        )
+    return AGENTS.get(name)
 
 
 def _fits(target: object, task: TaskRules) -> bool:

@@ -1,0 +1,1 @@
+"""Trained checkpoints of navarena: a folder for each, and nothing else."""

@@ -1,0 +1,28 @@
+"""Agents of the distribution navarena-checkpoints: `navarena.learning.shipped:NAME` plays its folder NAME.
+
+The distribution holds data alone. Its entry points in the group `navarena.agents` lead here, so that
+`--agent pointnav-small` plays the checkpoint in navarena_checkpoints/pointnav_small.
+"""
+
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from navarena.core.errors import InputError
+from navarena.learning.agent import open_checkpoint
+from navarena.learning.checkpoints import INFO
+
+PACKAGE = "navarena_checkpoints"
+
+
+def __getattr__(name: str) -> Any:
+    """The agent of the checkpoint in the folder `name`; raises AttributeError where there is none."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    try:
+        folder = Path(str(resources.files(PACKAGE) / name))
+    except ModuleNotFoundError as error:
+        raise InputError(f"expected the package {PACKAGE}, got none; pip install ./checkpoints") from error
+    if not (folder / INFO).is_file():
+        raise AttributeError(name)
+    return open_checkpoint(folder)
