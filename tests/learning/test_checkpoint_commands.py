@@ -17,6 +17,7 @@ from navarena.cli.main import main  # noqa: E402
 from navarena.cli.train import spell_settings  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.evaluation.records.record import read_record  # noqa: E402
+from navarena.learning.agent import find_vocabulary, require_fitting  # noqa: E402
 from navarena.learning.checkpoints import (  # noqa: E402
     BEST,
     INFO,
@@ -29,7 +30,9 @@ from navarena.learning.checkpoints import (  # noqa: E402
 )
 from navarena.learning.exporting import export_checkpoint  # noqa: E402
 from navarena.learning.health import describe_health  # noqa: E402
+from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.training import LOG  # noqa: E402
+from navarena.tasks.catalog import get_body_task  # noqa: E402
 
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
 
@@ -205,3 +208,33 @@ def test_tensorboard_gets_every_number(tmp_path, monkeypatch):
     assert main([*command, "--out", str(tmp_path), "--quiet"]) == 0
     assert written[0] == "tensorboard" and written[-1] == "closed"
     assert ("training/updates", 1, 32) in written and "training/imitation_loss" in {one[0] for one in written}
+
+
+def see(name, shape):
+    return (InputSpec(name, shape, "float16"),)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"actions": ("stop", "jump")}, r"the actions stop, jump of .* got stop, move_forward"),
+        ({"inputs": see("depht", (36, 48, 1))}, r"observations depht of .* got others .*depth"),
+        ({"inputs": see("depth", (960, 1280, 1))}, r"depth of \(960, 1280, 1\) .* 640 x 480"),
+        ({"inputs": see("depth", (36, 48, 3))}, r"\(36, 48, 3\).* got depth of \(36, 48, 1\)"),
+        ({"vocabulary": ("chair", "bed")}, r"2 categories \(bed, chair more\) of .* got 0 categories of"),
+    ],
+)  # fmt: skip
+def test_a_mismatch_names_both_sides(trained, tmp_path, change, words):
+    info = replace(read_info(trained), **change)
+    with pytest.raises(InputError, match=words) as refused:
+        require_fitting(info, get_body_task("pointnav-v1"), trained)
+    assert f"of {trained}, trained on pointnav-v1" in str(refused.value)
+
+
+def test_categories_in_another_order_are_refused(trained):
+    task = get_body_task("objectnav-hm3d2022-v1")
+    words = find_vocabulary(task)
+    info = replace(read_info(trained), actions=tuple(task.actions), inputs=(), vocabulary=words)
+    require_fitting(info, task, trained)
+    with pytest.raises(InputError, match=r"categories in the order of .* got another order of objectnav"):
+        require_fitting(replace(info, vocabulary=words[::-1]), task, trained)

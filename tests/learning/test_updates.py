@@ -16,7 +16,11 @@ from navarena.learning.losses import (  # noqa: E402
     turn_inflection_weights,
     value_loss,
 )
-from navarena.learning.returns import compute_advantages, normalise_advantages  # noqa: E402
+from navarena.learning.returns import (  # noqa: E402
+    compute_advantages,
+    explained_variance,
+    normalise_advantages,
+)
 from navarena.learning.settings import (  # noqa: E402
     ALLENACT,
     HABITAT_DDPPO,
@@ -73,6 +77,15 @@ def test_advantages_equal_the_definition(share):
             *map(torch.from_numpy, arrays), 0.9, 0.8, None if given is None else torch.from_numpy(given)
         )
         np.testing.assert_allclose(found.numpy(), expected, atol=2e-5)
+
+
+def test_explained_variance_by_hand():
+    returns = torch.tensor([[1.0, 2.0], [3.0, 6.0]])  # variance 3.5
+    assert explained_variance(returns, returns) == 1.0
+    assert explained_variance(torch.full((2, 2), 9.0), returns) == 0.0, "a constant explains nothing"
+    missed = torch.tensor([[1.0, 2.0], [3.0, 2.0]])  # errors 0, 0, 0, 4: variance 3
+    assert explained_variance(missed, returns) == pytest.approx(1 - 3 / 3.5)
+    assert explained_variance(returns, torch.ones(2, 2)) == 0.0
 
 
 def test_advantages_are_normalised_by_both_formulas():

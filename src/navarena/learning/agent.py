@@ -12,7 +12,7 @@ from navarena.core.errors import InputError, NavarenaError, describe_choices
 from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.catalog import RECIPES, get_recipe
 from navarena.learning.checkpoints import CheckpointInfo, load_policy, read_info
-from navarena.learning.inputs import choose_inputs, resize_input
+from navarena.learning.inputs import InputSpec, choose_inputs, resize_input
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Actions, Task
@@ -163,16 +163,18 @@ def require_fitting(info: CheckpointInfo, task: Task, folder: Path) -> None:
         except InputError as error:
             raise refuse(f"{one.name} of {one.shape}", f"{spec.shape} ({error})") from error
         if now != one:
-            sides = (
-                f"{one.name} of {side.shape}, {side.dtype}, {side.classes} categories" for side in (one, now)
-            )
-            raise refuse(*sides)
+            raise refuse(_describe_input(one), _describe_input(now))
     words = find_vocabulary(task)
     if info.vocabulary and words != info.vocabulary:
+        if set(words) == set(info.vocabulary):
+            raise refuse(f"the {len(words)} categories in the order", "another order")
         ours, theirs = set(info.vocabulary) - set(words), set(words) - set(info.vocabulary)
-        differ = f"{len(words)}, {describe_choices(theirs) if theirs else 'in another order'}"
-        missing = f" ({describe_choices(ours)})" if ours else ""
-        raise refuse(f"the {len(info.vocabulary)} categories{missing}", differ)
+        more = [f" ({describe_choices(names)} more)" if names else "" for names in (ours, theirs)]
+        raise refuse(f"{len(info.vocabulary)} categories{more[0]}", f"{len(words)} categories{more[1]}")
+
+
+def _describe_input(one: InputSpec) -> str:
+    return f"{one.name} of {one.shape}, {one.dtype}, {one.classes} categories"
 
 
 def find_vocabulary(task: Task) -> tuple[str, ...]:
