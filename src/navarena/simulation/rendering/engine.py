@@ -8,6 +8,7 @@ from jaxtyping import Float, Float32
 
 from navarena.core.errors import require_name
 from navarena.core.geometry import focal_length
+from navarena.core.kernels import kernel
 from navarena.core.pointers import AddressTable, address_of
 from navarena.core.threads import run_over_rows, thread_count
 from navarena.simulation.body import Camera
@@ -117,16 +118,28 @@ def _widen(frames: Frames, count: int, width: int, height: int) -> Frames:
 
 def pack_cameras(views: Views) -> Float32[np.ndarray, "n 16"]:
     """(N, 16) float32 cameras of `views` as kernels see them (memory_layout); pixel centres are whole."""
-    camera, rotation = views.camera, np.asarray(views.rotation, np.float64)
-    packed = np.zeros((len(views), at.CAMERA_FLOATS), np.float32)
-    packed[:, 0:3] = views.position
-    packed[:, 3:6] = rotation[:, :, 0]
-    packed[:, 6:9] = -rotation[:, :, 1]
-    packed[:, 9:12] = -rotation[:, :, 2]
-    packed[:, 12] = focal_length(camera.width_px, camera.hfov)
-    packed[:, 13] = camera.width_px / 2 - 0.5
-    packed[:, 14] = camera.height_px / 2 - 0.5
+    camera, packed = views.camera, np.zeros((len(views), at.CAMERA_FLOATS), np.float32)
+    write_cameras(
+        np.ascontiguousarray(views.position, np.float64),
+        np.ascontiguousarray(views.rotation, np.float64),
+        float(focal_length(camera.width_px, camera.hfov)),
+        camera.width_px / 2 - 0.5,
+        camera.height_px / 2 - 0.5,
+        packed,
+    )
     return packed
+
+
+@kernel
+def write_cameras(position, rotation, focal, column, row, packed):  # type: ignore[no-untyped-def]
+    """Write cameras (N, 16) float32 from positions (N, 3) metres, rotations (N, 3, 3) and pixels."""
+    for n in range(position.shape[0]):
+        for axis in range(3):
+            packed[n, axis] = position[n, axis]
+            packed[n, 3 + axis] = rotation[n, axis, 0]
+            packed[n, 6 + axis] = -rotation[n, axis, 1]
+            packed[n, 9 + axis] = -rotation[n, axis, 2]
+        packed[n, 12], packed[n, 13], packed[n, 14] = focal, column, row
 
 
 def _make_scratch(width: int, height: int, clusters: int) -> tuple[np.ndarray, ...]:

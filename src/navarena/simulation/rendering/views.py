@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int, Int32, UInt8
 
 from navarena.core.errors import InputError
+from navarena.core.kernels import kernel
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.render_mesh import RenderMesh
 
@@ -94,6 +95,24 @@ class ExtraObjects:
     semantic: Int32[np.ndarray, "e"]
 
 
+@kernel
+def are_possible(scene_index, position, rotation, scene_count):  # type: ignore[no-untyped-def]
+    """Whether scene indices (N,) are -1 to scene_count - 1, and positions (N, 3) and rotations finite.
+
+    rotation: (N, 3, 3). One native call, since environments of one body wait for it at each step.
+    """
+    for n in range(scene_index.shape[0]):
+        if not -1 <= scene_index[n] < scene_count:
+            return False
+        for i in range(3):
+            if not np.isfinite(position[n, i]):
+                return False
+            for k in range(3):
+                if not np.isfinite(rotation[n, i, k]):
+                    return False
+    return True
+
+
 def require_consistent(views: Views, frames: Frames, scene_count: int) -> None:
     """Raise InputError unless the arrays fit each other and every scene index exists."""
     count, camera = len(views), views.camera
@@ -108,11 +127,11 @@ def require_consistent(views: Views, frames: Frames, scene_count: int) -> None:
         if got != shape:
             raise InputError(f"expected views.{name} of shape {shape}, got {got}")
     index = np.asarray(views.scene_index)
-    if count and not (index.min() >= -1 and index.max() < scene_count):
-        raise InputError(
-            f"expected scene indices from -1 to {scene_count - 1}, got {index.min()} to {index.max()}"
-        )
-    if not (np.isfinite(views.position).all() and np.isfinite(views.rotation).all()):
+    if not are_possible(index, np.asarray(views.position), np.asarray(views.rotation), scene_count):
+        if not (index.min() >= -1 and index.max() < scene_count):
+            raise InputError(
+                f"expected scene indices from -1 to {scene_count - 1}, got {index.min()} to {index.max()}"
+            )
         raise InputError("expected finite camera poses, got NaN or infinity")
     image = (count, camera.height_px, camera.width_px)
     for name, array in zip(OUTPUTS, frames.arrays()):
