@@ -62,7 +62,7 @@ class VisibilityRenderer:
         self._threads = threads or thread_count()
         self._templates: tuple[RenderMesh, ...] = ()
         self._packed: tuple[ExtraObjects, int, PackedExtras] | None = None
-        self._table = AddressTable([mesh.record() for mesh in self._meshes])
+        self._tabulate()
         self._scratch: AddressTable | None = None
         self._scratch_size = (0, 0, 0)
 
@@ -78,7 +78,7 @@ class VisibilityRenderer:
         packed = self._pack(extras or NO_EXTRAS, len(views))
         if extras is not None and extras.templates is not self._templates:
             self._templates = extras.templates
-            self._table = AddressTable([mesh.record() for mesh in (*self._meshes, *extras.templates)])
+            self._tabulate()
         scratch = self._require_scratch(width, height)
         scenes = np.ascontiguousarray(views.scene_index, np.int32)
         outputs = np.array([0 if a is None else address_of(a) for a in drawn_into.arrays()], np.int64)
@@ -94,6 +94,12 @@ class VisibilityRenderer:
                 if target is not None and source is not None:
                     target[drawn] = source[drawn][:, :, : views.camera.width_px]
 
+    def _tabulate(self) -> None:
+        """Number all meshes, the scenes first, and find the most clusters that one has."""
+        meshes = (*self._meshes, *self._templates)
+        self._table = AddressTable([mesh.record() for mesh in meshes])
+        self._most_clusters = max((mesh.cluster_count for mesh in meshes), default=1)
+
     def _pack(self, extras: ExtraObjects, views: int) -> PackedExtras:
         """`extras` for kernels; packed once as long as they and the number of views are the same."""
         if self._packed is None or self._packed[0] is not extras or self._packed[1] != views:
@@ -102,8 +108,7 @@ class VisibilityRenderer:
 
     def _require_scratch(self, width: int, height: int) -> AddressTable:
         """Working memory of every thread, large enough for the meshes and images of this call."""
-        clusters = max((mesh.cluster_count for mesh in (*self._meshes, *self._templates)), default=1)
-        size = (width, height, clusters)
+        size = (width, height, self._most_clusters)
         if self._scratch is None or self._scratch_size != size:
             self._scratch = AddressTable([_make_scratch(*size) for _ in range(self._threads)])
             self._scratch_size = size
