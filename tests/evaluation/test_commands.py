@@ -160,3 +160,46 @@ def test_replay_fails_loudly(capsys):
     )
     assert main(["replay", "nothing"]) == 2
     assert "run record nothing/run.json does not exist" in capsys.readouterr().err
+
+
+def test_analyse_without_a_name_says_which_fit(capsys):
+    """With a label or several seeds, too; an unknown name is answered with its neighbours."""
+    assert evaluate("--agent", "Walker", "--out", "run") == 0
+    assert evaluate("--agent", "Walker", "--seed", "1", "--out", "other") == 0
+    for given, fitting, name in (
+        ("run", "they are backtracking, ", "NAME"),
+        ("a=run,other", "those that fit are seeds", "seeds"),
+    ):
+        capsys.readouterr()
+        assert main(["analyse", given]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        expected = f"expected the name of an analysis before the runs, got the folder {given}; {fitting}"
+        assert expected in line and line.endswith(f"such as: navarena analyse {name} {given}")
+    assert main(["analyse", "seed", "run"]) == 2
+    assert "unknown analysis 'seed'. Did you mean 'seeds'" in capsys.readouterr().err
+
+
+def test_analyse_refuses_runs_that_do_not_fit(capsys):
+    assert evaluate("--agent", "Walker", "--out", "run") == 0
+    for name, wanted in (
+        ("backtracking", "expected runs of MultiON, got 'e000' of corridor-v1@"),
+        ("goal-counts", "expected runs of MultiON, got 'e000' of corridor-v1@"),
+        ("modalities", "expected runs of GOAT-Bench, got corridor-v1@"),
+    ):
+        capsys.readouterr()
+        assert main(["analyse", name, "run"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"error: {wanted}")
+    assert not Path("run/analyses").exists()
+
+
+def test_export_refuses_runs_that_do_not_fit(capsys):
+    assert evaluate("--agent", "Walker", "--out", "run") == 0
+    capsys.readouterr()
+    for layout, message in (
+        ("multion", "expected rows of several goals for this layout, got one goal in episode 'e000'"),
+        ("r2r", "expected a run on navigation graphs, got corridor-v1@corridors/mini"),
+    ):
+        assert main(["export", "run", layout, "--out", "x.json"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert message in line and not Path("x.json").exists()

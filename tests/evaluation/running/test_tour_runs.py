@@ -70,6 +70,15 @@ def test_replay_verifies_every_row(tmp_path, agent, forget):
     assert replay.episodes == 7 and replay.differences == ()
 
 
+def test_a_run_on_graphs_has_no_layout_of_bodies(tmp_path, capsys):
+    settings = graph_settings(tmp_path)
+    evaluate(settings)
+    assert main(["export", str(settings.out), "robustnav", "--out", str(tmp_path / "x.json")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "expected a run with bodies in scenes for the layout robustnav, got ir2r-v1@" in line
+    assert line.endswith("on navigation graphs; choose the layout r2r") and not (tmp_path / "x.json").exists()
+
+
 @pytest.mark.parametrize("field", ["oracle_goal", "oracle_start", "dtw", "dtw_code", "length", "position"])
 def test_an_edited_record_of_a_tour_is_found(tmp_path, field):
     settings = graph_settings(tmp_path)

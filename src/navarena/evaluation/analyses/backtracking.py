@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.core.errors import InputError
-from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, estimate_share
+from navarena.evaluation.analyses.analysis import Analysis, Cell, Column, estimate_share, require_goals
 from navarena.evaluation.analyses.compare import Contestant
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.journal import Row
@@ -77,6 +77,8 @@ def find_turns(
     by_id = {episode.episode_id: episode for episode in benchmark.episodes}
     turns = []
     for rows in one.rows:
+        for row in rows:
+            require_goals(row)  # before any scene is opened
         watcher = SightWatcher()
         pairs = [(row, by_id[row.episode_id]) for row in rows]
         for row, _, outcome in execute_actions(benchmark, pairs, ("instance",), watcher):
