@@ -206,10 +206,25 @@ class Suicide(SlowWalker):
         return super().choose(slot, offset)
 
 
-AGENTS = {
-    kind.__name__: kind
-    for kind in (Walker, SlowWalker, Blind, Crasher, Lawless, Unattached, Wreck, Talker, Suicide)
-}
+class Bomb(SlowWalker):
+    """Ends its own process in the middle of episode 20, every time."""
+
+    def choose(self, slot, offset):
+        if self.episodes[slot] == "e020" and abs(offset) <= 3:
+            os._exit(7)
+        return super().choose(slot, offset)
+
+
+class Peeker(Walker):
+    """Looks into its batch and declares nothing."""
+
+    def choose(self, slot, offset):
+        assert self.batch.records[slot] is not None
+        return super().choose(slot, offset)
+
+
+KINDS = (Walker, SlowWalker, Blind, Crasher, Lawless, Unattached, Wreck, Talker, Suicide, Bomb, Peeker)
+AGENTS = {kind.__name__: kind for kind in KINDS}
 
 
 @dataclass(frozen=True)

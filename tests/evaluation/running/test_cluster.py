@@ -16,7 +16,7 @@ import navarena
 from evaluation.corridor import make_benchmark, make_settings
 from evaluation.running.test_survival import DERIVED, TESTS, wait_for_rows
 from navarena.core.errors import InputError
-from navarena.evaluation import evaluate
+from navarena.evaluation import evaluate, read_rows
 from navarena.evaluation.records.journal import journal_paths, read_journal
 
 os.environ["RAY_AUTH_MODE"] = "disabled"  # of a cluster that nobody else reaches
@@ -161,6 +161,30 @@ def test_a_worker_is_killed(tmp_path, monkeypatch):
     monkeypatch.setenv("MARKER", str(marker))
     evaluate(make_settings(tmp_path / "alone", "Suicide"), make_benchmark("Suicide"))
     assert derived(tmp_path / "run") == derived(tmp_path / "alone")
+
+
+@pytest.mark.parametrize(("workers", "batch_size"), [(1, 1), (2, 2)])
+def test_an_agent_that_ends_its_actor(cluster, tmp_path, expected, workers, batch_size):
+    """Its episode runs twice, then becomes a row; all others come out as in one process."""
+    evaluation = finish(tmp_path, "Bomb", workers=workers, batch_size=batch_size)
+    (bad,) = [row for row in evaluation.rows if row.failed]
+    assert (bad.episode_id, bad.status, bad.metrics["success"]) == ("e020", "crashed", 0.0)
+    assert bad.traceback == (
+        "the process of the agent ended twice in this episode: its Ray actor died; its actions are not known"
+    )
+    assert len(evaluation.notices) == 2 and "(e020)" in evaluation.notices[1]
+    evaluate(make_settings(tmp_path / "good", "SlowWalker"), make_benchmark("SlowWalker"))
+    good = {row.episode_id: row for row in read_rows(tmp_path / "good")}
+    assert all(row == good[row.episode_id] for row in evaluation.rows if row is not bad)
+
+
+def test_a_machine_that_dies_is_not_the_agents_fault(cluster, tmp_path, expected):
+    process = launch(tmp_path)
+    wait_for_rows(process, 3)
+    cluster[1].kill()
+    assert process.wait(120) == 0
+    process.stdout.close()
+    assert derived(tmp_path) == expected
 
 
 def test_the_driver_is_killed(cluster, tmp_path, expected):

@@ -5,7 +5,8 @@ import socket
 import pytest
 
 from navarena.core.errors import CheckFailedError
-from navarena.evaluation.running.cluster import HEAD_SECONDS, LOOK_SECONDS, HeadWatch, describe_death
+from navarena.evaluation.running.cluster import DIED, describe_death
+from navarena.evaluation.running.cluster_head import HEAD_SECONDS, LOOK_SECONDS, HeadWatch
 
 
 def test_a_head_is_given_up_after_a_while():
@@ -27,3 +28,6 @@ def test_deaths_in_short():
     lost = "The actor 5e34 is unavailable: The actor is temporarily unavailable: RpcError: RPC error"
     assert describe_death(lost) == "it is out of reach"
     assert describe_death("\nThe actor died.\nMore.") == "The actor died."
+    assert describe_death("It died.\nThe actor is dead because its worker process has died. Worker") == DIED
+    gone = "It died.\n\tip: 10.0.0.2\nThe actor died because its node has died. Node Id: 5e34"
+    assert describe_death(gone) == "its machine died"

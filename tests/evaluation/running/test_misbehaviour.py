@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.corridor import CorridorSetup, Walker, make_benchmark, make_settings
+from evaluation.corridor import CorridorSetup, Peeker, Walker, make_benchmark, make_settings
 from evaluation.running.test_tour_runs import graph_settings
 from navarena.agents.simple import RandomAgent
 from navarena.core.errors import CheckFailedError, StorageError
@@ -95,14 +95,6 @@ DEEDS = {
 class Unmade(Walker):
     def __init__(self):
         os._exit(3)
-
-
-class Peeker(Walker):
-    """Looks into its batch and declares nothing."""
-
-    def choose(self, slot, offset):
-        assert self.batch.records[slot] is not None
-        return super().choose(slot, offset)
 
 
 @dataclass(frozen=True)

@@ -147,6 +147,40 @@ def test_an_edited_record_is_not_resumed(tmp_path):
         run(tmp_path)
 
 
+def test_what_was_noticed_of_an_agent_is_bound_to_its_rows(tmp_path):
+    """Every line of run.json that speaks of privileged inputs; added, taken out or contradicted."""
+    good = run(tmp_path, "Peeker").record
+    assert good.noticed_inputs == good.privileged_inputs == ("state of the simulator (not declared)",)
+    path = tmp_path / "run.json"
+    text = path.read_bytes()
+    for change in (
+        {"noticed_inputs": []},
+        {"noticed_inputs": [], "privileged_inputs": []},
+        {"noticed_inputs": [], "privileged_inputs": [], "privileged": False},
+        {"privileged": False},
+        {"privileged_inputs": []},
+        {"noticed_inputs": ["the moon"], "privileged_inputs": ["the moon"]},
+        {name: [*good.noticed_inputs, "more"] for name in ("noticed_inputs", "privileged_inputs")},
+    ):
+        path.write_text(json.dumps(json.loads(text) | change))
+        found = [str(difference) for difference in replay_run(tmp_path, make_benchmark()).differences]
+        assert any("run.json" in one for one in found), change
+    path.write_bytes(text)
+    assert replay_run(tmp_path, make_benchmark()).differences == ()
+
+
+def test_what_was_noticed_outlasts_a_stop(tmp_path):
+    """run.json was written before the rows say it, or not written at all any more."""
+    run(tmp_path, "Peeker")
+    path = tmp_path / "run.json"
+    good = path.read_bytes()
+    for others in ({}, {"privileged": False, "privileged_inputs": [], "noticed_inputs": []}):
+        path.write_text(json.dumps(json.loads(good) | {"view_points": None} | others))
+        (tmp_path / "summary.json").unlink()
+        run(tmp_path, "Peeker")
+        assert path.read_bytes() == good
+
+
 TAMPERED = {
     "a status": ("Crasher", lambda row: row.update(status="timed_out")),
     "a traceback": ("Crasher", lambda row: row.update(traceback="it was the network")),

@@ -19,7 +19,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,6 +101,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         traits: what kind of episode it is, such as {"category": "chair"} (see evaluation.traits).
         goals: of episodes with several goals.
         tour: of episodes of tours.
+        noticed: privileged inputs that the agent did not declare, as far as they were noticed until then.
     """
 
     identity: str
@@ -115,6 +116,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     traits: dict[str, str] = {}
     goals: GoalsRecord | None = None
     tour: TourRecord | None = None
+    noticed: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -149,7 +151,7 @@ class Journal:
 class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The first line of a journal: its format, and the hash of the run.json that it belongs to."""
 
-    journal: str = "navarena-journal-v1"
+    journal: Literal["navarena-journal-v1"] = "navarena-journal-v1"
     run: str
 
 
@@ -260,6 +262,11 @@ def read_rows(folder: Path) -> list[Row]:
     """The rows of all journals of a run, sorted by scene and episode; torn lines left out."""
     with _no_collection():
         return sort_rows([row for path in journal_paths(folder) for row in read_journal(path).rows])
+
+
+def list_noticed(rows: Iterable[Row]) -> tuple[str, ...]:
+    """The privileged inputs that were noticed in any of `rows`, sorted."""
+    return tuple(sorted({one for row in rows for one in row.noticed}))
 
 
 def sort_rows(rows: Sequence[Row]) -> list[Row]:

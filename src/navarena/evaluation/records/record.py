@@ -5,7 +5,7 @@ import hashlib
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -26,6 +26,9 @@ LISTED = 8
 
 DRAWING = ("warp", "device")
 """Versions of what draws, where it is not the CPU's engine: Warp's, and the model of its device."""
+
+UNNAMED = "what the agent does not name"
+"""The declared input of an agent that names none, where others were noticed."""
 
 IMPORTED = "imported"
 """The setting, and the option of the protocol, that mark results which other code wrote."""
@@ -150,22 +153,40 @@ def make_record(
     )
 
 
-def hash_record(record: RunRecord) -> str:
-    """32 hex digits of SHA-256 over `record` as it was when the run began.
+def note_inputs(record: RunRecord, inputs: Iterable[str]) -> RunRecord:
+    """`record` of an agent that was noticed to use `inputs`; those that it names already change nothing."""
+    known = record.privileged_inputs
+    new = tuple(one for one in dict.fromkeys(inputs) if one not in known)
+    if not new:
+        return record
+    named = (UNNAMED,) if record.privileged and not known else known
+    return msgspec.structs.replace(
+        record,
+        privileged=True,
+        privileged_inputs=(*named, *new),
+        noticed_inputs=(*record.noticed_inputs, *new),
+    )
 
-    That is without the view points, which come at the end, and what was noticed of the agent meanwhile.
-    """
-    begun = msgspec.structs.replace(
+
+def begin_record(record: RunRecord) -> RunRecord:
+    """`record` as it was when the run began: without view points, and without what was noticed meanwhile."""
+    noticed = record.noticed_inputs
+    declared = tuple(one for one in record.privileged_inputs if one not in noticed)
+    return msgspec.structs.replace(
         record,
         view_points=None,
-        privileged=record.privileged and not record.noticed_inputs,
-        privileged_inputs=tuple(one for one in record.privileged_inputs if one not in record.noticed_inputs),
+        privileged=bool(declared) if noticed else record.privileged,
+        privileged_inputs=() if noticed and declared == (UNNAMED,) else declared,
         noticed_inputs=(),
     )
-    encoded = msgspec.json.encode(begun, order="deterministic")
-    if not begun.resizes:  # runs from before agents could say it keep their hash
-        encoded = encoded.removesuffix(b',"resizes":[]}') + b"}"
-    return hashlib.sha256(encoded).hexdigest()[:32]
+
+
+def hash_record(record: RunRecord) -> str:
+    """32 hex digits of SHA-256 over `record` as it was when the run began."""
+    begun = msgspec.json.encode(begin_record(record), order="deterministic")
+    if not record.resizes:  # runs from before agents could say it keep their hash
+        begun = begun.removesuffix(b',"resizes":[]}') + b"}"
+    return hashlib.sha256(begun).hexdigest()[:32]
 
 
 def hash_run(folder: Path) -> str:
@@ -224,6 +245,10 @@ def require_same_run(folder: Path, found: RunRecord, wanted: RunRecord) -> None:
         differences.append(f"identity is {found.identity}, not {wanted.identity}")
     differences += describe_changes("", found.settings, wanted.settings)
     differences += describe_changes("version of ", found.versions, wanted.versions)
+    declared = begin_record(found).privileged_inputs
+    if declared != wanted.privileged_inputs:
+        old, new = (", ".join(one) or "none" for one in (declared, wanted.privileged_inputs))
+        differences.append(f"the agent declared the privileged inputs {old}, not {new}")
     if found.metrics != wanted.metrics or found.actions != wanted.actions:
         differences.append("the protocol's metrics or actions are others")
     if differences:

@@ -12,8 +12,8 @@ import msgspec
 
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.records.episode_table import make_table, read_arrow_table
-from navarena.evaluation.records.journal import Journal, Row
-from navarena.evaluation.records.record import FILE_NAME, RunRecord, hash_record
+from navarena.evaluation.records.journal import Journal, Row, list_noticed
+from navarena.evaluation.records.record import FILE_NAME, RunRecord, begin_record, hash_record, note_inputs
 from navarena.evaluation.records.results import SUMMARY_NAME, TABLE_NAME, read_summary, summarize
 from navarena.evaluation.records.view_point_hash import hash_view_points
 
@@ -86,7 +86,8 @@ def compare_files(
         exact: whether floats must be equal (same platform) or close.
     """
     yield from _compare_chains(record, journals)
-    yield from _compare_record(record, benchmark)
+    is_finished = any((folder / name).exists() for name in (SUMMARY_NAME, TABLE_NAME))
+    yield from _compare_record(record, benchmark, rows, is_finished)
     yield from _compare_table(folder, rows, record.metrics)
     if (folder / SUMMARY_NAME).exists():
         derived = summarize(rows, record.identity, record.agent, record.metrics, benchmark.tour_scoring)
@@ -110,15 +111,21 @@ def _compare_chains(record: RunRecord, journals: Sequence[Journal]) -> Iterator[
             yield Difference(row.episode_id, f"hash in {name}", what, "another")
 
 
-def _compare_record(record: RunRecord, benchmark: Benchmark) -> Iterator[Difference]:
+def _compare_record(
+    record: RunRecord, benchmark: Benchmark, rows: Sequence[Row], is_finished: bool
+) -> Iterator[Difference]:
+    again = note_inputs(begin_record(record), list_noticed(rows))
     expected: dict[str, object] = {
         "episodes": len(benchmark.episodes),
         "actions": benchmark.actions,
         "metrics": benchmark.metrics,
+        "privileged": again.privileged,
+        "privileged_inputs": again.privileged_inputs,
+        "noticed_inputs": again.noticed_inputs,
     }
     if "seed" in record.settings:
         expected["seeds"] = {"agent": record.settings["seed"]}
-    if record.view_points is not None:
+    if is_finished:
         expected["view_points"] = hash_view_points(benchmark)
     for name, value in expected.items():
         if getattr(record, name) != value:

@@ -2,9 +2,10 @@
 
 Each worker is an actor with a batch and an agent of its own. It is given shares of the episodes, one after
 the other, and streams its rows back; the driver alone writes, so that the machines need no common file system
-and each episode is journaled once. When a worker or its machine dies, what it had not finished goes to the
-others. When the driver or Ray's head dies, every finished episode is on the driver's disk, and the same
-command goes on.
+and each episode is journaled once. When a machine dies, what its workers had not finished goes to the others.
+When a worker alone dies, another takes its place, and what it ran is run again as in `workers`; Ray does not
+say who ended a process, so that it counts as the agent's doing. When the driver or Ray's head dies, every
+finished episode is on the driver's disk, and the same command goes on.
 """
 
 import contextlib
@@ -12,40 +13,35 @@ import os
 import queue
 import socket
 import sys
-import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from navarena.core.errors import CheckFailedError, InputError, NavarenaError, require_extra
+from navarena.core.errors import InputError, NavarenaError, require_extra
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.memory_groups import MemoryGroup
 from navarena.evaluation.records.journal import JournalWriter, Row, journal_path, open_journal
 from navarena.evaluation.records.record import describe_versions
 from navarena.evaluation.records.times import EpisodeTimes, TimesWriter, open_times, times_path
+from navarena.evaluation.running.cluster_head import (
+    LOCAL,
+    LOOK_SECONDS,
+    HeadWatch,
+    make_unreachable,
+    require_answer,
+)
 from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.running.shares import ShareQueue
+from navarena.evaluation.running.suspects import Suspects
 from navarena.evaluation.settings import EpisodeRules
-
-AUTO = "auto"
-"""The address of the cluster that this machine belongs to."""
-
-LOCAL = "local"
-"""The address of a cluster of this machine alone, started and ended with the run."""
 
 START_SECONDS = 120.0
 """That workers may take to start; then the cluster has no room for them."""
 
-ANSWER_SECONDS = 10.0
-
-HEAD_SECONDS = 10.0
-"""After which a driver whose cluster has lost its head gives up. Ray would end the process after 60."""
-
-LOOK_SECONDS = 1.0
-"""Between two looks at the head."""
+DIED = "its Ray actor died"
+"""How a worker ended that an agent ended, as rows say it: Ray's own words differ from run to run."""
 
 
 @dataclass(frozen=True)
@@ -65,18 +61,17 @@ class ClusterOrder:
     folder: str
 
 
-_Finished = tuple[Row, EpisodeTimes, tuple[str, ...]]
-"""A row, its times, and what the agent has been seen to use beside the protocol's observations."""
+_Finished = tuple[Row, EpisodeTimes]
 
 
 class ClusterWorker:
-    """A worker process: what Ray makes an actor of."""
+    """A worker process: what Ray makes an actor of. It needs two threads: of `run`, and of `confirm`."""
 
     def __init__(self) -> None:
         self._loop: EpisodeLoop | None = None
         self._finished: queue.SimpleQueue[_Finished | Exception | None] = queue.SimpleQueue()
         self._times: dict[str, EpisodeTimes] = {}
-        self._privileged: list[str] = []
+        self._open, self._confirmed = 0, threading.Semaphore(0)
 
     def describe(self) -> tuple[str, dict[str, str]]:
         """The machine's name, and the versions that can move a number; says so before anything is run."""
@@ -93,7 +88,7 @@ class ClusterWorker:
             self._hand_over,
             threads=1,
             on_times=self._note,
-            on_privileged=self._privileged.extend,
+            on_start=self._await_driver,
         )
 
     def append(self, row: Row) -> None:
@@ -103,7 +98,18 @@ class ClusterWorker:
         self._times[times.episode_id] = times
 
     def _hand_over(self, row: Row) -> None:
-        self._finished.put((row, self._times.pop(row.episode_id), tuple(self._privileged)))
+        self._open += 1
+        self._finished.put((row, self._times.pop(row.episode_id)))
+
+    def confirm(self) -> None:
+        """A row is in the driver's journal."""
+        self._confirmed.release()
+
+    def _await_driver(self, ids: list[str]) -> None:
+        """Begin nothing before the driver has journaled all rows: it knows by them what runs."""
+        for _ in range(self._open):
+            self._confirmed.acquire()
+        self._open = 0
 
     def run(self, share: list[MemoryGroup]) -> Iterator[_Finished]:
         """Run the groups of a share and give each row when its episode ends; raises an error of the loop."""
@@ -126,36 +132,6 @@ class ClusterWorker:
             self._finished.put(None)
 
 
-class HeadWatch:
-    """Ray's head, looked at from time to time.
-
-    Args:
-        address: HOST:PORT.
-        clock: seconds.
-    """
-
-    def __init__(self, address: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._address, self._clock = address, clock
-        self._seen = self._looked = clock()
-
-    def require_alive(self) -> None:
-        """Raise CheckFailedError when nobody has listened at the address for HEAD_SECONDS."""
-        now = self._clock()
-        if now - self._looked < LOOK_SECONDS:
-            return
-        self._looked = now
-        host, _, port = self._address.rpartition(":")
-        try:
-            socket.create_connection((host, int(port)), LOOK_SECONDS).close()
-            self._seen = now
-        except OSError as error:
-            if now - self._seen > HEAD_SECONDS:
-                raise CheckFailedError(
-                    f"Ray's head at {self._address} does not answer any more; finished episodes are kept: "
-                    "run the same command again to go on, with --ray of another cluster or without"
-                ) from error
-
-
 @dataclass
 class _Running:
     """A worker and the share it runs."""
@@ -169,6 +145,11 @@ class _Running:
         """What of the share is not journaled."""
         return [group.after(self.finished) for group in self.share]
 
+    def running(self, slots: int) -> set[str]:
+        """What runs: the next episodes of the first groups that are not finished, one in each slot."""
+        begun = [group.left for group in self.left() if group.left][:slots]
+        return {left[0].episode_id for left in begun}
+
 
 class ClusterPool:
     """Runs episodes in the processes of a Ray cluster.
@@ -180,6 +161,9 @@ class ClusterPool:
         workers: processes, of one core each.
         slots: episodes side by side in each.
         rules: seed of the agent, its memory, and limits.
+
+    Attributes:
+        running_at_end: ids of the episodes that ran when a worker could not go on.
 
     Raises MissingExtraError without Ray.
     """
@@ -200,7 +184,10 @@ class ClusterPool:
         self._queue = ShareQueue((), workers)
         self._running: dict[Any, _Running] = {}
         self._idle: list[_Running] = []
+        self._starting: dict[Any, tuple[Any, Any]] = {}
+        self._suspects = Suspects()
         self._deaths: list[str] = []
+        self.running_at_end: set[str] = set()
 
     def run(
         self,
@@ -221,14 +208,19 @@ class ClusterPool:
             open_journal(journal_path(self._folder, 0)) as journal,
             open_times(times_path(self._folder, 0)) as times,
         ):
-            self._idle = self._start_workers()
+            self._start_workers()
             self._give_shares()
-            while self._running:
-                ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=LOOK_SECONDS)
+            while self._running or (self._starting and (self._queue or self._suspects)):
+                waited_for = [*self._running, *self._starting]
+                ready, _ = self._ray.wait(waited_for, num_returns=1, timeout=LOOK_SECONDS)
                 self._head.require_alive()
-                for stream in ready:
-                    self._listen(stream, journal, times, on_row, on_privileged)
+                for one in ready:
+                    if one in self._starting:
+                        self._welcome(one)
+                    else:
+                        self._listen(one, journal, times, on_row, on_privileged)
                 self._give_shares()
+        self._queue.give_back(self._suspects.take_all())
         self._queue.require_empty(self._deaths)
         return self._deaths
 
@@ -241,7 +233,7 @@ class ClusterPool:
             self._ray.init(address=self._address, log_to_driver=False, logging_level="ERROR", **own)
         except (OSError, ValueError, RuntimeError, self._ray.exceptions.RayError) as error:
             first = str(error).strip().partition("\n")[0]
-            raise _unreachable(self._address, first) from error
+            raise make_unreachable(self._address, first) from error
         try:
             cores = int(self._ray.cluster_resources().get("CPU", 0))
             if cores < self._count:
@@ -253,27 +245,52 @@ class ClusterPool:
         finally:
             self._ray.shutdown()
 
-    def _start_workers(self) -> list[_Running]:
-        """The workers, ready to run shares, each of this version of navarena."""
-        kind = self._ray.remote(ClusterWorker)
-        options = kind.options(num_cpus=1, scheduling_strategy="SPREAD")
-        actors = [options.remote() for _ in range(self._count)]
+    def _start_workers(self) -> None:
+        """Make the workers, of this version of navarena and ready to run shares."""
+        actors = [self._make_actor() for _ in range(self._count)]
         described = self._gather([actor.describe.remote() for actor in actors])
+        places = [self._require_versions(*one) for one in described]
+        self._shipped = self._ray.put(self._order)
+        self._gather([actor.prepare.remote(self._shipped) for actor in actors], places)
+        self._idle = [_Running(actor, place) for actor, place in zip(actors, places)]
+
+    def _make_actor(self) -> Any:
+        options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_concurrency": 2}
+        return self._ray.remote(ClusterWorker).options(**options).remote()
+
+    def _require_versions(self, place: str, versions: dict[str, str]) -> str:
+        """The machine `place`, whose versions must be those of this one: InputError."""
         ours = describe_versions()
-        for place, versions in described:
-            others = [
-                f"{name} {versions.get(name)} instead of {ours[name]}"
-                for name in ours
-                if versions.get(name) != ours[name]
-            ]
-            if others:
-                raise InputError(
-                    f"expected the versions of this machine on every worker, got {', '.join(others)} on "
-                    f"{place}; install the same there"
-                )
-        order = self._ray.put(self._order)
-        self._gather([actor.prepare.remote(order) for actor in actors], [place for place, _ in described])
-        return [_Running(actor, place) for actor, (place, _) in zip(actors, described)]
+        others = [
+            f"{name} {versions.get(name)} instead of {ours[name]}"
+            for name in ours
+            if versions.get(name) != ours[name]
+        ]
+        if others:
+            raise InputError(
+                f"expected the versions of this machine on every worker, got {', '.join(others)} on "
+                f"{place}; install the same there"
+            )
+        return place
+
+    def _replace_worker(self) -> None:
+        """Begin to start a worker; the others go on meanwhile."""
+        actor = self._make_actor()
+        described = actor.describe.remote()
+        self._starting[actor.prepare.remote(self._shipped)] = actor, described
+
+    def _welcome(self, prepared: Any) -> None:
+        """Take a worker that has started into service, or note that it could not."""
+        actor, described = self._starting.pop(prepared)
+        try:
+            place = self._require_versions(*self._ray.get(described))
+            self._ray.get(prepared)
+        except self._ray.exceptions.RayActorError as error:
+            self._deaths.append(f"a worker in its place: {describe_death(str(error))}")
+        except self._ray.exceptions.RayError as error:
+            raise self._translate(error, "a worker") from error
+        else:
+            self._idle.append(_Running(actor, place))
 
     def _gather(self, references: list[Any], places: Sequence[str] = ()) -> list[Any]:
         """The results of all `references`, errors with the name of the machine they come from."""
@@ -304,9 +321,10 @@ class ClusterPool:
 
     def _give_shares(self) -> None:
         """Let idle workers run what is left."""
-        while self._queue and self._idle:
+        while self._idle and (self._queue or self._suspects):
             worker = self._idle.pop()
-            worker.share, worker.finished = self._queue.take(), set()
+            worker.share = self._suspects.take() if self._suspects else self._queue.take()
+            worker.finished = set()
             stream = worker.actor.run.options(num_returns="streaming").remote(worker.share)
             self._running[stream] = worker
 
@@ -321,53 +339,44 @@ class ClusterPool:
         """Journal the next row of a worker, or notice that its share or its life has ended."""
         worker = self._running[stream]
         try:
-            row, spent, inputs = self._ray.get(next(stream))
+            row, spent = self._ray.get(next(stream))
         except StopIteration:
             del self._running[stream]
             self._idle.append(worker)
             return
         except self._ray.exceptions.RayActorError as error:
             del self._running[stream]
-            self._deaths.append(f"worker on {worker.place}: {describe_death(str(error))}")
-            self._queue.give_back(worker.left())
+            self._bury(worker, str(error))
             return
         except self._ray.exceptions.RayError as error:
+            slots = self._order.slots
+            self.running_at_end = {name for one in self._running.values() for name in one.running(slots)}
             raise self._translate(error, worker.place) from error
-        if inputs:
-            on_privileged(inputs)
+        on_privileged(row.noticed)
         journal.append(row)
         times.append(spent)
         worker.finished.add(row.episode_id)
+        worker.actor.confirm.remote()
         on_row()
+
+    def _bury(self, worker: _Running, text: str) -> None:
+        """Take back what a worker that died did not finish, and replace it unless its machine is gone."""
+        running = worker.running(self._order.slots)
+        death = describe_death(text)
+        self._deaths.append(f"worker on {worker.place}: {death} ({', '.join(sorted(running))})")
+        if death != DIED:
+            self._queue.give_back(worker.left())
+            return
+        self._queue.give_back(self._suspects.accuse(worker.left(), running, DIED))
+        self._replace_worker()
 
 
 def describe_death(text: str) -> str:
-    """What Ray says of a dead actor, in short."""
+    """What Ray says of a dead actor, in short; DIED if its process died and its machine did not."""
+    known = {
+        "unavailable": "it is out of reach",
+        "its node has died": "its machine died",
+        "worker process has died": DIED,
+    }
     first = text.strip().splitlines()[0]
-    return "it is out of reach" if "unavailable" in first else first
-
-
-def require_answer(address: str) -> None:
-    """Raise InputError unless somebody listens at a HOST:PORT; Ray itself would end the process.
-
-    "auto" is what RAY_ADDRESS names, or the cluster that was last started here. Other addresses are left to
-    Ray.
-    """
-    known = address
-    if address == AUTO:
-        last = Path(tempfile.gettempdir()) / "ray" / "ray_current_cluster"
-        known = os.environ.get("RAY_ADDRESS") or (last.read_text().strip() if last.exists() else "")
-    host, mark, port = known.rpartition(":")
-    if not mark or not port.isdecimal():
-        return
-    try:
-        socket.create_connection((host, int(port)), ANSWER_SECONDS).close()
-    except (OSError, OverflowError) as error:
-        raise _unreachable(address, str(error)) from error
-
-
-def _unreachable(address: str, problem: str) -> InputError:
-    return InputError(
-        f"cannot reach a Ray cluster at {address!r} ({problem}); start one with `ray start --head`, or give "
-        f"--ray {LOCAL}"
-    )
+    return next((short for words, short in known.items() if words in text), first)

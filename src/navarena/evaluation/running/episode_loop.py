@@ -138,9 +138,8 @@ class EpisodeLoop:
         agent = benchmark.setup.make_agent()
         declared = read_declaration(agent)
         self._batch = benchmark.setup.make_batch(slots, declared.sensors, threads)
-        inputs = (*declared.privileged_inputs, *self._batch.privileged_sensors)
-        if declared.privileged or inputs:
-            on_privileged(inputs)
+        self._noticed: tuple[str, ...] = ()
+        self._notice((*declared.privileged_inputs, *self._batch.privileged_sensors))
         self._agent = self._attach(agent)
         self._active = np.zeros(slots, bool)
         self._in_oracle_phase = np.zeros(slots, bool)
@@ -167,7 +166,14 @@ class EpisodeLoop:
     def _note_access(self) -> None:
         if not self._is_access_noted:
             self._is_access_noted = True
-            self._on_privileged(UNDECLARED_ACCESS)
+            self._notice(UNDECLARED_ACCESS)
+
+    def _notice(self, inputs: tuple[str, ...]) -> None:
+        """Let rows hold which of `inputs` were not declared before the run, and tell whoever asked."""
+        known = (*self._benchmark.declaration.privileged_inputs, *self._noticed)
+        self._noticed += tuple(one for one in dict.fromkeys(inputs) if one not in known)
+        if inputs:
+            self._on_privileged(inputs)
 
     def _fill(self, groups: Iterator[MemoryGroup]) -> None:
         """Start episodes in the free slots until something runs or nothing is left."""
@@ -320,7 +326,7 @@ class EpisodeLoop:
         if slot.is_new:
             place = find_tour_place(slot.group, slot.place, self._batch.oracle_steps(number))
             track = self._batch.trajectory(number)
-            row = make_row(self._benchmark, slot.episode, track, status, problem, place)
+            row = make_row(self._benchmark, slot.episode, track, status, problem, place, self._noticed)
             began = time.perf_counter()
             self._journal.append(row)
             output = time.perf_counter() - began

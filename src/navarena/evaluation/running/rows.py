@@ -46,6 +46,7 @@ def make_row(
     status: Status,
     problem: str | None = None,
     place: TourPlace | None = None,
+    noticed: tuple[str, ...] = (),
 ) -> Row:
     """The journal's row of a finished episode.
 
@@ -56,6 +57,7 @@ def make_row(
         status: how it ended.
         problem: what the agent did wrong; None when all went well.
         place: of the episode in its tour; None outside tours.
+        noticed: see Row.
     """
     metrics = compute_metrics(benchmark.metrics, trajectory, failed=is_broken(status))
     return Row(
@@ -71,6 +73,7 @@ def make_row(
         traits=find_traits(episode, trajectory),
         goals=record_goals(trajectory),
         tour=None if place is None else record_tour(place, trajectory),
+        noticed=noticed,
     )
 
 

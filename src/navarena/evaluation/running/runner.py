@@ -1,8 +1,9 @@
 """Evaluate an agent: each episode exactly once, journaled, resumable, summed up at the end."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace as replace_fields
@@ -17,6 +18,7 @@ from navarena.evaluation.records.journal import (
     Row,
     journal_path,
     journal_paths,
+    list_noticed,
     open_journal,
     read_rows,
     repair_journal,
@@ -25,8 +27,10 @@ from navarena.evaluation.records.lock import FolderLock
 from navarena.evaluation.records.record import (
     FILE_NAME,
     RunRecord,
+    begin_record,
     hash_record,
     make_record,
+    note_inputs,
     read_record,
     require_same_run,
     write_record,
@@ -55,7 +59,8 @@ from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.running.lost_agents import AGAIN, note_lost, read_lost
 from navarena.evaluation.running.lost_agents import FILE_NAME as LOST_NAME
 from navarena.evaluation.running.shares import choose_workers, count_slots
-from navarena.evaluation.running.workers import PROCESS_ENDED, WorkerPool
+from navarena.evaluation.running.suspects import PROCESS_ENDED
+from navarena.evaluation.running.workers import WorkerPool
 from navarena.evaluation.settings import EvaluationSettings
 
 REPORT_NAME = "report.html"
@@ -122,6 +127,7 @@ class Run:
                     f"expected {path} to belong to the {FILE_NAME} beside it, got one of another hash: "
                     "it was edited, or files of two runs were mixed; restore it, or start over with --fresh"
                 )
+            self._mark_privileged(list_noticed(journal.rows))  # a kill may have come before run.json
             finished.update(row.episode_id for row in journal.rows)
             problems = {
                 row.episode_id: row.traceback or "" for row in journal.rows if row.status == "crashed"
@@ -165,12 +171,12 @@ class Run:
         summary = summarize(
             rows, identity, self._record.agent, self._benchmark.metrics, self._benchmark.tour_scoring
         )
+        if self.remaining or self._record.view_points is None:
+            self._record = self._finish_record(rows)
+            write_record(self.folder, self._record)
         write_results(self.folder, rows, summary)
         times = read_times(self.folder)
         write_times_table(self.folder / TIMES_NAME, [row.episode_id for row in rows], times)
-        if self.remaining or self._record.view_points is None:
-            self._record = replace_fields(self._record, view_points=hash_view_points(self._benchmark))
-            write_record(self.folder, self._record)
         return Evaluation(
             self.folder,
             self._benchmark,
@@ -180,6 +186,13 @@ class Run:
             self.resumed,
             tuple(self.notices),
             sum_times(times),
+        )
+
+    def _finish_record(self, rows: Sequence[Row]) -> RunRecord:
+        """run.json of the finished run: with the view points, and with what was noticed in any row."""
+        begun = begin_record(self._record)
+        return replace_fields(
+            note_inputs(begun, list_noticed(rows)), view_points=hash_view_points(self._benchmark)
         )
 
     def _execute(self, on_row: Callable[[], object]) -> list[str]:
@@ -193,11 +206,9 @@ class Run:
         if alone:  # each with nothing beside it: it may have ended the agent
             self._run_here([[group] for group in alone], 1, on_row)
             groups = [group for group in groups if group not in alone]
-        if settings.ray is not None:
-            cluster = ClusterPool(settings.ray, self._benchmark, self.folder, workers, slots, settings.rules)
-            return cluster.run(groups, on_row, self._mark_privileged)
-        if workers > 1 or self._is_supervised:
-            pool = WorkerPool(self._benchmark, self.folder, workers, slots, settings.rules)
+        if settings.ray is not None or workers > 1 or self._is_supervised:
+            kind = WorkerPool if settings.ray is None else partial(ClusterPool, settings.ray)
+            pool = kind(self._benchmark, self.folder, workers, slots, settings.rules)
             try:
                 return pool.run(groups, on_row, self._mark_privileged)
             except AgentUnreachableError:
@@ -237,14 +248,10 @@ class Run:
 
     def _mark_privileged(self, inputs: tuple[str, ...]) -> None:
         """Let run.json say that the agent uses `inputs`, whatever it declared."""
-        known = self._record.privileged_inputs
-        new = tuple(one for one in dict.fromkeys(inputs) if one not in known)
-        if new:
-            noticed = (*self._record.noticed_inputs, *new)
-            self._record = replace_fields(
-                self._record, privileged=True, privileged_inputs=(*known, *new), noticed_inputs=noticed
-            )
-            write_record(self.folder, self._record)
+        record = note_inputs(self._record, inputs)
+        if record != self._record:
+            self._record = record
+            write_record(self.folder, record)
 
 
 @contextlib.contextmanager

@@ -22,7 +22,6 @@ import multiprocessing
 import os
 import signal
 import traceback
-from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -39,13 +38,11 @@ from navarena.evaluation.records.journal import journal_path, open_journal, repa
 from navarena.evaluation.records.times import open_times, times_path
 from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.running.shares import ShareQueue
+from navarena.evaluation.running.suspects import Suspects
 from navarena.evaluation.settings import EpisodeRules
 
 MORE, IDLE, ROW, FAILED = "more", "idle", "row", "failed"
 STARTED, PRIVILEGED = "started", "privileged"
-
-PROCESS_ENDED = "the process of the agent ended"
-"""How the problem begins of an episode that ended its process twice."""
 
 _FROM_OUTSIDE = (-9, -15, -2)  # SIGKILL, SIGTERM, SIGINT
 """Exit codes of workers that were killed from outside, as far as can be told."""
@@ -172,8 +169,7 @@ class WorkerPool:
         ]
         self._workers: dict[Connection, _Worker] = {}
         self._queue = ShareQueue((), workers)
-        self._suspects: deque[MemoryGroup] = deque()
-        self._ended: Counter[str] = Counter()
+        self._suspects = Suspects()
         self._deaths: list[str] = []
         self.running_at_end: set[str] = set()
 
@@ -199,7 +195,7 @@ class WorkerPool:
                 self._serve_parked()
         finally:
             self._stop()
-        self._queue.give_back(self._suspects)
+        self._queue.give_back(self._suspects.take_all())
         self._queue.require_empty(self._deaths)
         return self._deaths
 
@@ -253,7 +249,7 @@ class WorkerPool:
         for connection in idle:
             self._workers[connection].is_alone = bool(self._suspects)
             if self._suspects:
-                self._give(connection, [self._suspects.popleft()])
+                self._give(connection, self._suspects.take())
             elif self._queue:
                 self._give(connection, self._queue.take())
             elif finished:
@@ -275,13 +271,7 @@ class WorkerPool:
         if not running or worker.process.exitcode in _FROM_OUTSIDE:
             self._queue.give_back(worker.left())
             return
-        self._ended.update(running)
-        problem = f"{PROCESS_ENDED} twice in this episode: {end}; its actions are not known"
-        fatal = {name: problem for name in running if len(running) == 1 and self._ended[name] > 1}
-        left = [replace(group, fatal={**group.fatal, **fatal}) for group in worker.left()]
-        harmless = [group for group in left if running.isdisjoint(one.episode_id for one in group.left)]
-        self._suspects.extend(group for group in left if group not in harmless)
-        self._queue.give_back(harmless)
+        self._queue.give_back(self._suspects.accuse(worker.left(), running, end))
         self._launch(worker.order)
 
     def _stop(self) -> None:
