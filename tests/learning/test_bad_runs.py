@@ -46,7 +46,7 @@ def test_killed_at_random_moments_it_goes_on_bit_for_bit(tmp_path):
     generator, folder = np.random.default_rng(11), tmp_path / "killed"
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
     kills = 0
-    while kills < 4:
+    while kills < 3:
         process = subprocess.Popen(
             [sys.executable, "-c", SCRIPT, str(folder)], env=environment, stdout=subprocess.DEVNULL
         )

@@ -72,7 +72,8 @@ class Train:
         out = self.out or Path("runs") / "train" / re.sub(r"[^\w.+=-]", "_", self.recipe)
         if self.threads < 1 or (self.seeds is not None and self.seeds < 1):
             raise InputError(f"expected at least one thread and seed, got {self.threads} and {self.seeds}")
-        began, runs = time.monotonic(), []
+        began = time.monotonic()
+        runs: list[dict[str, Any]] = []
         seeds = [recipe.seed] if self.seeds is None else range(recipe.seed, recipe.seed + self.seeds)
         for seed in seeds:
             folder = out if self.seeds is None else out / f"seed-{seed}"

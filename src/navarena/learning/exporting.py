@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from navarena.core.errors import FileError, InputError, require_extra, require_name
 from navarena.core.files import read_bytes
@@ -45,7 +46,8 @@ def export_checkpoint(folder: Path, out: Path) -> Export:
     if (out / RESUME).exists() or out.resolve() == folder.resolve():
         raise InputError(f"expected another folder for the copy, got {out}, whose training could not go on")
     info, policy = load_policy(folder)
-    small, largest = {}, 0.0
+    small: dict[str, Any] = {}
+    largest = 0.0
     for name, value in policy.state_dict().items():
         value = value.detach().cpu().contiguous()
         small[name] = value

@@ -1,6 +1,7 @@
 """Monitor: plays the checkpoints of a training as results are, in houses that it does not learn from."""
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.results import estimate_metric
 from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.settings import EpisodeRules
-from navarena.learning.selection import PAPER_SPLIT, MonitorSettings, Score
+from navarena.learning.checkpoints import BEST, EARLIER, CheckpointInfo, earlier_folders, save_policy
+from navarena.learning.policy import RecurrentPolicy
+from navarena.learning.selection import PAPER_SPLIT, CurvePoint, MonitorSettings, Score, choose_best
 from navarena.metrics.catalog import get_metric
 from navarena.simulation.world import WorldCache
 from navarena.tasks.sources import load_task_episodes, make_batch
@@ -153,3 +156,38 @@ def _fill(groups: Sequence[tuple[Episode, ...]], count: int) -> tuple[Episode, .
             break
         chosen += group
     return tuple(chosen)
+
+
+def evaluate_and_keep(
+    monitor: Monitor,
+    settings: MonitorSettings,
+    folder: Path,
+    policy: RecurrentPolicy,
+    describe: Callable[[], CheckpointInfo],
+    curve: list[CurvePoint],
+) -> CurvePoint:
+    """Evaluate `policy`, which stays among the earlier checkpoints in `folder`, and as the best if it is.
+
+    Args:
+        monitor: that plays it.
+        settings: which is the best, and how many stay.
+        folder: of the training.
+        policy: as it is now.
+        describe: what its checkpoint says, the `curve` included.
+        curve: evaluations so far, to which this one is added.
+
+    Raises StorageError when it cannot be written, and what `Monitor.evaluate` raises.
+    """
+    info = describe()
+    place = folder / EARLIER / str(info.frames)
+    save_policy(place, info, policy)
+    count, scores = monitor.evaluate(place)
+    point = CurvePoint(info.frames, info.updates, info.cpu_seconds, count, scores)
+    curve.append(point)
+    save_policy(place, describe(), policy)
+    if choose_best(curve, settings.by) is point:
+        save_policy(folder / BEST, describe(), policy)
+    known = earlier_folders(folder)
+    for frames in list(known)[: max(len(known) - settings.keep, 0)]:
+        shutil.rmtree(known[frames], ignore_errors=True)
+    return point

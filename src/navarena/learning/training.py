@@ -2,7 +2,6 @@
 
 import json
 import logging
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,23 +20,19 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.stream import EpisodeStream, Stay, find_blocks
 from navarena.learning.agent import find_vocabulary
 from navarena.learning.checkpoints import (
-    BEST,
-    EARLIER,
     CheckpointInfo,
-    earlier_folders,
     load_resume,
     require_same_recipe,
     save_checkpoint,
-    save_policy,
 )
 from navarena.learning.collection import Collector
 from navarena.learning.inputs import choose_inputs
 from navarena.learning.mixing import TeacherMix
-from navarena.learning.monitor import Monitor, split_houses
+from navarena.learning.monitor import Monitor, evaluate_and_keep, split_houses
 from navarena.learning.provenance import find_commit
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.room import telling_room
-from navarena.learning.selection import CurvePoint, choose_best
+from navarena.learning.selection import CurvePoint
 from navarena.learning.settings import ImitationSettings, PPOSettings
 from navarena.learning.storage import Rollout
 from navarena.learning.tensors import torch
@@ -169,14 +164,15 @@ class Training:
         while self.frames < recipe.frames:
             self._rows.append(self.advance())
             is_over = self.frames >= recipe.frames
-            is_watched = self._monitor is not None and (is_over or self.updates % recipe.monitor.updates == 0)
+            is_due = is_over or (self._monitor is not None and self.updates % recipe.monitor.updates == 0)
+            monitor = self._monitor if is_due else None
             if is_over or self.updates % recipe.log_updates == 0:
                 self._write_log(
                     self._summarise((self.frames - first) / (time.perf_counter() - began)), report
                 )
-            if is_watched:
-                self._write_log(self._evaluate().row(), report)
-            if is_over or is_watched or self.updates % recipe.save_updates == 0:
+            if monitor is not None:
+                self._write_log(self._evaluate(monitor).row(), report)
+            if is_due or self.updates % recipe.save_updates == 0:
                 self._save()
         return self._describe()
 
@@ -190,22 +186,14 @@ class Training:
             raise_storage_error(path, error)
         report(row)
 
-    def _evaluate(self) -> CurvePoint:
-        """Evaluate the policy as it is; it stays among the earlier checkpoints, and as the best if it is."""
-        assert self._monitor is not None
-        settings, folder = self.recipe.monitor, self.folder / EARLIER / str(self.frames)
+    def _evaluate(self, monitor: Monitor) -> CurvePoint:
+        """Evaluate the policy as it is."""
+        settings = self.recipe.monitor
         with self._collector.clock.measure("evaluation"):
-            save_policy(folder, self._describe(), self._policy)
-            count, scores = self._monitor.evaluate(folder)
+            point = evaluate_and_keep(
+                monitor, settings, self.folder, self._policy, self._describe, self._curve
+            )
             torch.set_num_threads(self._threads)  # the agent computes with one
-            point = CurvePoint(self.frames, self.updates, self.cpu_seconds, count, scores)
-            self._curve.append(point)
-            save_policy(folder, self._describe(), self._policy)
-            if choose_best(self._curve, settings.by) is point:
-                save_policy(self.folder / BEST, self._describe(), self._policy)
-            known = earlier_folders(self.folder)
-            for frames in list(known)[: max(len(known) - settings.keep, 0)]:
-                shutil.rmtree(known[frames], ignore_errors=True)
         return point
 
     @property
