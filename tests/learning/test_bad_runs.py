@@ -78,12 +78,25 @@ def test_too_little_memory_says_how_much_is_needed(tmp_path, monkeypatch):
         raise RuntimeError("shape")
 
 
+WITHOUT = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+sys.meta_path.insert(0, Absent())
+from navarena.cli.main import main
+sys.exit(main())
+"""
+
+
 @pytest.mark.parametrize("command", [["train", "pointnav-smoke"], ["checkpoint", "info", "x"]])
 def test_without_pytorch_one_line_says_what_to_install(command, tmp_path):
-    script = "import sys; sys.modules['torch'] = None; from navarena.cli.main import main; sys.exit(main())"
     done = subprocess.run(
-        [sys.executable, "-c", script, *command], capture_output=True, text=True, cwd=tmp_path, timeout=120
+        [sys.executable, "-c", WITHOUT, *command], capture_output=True, text=True, cwd=tmp_path, timeout=120
     )
-    assert done.returncode == 2 and not list(tmp_path.iterdir())
+    assert done.returncode == 2 and not list(tmp_path.iterdir()), done.stderr
     (line,) = done.stderr.splitlines()
     assert "torch" in line and "navarena[learn]" in line

@@ -148,3 +148,13 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
         assert load_policy(tmp_path / name)[0].frames == 64
         train_in_rooms(tmp_path / name, recipe, updates=2).run()
         assert (tmp_path / name / MODEL).read_bytes() == (tmp_path / "whole" / MODEL).read_bytes()
+
+
+def test_selection_as_in_papers_plays_val_and_says_so(tmp_path):
+    training = train_in_rooms(tmp_path, selection="paper", updates=4, episodes=2)
+    training.run()
+    played = [one.scene_id for one in training._monitor._episodes]
+    assert len(played) == 2 and all(one.startswith("houses-v1/val/") for one in played)
+    info = read_info(tmp_path / BEST)
+    assert info.selection == "paper" and info.trained_with == ("selection on val",)
+    assert set(training._sampler.houses) == {f"room-{room}" for room in range(8)}, "none is held out"
