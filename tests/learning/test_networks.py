@@ -1,6 +1,7 @@
 """Memories, heads and policies: sequences equal steps, states are reset, distributions are right."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,13 +9,16 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
-from navarena.learning.inputs import InputSpec, choose_inputs, subsample, write_input  # noqa: E402
-from navarena.learning.networks.encoders import ObservationEncoder  # noqa: E402
+from navarena.learning.inputs import InputSpec, choose_inputs, subsample  # noqa: E402
+from navarena.learning.networks.encoders import ROWS, ImageEncoder, ObservationEncoder  # noqa: E402
 from navarena.learning.networks.heads import Categorical, CategoricalHead, TanhGaussian  # noqa: E402
 from navarena.learning.networks.memories import RecurrentMemory  # noqa: E402
+from navarena.learning.policy import PREVIOUS  # noqa: E402
+from navarena.learning.precision import choose_precision  # noqa: E402
+from navarena.learning.storage import Rollout  # noqa: E402
 from navarena.simulation.sensors.sensor import ObservationSpec  # noqa: E402
 
-from .made import INPUTS, draw_from, fill_rollout, make_policy  # noqa: E402
+from .made import INPUTS, SMALL, draw_from, fill_rollout, make_policy  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -38,6 +42,71 @@ def test_packed_equals_stepwise(kind, layers):
         for name in after:
             torch.testing.assert_close(packed_after[name], after[name], rtol=0, atol=1e-6)
         packed.sum().backward()
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_the_gru_by_hand_has_the_numbers_and_gradients_of_pytorch(layers):
+    """PyTorch's own cells, step by step, in float64."""
+    memory = make_memory("gru", layers)
+    for parameter in memory.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    features, start = torch.randn(9, 6, 5, requires_grad=True), torch.randn(6, layers, 7, requires_grad=True)
+    mask, weights = torch.rand(9, 6) > 0.3, torch.randn(9, 6, 7)
+    inputs = [features, start, *memory.parameters()]
+    outputs, after = memory.unroll(features, {"hidden": start}, mask)
+    found = torch.autograd.grad((outputs * weights).sum() + after["hidden"].square().sum(), inputs)
+    cells = memory.cells.double()
+    hidden, plain = start.double().transpose(0, 1), []
+    for one, keep in zip(features.double(), mask, strict=True):
+        output, hidden = cells(one[None], (hidden * keep[None, :, None]).contiguous())
+        plain.append(output[0])
+    total = (torch.stack(plain) * weights).sum() + hidden.square().sum()
+    expected = torch.autograd.grad(total, [features, start, *cells.parameters()])
+    torch.testing.assert_close(outputs, torch.stack(plain).float(), rtol=0, atol=1e-6)
+    for mine, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(mine, other.float(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("width, dtype", [(48, torch.uint8), (50, torch.uint8), (48, torch.float16)])
+def test_images_are_encoded_as_by_the_plain_layers(width, dtype):
+    """In parts, and with columns that count as channels where they can."""
+    encoder = ImageEncoder(3, 40, width, 12)
+    images = torch.rand(ROWS + 9, 40, width, 3)
+    images = (255 * images).to(dtype) if dtype == torch.uint8 else images.to(dtype)
+    plain = images.float() / 255 if dtype == torch.uint8 else images.float()
+    expected = encoder.layers(plain.permute(0, 3, 1, 2))
+    found = encoder(images)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+    weight = encoder.layers[0].weight
+    gradients = [torch.autograd.grad(one.square().sum(), weight)[0] for one in (found, expected)]
+    torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
+
+
+def test_precision_follows_the_processor():
+    assert choose_precision("bfloat16") and not choose_precision("float32")
+    assert choose_precision("auto", flags=frozenset({"avx2", "amx_bf16"}))
+    assert not choose_precision("auto", flags=frozenset({"avx2", "avx512f"}))
+    with pytest.raises(InputError, match="float32, bfloat16 or auto"):
+        choose_precision("half")
+
+
+@pytest.mark.parametrize("memory", ["gru", "lstm"])
+def test_bfloat16_stays_inside_of_encoders_and_memories(memory):
+    policy, exact = (make_policy(settings=replace(SMALL, memory=memory)) for _ in range(2))
+    policy.in_bfloat16 = True
+    rollout = fill_rollout(policy)
+    assert all(value.dtype == torch.float32 for name, value in rollout.state.items() if name != PREVIOUS)
+    judged, other = (
+        one.evaluate_sequence(rollout.observations, rollout.actions, rollout.state, rollout.mask)
+        for one in (policy, exact)
+    )
+    assert judged.values.dtype == judged.distribution.log_probs.dtype == torch.float32
+    assert not torch.equal(judged.values, other.values)
+    torch.testing.assert_close(judged.values, other.values, rtol=0, atol=0.03)
+    ratio = (judged.distribution.log_prob(rollout.actions) - rollout.log_probs).exp()
+    assert (ratio - 1).abs().max() < 1e-2
+    judged.values.sum().backward()
+    assert all(one.grad is None or one.grad.dtype == torch.float32 for one in policy.parameters())
 
 
 def test_an_episode_knows_nothing_of_what_came_before():
@@ -145,9 +214,10 @@ def test_inputs_are_chosen_of_what_there_is():
     assert [(one.shape, one.dtype, one.classes) for one in chosen] == [
         ((48, 64, 3), "uint8", 0), ((48, 64, 1), "float16", 0), ((2,), "float32", 0), ((1,), "int64", 21),
     ]  # fmt: skip
-    out = np.zeros((2, 48, 64, 1), np.float16)
-    write_input(chosen[1], np.full((2, 480, 640, 1), 0.3, np.float32), out)
-    assert (out == np.float16(0.3)).all()
+    rollout = Rollout(chosen[1:2], 3, 2)
+    seen = rollout.observe(1, {"depth": np.full((2, 480, 640, 1), 0.3, np.float32)})["depth"].numpy()
+    assert (seen == np.float16(0.3)).all() and seen.shape == (2, 48, 64, 1)
+    assert not rollout.observations["depth"][[0, 2]].any()
     with pytest.raises(UnknownNameError, match="did you mean 'depth'|depth"):
         choose_inputs(specs, ("depht",), (48, 64))
     with pytest.raises(InputError, match="at least 1000 x 48 pixels, got 640 x 480"):

@@ -59,9 +59,10 @@ TINY = Recipe(
 PPO = replace(TINY, method=replace(HABITAT_DDPPO, bootstrap_truncated=True))
 
 
-def make_worlds(task):
+def make_worlds(task, rooms=("room",)):
     worlds = WorldCache(task.embodiment)
-    worlds.add(World.of(draw_scene(ROOM, scene_id="room"), draw_navmesh(ROOM)))
+    for room in rooms:
+        worlds.add(World.of(draw_scene(ROOM, scene_id=room), draw_navmesh(ROOM)))
     return worlds
 
 
@@ -76,9 +77,10 @@ def make_episodes(count=40):
     return episodes
 
 
-def make_training(folder: Path, recipe=TINY):
-    worlds = make_worlds(make_training_task(recipe))
-    return Training(recipe, folder, 1, make_episodes(), worlds)
+def make_training(folder: Path, recipe=TINY, rooms=("room",), **more):
+    worlds = make_worlds(make_training_task(recipe), rooms)
+    episodes = [replace(one, scene_id=rooms[k % len(rooms)]) for k, one in enumerate(make_episodes())]
+    return Training(recipe, folder, 1, episodes, worlds, **more)
 
 
 def same(a, b):
@@ -117,6 +119,41 @@ def test_resumed_training_goes_on_bit_for_bit(tmp_path, recipe):
         }
     assert same(whole._policy.state_dict(), again._policy.state_dict())
     assert (tmp_path / "whole" / MODEL).read_bytes() == (tmp_path / "stopped" / MODEL).read_bytes()
+
+
+def test_images_are_written_once_between_renderer_and_learner(tmp_path):
+    """Colours are drawn where they are learned from; depth is converted there, as it is stored as float16."""
+    recipe = replace(TINY, sensors=("rgb", "depth", "pointgoal_with_gps_compass"))
+    training = make_training(tmp_path, recipe)
+    rollout, batch = training._rollout, training._batch
+    places = {name: value.data_ptr() for name, value in rollout.observations.items()}
+    written = []
+    write = rollout._write
+
+    def count(one, observed, step):
+        place = rollout._seen[one.name][step]
+        written.append((one.name, observed.data_ptr() == place.data_ptr()))
+        write(one, observed, step)
+
+    rollout._write = count
+    training.advance()
+    assert {name for name, is_there in written if is_there} == {"rgb", "pointgoal_with_gps_compass"}
+    assert [name for name, is_there in written if not is_there] == ["depth"] * (recipe.steps + 1)
+    part = rollout.fragment()
+    assert {name: value.data_ptr() for name, value in part.observations.items()} == places
+    assert rollout.observations["rgb"].flatten(2).float().std(2).min() > 0, "every image shows something"
+    shown = batch.observations["rgb"]
+    assert np.shares_memory(shown, rollout._seen["rgb"][recipe.steps].numpy())
+    torch.testing.assert_close(torch.from_numpy(shown), rollout._seen["rgb"][recipe.steps])
+    assert not torch.equal(rollout.observations["rgb"][-1], rollout._seen["rgb"][recipe.steps])
+
+
+def test_devices_are_there_or_named(tmp_path, capsys):
+    assert not torch.cuda.is_available() or pytest.skip("there is one")
+    for device, words in (("cuda", "no CUDA device"), ("gpu", "cpu, cuda or cuda:1")):
+        arguments = ["train", "pointnav-smoke", "--device", device, "--out", str(tmp_path / "run")]
+        assert main(arguments) == 2
+        assert words in capsys.readouterr().err
 
 
 def test_log_and_files(tmp_path):

@@ -1,6 +1,7 @@
 """`navarena bench`: measured speed beside its target."""
 
 import importlib
+import importlib.util
 import os
 import platform
 from dataclasses import asdict, dataclass
@@ -26,6 +27,7 @@ Benchmark = Literal[
     "maps",
     "streams",
     "workers",
+    "learning",
 ]
 BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
 
@@ -33,14 +35,14 @@ BENCHMARKS: tuple[Benchmark, ...] = get_args(Benchmark)
 @dataclass(frozen=True)
 class Bench:
     """Measure speed here: images of several sizes, steps, paths, navmeshes, loading, files, episodes, graphs,
-    noise, maps, streams of train episodes, and evaluation by several processes.
+    noise, maps, streams of train episodes, evaluation by several processes, and learning (needs PyTorch).
 
     The targets are for one core of a 2-core server CPU; compare ratios, not
     figures, across machines.
     """
 
     benchmarks: tyro.conf.Positional[tuple[Benchmark, ...]] = ()
-    """What to measure; everything when none is named."""
+    """What to measure; everything when none is named, learning only where PyTorch is installed."""
     device: str = "cpu"
     """Of render alone: cuda, cuda:1 or warp-cpu measures NVIDIA Warp's renderer (needs navarena[gpu])."""
     quick: bool = False
@@ -50,7 +52,7 @@ class Bench:
 
     def run(self, console: Console) -> int:
         """Measure and print; returns the exit code."""
-        chosen = self.benchmarks or BENCHMARKS
+        chosen = self.benchmarks or tuple(one for one in BENCHMARKS if one != "learning" or _has_torch())
         if self.device != "cpu" and chosen != ("render",):
             raise InputError(
                 f"expected the benchmark render alone on {self.device!r}, got {' '.join(chosen)}; run: "
@@ -79,6 +81,10 @@ class Bench:
         module = importlib.import_module(f"navarena.cli.benchmarks.{benchmark}")
         measured: list[Measurement] = module.measure(self.quick)
         return measured
+
+
+def _has_torch() -> bool:
+    return importlib.util.find_spec("torch") is not None
 
 
 def describe_machine() -> dict[str, Any]:

@@ -18,6 +18,7 @@ from navarena.learning.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from navarena.learning.checkpoints import CheckpointInfo
+    from navarena.learning.distributed import Processes
     from navarena.learning.perception.settings import SegmenterRecipe
     from navarena.learning.perception.training import SegmenterTraining
     from navarena.learning.training import Training
@@ -51,6 +52,8 @@ class Train:
     """So many trainings one after the other, with the seeds from --seed on, each in seed-N below --out."""
     threads: int = 1
     """Of PyTorch and of rendering."""
+    device: str = "cpu"
+    """Where the policy acts and learns: cpu, cuda, or one of several, as cuda:1."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """A setting of the recipe, as NAME=VALUE with dots, such as method.epochs=2 (more than once)."""
     tensorboard: bool = False
@@ -63,6 +66,7 @@ class Train:
     def run(self, console: Console) -> int:
         """Train to the end; returns the exit code."""
         from navarena.cli.curves import write_curves
+        from navarena.learning.distributed import join_processes
 
         recipe: Recipe | SegmenterRecipe = RECIPES.get(self.recipe)
         given: dict[str, Any] = {"protocol": self.protocol, "frames": self.frames, "seed": self.seed}
@@ -73,11 +77,19 @@ class Train:
         if self.threads < 1 or (self.seeds is not None and self.seeds < 1):
             raise InputError(f"expected at least one thread and seed, got {self.threads} and {self.seeds}")
         began = time.monotonic()
+        if self.threads < 1 or (self.seeds is not None and self.seeds < 1):
+            raise InputError(f"expected at least one thread and seed, got {self.threads} and {self.seeds}")
+        began = time.monotonic()
         runs: list[dict[str, Any]] = []
         seeds = [recipe.seed] if self.seeds is None else range(recipe.seed, recipe.seed + self.seeds)
-        for seed in seeds:
-            folder = out if self.seeds is None else out / f"seed-{seed}"
-            runs.append(self._train(console, replace(recipe, seed=seed), folder))
+        processes, device = join_processes(self.device)
+        with closing(processes):
+            for seed in seeds:
+                folder = out if self.seeds is None else out / f"seed-{seed}"
+                own = replace(recipe, seed=seed)
+                runs.append(self._train(console, own, folder, device, processes))
+        if processes.rank:
+            return 0
         page = write_curves([Path(one["out"]) for one in runs], out / CURVES)
         console.text(f"curves: {page}")
         document = {
@@ -89,13 +101,20 @@ class Train:
         console.result(document | {"curves": str(page), "seconds": round(time.monotonic() - began, 3)})
         return 0
 
-    def _train(self, console: Console, recipe: "Recipe | SegmenterRecipe", out: Path) -> dict[str, Any]:
-        """One training, and what the document says of it."""
+    def _train(
+        self,
+        console: Console,
+        recipe: "Recipe | SegmenterRecipe",
+        out: Path,
+        device: str,
+        processes: "Processes",
+    ) -> dict[str, Any]:
+        """One training, and what the document says of it; nothing of processes but the first."""
         from navarena.learning.health import describe_health
 
-        training = begin_training(recipe, out, self.threads)
+        training = begin_training(recipe, out, self.threads, device, processes)
         resumed = training.frames
-        if resumed:
+        if resumed and not processes.rank:
             console.note(f"going on in {out} after {resumed} frames")
         last: dict[str, Any] = {}
 
@@ -117,10 +136,11 @@ class Train:
         with ExitStack() as stack:
             stack.enter_context(closing(training))
             write: Callable[[dict[str, Any]], None] = lambda row: None  # noqa: E731
-            if self.tensorboard:
+            if self.tensorboard and not processes.rank:
                 write = _open_tensorboard(out, stack)
             label = f"training {self.recipe}, seed {recipe.seed}"
-            shown = console.progress(recipe.frames - resumed, label, describe, self.quiet)
+            is_quiet = self.quiet or processes.rank > 0
+            shown = console.progress(recipe.frames - resumed, label, describe, is_quiet)
             progress = stack.enter_context(shown)
 
             def tell(row: dict[str, Any]) -> None:
@@ -128,6 +148,8 @@ class Train:
                 report(row)
 
             info = training.run(tell)
+        if processes.rank:
+            return {}
         console.text(f"{info.frames} frames, {info.updates} updates; {describe()}")
         best = describe_best(info, recipe.monitor.by) if isinstance(recipe, Recipe) else None
         folder = out if best is None else out / "best"
@@ -194,7 +216,7 @@ def spell_settings(arguments: Sequence[str]) -> list[str]:
 
 
 def begin_training(
-    recipe: "Recipe | SegmenterRecipe", out: Path, threads: int
+    recipe: "Recipe | SegmenterRecipe", out: Path, threads: int, device: str, processes: "Processes"
 ) -> "Training | SegmenterTraining":
     """The training by `recipe` in the folder `out`, begun or gone on with; raises as its class does."""
     from navarena.learning.perception.settings import SegmenterRecipe
@@ -202,10 +224,12 @@ def begin_training(
     if isinstance(recipe, SegmenterRecipe):
         from navarena.learning.perception.training import SegmenterTraining
 
+        if device != "cpu" or processes.count > 1:
+            raise InputError("expected a segmenter to be trained on the processor, by one process")
         return SegmenterTraining(recipe, out, threads)
     from navarena.learning.training import Training
 
-    return Training(recipe, out, threads)
+    return Training(recipe, out, threads, device=device, processes=processes)
 
 
 def change_setting(settings: Any, text: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from navarena.core.errors import CheckFailedError
 from navarena.episodes.sampler import EpisodeSampler
+from navarena.learning.distributed import ALONE, Processes
 from navarena.learning.losses import inflection_weights
 from navarena.learning.mixing import TeacherMix
 from navarena.learning.policy import Policy
@@ -55,6 +56,8 @@ class Collector:
         mix: who decides.
         inflection_weight: as of ImitationSettings.
         worlds: of the batch.
+        processes: that collect for the same policy.
+        preemption: share of them that have their rollouts complete when the others end theirs.
 
     Attributes:
         ended: metrics of the episodes that ended since it was emptied last, with "led" (whether the teacher
@@ -73,20 +76,26 @@ class Collector:
         mix: TeacherMix | None = None,
         inflection_weight: float = 1.0,
         worlds: WorldCache | None = None,
+        processes: Processes = ALONE,
+        preemption: float = 1.0,
     ) -> None:
+        self._processes, self._preemption = processes, preemption
         self._batch, self._policy, self._generators = batch, policy, generators
         self._teacher, self._mix, self._inflection_weight = teacher, mix, inflection_weight
         self._episodes = SlotEpisodes(batch, sampler, worlds, METRICS)
         self._state = policy.initial_state(batch.slots)
-        self._mask = torch.zeros(batch.slots, dtype=torch.bool)
-        self._labels = torch.full((batch.slots,), NO_LABEL, dtype=torch.int64)
+        self._device = next(policy.parameters()).device
+        self._mask = torch.zeros(batch.slots, dtype=torch.bool, device=self._device)
+        self._labels = torch.full((batch.slots,), NO_LABEL, dtype=torch.int64, device=self._device)
         self._is_begun = False
         self.ended: list[dict[str, float]] = []
         self.dropped = 0
         self.clock = Clock()
 
-    def collect(self, rollout: Rollout, done: float, bootstrap_truncated: bool = False) -> None:
+    def collect(self, rollout: Rollout, done: float, bootstrap_truncated: bool = False) -> Rollout:
         """Fill `rollout`; `done` is the share of all frames that was collected before.
+
+        Returns it, or its first steps where other processes have ended it.
 
         Args:
             rollout: of as many slots.
@@ -103,18 +112,24 @@ class Collector:
         rollout.state = {name: value.clone() for name, value in self._state.items()}
         before = self._labels
         with torch.inference_mode():
+            self._processes.begin_rollout()
             for step in range(rollout.steps):
                 self._step(rollout, step, done, bootstrap_truncated)
+                if self._processes.must_end(step + 1, rollout.steps, self._preemption):
+                    break
+            self._processes.end_rollout()
+            rollout = rollout.first(step + 1)
             rollout.next_values = self._evaluate(rollout, self._mask)
         if self._teacher is not None:
             rollout.weights[:] = inflection_weights(
                 rollout.labels, before, rollout.mask, self._inflection_weight
             )
+        return rollout
 
     def _step(self, rollout: Rollout, step: int, done: float, bootstrap_truncated: bool) -> None:
         batch = self._batch
         with self.clock.measure("simulation"):
-            seen = rollout.observe(step, batch.observations)
+            seen = rollout.observe(step, batch.observe_into(rollout.rows(step, batch.specs)))
         with self.clock.measure("acting"):
             rollout.mask[step] = self._mask
             decision = self._policy.act(seen, self._state, self._mask, self._draw)
@@ -122,15 +137,15 @@ class Collector:
         if self._teacher is not None and self._mix is not None:
             with self.clock.measure("labels"):
                 labels = self._teacher.label()
-            self._labels = rollout.labels[step] = torch.from_numpy(labels)
-            taken = torch.from_numpy(self._mix.choose(taken.numpy(), labels, done))
+            self._labels = rollout.labels[step] = self._send(labels)
+            taken = self._send(self._mix.choose(taken.cpu().numpy(), labels, done))
         rollout.actions[step], rollout.log_probs[step] = taken, decision.log_probs
         rollout.values[step] = decision.values
         self._state = self._policy.replace_actions(decision.state, taken)
         with self.clock.measure("simulation"):
-            result = batch.step(taken.numpy())
+            result = batch.step(taken.cpu().numpy())
         self._require_finite(result.reward)
-        rollout.rewards[step] = torch.from_numpy(result.reward)
+        rollout.rewards[step] = self._send(result.reward)
         with self.clock.measure("reset"):
             steps = batch.state.steps.copy()
             ends, terminated, truncated = self._episodes.follow(result)
@@ -139,18 +154,18 @@ class Collector:
                 self.ended.append({**end["metrics"], "steps": float(steps[slot]), "led": float(led)})
             ended = terminated | truncated
             rollout.cut_values[step] = 0.0
-            self._mask = torch.from_numpy(~ended)
+            self._mask = self._send(~ended)
             if bootstrap_truncated and truncated.any():
                 going_on = torch.ones_like(self._mask)  # the last observation still belongs to its episode
                 last = self._evaluate(rollout, going_on)
-                rollout.cut_values[step] = torch.where(torch.from_numpy(truncated), last, 0.0)
+                rollout.cut_values[step] = torch.where(self._send(truncated), last, 0.0)
             if ended.any():
                 self._begin(ended, done)
-        rollout.terminated[step], rollout.truncated[step] = map(torch.from_numpy, (terminated, truncated))
+        rollout.terminated[step], rollout.truncated[step] = map(self._send, (terminated, truncated))
 
     def _evaluate(self, rollout: Rollout, mask: Tensor) -> Tensor:
         """(N,) float32 values of what is seen now, which stays out of the rollout."""
-        seen = rollout.look(self._batch.observations)
+        seen = rollout.look(self._batch.observe_into(rollout.rows(rollout.steps, self._batch.specs)))
         return self._policy.act(seen, self._state, mask).values
 
     def _begin(self, chosen: np.ndarray, done: float) -> None:
@@ -172,6 +187,10 @@ class Collector:
         if self._mix is not None:
             self._mix.begin(chosen, done)
 
+    def _send(self, values: np.ndarray) -> Tensor:
+        """`values` where the policy is."""
+        return torch.from_numpy(values).to(self._device)
+
     def _draw(self, rows: int, columns: int) -> Tensor:
         return torch.from_numpy(self._generators["actions"].random((rows, columns)))
 
@@ -191,19 +210,20 @@ class Collector:
         environments = self._episodes.save_state(None)
         plain = {
             "environments": torch.frombuffer(bytearray(environments), dtype=torch.uint8),
-            "mask": self._mask,
-            "labels": self._labels.clone(),
+            "mask": self._mask.cpu(),
+            "labels": self._labels.cpu().clone(),
             "mix": mix,
             "dropped": self.dropped,
             "ended": self.ended,
         }
-        return plain, self._state
+        return plain, {name: value.cpu() for name, value in self._state.items()}
 
     def restore_state(self, plain: dict[str, Any], state: Tree) -> None:
         """Go on where a collector of equal arguments stood; the environments are a pickle of that run."""
         self._episodes.restore_state(plain["environments"].numpy().tobytes())
-        self._mask, self._labels = plain["mask"], plain["labels"]
+        self._mask, self._labels = plain["mask"].to(self._device), plain["labels"].to(self._device)
         if self._mix is not None:
             self._mix.restore_state(plain["mix"])
-        self.dropped, self.ended, self._state = plain["dropped"], list(plain["ended"]), state
+        self.dropped, self.ended = plain["dropped"], list(plain["ended"])
+        self._state = {name: value.to(self._device) for name, value in state.items()}
         self._is_begun = True

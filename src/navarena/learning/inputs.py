@@ -100,13 +100,3 @@ def subsample(
 def resize_input(one: InputSpec, observed: Shaped[np.ndarray, "n ..."]) -> Shaped[np.ndarray, "n ..."]:
     """(N, *shape) of the observation `observed` (N, ...), any dtype: images subsampled, others as is."""
     return subsample(observed, (one.shape[0], one.shape[1])) if one.is_image else observed
-
-
-def write_input(
-    one: InputSpec, observed: Shaped[np.ndarray, "n ..."], out: Shaped[np.ndarray, "n ..."]
-) -> None:
-    """Write the observation `observed` (N, ...) into `out` (N, *shape), of the dtype of `one`.
-
-    This is the only copy between the batch and the learner.
-    """
-    np.copyto(out, resize_input(one, observed), casting="same_kind")

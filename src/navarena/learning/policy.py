@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.encoders import ObservationEncoder
@@ -47,7 +47,14 @@ class Judgement(NamedTuple):
 
 
 class Policy(torch.nn.Module):
-    """Interface of policies; the state is explicit: a tree of tensors with a row for each slot."""
+    """Interface of policies; the state is explicit: a tree of tensors with a row for each slot.
+
+    Attributes:
+        in_bfloat16: whether products of encoders and memories are computed in bfloat16, while acting as in
+            `evaluate_sequence`; what comes out, the heads, states and weights stay float32.
+    """
+
+    in_bfloat16 = False
 
     @abstractmethod
     def initial_state(self, slots: int) -> Tree:
@@ -131,8 +138,10 @@ class RecurrentPolicy(Policy):
         self, observations: Tree, state: Tree, mask: Tensor, generator: Uniforms | None = None
     ) -> Decision:
         previous = reset_rows({PREVIOUS: state[PREVIOUS]}, mask)[PREVIOUS]
-        features = torch.cat((self.encoder(observations), self.action_encoder(previous)), 1)
-        output, after = self.memory.step(features, state, mask)
+        with self._mixed(mask.device):
+            features = self._join(observations, previous)
+            output, after = self.memory.step(features, state, mask)
+        output = output.float()
         distribution = self.head(output)
         actions = distribution.mode() if generator is None else distribution.sample(generator)
         values = self.critic(output).float()[:, 0]
@@ -146,10 +155,21 @@ class RecurrentPolicy(Policy):
         before = self.replace_actions({}, actions[:-1])[PREVIOUS]
         previous = torch.cat((state[PREVIOUS][None], before)).flatten(0, 1)
         previous = reset_rows({PREVIOUS: previous}, mask.flatten())[PREVIOUS]
-        seen = self.encoder({name: value.flatten(0, 1) for name, value in observations.items()})
-        features = torch.cat((seen, self.action_encoder(previous)), 1).reshape(steps, slots, -1)
-        # on a CPU the loop is as fast as packing, and gives the very bits of acting
-        unroll = self.memory.unroll_packed if features.is_cuda else self.memory.unroll
-        outputs, after = unroll(features, state, mask)
+        with self._mixed(mask.device):
+            seen = {name: value.flatten(0, 1) for name, value in observations.items()}
+            features = self._join(seen, previous).reshape(steps, slots, -1)
+            # on a CPU the loop is as fast as packing, and gives the very bits of acting
+            unroll = self.memory.unroll_packed if features.is_cuda else self.memory.unroll
+            outputs, after = unroll(features, state, mask)
+        outputs = outputs.float()
         values = self.critic(outputs).float()[..., 0]
         return Judgement(self.head(outputs), values, self.replace_actions(after, actions[-1]))
+
+    def _mixed(self, device: Any) -> Any:
+        """The context of encoders and memory."""
+        return torch.autocast(device.type, torch.bfloat16, enabled=self.in_bfloat16)
+
+    def _join(self, observations: Tree, previous: Tensor) -> Tensor:
+        """(B, F) features of `observations` (B, ...) and of the actions before, (B,) or (B, K)."""
+        seen = self.encoder(observations)
+        return torch.cat((seen, self.action_encoder(previous).to(seen.dtype)), 1)

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from navarena.learning.distributed import ALONE, Processes
 from navarena.learning.tensors import Tensor, torch
 
 
@@ -40,14 +41,22 @@ def compute_advantages(
     return advantages
 
 
-def normalise_advantages(advantages: Tensor, kind: Literal["none", "variance", "deviation"]) -> Tensor:
-    """(T, N) `advantages` with mean 0 and scale 1, as `PPOSettings.normalise` names the formulas."""
+def normalise_advantages(
+    advantages: Tensor, kind: Literal["none", "variance", "deviation"], processes: Processes = ALONE
+) -> Tensor:
+    """(T, N) `advantages` with mean 0 and scale 1, as `PPOSettings.normalise` names the formulas.
+
+    Mean and scale are those of the advantages of all `processes`, however many steps each has.
+    """
     if kind == "none":
         return advantages
-    centred = advantages - advantages.mean()
+    total = torch.stack((advantages.sum(), torch.full_like(advantages.sum(), advantages.numel())))
+    total, count = processes.add_up(total)
+    centred = advantages - total / count
+    squares = processes.add_up(centred.square().sum())
     if kind == "variance":
-        return centred * torch.rsqrt(advantages.var(correction=0) + 1e-5)
-    return centred / (advantages.std() + 1e-5)
+        return centred * torch.rsqrt(squares / count + 1e-5)
+    return centred / ((squares / (count - 1)).sqrt() + 1e-5)
 
 
 def explained_variance(values: Tensor, returns: Tensor) -> float:

@@ -8,6 +8,9 @@ from typing import Literal
 
 from navarena.core.errors import InputError
 
+Precision = Literal["float32", "bfloat16", "auto"]
+"""Numbers in which products are computed; see `navarena.learning.precision.choose_precision`."""
+
 
 @dataclass(frozen=True)
 class PolicySettings:

@@ -1,15 +1,25 @@
 """Rollouts: T steps of N slots, written once and learned from in place."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from navarena.learning.inputs import InputSpec, write_input
+from navarena.learning.inputs import InputSpec, resize_input
 from navarena.learning.tensors import Tensor, Tree, take_rows, torch
+from navarena.simulation.sensors.sensor import ObservationSpec
 
 NO_LABEL = -1
 """In the place of a teacher's action where none was asked for."""
+
+
+STEPWISE = (
+    *("mask", "actions", "log_probs", "values", "labels", "weights"),
+    *("rewards", "terminated", "truncated", "cut_values"),
+)
+"""Attributes of a Rollout whose first dimension counts steps, beside the observations."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +50,16 @@ class Fragment:
 class Rollout:
     """Storage of T steps of N slots.
 
-    Images are stored as uint8 or float16. An observation is written once, from the array of the batch into
-    its place here; acting and learning read it there, so both see the same numbers.
+    Images are stored as uint8 or float16. An observation is written once into its place here: drawn there by
+    the batch where the storage has its size and type, else converted into it. Acting and learning read it
+    there, so both see the same numbers.
 
     Args:
         inputs: what is stored of each step.
         steps: T.
         slots: N.
         numbers: K, of a continuous action; 0 for discrete ones.
+        device: of PyTorch, where everything is stored.
 
     Attributes:
         mask, actions, log_probs, values, labels, weights: as of Fragment.
@@ -57,41 +69,88 @@ class Rollout:
         cut_values: (T, N) float32, the value after the last step of truncated episodes, else 0.
         next_values: (N,) float32, values of the step after the last.
         state: of the policy before the first step.
+        device: as given.
     """
 
-    def __init__(self, inputs: Sequence[InputSpec], steps: int, slots: int, numbers: int = 0) -> None:
-        self.steps, self.slots, self._inputs = steps, slots, tuple(inputs)
+    def __init__(
+        self, inputs: Sequence[InputSpec], steps: int, slots: int, numbers: int = 0, device: str = "cpu"
+    ) -> None:
+        self.steps, self.slots, self.device, self._inputs = steps, slots, device, tuple(inputs)
         shape = (steps, slots)
-        self._arrays = {one.name: np.zeros((*shape, *one.shape), one.dtype) for one in self._inputs}
-        self.observations: Tree = {name: torch.from_numpy(array) for name, array in self._arrays.items()}
-        self.mask = torch.zeros(shape, dtype=torch.bool)
-        self.actions = torch.zeros((*shape, numbers)) if numbers else torch.zeros(shape, dtype=torch.int64)
-        self.log_probs, self.values = torch.zeros(shape), torch.zeros(shape)
-        self.labels = torch.full(shape, NO_LABEL, dtype=torch.int64)
-        self.weights = torch.ones(shape)
-        self.rewards, self.cut_values = torch.zeros(shape), torch.zeros(shape)
-        self.terminated = torch.zeros(shape, dtype=torch.bool)
-        self.truncated = torch.zeros(shape, dtype=torch.bool)
-        self.next_values = torch.zeros(slots)
+        with torch.device(device):
+            self._seen: Tree = {  # the row behind the last step is for what is seen but not learned from
+                one.name: torch.zeros((steps + 1, slots, *one.shape), dtype=getattr(torch, one.dtype))
+                for one in self._inputs
+            }
+            self.mask = torch.zeros(shape, dtype=torch.bool)
+            self.actions = torch.zeros((*shape, numbers) if numbers else shape, dtype=_number_type(numbers))
+            self.log_probs, self.values = torch.zeros(shape), torch.zeros(shape)
+            self.labels = torch.full(shape, NO_LABEL, dtype=torch.int64)
+            self.weights = torch.ones(shape)
+            self.rewards, self.cut_values = torch.zeros(shape), torch.zeros(shape)
+            self.terminated = torch.zeros(shape, dtype=torch.bool)
+            self.truncated = torch.zeros(shape, dtype=torch.bool)
+            self.next_values = torch.zeros(slots)
+        self.observations: Tree = {name: value[:steps] for name, value in self._seen.items()}
         self.state: Tree = {}
+        self._staging: Tree = {}
+        if device != "cpu":  # from memory that is pinned, copies go on beside the processor
+            self._staging = {name: value[0].cpu().pin_memory() for name, value in self._seen.items()}
+
+    def rows(self, step: int, specs: Mapping[str, ObservationSpec]) -> dict[str, np.ndarray]:
+        """Name -> array (N, ...) of step number `step`, into which a batch may draw its observation.
+
+        Those of `specs` that are stored with the size and type in which they are observed; none on devices.
+        T stands for what `look` shows.
+        """
+        if self._staging:
+            return {}
+        return {
+            one.name: self._seen[one.name][step].numpy()
+            for one in self._inputs
+            if specs[one.name].shape == one.shape and np.dtype(specs[one.name].dtype) == one.dtype
+        }
 
     def observe(self, step: int, observations: Mapping[str, np.ndarray]) -> Tree:
-        """Write the `observations` (N, ...) of step number `step`; returns their rows here."""
+        """Write the `observations` (N, ...) of step number `step`; returns their rows here.
+
+        What was drawn into `rows` is there already.
+        """
         for one in self._inputs:
-            write_input(one, observations[one.name], self._arrays[one.name][step])
-        return {name: value[step] for name, value in self.observations.items()}
+            self._write(one, torch.from_numpy(resize_input(one, observations[one.name])), step)
+        return {name: value[step] for name, value in self._seen.items()}
 
     def look(self, observations: Mapping[str, np.ndarray]) -> Tree:
-        """The `observations` (N, ...) as the policy reads them, in arrays of their own: of no step."""
-        seen = {one.name: np.zeros((self.slots, *one.shape), one.dtype) for one in self._inputs}
-        for one in self._inputs:
-            write_input(one, observations[one.name], seen[one.name])
-        return {name: torch.from_numpy(array) for name, array in seen.items()}
+        """The `observations` (N, ...) as the policy reads them, of no step; the next look replaces them."""
+        return self.observe(self.steps, observations)
+
+    def _write(self, one: InputSpec, observed: Tensor, step: int) -> None:
+        place = self._seen[one.name][step]
+        if self._staging:
+            place.copy_(self._staging[one.name].copy_(observed), non_blocking=True)
+        elif observed.data_ptr() != place.data_ptr():
+            place.copy_(observed)
+
+    def first(self, steps: int) -> "Rollout":
+        """The rollout of the first `steps` steps, in place; of all of them it is this one itself."""
+        if steps == self.steps:
+            return self
+        part = copy(self)
+        part.steps = steps
+        part.observations = {name: value[:steps] for name, value in self.observations.items()}
+        for name in STEPWISE:
+            setattr(part, name, getattr(self, name)[:steps])
+        return part
 
     def fragment(self, slots: Tensor | None = None) -> Fragment:
         """All steps of `slots` (K,) int64, copied, or of all slots, in place."""
         fields = (self.mask, self.actions, self.log_probs, self.values, self.labels, self.weights)
         if slots is None:
             return Fragment(self.observations, self.state, *fields)
+        slots = slots.to(self.device)
         seen = {name: value[:, slots] for name, value in self.observations.items()}
         return Fragment(seen, take_rows(self.state, slots), *(value[:, slots] for value in fields))
+
+
+def _number_type(numbers: int) -> Any:
+    return torch.float32 if numbers else torch.int64

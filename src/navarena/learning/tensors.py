@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from navarena.core.errors import require_extra
+from navarena.core.errors import InputError, require_extra
 
 EXTRA = "learn"
 
@@ -31,3 +31,23 @@ def _reset(value: Tensor, mask: Tensor) -> Tensor:
 def take_rows(tree: Tree, rows: Tensor) -> Tree:
     """The `rows` (K,) int64 of every tensor, copies."""
     return {name: value[rows] for name, value in tree.items()}
+
+
+def working_dtype(device: Any) -> Any:
+    """The dtype of products on `device`: that of autocast where it is on, else float32."""
+    kind = device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else torch.float32
+
+
+def require_device(name: str) -> None:
+    """Raise InputError unless PyTorch can compute on the device `name`: "cpu", "cuda" or "cuda:1"."""
+    kind, _, number = name.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdecimal()):
+        raise InputError(f"expected the device cpu, cuda or cuda:1, got {name!r}")
+    count = torch.cuda.device_count() if kind == "cuda" else 1
+    if int(number or 0) >= count:
+        has = f"{count} devices" if count else "no CUDA device"
+        raise InputError(
+            f"expected the device {name} to be there, got a PyTorch {torch.__version__} that finds {has}; "
+            "use --device cpu, or install PyTorch for CUDA (https://pytorch.org/get-started)"
+        )

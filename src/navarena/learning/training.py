@@ -1,10 +1,12 @@
 """Training: rollouts and updates by a recipe, with a log and checkpoints, from which it goes on."""
 
+import io
 import json
 import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +28,18 @@ from navarena.learning.checkpoints import (
     save_checkpoint,
 )
 from navarena.learning.collection import Collector
+from navarena.learning.distributed import ALONE, Processes, drop_parts, load_part, save_part
 from navarena.learning.inputs import choose_inputs
 from navarena.learning.mixing import TeacherMix
 from navarena.learning.monitor import Monitor, evaluate_and_keep, split_houses
+from navarena.learning.precision import choose_precision
 from navarena.learning.provenance import find_commit
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.room import telling_room
 from navarena.learning.selection import CurvePoint
 from navarena.learning.settings import ImitationSettings, PPOSettings
 from navarena.learning.storage import Rollout
-from navarena.learning.tensors import torch
+from navarena.learning.tensors import require_device, torch
 from navarena.learning.updates import Statistics, make_optimiser, update_imitation, update_ppo
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
@@ -80,9 +84,11 @@ class Training:
             depend on it.
         episodes: to learn from; None for the recipe's split.
         worlds: where scenes come from; None for a store of its own.
+        device: of PyTorch, where the policy acts and learns: "cpu", "cuda" or one of them, "cuda:1".
+        processes: that train together, of which this is one; the first writes log and checkpoint.
 
     Attributes:
-        frames: collected so far.
+        frames: collected so far, by all processes.
         updates: made so far.
 
     Raises InputError for a recipe that differs from the one in `folder` or does not fit its protocol, and
@@ -96,9 +102,13 @@ class Training:
         threads: int = 1,
         episodes: Sequence[Episode] | None = None,
         worlds: WorldCache | None = None,
+        device: str = "cpu",
+        processes: Processes = ALONE,
     ) -> None:
+        require_device(device)
         torch.set_num_threads(threads)
         self.recipe, self.folder, self.frames, self.updates = recipe, folder, 0, 0
+        self._processes, rank = processes, processes.rank
         self._plain: dict[str, Any] = json.loads(msgspec.json.encode(recipe))
         saved = load_resume(folder)
         if saved is not None:
@@ -110,7 +120,13 @@ class Training:
         is_watched = watch.updates > 0 and watch.selection == "train"
         houses, held_out = split_houses(blocks.houses, watch.houses if is_watched else 0)
         self._sampler = EpisodeStream(
-            blocks, houses, stay, seed=recipe.seed, prefetchers=int(episodes is None)
+            blocks,
+            houses,
+            stay,
+            rank=rank,
+            world_size=processes.count,
+            seed=recipe.seed,
+            prefetchers=int(episodes is None),
         )
         worlds = WorldCache(task.embodiment) if worlds is None else worlds
         corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
@@ -118,18 +134,21 @@ class Training:
         self._info = describe_policy(recipe, task, self._batch)
         own_task = get_body_task(recipe.protocol)
         self._monitor: Monitor | None = None
-        if held_out or (watch.updates and watch.selection == "paper"):
+        self._is_watched = bool(held_out) or (watch.updates > 0 and watch.selection == "paper")
+        if self._is_watched and not rank:
             self._monitor = Monitor(own_task, watch, blocks, held_out, worlds, corruptions)
-        elif watch.updates:
+        elif watch.updates and not self._is_watched:
             _log.warning("nothing is evaluated: %d houses are too few to hold one out", len(houses))
         self._curve: list[CurvePoint] = []
         self._threads, self._cpu_before = threads, -time.process_time()
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
-            self._policy = self._info.build()
+            self._policy = self._info.build().to(device)
+        self._policy.in_bfloat16 = choose_precision(recipe.precision, device)
         self._optimiser = make_optimiser(self._policy, recipe.method.optimiser)
         names = ("episodes", "actions", "minibatches", "teacher")
-        self._generators = {name: make_generator("learning", recipe.seed, name) for name in names}
+        own = (rank,) if rank else ()
+        self._generators = {name: make_generator("learning", recipe.seed, name, *own) for name in names}
         teacher = mix = None
         if isinstance(recipe.method, ImitationSettings):
             if task.is_continuous:
@@ -139,16 +158,25 @@ class Training:
             mix = TeacherMix(recipe.method, declaration, recipe.slots, self._generators["teacher"])
         weight = recipe.method.inflection_weight if isinstance(recipe.method, ImitationSettings) else 1.0
         self._collector = Collector(
-            self._batch, self._sampler, self._policy, self._generators, teacher, mix, weight, worlds
+            self._batch,
+            self._sampler,
+            self._policy,
+            self._generators,
+            teacher,
+            mix,
+            weight,
+            worlds,
+            processes,
+            recipe.preemption,
         )
         numbers = len(task.actions) if task.is_continuous else 0
         with telling_room(recipe, self._info.inputs, checks=True):
-            self._rollout = Rollout(self._info.inputs, recipe.steps, recipe.slots, numbers)
+            self._rollout = Rollout(self._info.inputs, recipe.steps, recipe.slots, numbers, device)
         self._rows: list[Statistics] = []
-        if saved is None:
-            write_atomic(folder / LOG, b"")
-        else:
+        if saved is not None:
             self._restore(saved)
+        elif not rank:
+            write_atomic(folder / LOG, b"")
 
     def run(self, report: Callable[[Row], None] = lambda row: None) -> CheckpointInfo:
         """Train until the recipe's frames are collected; what the last checkpoint is.
@@ -164,20 +192,21 @@ class Training:
         while self.frames < recipe.frames:
             self._rows.append(self.advance())
             is_over = self.frames >= recipe.frames
-            is_due = is_over or (self._monitor is not None and self.updates % recipe.monitor.updates == 0)
-            monitor = self._monitor if is_due else None
+            is_due = is_over or (self._is_watched and self.updates % recipe.monitor.updates == 0)
             if is_over or self.updates % recipe.log_updates == 0:
                 self._write_log(
                     self._summarise((self.frames - first) / (time.perf_counter() - began)), report
                 )
-            if monitor is not None:
-                self._write_log(self._evaluate(monitor).row(), report)
+            if is_due and self._monitor is not None:
+                self._write_log(self._evaluate(self._monitor).row(), report)
             if is_due or self.updates % recipe.save_updates == 0:
                 self._save()
         return self._describe()
 
     def _write_log(self, row: Row, report: Callable[[Row], None]) -> None:
-        """Append a line to the log; raises StorageError."""
+        """Append a line to the log, which the first process writes; raises StorageError."""
+        if self._processes.rank:
+            return
         path = self.folder / LOG
         try:
             with path.open("a") as file:
@@ -224,19 +253,23 @@ class Training:
         done = self.frames / recipe.frames
         method, generator = recipe.method, self._generators["minibatches"]
         bootstraps = isinstance(method, PPOSettings) and method.bootstrap_truncated
-        collector.collect(rollout, done, bootstraps)
+        rollout = collector.collect(rollout, done, bootstraps)
         try:
             with collector.clock.measure("learning"), telling_room(recipe, self._info.inputs):
                 if isinstance(method, ImitationSettings):
-                    row = update_imitation(self._policy, self._optimiser, rollout, method, done, generator)
+                    row = update_imitation(
+                        self._policy, self._optimiser, rollout, method, done, generator, self._processes
+                    )
                 else:
-                    row = update_ppo(self._policy, self._optimiser, rollout, method, done, generator)
+                    row = update_ppo(
+                        self._policy, self._optimiser, rollout, method, done, generator, self._processes
+                    )
         except FloatingPointError as error:
             raise CheckFailedError(
                 f"expected finite numbers in update {self.updates + 1}, got {error}; {self._find_culprit()}; "
                 f"the checkpoint in {self.folder} is good, lower the learning rate"
             ) from error
-        self.frames += recipe.slots * recipe.steps
+        self.frames += int(self._processes.add_up(torch.tensor(rollout.mask.numel())))
         self.updates += 1
         return row | {"reward": float(rollout.rewards.mean())}
 
@@ -253,32 +286,54 @@ class Training:
 
     def _summarise(self, speed: float) -> Row:
         """A line of the log: means over the updates since the last one, and of the episodes that ended."""
-        rows, collector = self._rows, self._collector
+        collector = self._collector
+        own_part = (self._rows, collector.ended, collector.dropped, collector.clock.seconds, self.cpu_seconds)
+        of_rows, of_ended, of_dropped, of_seconds, of_cpu = zip(*self._processes.gather(own_part))
+        rows, ended = list(chain(*of_rows)), list(chain(*of_ended))
         row: Row = {"kind": "training", "frames": self.frames, "updates": self.updates}
-        row |= {"cpu_seconds": round(self.cpu_seconds, 1), "frames_per_second": round(speed, 1)}
+        row |= {"cpu_seconds": round(sum(of_cpu), 1), "frames_per_second": round(speed, 1)}
         row["eta_seconds"] = round(max(self.recipe.frames - self.frames, 0) / speed, 1)
         row |= {name: float(np.mean([one[name] for one in rows])) for name in rows[0]}
         if "ratio_error" in row:
             row["ratio_error"] = max(one["ratio_error"] for one in rows)
-        own = [one for one in collector.ended if not one["led"]]
-        row |= {"episodes": len(collector.ended), "own_episodes": len(own), "dropped": collector.dropped}
+        own = [one for one in ended if not one["led"]]
+        row |= {"episodes": len(ended), "own_episodes": len(own), "dropped": sum(of_dropped)}
         for name in ("success", "spl", "steps"):
             if own and name in own[0]:
                 row[name] = float(np.mean([one[name] for one in own]))
-        seconds = collector.clock.seconds
+        seconds = {phase: sum(one[phase] for one in of_seconds) for phase in collector.clock.seconds}
         total = max(sum(seconds.values()), 1e-9)
         row |= {f"share_{phase}": round(spent / total, 4) for phase, spent in seconds.items()}
         self._rows, collector.ended = [], []
         return row
 
     def _save(self) -> None:
+        """Write the checkpoint: the first process replaces it when all others have written their parts.
+
+        The parts of the one before are removed after that.
+        """
+        processes, folder = self._processes, self.folder
+        resume = self._make_resume()
+        if processes.rank:
+            buffer = io.BytesIO()
+            torch.save(resume, buffer)
+            save_part(folder, self.updates, processes.rank, buffer.getvalue())
+        processes.wait()
+        if not processes.rank:
+            resume |= {"optimiser": self._optimiser.state_dict(), "processes": processes.count}
+            save_checkpoint(folder, self._describe(), self._policy, resume)
+        processes.wait()
+        if processes.rank:
+            drop_parts(folder, self.updates, processes.rank)
+
+    def _make_resume(self) -> dict[str, Any]:
+        """What this process goes on from, beside weights and optimiser."""
         plain, state = self._collector.save_state()
         states = {name: one.bit_generator.state for name, one in self._generators.items()}
-        resume = {
+        return {
             "recipe": json.dumps(self._plain),
             "frames": self.frames,
             "updates": self.updates,
-            "optimiser": self._optimiser.state_dict(),
             "generators": json.dumps(states),
             "collector": plain,
             "state": state,
@@ -286,18 +341,27 @@ class Training:
             "curve": msgspec.json.encode(self._curve).decode(),
             "cpu_seconds": self.cpu_seconds,
         }
-        save_checkpoint(self.folder, self._describe(), self._policy, resume)
 
     def _restore(self, saved: dict[str, Any]) -> None:
         """Go on from `saved`; lines of the log that were written after it are taken back."""
-        self.frames, self.updates, self._rows = saved["frames"], saved["updates"], saved["rows"]
+        processes, before = self._processes, saved.get("processes", 1)
+        if before != processes.count:
+            raise InputError(
+                f"expected {before} processes of the training in {self.folder}, got {processes.count}; start "
+                f"it by torchrun --nproc-per-node={before}, or choose another folder by --out"
+            )
         self._curve = msgspec.json.decode(saved["curve"], type=list[CurvePoint])
-        self._cpu_before += saved["cpu_seconds"]
         self._policy.load_state_dict(saved["weights"])
         self._optimiser.load_state_dict(saved["optimiser"])
+        if processes.rank:
+            saved = load_part(self.folder, saved["updates"], processes.rank)
+        self.frames, self.updates, self._rows = saved["frames"], saved["updates"], saved["rows"]
+        self._cpu_before += saved["cpu_seconds"]
         for name, state in json.loads(saved["generators"]).items():
             self._generators[name].bit_generator.state = state
         self._collector.restore_state(saved["collector"], saved["state"])
+        if processes.rank:
+            return
         path = self.folder / LOG
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         kept = [line for line in lines if line.endswith("\n") and json.loads(line)["frames"] <= self.frames]

@@ -6,12 +6,13 @@ from typing import Any, Literal
 import numpy as np
 
 from navarena.core.errors import InputError
+from navarena.learning.distributed import ALONE, Processes
 from navarena.learning.losses import imitation_loss, policy_loss, value_loss
 from navarena.learning.networks.heads import Categorical
 from navarena.learning.policy import Policy
 from navarena.learning.returns import compute_advantages, explained_variance, normalise_advantages
 from navarena.learning.settings import ImitationSettings, OptimiserSettings, PPOSettings
-from navarena.learning.storage import Fragment, Rollout
+from navarena.learning.storage import NO_LABEL, Fragment, Rollout
 from navarena.learning.tensors import Tensor, torch
 
 Statistics = dict[str, float]
@@ -23,7 +24,7 @@ Loss = Callable[[Fragment, Tensor], tuple[Tensor, Statistics]]
 
 def make_optimiser(policy: Policy, settings: OptimiserSettings) -> Any:
     """Adam over all parameters of `policy`."""
-    return torch.optim.Adam(policy.parameters(), lr=settings.rate.first, eps=settings.epsilon)
+    return torch.optim.Adam(policy.parameters(), lr=settings.rate.first, eps=settings.epsilon, fused=True)
 
 
 def deal_slots(
@@ -57,6 +58,7 @@ def update_ppo(
     settings: PPOSettings,
     done: float,
     generator: np.random.Generator,
+    processes: Processes = ALONE,
 ) -> Statistics:
     """Learn from one rollout by PPO; what is logged of it.
 
@@ -67,6 +69,7 @@ def update_ppo(
         settings: of PPO.
         done: share of all frames that was collected before, 0 to 1; schedules follow it.
         generator: deals the slots.
+        processes: that learn together, each from a rollout of its own.
 
     Raises FloatingPointError for a loss that is not finite; nothing was changed by its minibatch.
     """
@@ -82,7 +85,7 @@ def update_ppo(
         cut_values,
     )
     returns = advantages + rollout.values
-    scaled = normalise_advantages(advantages, settings.normalise)
+    scaled = normalise_advantages(advantages, settings.normalise, processes)
     clip, entropy_weight = settings.clip.at(done), settings.entropy_weight.at(done)
 
     def loss(part: Fragment, slots: Tensor) -> tuple[Tensor, Statistics]:
@@ -102,7 +105,8 @@ def update_ppo(
             "ratio_error": float((ratio - 1.0).abs().max()),
         }
 
-    found = _run_epochs(policy, optimiser, rollout, settings, settings.order, done, generator, loss)
+    order = settings.order
+    found = _run_epochs(policy, optimiser, rollout, settings, order, done, generator, loss, processes)
     return found | {"explained_variance": explained_variance(rollout.values, returns)}
 
 
@@ -113,6 +117,7 @@ def update_imitation(
     settings: ImitationSettings,
     done: float,
     generator: np.random.Generator,
+    processes: Processes = ALONE,
 ) -> Statistics:
     """Learn the labels of one rollout; what is logged of it. Arguments and errors are those of `update_ppo`.
 
@@ -132,7 +137,7 @@ def update_imitation(
             "entropy": float(judged.distribution.entropy().mean().detach()),
         }
 
-    return _run_epochs(policy, optimiser, rollout, settings, "shuffled", done, generator, loss)
+    return _run_epochs(policy, optimiser, rollout, settings, "shuffled", done, generator, loss, processes)
 
 
 def _run_epochs(
@@ -144,6 +149,7 @@ def _run_epochs(
     done: float,
     generator: np.random.Generator,
     loss: Loss,
+    processes: Processes,
 ) -> Statistics:
     rate = settings.optimiser.rate.at(done)
     for group in optimiser.param_groups:
@@ -151,11 +157,13 @@ def _run_epochs(
     rows: list[Statistics] = []
     for _ in range(settings.epochs):
         for slots in deal_slots(rollout.slots, settings.minibatches, order, generator):
-            total, row = loss(rollout.fragment(slots), slots)
-            if not torch.isfinite(total):
-                raise FloatingPointError(f"loss {float(total.detach())}")
+            part = rollout.fragment(slots)
+            total, row = loss(part, slots)
             optimiser.zero_grad(set_to_none=True)
             total.backward()
+            total = processes.average_gradients(policy.parameters(), total, _weigh(part, settings))
+            if not torch.isfinite(total):
+                raise FloatingPointError(f"loss {float(total)}")
             norm = torch.nn.utils.clip_grad_norm_(policy.parameters(), settings.optimiser.max_gradient)
             if not torch.isfinite(norm):
                 raise FloatingPointError(f"gradient of norm {float(norm)}")
@@ -164,3 +172,10 @@ def _run_epochs(
     means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
     first = {"ratio_error": rows[0]["ratio_error"]} if "ratio_error" in rows[0] else {}
     return means | first | {"rate": rate}
+
+
+def _weigh(part: Fragment, settings: PPOSettings | ImitationSettings) -> Tensor:
+    """() float32: what the mean in the loss of `part` was divided by."""
+    if isinstance(settings, PPOSettings):
+        return torch.tensor(float(part.mask.numel()))
+    return (part.weights * (part.labels != NO_LABEL)).sum()

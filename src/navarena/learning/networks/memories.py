@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from navarena.learning.networks.gru import unroll_gru
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
 
 
@@ -20,7 +21,7 @@ class RecurrentMemory(torch.nn.Module):
 
     def __init__(self, inputs: int, hidden: int, layers: int, kind: Literal["gru", "lstm"]) -> None:
         super().__init__()
-        self._hidden, self._layers = hidden, layers
+        self._hidden, self._layers, self._kind = hidden, layers, kind
         self._names = ("hidden",) if kind == "gru" else ("hidden", "cell")
         self.cells = (torch.nn.GRU if kind == "gru" else torch.nn.LSTM)(inputs, hidden, layers)
         for name, parameter in self.cells.named_parameters():
@@ -42,9 +43,12 @@ class RecurrentMemory(torch.nn.Module):
             state: before the step.
             mask: (N,) bool, False where the step is the first of an episode: the state counts as 0 there.
         """
+        if self._kind == "gru":
+            outputs, after = self._unroll_gru(features[None], state["hidden"], mask[None])
+            return outputs[0], after
         own = reset_rows({name: state[name] for name in self._names}, mask)
         output, after = self.cells(features[None], self._pack_state(own))
-        return output[0], self._unpack_state(after)
+        return output[0].float(), self._unpack_state(after)
 
     def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
         """T steps, one after the other: outputs (T, N, H) float32, and the state after the last.
@@ -56,11 +60,23 @@ class RecurrentMemory(torch.nn.Module):
             state: before the first step.
             mask: (T, N) bool, as of `step`.
         """
+        if self._kind == "gru":
+            return self._unroll_gru(features, state["hidden"], mask)
         outputs = []
         for one, keep in zip(features, mask):
             output, state = self.step(one, state, keep)
             outputs.append(output)
         return torch.stack(outputs), state
+
+    def _unroll_gru(self, features: Tensor, hidden: Tensor, mask: Tensor) -> tuple[Tensor, Tree]:
+        outputs, last = features, []
+        for layer in range(self._layers):
+            weights = [getattr(self.cells, f"{name}_l{layer}") for name in ("weight_ih", "bias_ih")]
+            given = torch.nn.functional.linear(outputs, *weights)
+            weights = [getattr(self.cells, f"{name}_l{layer}") for name in ("weight_hh", "bias_hh")]
+            outputs = unroll_gru(given, hidden[:, layer], mask, *weights)
+            last.append(outputs[-1])
+        return outputs, {"hidden": torch.stack(last, 1)}
 
     def unroll_packed(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
         """As `unroll`, up to rounding, in one call: every fragment of an episode is a packed sequence.
@@ -98,4 +114,4 @@ class RecurrentMemory(torch.nn.Module):
 
     def _unpack_state(self, after: Tensor | tuple[Tensor, Tensor]) -> Tree:
         parts = after if isinstance(after, tuple) else (after,)
-        return {name: part.transpose(0, 1) for name, part in zip(self._names, parts)}
+        return {name: part.transpose(0, 1).float() for name, part in zip(self._names, parts)}

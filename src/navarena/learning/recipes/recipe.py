@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from navarena.core.errors import InputError
 from navarena.learning.selection import MonitorSettings
-from navarena.learning.settings import ImitationSettings, PolicySettings, PPOSettings
+from navarena.learning.settings import ImitationSettings, PolicySettings, PPOSettings, Precision
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,15 @@ class Recipe:
         image_size: (height, width) pixels of the images that the policy sees. Training renders this size;
             the protocol's own images are subsampled to it.
         policy: sizes.
+        precision: of the products in encoders and memories: "float32"; "bfloat16"; or "auto", which takes
+            bfloat16 where the processor multiplies it faster.
         masked: names of actions that the policy never takes.
-        slots: episodes side by side.
+        slots: episodes side by side, in each process.
         steps: of each slot in a rollout.
-        frames: of the whole training.
+        preemption: of several processes, the share that have their rollouts complete when the others end
+            theirs (0.6 of DD-PPO, after a quarter of the steps at least); 1 waits for all, and alone makes
+            the same bits again.
+        frames: of the whole training, all processes together.
         split: whose episodes are learned from.
         episodes: of each scene and visit.
         scenes: from which episodes are drawn at any time.
@@ -43,9 +48,11 @@ class Recipe:
     method: ImitationSettings | PPOSettings
     image_size: tuple[int, int] = (48, 64)
     policy: PolicySettings = field(default_factory=PolicySettings)
+    precision: Precision = "float32"
     masked: tuple[str, ...] = ()
     slots: int = 64
     steps: int = 32
+    preemption: float = 0.6
     frames: int = 1_000_000
     split: str = "train"
     episodes: int = 50

@@ -1,0 +1,135 @@
+"""Several processes: their gradients are those of one with all rollouts; they resume, and end together."""
+
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.core.errors import InputError  # noqa: E402
+from navarena.learning.checkpoints import MODEL, RESUME  # noqa: E402
+from navarena.learning.distributed import PARTS, Processes  # noqa: E402
+from navarena.learning.returns import normalise_advantages  # noqa: E402
+from navarena.learning.settings import HABITAT_DDPPO, ImitationSettings  # noqa: E402
+from navarena.learning.training import LOG  # noqa: E402
+from navarena.learning.updates import make_optimiser, update_imitation, update_ppo  # noqa: E402
+
+from .made import fill_rollout, make_policy  # noqa: E402
+from .test_training import TINY, make_training, same  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+PPO = replace(HABITAT_DDPPO, minibatches=1, epochs=3, normalise="variance")
+IMITATION = ImitationSettings(minibatches=1, epochs=3)
+
+
+def fill_whole():
+    """A rollout of 16 slots with labels whose weights differ."""
+    rollout, generator = fill_rollout(make_policy()), np.random.default_rng(3)
+    shape = rollout.labels.shape
+    rollout.labels[:] = torch.from_numpy(generator.integers(0, 4, shape))
+    rollout.weights[:] = torch.from_numpy(generator.uniform(0.5, 3.0, shape))
+    return rollout
+
+
+def find_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return str(one.getsockname()[1])
+
+
+def test_two_processes_learn_as_one_and_go_on_bit_for_bit(tmp_path):
+    """Weights after three steps of PPO and imitation; a training that was stopped; one that ends alone."""
+    shared = os.environ | {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": find_port()}
+    script = str(Path(__file__).parent / "two_processes.py")
+    running = [
+        subprocess.Popen(
+            [sys.executable, script, str(tmp_path)],
+            env=shared | {"RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    said = [one.communicate(timeout=200)[0] for one in running]
+    assert [one.returncode for one in running] == [0, 0], said
+    assert "expected 2 processes, but one has ended" in said[0]
+    for name, settings, update in (("ppo", PPO, update_ppo), ("imitation", IMITATION, update_imitation)):
+        policy = make_policy()
+        optimiser = make_optimiser(policy, settings.optimiser)
+        update(policy, optimiser, fill_whole(), settings, 0.0, np.random.default_rng(0))
+        first, second = (torch.load(tmp_path / f"{name}-{rank}.pt") for rank in range(2))
+        assert same(first, second), name
+        for key, value in policy.state_dict().items():
+            torch.testing.assert_close(first[key], value, rtol=0, atol=1e-6)
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    assert (whole / MODEL).read_bytes() == (stopped / MODEL).read_bytes()
+    assert len((whole / LOG).read_text().splitlines()) == 4
+    assert [path.name for path in (stopped / PARTS).iterdir()] == ["4-1.pt"]
+    assert torch.load(stopped / RESUME, weights_only=True)["frames"] == 4 * 128
+
+
+def test_advantages_of_all_processes_have_mean_0():
+    """The other process, with half as many steps, is played by sums that are known."""
+    own, other = torch.randn(4, 6), torch.randn(2, 6) + 3.0
+    whole = torch.cat((own, other))
+    shares = iter([torch.stack((other.sum(), torch.tensor(12.0))), (other - whole.mean()).square().sum()])
+
+    class Two(Processes):
+        def add_up(self, values):
+            return values + next(shares)
+
+    found = normalise_advantages(own, "deviation", Two(0, 2))
+    torch.testing.assert_close(found, normalise_advantages(whole, "deviation")[:4])
+    torch.testing.assert_close(normalise_advantages(whole, "variance").mean(), torch.tensor(0.0))
+
+
+def test_rollouts_end_when_enough_others_are_complete():
+    class Store:
+        def __init__(self):
+            self.counts = {}
+
+        def add(self, name, more):
+            self.counts[name] = self.counts.get(name, 0) + more
+            return self.counts[name]
+
+    store = Store()
+    processes = [Processes(rank, 5, store) for rank in range(5)]
+    for one in processes:
+        one.begin_rollout()
+    for finished, expected in enumerate((False, False, False, True)):
+        assert processes[4].must_end(8, 32, 0.6) is expected, "3 of 5 are 60 %"
+        processes[finished].end_rollout()
+    assert not processes[4].must_end(7, 32, 0.6), "a quarter of the steps comes first"
+    assert not processes[4].must_end(31, 32, 1.0)
+    processes[4].begin_rollout()
+    assert not processes[4].must_end(31, 32, 0.6)
+    assert not Processes().must_end(31, 32, 0.1)
+
+
+def test_a_rollout_that_was_ended_is_a_shorter_one(tmp_path):
+    """Cut at 4 of 8 steps, the training is bit for bit one with rollouts of 4 steps."""
+
+    class Impatient(Processes):
+        def must_end(self, done, steps, share):
+            return done >= 4
+
+    cut = make_training(tmp_path / "cut", processes=Impatient())
+    short = make_training(tmp_path / "short", replace(TINY, steps=4))
+    for _ in range(5):
+        assert cut.advance() == short.advance()
+    assert cut.frames == short.frames == 5 * 4 * TINY.slots
+    assert same(cut._policy.state_dict(), short._policy.state_dict())
+
+
+def test_a_training_goes_on_with_as_many_processes(tmp_path):
+    make_training(tmp_path).run()
+    with pytest.raises(InputError, match="expected 1 processes of the training"):
+        make_training(tmp_path, rooms=("room", "other"), processes=Processes(0, 2))
