@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from navarena.core.errors import InputError
 from navarena.learning.settings import Precision
 from navarena.learning.tensors import torch
 
@@ -20,11 +19,7 @@ def choose_precision(asked: Precision, device: str = "cpu", flags: frozenset[str
             processors that have it, and on processors with one of FAST_FLAGS.
         device: "cpu" or "cuda".
         flags: of the processor; None asks the system, which tells them on Linux.
-
-    Raises InputError for another word.
     """
-    if asked not in ("float32", "bfloat16", "auto"):
-        raise InputError(f"expected the precision float32, bfloat16 or auto, got {asked!r}")
     if asked != "auto":
         return asked == "bfloat16"
     if device != "cpu":
