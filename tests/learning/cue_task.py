@@ -14,7 +14,8 @@ from navarena.episodes.episode import Episode
 from navarena.episodes.goals import PointGoal
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import PolicySettings
-from navarena.learning.training import Training, make_training_task
+from navarena.learning.setup import make_training_task
+from navarena.learning.training import Training
 from navarena.simulation.sensors.sensor import ObservationSpec, Sensor
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.catalog import TASKS
@@ -67,7 +68,7 @@ def make_recipe(method, **more) -> Recipe:
     sizes = {"slots": 32, "steps": 16, "scenes": 1, "log_updates": 1, "save_updates": 1_000_000} | more
     policy = PolicySettings(hidden=32, number_features=16, action_features=8)
     masked = ("turn_left", "turn_right")
-    return Recipe("a corridor", PROTOCOL, ("cue",), method, (36, 48), policy, masked, **sizes)
+    return Recipe("a corridor", PROTOCOL, ("cue",), method, (36, 48), policy, masked=masked, **sizes)
 
 
 def make_training(folder: Path, recipe: Recipe) -> Training:

@@ -9,7 +9,8 @@ from navarena.episodes.goals import PointGoal
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.selection import MonitorSettings
 from navarena.learning.settings import ImitationSettings, OptimiserSettings, constant
-from navarena.learning.training import Training, make_training_task
+from navarena.learning.setup import make_training_task
+from navarena.learning.training import Training
 from navarena.simulation.world import World, WorldCache
 from worlds import draw_navmesh, draw_scene
 

@@ -27,7 +27,8 @@ from navarena.learning.settings import (  # noqa: E402
     Schedule,
     constant,
 )
-from navarena.learning.training import LOG, Training, make_training_task  # noqa: E402
+from navarena.learning.setup import make_training_task  # noqa: E402
+from navarena.learning.training import LOG, Training  # noqa: E402
 from navarena.simulation.world import World, WorldCache  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 from worlds import draw_navmesh, draw_scene  # noqa: E402

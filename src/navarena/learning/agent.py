@@ -84,8 +84,9 @@ class CheckpointAgent(Agent):
     def reset(self, starts: Sequence[Start]) -> None:
         self._make_room(1 + max((start.slot for start in starts), default=-1))
         for start in starts:
-            if start.boundary >= Boundary.EPISODE:
+            if start.boundary >= Boundary[self._info.policy.remembers.upper()]:
                 self._begun[start.slot] = False
+            if start.boundary >= Boundary.EPISODE:
                 self._generators[start.slot] = start.generator("checkpoint")
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:

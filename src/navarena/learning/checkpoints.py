@@ -28,6 +28,9 @@ from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import EXTRA, torch
 
 FORMAT = "navarena-checkpoint-v1"
+AUXILIARIES = "auxiliaries."
+"""Names of weights that only losses use: a training needs them to go on, a policy that acts does not."""
+
 MODEL, INFO, RESUME = "model.safetensors", "checkpoint.json", "resume.pt"
 BEST, EARLIER = "best", "earlier"
 
@@ -120,7 +123,8 @@ def save_policy(folder: Path, info: CheckpointInfo, policy: RecurrentPolicy) -> 
 def encode_policy(info: CheckpointInfo, policy: RecurrentPolicy) -> tuple[bytes, bytes]:
     """The contents of model.safetensors and of checkpoint.json."""
     weights = {name: value.detach().cpu().contiguous() for name, value in policy.state_dict().items()}
-    model: bytes = require_extra("safetensors.torch", EXTRA).save(weights)
+    acting = {name: value for name, value in weights.items() if not name.startswith(AUXILIARIES)}
+    model: bytes = require_extra("safetensors.torch", EXTRA).save(acting)
     return model, encode_info(replace(info, model_sha256=hashlib.sha256(model).hexdigest()))
 
 

@@ -1,23 +1,26 @@
 """Collection: a policy acts in N slots whose episodes follow each other in the same step, into a rollout."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from navarena.core.errors import CheckFailedError
+from navarena.episodes.episode import Episode
 from navarena.episodes.sampler import EpisodeSampler
+from navarena.learning.augmentation import Augmenter
 from navarena.learning.distributed import ALONE, Processes
 from navarena.learning.losses import inflection_weights
 from navarena.learning.mixing import TeacherMix
 from navarena.learning.policy import Policy
-from navarena.learning.storage import NO_LABEL, Rollout
+from navarena.learning.storage import NO_LABEL, EpisodeEnd, Rollout
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.slot_episodes import SlotEpisodes
+from navarena.tasks.task import StepResult
 from navarena.tasks.teacher import Teacher
 
 MOST_DRAWS = 100
@@ -58,6 +61,9 @@ class Collector:
         worlds: of the batch.
         processes: that collect for the same policy.
         preemption: share of them that have their rollouts complete when the others end theirs.
+        augmenter: changes the images that the policy sees; None leaves them.
+        skips_stuck: as of ImitationSettings.
+        remembers: as of PolicySettings: where the policy's state begins anew.
 
     Attributes:
         ended: metrics of the episodes that ended since it was emptied last, with "led" (whether the teacher
@@ -78,8 +84,12 @@ class Collector:
         worlds: WorldCache | None = None,
         processes: Processes = ALONE,
         preemption: float = 1.0,
+        augmenter: Augmenter | None = None,
+        skips_stuck: bool = False,
+        remembers: Literal["subtask", "episode", "tour", "scene"] = "episode",
     ) -> None:
         self._processes, self._preemption = processes, preemption
+        self._augmenter, self._skips_stuck, self._remembers = augmenter, skips_stuck, remembers
         self._batch, self._policy, self._generators = batch, policy, generators
         self._teacher, self._mix, self._inflection_weight = teacher, mix, inflection_weight
         self._episodes = SlotEpisodes(batch, sampler, worlds, METRICS)
@@ -110,11 +120,14 @@ class Collector:
             self._begin(np.ones(self._batch.slots, bool), done)
             self._is_begun = True
         rollout.state = {name: value.clone() for name, value in self._state.items()}
-        before = self._labels
+        rollout.ends = []
+        before, stuck = self._labels, torch.zeros_like(rollout.mask)
         with torch.inference_mode():
             self._processes.begin_rollout()
             for step in range(rollout.steps):
                 self._step(rollout, step, done, bootstrap_truncated)
+                if self._teacher is not None:
+                    stuck[step] = self._send(self._teacher.stuck)
                 if self._processes.must_end(step + 1, rollout.steps, self._preemption):
                     break
             self._processes.end_rollout()
@@ -124,12 +137,16 @@ class Collector:
             rollout.weights[:] = inflection_weights(
                 rollout.labels, before, rollout.mask, self._inflection_weight
             )
+            if self._skips_stuck:
+                rollout.weights[stuck[: rollout.steps]] = 0.0
         return rollout
 
     def _step(self, rollout: Rollout, step: int, done: float, bootstrap_truncated: bool) -> None:
         batch = self._batch
         with self.clock.measure("simulation"):
             seen = rollout.observe(step, batch.observe_into(rollout.rows(step, batch.specs)))
+            if self._augmenter is not None:
+                self._augmenter.augment({k: v.numpy() for k, v in seen.items()}, self._mask.numpy())
         with self.clock.measure("acting"):
             rollout.mask[step] = self._mask
             decision = self._policy.act(seen, self._state, self._mask, self._draw)
@@ -148,8 +165,11 @@ class Collector:
         rollout.rewards[step] = self._send(result.reward)
         with self.clock.measure("reset"):
             steps = batch.state.steps.copy()
+            over = np.flatnonzero(result.terminated | result.truncated).tolist()
+            episodes = {slot: batch.episode(slot) for slot in over}
             ends, terminated, truncated = self._episodes.follow(result)
             for slot, end in ends.items():
+                rollout.ends.append(EpisodeEnd(step, slot, episodes[slot]))
                 led = self._mix is not None and bool(self._mix.led[slot])
                 self.ended.append({**end["metrics"], "steps": float(steps[slot]), "led": float(led)})
             ended = terminated | truncated
@@ -161,7 +181,20 @@ class Collector:
                 rollout.cut_values[step] = torch.where(self._send(truncated), last, 0.0)
             if ended.any():
                 self._begin(ended, done)
+            self._mask &= self._send(~self._find_boundaries(result, episodes))
         rollout.terminated[step], rollout.truncated[step] = map(self._send, (terminated, truncated))
+
+    def _find_boundaries(self, result: StepResult, over: Mapping[int, Episode]) -> np.ndarray:
+        """(N,) bool: slots in which the policy's state begins anew, though no tour or single episode ended.
+
+        over: slot -> the episode that ended in it.
+        """
+        found = np.zeros(self._batch.slots, bool)
+        if self._remembers in ("subtask", "episode"):
+            found[list(over)] = True
+        if self._remembers == "subtask" and result.began is not None:
+            found |= result.began
+        return found
 
     def _evaluate(self, rollout: Rollout, mask: Tensor) -> Tensor:
         """(N,) float32 values of what is seen now, which stays out of the rollout."""
@@ -213,6 +246,7 @@ class Collector:
             "mask": self._mask.cpu(),
             "labels": self._labels.cpu().clone(),
             "mix": mix,
+            "augmenter": None if self._augmenter is None else self._augmenter.save_state(),
             "dropped": self.dropped,
             "ended": self.ended,
         }
@@ -224,6 +258,8 @@ class Collector:
         self._mask, self._labels = plain["mask"].to(self._device), plain["labels"].to(self._device)
         if self._mix is not None:
             self._mix.restore_state(plain["mix"])
+        if self._augmenter is not None:
+            self._augmenter.restore_state(plain["augmenter"])
         self.dropped, self.ended = plain["dropped"], list(plain["ended"])
         self._state = {name: value.to(self._device) for name, value in state.items()}
         self._is_begun = True

@@ -52,6 +52,21 @@ def choose_inputs(
     return tuple(_choose_input(specs, name, image_size) for name in names)
 
 
+def choose_targets(specs: Mapping[str, ObservationSpec], names: Sequence[str]) -> tuple[InputSpec, ...]:
+    """What rollouts store of observations that losses predict, `names`: whole numbers as int32, or float32.
+
+    Raises UnknownNameError for a name without observation.
+    """
+    found = []
+    for name in names:
+        if name not in specs:
+            raise unknown_name("observation", name, specs)
+        spec = specs[name]
+        dtype = "int32" if np.dtype(spec.dtype).kind in "iu" else "float32"
+        found.append(InputSpec(name, spec.shape, dtype))
+    return tuple(found)
+
+
 def _choose_input(specs: Mapping[str, ObservationSpec], name: str, image_size: tuple[int, int]) -> InputSpec:
     if name not in specs:
         raise unknown_name("observation", name, specs)

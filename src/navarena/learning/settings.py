@@ -3,10 +3,12 @@
 Nothing here needs PyTorch, so that recipes can be listed without it.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from navarena.core.errors import InputError
+from navarena.learning.auxiliary_settings import Auxiliary
 
 Precision = Literal["float32", "bfloat16", "auto"]
 """Numbers in which products are computed; see `navarena.learning.precision.choose_precision`."""
@@ -23,6 +25,8 @@ class PolicySettings:
         image_features: of the encoder of images.
         number_features: of the layer for numbers and categories.
         action_features: of the previous action.
+        remembers: what the state lasts for: it is reset where a new one begins, or anything greater. A
+            "tour" has several episodes, an "episode" maybe several sub-tasks.
     """
 
     memory: Literal["gru", "lstm"] = "gru"
@@ -31,29 +35,61 @@ class PolicySettings:
     image_features: int = 256
     number_features: int = 64
     action_features: int = 32
+    remembers: Literal["subtask", "episode", "tour", "scene"] = "episode"
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A number that changes linearly with the share of the training that is done.
+    """A number that changes with the share of the training that is done.
 
     Attributes:
         first: at the start.
         last: at the end.
+        shape: "linear"; "exponential", by equal factors; or "sigmoid", late and then fast: the three decays
+            of scheduled sampling (Bengio et al. 2015).
+        stairs: 0 for a smooth change; else the number of equal parts of the training in which the number
+            stays the same: the first part has `first`, the last one `last`.
+
+    Raises InputError for an exponential shape with numbers that are not positive, and for stairs below 0.
     """
 
     first: float
     last: float
+    shape: Literal["linear", "exponential", "sigmoid"] = "linear"
+    stairs: int = 0
+
+    def __post_init__(self) -> None:
+        if self.shape == "exponential" and min(self.first, self.last) <= 0:
+            raise InputError(f"expected positive numbers of an exponential schedule, got {self}")
+        if self.stairs < 0 or (self.stairs == 1 and self.first != self.last):
+            raise InputError(f"expected no stairs or at least 2, got {self.stairs}")
 
     def at(self, done: float) -> float:
         """The number when the share `done`, 0 to 1, of all frames has been collected; constant beyond."""
         share = min(max(done, 0.0), 1.0)
+        if self.stairs > 1:
+            # a share that was computed as k / stairs may lie a rounding below it
+            share = min(int(share * self.stairs + 1e-9), self.stairs - 1) / (self.stairs - 1)
+        if self.shape == "exponential":
+            return self.first * (self.last / self.first) ** share
+        if self.shape == "sigmoid":
+            steep = 10.0  # from 0.7 % to 99.3 % of the way
+            low, high = (1.0 / (1.0 + math.exp(steep * (0.5 - end))) for end in (0.0, 1.0))
+            share = (1.0 / (1.0 + math.exp(steep * (0.5 - share))) - low) / (high - low)
         return self.first + (self.last - self.first) * share
 
 
 def constant(value: float) -> Schedule:
     """The schedule that stays at `value`."""
     return Schedule(value, value)
+
+
+def powers(factor: float, iterations: int) -> Schedule:
+    """The teacher's shares of DAgger in VLN-CE (dagger_trainer.py): `factor` to the power of 1, 2, 3, ...
+
+    The training's `iterations` parts have one each.
+    """
+    return Schedule(factor, factor**iterations, "exponential", iterations)
 
 
 @dataclass(frozen=True)
@@ -97,6 +133,7 @@ class PPOSettings:
         trace: lambda of generalised advantage estimation.
         bootstrap_truncated: whether the value of the last observation stands for the rewards that a cut-off
             episode would still have brought; the reference code treats time-outs as ends.
+        auxiliaries: what is learned beside.
     """
 
     optimiser: OptimiserSettings = OptimiserSettings()
@@ -111,6 +148,7 @@ class PPOSettings:
     discount: float = 0.99
     trace: float = 0.95
     bootstrap_truncated: bool = False
+    auxiliaries: tuple[Auxiliary, ...] = ()
 
     def __post_init__(self) -> None:
         if min(self.epochs, self.minibatches) < 1:
@@ -166,6 +204,10 @@ class ImitationSettings:
         veto: probability with which the teacher's action takes the place of a declaration that it would not
             make: untrained policies declare at once, and episodes would end after a few steps.
         inflection_weight: of labels that differ from the label before, and of first ones; 1 weighs all alike.
+            Steps per inflection of the data (`measure_inflections`) is the usual choice.
+        skips_stuck: whether labels count nothing that the teacher found by a search, since no single move
+            led nearer to the goal.
+        auxiliaries: what is learned beside.
     """
 
     optimiser: OptimiserSettings = OptimiserSettings()
@@ -175,6 +217,8 @@ class ImitationSettings:
     mixing: Literal["episode", "step"] = "episode"
     veto: float = 0.0
     inflection_weight: float = 1.0
+    skips_stuck: bool = False
+    auxiliaries: tuple[Auxiliary, ...] = ()
 
     def __post_init__(self) -> None:
         shares = (self.teacher_share.first, self.teacher_share.last, self.veto)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from navarena.episodes.episode import Episode
 from navarena.learning.inputs import InputSpec, resize_input
 from navarena.learning.tensors import Tensor, Tree, take_rows, torch
 from navarena.simulation.sensors.sensor import ObservationSpec
@@ -47,6 +48,20 @@ class Fragment:
     weights: Tensor
 
 
+class EpisodeEnd(NamedTuple):
+    """The end of an episode within a rollout.
+
+    Attributes:
+        step: number of its last step.
+        slot: in which it ran.
+        episode: what ended.
+    """
+
+    step: int
+    slot: int
+    episode: Episode
+
+
 class Rollout:
     """Storage of T steps of N slots.
 
@@ -69,6 +84,7 @@ class Rollout:
         cut_values: (T, N) float32, the value after the last step of truncated episodes, else 0.
         next_values: (N,) float32, values of the step after the last.
         state: of the policy before the first step.
+        ends: of episodes, those within tours too, in order.
         device: as given.
     """
 
@@ -93,6 +109,7 @@ class Rollout:
             self.next_values = torch.zeros(slots)
         self.observations: Tree = {name: value[:steps] for name, value in self._seen.items()}
         self.state: Tree = {}
+        self.ends: list[EpisodeEnd] = []
         self._staging: Tree = {}
         if device != "cpu":  # from memory that is pinned, copies go on beside the processor
             self._staging = {name: value[0].cpu().pin_memory() for name, value in self._seen.items()}

@@ -13,14 +13,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from navarena import __version__
-from navarena.core.errors import CheckFailedError, InputError, require_name
+from navarena.core.errors import CheckFailedError, InputError
 from navarena.core.files import raise_storage_error, write_atomic
 from navarena.core.seeding import derive_seed, make_generator
 from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.episode import Episode
 from navarena.episodes.stream import EpisodeStream, Stay, find_blocks
-from navarena.learning.agent import find_vocabulary
+from navarena.learning.augmentation import Augmenter
 from navarena.learning.checkpoints import (
     CheckpointInfo,
     load_resume,
@@ -29,15 +28,14 @@ from navarena.learning.checkpoints import (
 )
 from navarena.learning.collection import Collector
 from navarena.learning.distributed import ALONE, Processes, drop_parts, load_part, save_part
-from navarena.learning.inputs import choose_inputs
 from navarena.learning.mixing import TeacherMix
 from navarena.learning.monitor import Monitor, evaluate_and_keep, split_houses
 from navarena.learning.precision import choose_precision
-from navarena.learning.provenance import find_commit
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.room import telling_room
 from navarena.learning.selection import CurvePoint
 from navarena.learning.settings import ImitationSettings, PPOSettings
+from navarena.learning.setup import bias_declaration, build_policy, describe_policy, make_training_task
 from navarena.learning.storage import Rollout
 from navarena.learning.tensors import require_device, torch
 from navarena.learning.updates import Statistics, make_optimiser, update_imitation, update_ppo
@@ -45,7 +43,6 @@ from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task
 from navarena.tasks.sources import load_task_episodes
-from navarena.tasks.task import Task
 from navarena.tasks.teacher import make_teacher
 
 LOG = "log.jsonl"
@@ -54,24 +51,6 @@ _log = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 """One line of the log: its "kind", training or evaluation, and numbers by name."""
-
-
-def make_training_task(recipe: Recipe) -> Task:
-    """The recipe's task, whose cameras render the size that the policy sees.
-
-    Raises InputError for a size of another aspect ratio than the camera's.
-    """
-    task = get_body_task(recipe.protocol)
-    height, width = recipe.image_size
-    for camera in task.embodiment.cameras:
-        if camera.width_px * height != camera.height_px * width:
-            raise InputError(
-                f"expected an image_size as wide as {camera.width_px} x {camera.height_px} for its height, "
-                f"got {width} x {height}"
-            )
-    cameras = tuple(replace(one, width_px=width, height_px=height) for one in task.embodiment.cameras)
-    task.embodiment = replace(task.embodiment, cameras=cameras)
-    return task
 
 
 class Training:
@@ -130,7 +109,8 @@ class Training:
         )
         worlds = WorldCache(task.embodiment) if worlds is None else worlds
         corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
-        self._batch = NavigationBatch(task, recipe.slots, threads, recipe.sensors, worlds, corruptions)
+        shown = (*recipe.sensors, *recipe.targets)
+        self._batch = NavigationBatch(task, recipe.slots, threads, shown, worlds, corruptions)
         self._info = describe_policy(recipe, task, self._batch)
         own_task = get_body_task(recipe.protocol)
         self._monitor: Monitor | None = None
@@ -143,10 +123,13 @@ class Training:
         self._threads, self._cpu_before = threads, -time.process_time()
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
-            self._policy = self._info.build().to(device)
+            self._policy, targets = build_policy(recipe, self._info, task, self._batch)
+        if recipe.declaration_bias and saved is None:
+            bias_declaration(self._policy, task, recipe.declaration_bias)
+        self._policy.to(device)
         self._policy.in_bfloat16 = choose_precision(recipe.precision, device)
         self._optimiser = make_optimiser(self._policy, recipe.method.optimiser)
-        names = ("episodes", "actions", "minibatches", "teacher")
+        names = ("episodes", "actions", "minibatches", "teacher", "augmentation")
         own = (rank,) if rank else ()
         self._generators = {name: make_generator("learning", recipe.seed, name, *own) for name in names}
         teacher = mix = None
@@ -157,6 +140,12 @@ class Training:
             declaration = task.actions.index(task.declaration)
             mix = TeacherMix(recipe.method, declaration, recipe.slots, self._generators["teacher"])
         weight = recipe.method.inflection_weight if isinstance(recipe.method, ImitationSettings) else 1.0
+        augmenter = None
+        if recipe.augmentation.is_on:
+            if device != "cpu":
+                raise InputError(f"expected no augmentation on {device}, got {recipe.augmentation}")
+            drawn = self._generators["augmentation"]
+            augmenter = Augmenter(recipe.augmentation, self._info.inputs, recipe.slots, drawn)
         self._collector = Collector(
             self._batch,
             self._sampler,
@@ -168,10 +157,14 @@ class Training:
             worlds,
             processes,
             recipe.preemption,
+            augmenter,
+            isinstance(recipe.method, ImitationSettings) and recipe.method.skips_stuck,
+            recipe.policy.remembers,
         )
         numbers = len(task.actions) if task.is_continuous else 0
         with telling_room(recipe, self._info.inputs, checks=True):
-            self._rollout = Rollout(self._info.inputs, recipe.steps, recipe.slots, numbers, device)
+            stored = (*self._info.inputs, *targets)
+            self._rollout = Rollout(stored, recipe.steps, recipe.slots, numbers, device)
         self._rows: list[Statistics] = []
         if saved is not None:
             self._restore(saved)
@@ -293,7 +286,8 @@ class Training:
         row: Row = {"kind": "training", "frames": self.frames, "updates": self.updates}
         row |= {"cpu_seconds": round(sum(of_cpu), 1), "frames_per_second": round(speed, 1)}
         row["eta_seconds"] = round(max(self.recipe.frames - self.frames, 0) / speed, 1)
-        row |= {name: float(np.mean([one[name] for one in rows])) for name in rows[0]}
+        names = dict.fromkeys(name for one in rows for name in one)
+        row |= {name: float(np.mean([one[name] for one in rows if name in one])) for name in names}
         if "ratio_error" in row:
             row["ratio_error"] = max(one["ratio_error"] for one in rows)
         own = [one for one in ended if not one["led"]]
@@ -366,28 +360,3 @@ class Training:
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         kept = [line for line in lines if line.endswith("\n") and json.loads(line)["frames"] <= self.frames]
         write_atomic(path, "".join(kept).encode())
-
-
-def describe_policy(recipe: Recipe, task: Task, batch: NavigationBatch) -> CheckpointInfo:
-    """What a checkpoint of `recipe` says of itself; raises InputError for what its protocol does not have."""
-    for name in recipe.masked:
-        require_name("action", name, task.actions)
-    return CheckpointInfo(
-        protocol=task.protocol_id,
-        actions=tuple(task.actions),
-        is_continuous=task.is_continuous,
-        masked=recipe.masked,
-        inputs=choose_inputs(batch.specs, recipe.sensors, recipe.image_size),
-        policy=recipe.policy,
-        act_rows=recipe.act_rows,
-        recipe=msgspec.to_builtins(recipe),
-        frames=0,
-        updates=0,
-        version=__version__,
-        privileged_sensors=batch.privileged_sensors,
-        commit=find_commit(),
-        seeds={"training": recipe.seed},
-        selection=recipe.monitor.selection,
-        corruptions=tuple(write_corruption(text) for text in recipe.corruptions),
-        vocabulary=find_vocabulary(task),
-    )

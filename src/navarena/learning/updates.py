@@ -6,7 +6,9 @@ from typing import Any, Literal
 import numpy as np
 
 from navarena.core.errors import InputError
+from navarena.learning.auxiliaries import judge_fragment
 from navarena.learning.distributed import ALONE, Processes
+from navarena.learning.inflections import count_inflections
 from navarena.learning.losses import imitation_loss, policy_loss, value_loss
 from navarena.learning.networks.heads import Categorical
 from navarena.learning.policy import Policy
@@ -89,14 +91,14 @@ def update_ppo(
     clip, entropy_weight = settings.clip.at(done), settings.entropy_weight.at(done)
 
     def loss(part: Fragment, slots: Tensor) -> tuple[Tensor, Statistics]:
-        judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
+        judged, beside, noted = judge_fragment(policy, part, generator)
         log_probs, entropy = judged.distribution.log_prob(part.actions), judged.distribution.entropy().mean()
         of_actions = policy_loss(log_probs, part.log_probs, scaled[:, slots], clip)
         of_values = value_loss(judged.values, part.values, returns[:, slots], clip, settings.value_clip)
-        total = of_actions + settings.value_weight * of_values - entropy_weight * entropy
+        total = of_actions + settings.value_weight * of_values - entropy_weight * entropy + beside
         change = (log_probs - part.log_probs).detach()
         ratio = change.exp()
-        return total, {
+        return total, noted | {
             "policy_loss": float(of_actions.detach()),
             "value_loss": float(of_values.detach()),
             "entropy": float(entropy.detach()),
@@ -125,19 +127,46 @@ def update_imitation(
     """
 
     def loss(part: Fragment, slots: Tensor) -> tuple[Tensor, Statistics]:
-        judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
+        judged, beside, noted = judge_fragment(policy, part, generator)
         if not isinstance(judged.distribution, Categorical):
             raise InputError("expected a policy of discrete actions, which alone have labels")
         log_probs = judged.distribution.log_probs
-        total = imitation_loss(log_probs, part.labels, part.weights)
+        own = imitation_loss(log_probs, part.labels, part.weights)
         right = log_probs.argmax(-1) == part.labels
-        return total, {
-            "imitation_loss": float(total.detach()),
+        return own + beside, noted | {
+            "imitation_loss": float(own.detach()),
             "agreement": float(right.float().mean()),
             "entropy": float(judged.distribution.entropy().mean().detach()),
         }
 
-    return _run_epochs(policy, optimiser, rollout, settings, "shuffled", done, generator, loss, processes)
+    found = _run_epochs(policy, optimiser, rollout, settings, "shuffled", done, generator, loss, processes)
+    counted = count_inflections(rollout.labels.cpu().numpy(), ~rollout.mask.cpu().numpy())
+    return found | {"steps_per_inflection": counted.weight}
+
+
+def descend(
+    policy: Policy,
+    optimiser: Any,
+    loss: Tensor,
+    max_gradient: float,
+    processes: Processes = ALONE,
+    weight: Tensor = torch.ones(()),
+) -> float:
+    """One step of the optimiser down the gradient of `loss` (); the norm of the gradient before clipping.
+
+    The gradient is the mean over `processes`, by the `weight` () of each. Raises FloatingPointError for a
+    loss or gradient that is not finite; nothing was changed then.
+    """
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()
+    mean = processes.average_gradients(policy.parameters(), loss, weight)
+    if not torch.isfinite(mean):
+        raise FloatingPointError(f"loss {float(mean)}")
+    norm = torch.nn.utils.clip_grad_norm_(policy.parameters(), max_gradient)
+    if not torch.isfinite(norm):
+        raise FloatingPointError(f"gradient of norm {float(norm)}")
+    optimiser.step()
+    return float(norm)
 
 
 def _run_epochs(
@@ -159,16 +188,9 @@ def _run_epochs(
         for slots in deal_slots(rollout.slots, settings.minibatches, order, generator):
             part = rollout.fragment(slots)
             total, row = loss(part, slots)
-            optimiser.zero_grad(set_to_none=True)
-            total.backward()
-            total = processes.average_gradients(policy.parameters(), total, _weigh(part, settings))
-            if not torch.isfinite(total):
-                raise FloatingPointError(f"loss {float(total)}")
-            norm = torch.nn.utils.clip_grad_norm_(policy.parameters(), settings.optimiser.max_gradient)
-            if not torch.isfinite(norm):
-                raise FloatingPointError(f"gradient of norm {float(norm)}")
-            optimiser.step()
-            rows.append(row | {"gradient_norm": float(norm)})
+            weight = _weigh(part, settings)
+            norm = descend(policy, optimiser, total, settings.optimiser.max_gradient, processes, weight)
+            rows.append(row | {"gradient_norm": norm})
     means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
     first = {"ratio_error": rows[0]["ratio_error"]} if "ratio_error" in rows[0] else {}
     return means | first | {"rate": rate}

@@ -1,6 +1,19 @@
 """Recipes: what is trained how, one readable file for each family; listed without PyTorch."""
 
-from navarena.learning.recipes.pointnav import POINTNAV_SMALL, POINTNAV_SMOKE
+from navarena.learning.recipes.objectnav import OBJECTNAV_STRETCH_SMALL
+from navarena.learning.recipes.pointnav import (
+    POINTNAV_BC_SMALL,
+    POINTNAV_PPO_SMALL,
+    POINTNAV_SMALL,
+    POINTNAV_SMOKE,
+)
 from navarena.learning.recipes.recipe import Recipe
 
-__all__ = ["POINTNAV_SMALL", "POINTNAV_SMOKE", "Recipe"]
+__all__ = [
+    "OBJECTNAV_STRETCH_SMALL",
+    "POINTNAV_BC_SMALL",
+    "POINTNAV_PPO_SMALL",
+    "POINTNAV_SMALL",
+    "POINTNAV_SMOKE",
+    "Recipe",
+]

@@ -5,6 +5,9 @@ from navarena.core.registry import Registry
 RECIPES = Registry(
     "recipe",
     {
+        "objectnav-stretch-small": "navarena.learning.recipes.objectnav:OBJECTNAV_STRETCH_SMALL",
+        "pointnav-bc-small": "navarena.learning.recipes.pointnav:POINTNAV_BC_SMALL",
+        "pointnav-ppo-small": "navarena.learning.recipes.pointnav:POINTNAV_PPO_SMALL",
         "pointnav-small": "navarena.learning.recipes.pointnav:POINTNAV_SMALL",
         "pointnav-smoke": "navarena.learning.recipes.pointnav:POINTNAV_SMOKE",
         "segmenter-goat-small": "navarena.learning.recipes.perception:SEGMENTER_GOAT",

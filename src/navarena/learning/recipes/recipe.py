@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from navarena.core.errors import InputError
+from navarena.learning.auxiliary_settings import AugmentationSettings
 from navarena.learning.selection import MonitorSettings
 from navarena.learning.settings import ImitationSettings, PolicySettings, PPOSettings, Precision
 
@@ -21,6 +22,8 @@ class Recipe:
         policy: sizes.
         precision: of the products in encoders and memories: "float32"; "bfloat16"; or "auto", which takes
             bfloat16 where the processor multiplies it faster.
+        targets: names of sensors that auxiliary losses predict; the policy does not see them.
+        augmentation: random changes of the images that the policy learns from.
         masked: names of actions that the policy never takes.
         slots: episodes side by side, in each process.
         steps: of each slot in a rollout.
@@ -28,6 +31,8 @@ class Recipe:
             theirs (0.6 of DD-PPO, after a quarter of the steps at least); 1 waits for all, and alone makes
             the same bits again.
         frames: of the whole training, all processes together.
+        declaration_bias: what is added at the start to the logit of the declaration; untrained policies
+            declare at once, and a negative number lets episodes go on.
         split: whose episodes are learned from.
         episodes: of each scene and visit.
         scenes: from which episodes are drawn at any time.
@@ -49,11 +54,14 @@ class Recipe:
     image_size: tuple[int, int] = (48, 64)
     policy: PolicySettings = field(default_factory=PolicySettings)
     precision: Precision = "float32"
+    targets: tuple[str, ...] = ()
+    augmentation: AugmentationSettings = field(default_factory=AugmentationSettings)
     masked: tuple[str, ...] = ()
     slots: int = 64
     steps: int = 32
     preemption: float = 0.6
     frames: int = 1_000_000
+    declaration_bias: float = 0.0
     split: str = "train"
     episodes: int = 50
     scenes: int = 16

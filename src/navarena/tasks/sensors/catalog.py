@@ -23,6 +23,7 @@ GOAL_SENSORS = Registry(
         "phase": "navarena.tasks.sensors.tour:PhaseSensor",
         "pointgoal": "navarena.tasks.sensors.point_goal:PointGoal",
         "pointgoal_with_gps_compass": "navarena.tasks.sensors.point_goal:PointGoalWithGpsCompass",
+        "progress": "navarena.tasks.sensors.progress:Progress",
         "semantic_map": "navarena.tasks.sensors.seen_maps:SemanticMapSensor",
         "semantic_map_iterative": "navarena.tasks.sensors.lasting_maps:IterativeSemanticMap",
         "semantic_map_known": "navarena.tasks.sensors.lasting_maps:KnownSemanticMap",

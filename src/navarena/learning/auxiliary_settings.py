@@ -1,0 +1,104 @@
+"""Settings of what is learned beside the policy: auxiliary losses, and augmentation of images."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from navarena.core.errors import InputError
+
+Kind = Literal[
+    "progress", "inverse_dynamics", "rotation", "recognition", "cpc_action", "temporal_distance"
+]  # fmt: skip
+"""What an auxiliary loss predicts: see the functions of navarena.learning.auxiliaries."""
+
+
+@dataclass(frozen=True)
+class Auxiliary:
+    """One auxiliary loss.
+
+    Attributes:
+        kind: what is predicted.
+        weight: by which the loss is added to that of the policy.
+        target: name of the observation that holds what is to be predicted, for "progress" (1 number) and
+            "recognition" (an image of category numbers); the recipe lists it among its `targets`.
+        categories: C, of "recognition": those of the numbers 0 to C - 1; the image may show others.
+        horizons: numbers of steps ahead that "cpc_action" predicts.
+        share: of the frames from which "cpc_action" and "temporal_distance" predict, and which "rotation"
+            turns.
+        pairs: "within" an episode, both its steps; or those of RobustNav's "code", where only a
+            declaration parts two steps, and the last step stands beside itself. For "inverse_dynamics".
+
+    Raises InputError for a weight or share that is not positive, and for a missing target.
+    """
+
+    kind: Kind
+    weight: float
+    target: str = ""
+    categories: int = 64
+    horizons: tuple[int, ...] = (1, 2, 4, 8, 16)
+    share: float = 0.25
+    pairs: Literal["within", "code"] = "within"
+
+    def __post_init__(self) -> None:
+        if self.weight <= 0 or not 0 < self.share <= 1 or self.categories < 1:
+            raise InputError(f"expected a positive weight and categories, and a share up to 1, got {self}")
+        if (self.kind in ("progress", "recognition")) != bool(self.target):
+            raise InputError(f"expected a target for progress and recognition alone, got {self}")
+        if not self.horizons or min(self.horizons) < 1:
+            raise InputError(f"expected horizons of at least 1 step, got {self.horizons}")
+
+
+PROGRESS = Auxiliary("progress", 1.0, target="progress")
+"""The progress monitor of VLN-CE (map_cma_policy.py 355-366), of weight 1."""
+
+INVERSE_DYNAMICS = Auxiliary("inverse_dynamics", 0.001)
+"""RobustNav's action prediction (AP), of weight 0.001."""
+
+ROTATION = Auxiliary("rotation", 0.01)
+"""RobustNav's rotation prediction (RP), of weight 0.01; the policy itself sees upright images."""
+
+RECOGNITION = Auxiliary("recognition", 0.25, target="semantic")
+"""Which categories are in view, of weight 0.25: that of each auxiliary loss of Marza et al. on MultiON's
+agents (teaching_agents_how_to_map, ppo_multinav.yaml 48-50)."""
+
+CPC_ACTION = Auxiliary("cpc_action", 0.1)
+"""AllenAct's CPC|A of 1, 2, 4, 8 and 16 steps, of weight 0.1 (mixins.py)."""
+
+TEMPORAL_DISTANCE = Auxiliary("temporal_distance", 0.4)
+"""AllenAct's temporal distance, of weight 0.4 (mixins.py)."""
+
+
+@dataclass(frozen=True)
+class AugmentationSettings:
+    """Random changes of the images that a policy learns from, all images of a slot alike.
+
+    The policy acts on the changed images, too, so that what was chosen and what is learned from agree.
+
+    Attributes:
+        crop: greatest share of both sides that is cut off; the rest is enlarged to the whole size.
+        shift: greatest shift, in shares of the sides.
+        jitter: greatest change of brightness, contrast and saturation (factors 1 - jitter to 1 + jitter)
+            and of the hue (in circles) of colour images.
+        per: whether each "frame" is changed anew, or all frames of an "episode" alike.
+
+    Raises InputError for shares out of range.
+    """
+
+    crop: float = 0.0
+    shift: float = 0.0
+    jitter: float = 0.0
+    per: Literal["frame", "episode"] = "frame"
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.crop < 1 and 0 <= self.shift <= 1 and 0 <= self.jitter <= 0.5):
+            raise InputError(f"expected crop and shift of 0 to 1 and jitter of 0 to 0.5, got {self}")
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is changed."""
+        return max(self.crop, self.shift, self.jitter) > 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is changed, as results of such a policy say it: crop=0.1 and the like."""
+        amounts = {"crop": self.crop, "shift": self.shift, "jitter": self.jitter}
+        return tuple(f"{name}={amount:g}" for name, amount in amounts.items() if amount > 0)

@@ -1,0 +1,88 @@
+"""What a training starts from: its task, its policy, and what a checkpoint says of both."""
+
+from dataclasses import replace
+
+import msgspec
+
+from navarena import __version__
+from navarena.core.errors import InputError, require_name
+from navarena.corruptions.catalog import write_corruption
+from navarena.learning.agent import find_vocabulary
+from navarena.learning.auxiliaries import AuxiliaryHeads
+from navarena.learning.checkpoints import CheckpointInfo
+from navarena.learning.inputs import InputSpec, choose_inputs, choose_targets
+from navarena.learning.policy import RecurrentPolicy
+from navarena.learning.provenance import find_commit
+from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.tensors import torch
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_body_task
+from navarena.tasks.task import Task
+
+
+def make_training_task(recipe: Recipe) -> Task:
+    """The recipe's task, whose cameras render the size that the policy sees.
+
+    Raises InputError for a size of another aspect ratio than the camera's.
+    """
+    task = get_body_task(recipe.protocol)
+    height, width = recipe.image_size
+    for camera in task.embodiment.cameras:
+        if camera.width_px * height != camera.height_px * width:
+            raise InputError(
+                f"expected an image_size as wide as {camera.width_px} x {camera.height_px} for its height, "
+                f"got {width} x {height}"
+            )
+    cameras = tuple(replace(one, width_px=width, height_px=height) for one in task.embodiment.cameras)
+    task.embodiment = replace(task.embodiment, cameras=cameras)
+    return task
+
+
+def build_policy(
+    recipe: Recipe, info: CheckpointInfo, task: Task, batch: NavigationBatch
+) -> tuple[RecurrentPolicy, tuple[InputSpec, ...]]:
+    """A policy with random weights and the heads of auxiliary losses, and the targets that these predict."""
+    policy, targets = info.build(), choose_targets(batch.specs, recipe.targets)
+    if recipe.method.auxiliaries:
+        policy.auxiliaries = AuxiliaryHeads(
+            policy,
+            recipe.method.auxiliaries,
+            info.inputs,
+            targets,
+            len(task.actions),
+            task.actions.index(task.declaration),
+            task.is_continuous,
+        )
+    return policy, targets
+
+
+def bias_declaration(policy: RecurrentPolicy, task: Task, bias: float) -> None:
+    """Add `bias` to the logit of the task's declaration, or to the mean of its number where it is one."""
+    with torch.no_grad():
+        policy.head.linear.bias[task.actions.index(task.declaration)] += bias
+
+
+def describe_policy(recipe: Recipe, task: Task, batch: NavigationBatch) -> CheckpointInfo:
+    """What a checkpoint of `recipe` says of itself; raises InputError for what its protocol does not have."""
+    for name in recipe.masked:
+        require_name("action", name, task.actions)
+    return CheckpointInfo(
+        protocol=task.protocol_id,
+        actions=tuple(task.actions),
+        is_continuous=task.is_continuous,
+        masked=recipe.masked,
+        inputs=choose_inputs(batch.specs, recipe.sensors, recipe.image_size),
+        policy=recipe.policy,
+        act_rows=recipe.act_rows,
+        recipe=msgspec.to_builtins(recipe),
+        frames=0,
+        updates=0,
+        version=__version__,
+        privileged_sensors=tuple(name for name in batch.privileged_sensors if name in recipe.sensors),
+        commit=find_commit(),
+        seeds={"training": recipe.seed},
+        selection=recipe.monitor.selection,
+        corruptions=tuple(write_corruption(text) for text in recipe.corruptions),
+        augmentations=recipe.augmentation.names,
+        vocabulary=find_vocabulary(task),
+    )

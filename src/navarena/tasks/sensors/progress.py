@@ -1,0 +1,31 @@
+"""Progress: what share of the way to the goal is done, for losses that predict it."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from navarena.simulation.sensors.pose import FAR
+from navarena.simulation.sensors.sensor import ObservationSpec
+from navarena.simulation.simulator import Simulator
+from navarena.tasks.sensors.goal_sensor import GoalSensor
+from navarena.tasks.task import TaskState
+
+
+class Progress(GoalSensor):
+    """(1,) float32: (D - d) / D, where d is the geodesic distance to the goal and D that at the start.
+
+    Negative where the body is farther away than at the start; 0 where there is no path, or D is 0. The target
+    of the progress monitor of VLN-CE (sensors.py 52-85).
+    """
+
+    name = "progress"
+    privileged: ClassVar[bool] = True
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((1,), np.float32, -FAR, 1.0)
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        whole, left = state.start_distance, state.distance
+        known = np.isfinite(whole) & np.isfinite(left) & (whole > 0)
+        out[:, 0] = 0.0
+        out[known, 0] = (whole[known] - left[known]) / whole[known]

@@ -1,0 +1,87 @@
+"""Recipes: sizes as documented, each started for an update; schedules by hand; measured inflections."""
+
+import re
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.core.errors import InputError  # noqa: E402
+from navarena.learning.inflections import count_inflections, measure_inflections  # noqa: E402
+from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
+from navarena.learning.settings import PPOSettings, Schedule, constant, powers  # noqa: E402
+from navarena.learning.training import Training  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+SMALL = ("objectnav-stretch-small", "pointnav-bc-small", "pointnav-ppo-small", "pointnav-small")
+
+
+def mini(recipe, slots=8, steps=4, updates=2):
+    """The recipe, so short that only its parts are shown to fit together."""
+    return replace(
+        recipe, slots=slots, steps=steps, frames=slots * steps * updates, scenes=1, episodes=2, split="mini"
+    )
+
+
+def count_parameters(policy):
+    return sum(one.numel() for one in policy.parameters())
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_recipes_start_and_have_their_size(tmp_path, name):
+    recipe = RECIPES.get(name)
+    training = Training(mini(recipe), tmp_path, 1)
+    module = import_module(RECIPES.targets()[name].partition(":")[0])
+    documented = re.search(r"([\d,]+) parameters", module.__doc__).group(1)
+    assert count_parameters(training._policy) == int(documented.replace(",", ""))
+    rows = []
+    training.run(rows.append)
+    training.close()
+    assert np.isfinite(rows[-1]["gradient_norm"]) and rows[-1]["frames"] == 64
+    assert re.search(r"about [\d.]+ core-hours?", recipe.description)
+    if name == "objectnav-stretch-small":
+        assert training._rollout.actions.shape == (4, 8, 4) and isinstance(recipe.method, PPOSettings)
+        assert training._rollout.actions.abs().max() < 1
+
+
+def test_declarations_are_rare_at_first(tmp_path):
+    training = Training(mini(RECIPES.get("pointnav-ppo-small")), tmp_path, 1)
+    assert training._policy.head.linear.bias.tolist() == [-3.0, 0.0, 0.0, 0.0]
+    training.close()
+
+
+def test_schedules_by_hand():
+    assert [Schedule(1.0, 0.0, stairs=3).at(k / 6) for k in range(7)] == [1, 1, 0.5, 0.5, 0, 0, 0]
+    assert Schedule(1.0, 0.01, "exponential").at(0.5) == pytest.approx(0.1)
+    late = Schedule(1.0, 0.0, "sigmoid")
+    assert (late.at(0.0), late.at(0.5), late.at(1.0)) == (1.0, pytest.approx(0.5), 0.0)
+    assert late.at(0.25) == pytest.approx(1 - (1 / (1 + np.exp(2.5)) - 1 / (1 + np.exp(5))) / np.tanh(2.5))
+    of_vlnce = powers(0.5, 10)
+    assert [of_vlnce.at(k / 10) for k in range(10)] == pytest.approx([0.5 ** (k + 1) for k in range(10)])
+    assert constant(0.3).at(0.7) == 0.3
+    with pytest.raises(InputError, match="positive numbers of an exponential"):
+        Schedule(1.0, 0.0, "exponential")
+    with pytest.raises(InputError, match="at least 2"):
+        Schedule(1.0, 0.0, stairs=1)
+
+
+def test_inflections_by_hand():
+    labels = np.array([[1, 1], [1, 2], [3, 2], [3, 2]])
+    first = np.array([[False, True], [False, False], [False, False], [True, False]])
+    found = count_inflections(labels, first)
+    assert found == (8, 4) and found.weight == 2.0
+    assert count_inflections(labels[:1], first[:1] & False).weight == 2.0, "no inflection at all"
+
+
+def test_inflections_are_measured():
+    recipe = mini(RECIPES.get("pointnav-bc-small"), slots=4)
+    found = measure_inflections(recipe, 4)
+    assert found == measure_inflections(recipe, 4)
+
+    assert found.steps > 20 and 1.0 < found.weight < 5.0
+    with pytest.raises(InputError, match="discrete actions"):
+        measure_inflections(RECIPES.get("objectnav-stretch-small"), 1)
