@@ -53,7 +53,7 @@ def move_images(
 
 
 def jitter_images(images: UInt8[np.ndarray, "n h w 3"], changes: Float[np.ndarray, "n 9"]) -> None:
-    """Change brightness, contrast, saturation and hue of `images` (N, H, W, 3) in place, in this order.
+    """Change brightness, contrast, saturation and hue of `images` (N, H, W, 3) bytes in place, in this order.
 
     The formulas are those of `color_jitter` of navarena.corruptions; `changes` are those of `draw_changes`.
     """

@@ -192,6 +192,35 @@ PPO_PRESETS = {"multion": MULTION, "habitat-ddppo": HABITAT_DDPPO, "allenact": A
 
 
 @dataclass(frozen=True)
+class AggregationSettings:
+    """Settings of DAgger with a store (VLN-CE, dagger_trainer.py): collect, then learn from everything.
+
+    Attributes:
+        iterations: equal parts of the training's frames; after each one the whole store is learned from.
+            The teacher's share follows them with a schedule of as many `stairs` (see `powers`).
+        epochs: over the whole store, after each part.
+        batch: episodes side by side in a batch.
+        order: "lengths" puts episodes of like length together, in shuffled batches, each from a fresh state;
+            "tours" puts the episodes of a tour one after the other, and carries the state as far as the
+            policy remembers.
+        shuffles_tours: whether the episodes of a tour are shuffled before every epoch, as in the reference
+            code (tour_dataset.py 163-164); else they keep their order.
+
+    Raises InputError for numbers below 1.
+    """
+
+    iterations: int = 10
+    epochs: int = 4
+    batch: int = 5
+    order: Literal["lengths", "tours"] = "lengths"
+    shuffles_tours: bool = False
+
+    def __post_init__(self) -> None:
+        if min(self.iterations, self.epochs, self.batch) < 1:
+            raise InputError(f"expected at least one iteration, epoch and episode in a batch, got {self}")
+
+
+@dataclass(frozen=True)
 class ImitationSettings:
     """Settings of imitation in rollouts: behaviour cloning where the teacher acts alone, else DAgger.
 
@@ -208,6 +237,7 @@ class ImitationSettings:
         skips_stuck: whether labels count nothing that the teacher found by a search, since no single move
             led nearer to the goal.
         auxiliaries: what is learned beside.
+        aggregation: for DAgger over a growing store of all episodes; None learns from each rollout once.
     """
 
     optimiser: OptimiserSettings = OptimiserSettings()
@@ -219,6 +249,7 @@ class ImitationSettings:
     inflection_weight: float = 1.0
     skips_stuck: bool = False
     auxiliaries: tuple[Auxiliary, ...] = ()
+    aggregation: AggregationSettings | None = None
 
     def __post_init__(self) -> None:
         shares = (self.teacher_share.first, self.teacher_share.last, self.veto)

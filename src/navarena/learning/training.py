@@ -19,6 +19,7 @@ from navarena.core.seeding import derive_seed, make_generator
 from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.episode import Episode
 from navarena.episodes.stream import EpisodeStream, Stay, find_blocks
+from navarena.learning.aggregation import Aggregator
 from navarena.learning.augmentation import Augmenter
 from navarena.learning.checkpoints import (
     CheckpointInfo,
@@ -37,6 +38,7 @@ from navarena.learning.selection import CurvePoint
 from navarena.learning.settings import ImitationSettings, PPOSettings
 from navarena.learning.setup import bias_declaration, build_policy, describe_policy, make_training_task
 from navarena.learning.storage import Rollout
+from navarena.learning.store import TrajectoryStore
 from navarena.learning.tensors import require_device, torch
 from navarena.learning.updates import Statistics, make_optimiser, update_imitation, update_ppo
 from navarena.simulation.world import WorldCache
@@ -46,6 +48,8 @@ from navarena.tasks.sources import load_task_episodes
 from navarena.tasks.teacher import make_teacher
 
 LOG = "log.jsonl"
+STORE = "episodes"
+"""Folder of the episodes that a training collects, where it keeps them."""
 
 _log = logging.getLogger(__name__)
 
@@ -165,6 +169,12 @@ class Training:
         with telling_room(recipe, self._info.inputs, checks=True):
             stored = (*self._info.inputs, *targets)
             self._rollout = Rollout(stored, recipe.steps, recipe.slots, numbers, device)
+        self._aggregator: Aggregator | None = None
+        if isinstance(recipe.method, ImitationSettings) and recipe.method.aggregation is not None:
+            if device != "cpu" or processes.count > 1:
+                raise InputError("expected one process on the processor for a store of episodes")
+            store = TrajectoryStore(folder / STORE)
+            self._aggregator = Aggregator(recipe.method, recipe.policy.remembers, store, recipe.seed)
         self._rows: list[Statistics] = []
         if saved is not None:
             self._restore(saved)
@@ -249,7 +259,12 @@ class Training:
         rollout = collector.collect(rollout, done, bootstraps)
         try:
             with collector.clock.measure("learning"), telling_room(recipe, self._info.inputs):
-                if isinstance(method, ImitationSettings):
+                if self._aggregator is not None:
+                    after = (self.frames + recipe.slots * recipe.steps) / recipe.frames
+                    row = self._aggregator.advance(
+                        self._policy, self._optimiser, rollout, done, after, generator
+                    )
+                elif isinstance(method, ImitationSettings):
                     row = update_imitation(
                         self._policy, self._optimiser, rollout, method, done, generator, self._processes
                     )
@@ -334,6 +349,7 @@ class Training:
             "rows": self._rows,
             "curve": msgspec.json.encode(self._curve).decode(),
             "cpu_seconds": self.cpu_seconds,
+            "aggregator": None if self._aggregator is None else self._aggregator.save_state(),
         }
 
     def _restore(self, saved: dict[str, Any]) -> None:
@@ -354,6 +370,8 @@ class Training:
         for name, state in json.loads(saved["generators"]).items():
             self._generators[name].bit_generator.state = state
         self._collector.restore_state(saved["collector"], saved["state"])
+        if self._aggregator is not None:
+            self._aggregator.restore_state(saved["aggregator"])
         if processes.rank:
             return
         path = self.folder / LOG

@@ -150,16 +150,17 @@ def descend(
     loss: Tensor,
     max_gradient: float,
     processes: Processes = ALONE,
-    weight: Tensor = torch.ones(()),
+    weight: Tensor | None = None,
 ) -> float:
     """One step of the optimiser down the gradient of `loss` (); the norm of the gradient before clipping.
 
-    The gradient is the mean over `processes`, by the `weight` () of each. Raises FloatingPointError for a
+    The gradient is the mean over `processes`, by the `weight` () of each, 1 for None. Raises FloatingPointError for a
     loss or gradient that is not finite; nothing was changed then.
     """
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
-    mean = processes.average_gradients(policy.parameters(), loss, weight)
+    own = torch.ones_like(loss) if weight is None else weight
+    mean = processes.average_gradients(policy.parameters(), loss, own)
     if not torch.isfinite(mean):
         raise FloatingPointError(f"loss {float(mean)}")
     norm = torch.nn.utils.clip_grad_norm_(policy.parameters(), max_gradient)
