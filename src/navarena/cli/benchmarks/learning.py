@@ -3,6 +3,7 @@
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,13 @@ from navarena.cli.benchmarks.measurement import Measurement
 from navarena.episodes.catalog import make_episodes
 from navarena.episodes.episode import Episode
 from navarena.learning.recipes.pointnav import POINTNAV_SMALL
-from navarena.learning.settings import HABITAT_DDPPO, Precision, constant
+from navarena.learning.settings import (
+    HABITAT_DDPPO,
+    ImitationSettings,
+    OptimiserSettings,
+    Precision,
+    constant,
+)
 from navarena.scenes.catalog import scene_ids
 
 if TYPE_CHECKING:
@@ -24,7 +31,7 @@ WARM_UPDATES = 3
 IMITATION = replace(
     POINTNAV_SMALL,
     description="DAgger in which teacher and policy lead half of the episodes each",
-    method=replace(POINTNAV_SMALL.method, teacher_share=constant(0.5)),
+    method=ImitationSettings(OptimiserSettings(max_gradient=1.0), teacher_share=constant(0.5), veto=0.9),
 )
 REINFORCEMENT = replace(
     POINTNAV_SMALL,
@@ -56,7 +63,7 @@ def measure(quick: bool) -> list[Measurement]:
 
 
 def measure_training(
-    name: str, recipe: "Recipe", episodes: list[Episode] | tuple[Episode, ...], updates: int, target: float
+    name: str, recipe: "Recipe", episodes: Sequence[Episode], updates: int, target: float
 ) -> Measurement:
     """Frames/s of the median update of `recipe`, from `episodes` in open houses, on one thread's clock."""
     from navarena.learning.training import Training
