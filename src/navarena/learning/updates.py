@@ -154,8 +154,8 @@ def descend(
 ) -> float:
     """One step of the optimiser down the gradient of `loss` (); the norm of the gradient before clipping.
 
-    The gradient is the mean over `processes`, by the `weight` () of each, 1 for None. Raises FloatingPointError for a
-    loss or gradient that is not finite; nothing was changed then.
+    The gradient is the mean over `processes`, by the `weight` () of each, 1 for None. Raises
+    FloatingPointError for a loss or gradient that is not finite; nothing was changed then.
     """
     optimiser.zero_grad(set_to_none=True)
     loss.backward()

@@ -14,7 +14,9 @@ from jaxtyping import Float32, Int32, UInt8
 from navarena.core.errors import FileError, InputError, require_extra
 from navarena.core.files import read_bytes, read_json, write_atomic
 from navarena.learning.checkpoints import INFO, MODEL
+from navarena.learning.perception import rednet
 from navarena.learning.perception.images import depth_image
+from navarena.learning.perception.rednet import RedNet
 from navarena.learning.perception.segmenter import Segmenter
 from navarena.learning.perception.settings import STRIDE, UNetSettings
 from navarena.learning.tensors import EXTRA, torch
@@ -33,7 +35,7 @@ class SegmenterInfo:
         vocabulary: whose words the classes are.
         classes: by number, "void" first.
         size: (height, width) pixels of the images that it learned from; others are brought to as many.
-        network: sizes.
+        network: sizes of a U-Net; None is RedNet.
         recipe: the whole recipe, as plain values.
         frames: images that it has learned from, repetitions included.
         updates: as many minibatches.
@@ -46,7 +48,7 @@ class SegmenterInfo:
     vocabulary: str
     classes: tuple[str, ...]
     size: tuple[int, int]
-    network: UNetSettings
+    network: UNetSettings | None
     recipe: dict[str, Any]
     frames: int
     updates: int
@@ -54,8 +56,17 @@ class SegmenterInfo:
     model_sha256: str = ""
     format: str = FORMAT
 
+    def build(self) -> Segmenter | RedNet:
+        """The network, with random weights."""
+        return build_network(self.network, len(self.classes))
 
-def save_segmenter(folder: Path, info: SegmenterInfo, network: Segmenter) -> None:
+
+def build_network(settings: UNetSettings | None, classes: int) -> Segmenter | RedNet:
+    """A U-Net of these sizes, or RedNet without any, for so many classes, with random weights."""
+    return RedNet(classes) if settings is None else Segmenter(classes, settings)
+
+
+def save_segmenter(folder: Path, info: SegmenterInfo, network: Segmenter | RedNet) -> None:
     """Write the checkpoint of a segmenter: model.safetensors and checkpoint.json; raises StorageError."""
     weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
     data = require_extra("safetensors.torch", EXTRA).save(weights)
@@ -100,7 +111,8 @@ class SegmenterLabeller:
         data = read_bytes(path, "model")
         if hashlib.sha256(data).hexdigest() != self.info.model_sha256:
             raise FileError(f"{path} does not belong to the {INFO} beside it; copy both again, or {_REMEDY}")
-        network = Segmenter(len(self.classes), self.info.network)
+        network = self.info.build()
+        self._stride = STRIDE if self.info.network is not None else rednet.STRIDE
         try:
             network.load_state_dict(require_extra("safetensors.torch", EXTRA).load(data))
         except Exception as error:  # safetensors and PyTorch raise their own kinds
@@ -124,7 +136,7 @@ class SegmenterLabeller:
                 f"expected colours and depth of one view to label, got {seen[1]} x {seen[0]} and "
                 f"{width} x {height} pixels; give both cameras one aspect ratio"
             )
-        size = choose_size((height, width), self.info.size)
+        size = choose_size((height, width), self.info.size, self._stride)
         images = stack_images(pick_nearest(rgb, size), pick_nearest(depth, size))
         labels = np.zeros((len(images), *size), np.int32)
         with torch.inference_mode():
@@ -133,10 +145,10 @@ class SegmenterLabeller:
         return pick_nearest(labels, (height, width))
 
 
-def choose_size(size: tuple[int, int], learned: tuple[int, int]) -> tuple[int, int]:
-    """(height, width) pixels, multiples of STRIDE, of the aspect of `size` and about as many as `learned`."""
+def choose_size(size: tuple[int, int], learned: tuple[int, int], stride: int = STRIDE) -> tuple[int, int]:
+    """(height, width) pixels, multiples of `stride`, as wide as `size` and about as many as `learned`."""
     scale = float(np.sqrt(learned[0] * learned[1] / (size[0] * size[1])))
-    height, width = (max(1, round(side * scale / STRIDE)) * STRIDE for side in size)
+    height, width = (max(1, round(side * scale / stride)) * stride for side in size)
     return height, width
 
 

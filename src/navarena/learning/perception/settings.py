@@ -74,7 +74,7 @@ class SegmenterRecipe:
         description: one line: what is trained, and what it takes.
         protocol: whose first camera the images of val houses are taken through.
         images: what it learns from, in train houses.
-        network: sizes.
+        network: sizes of a U-Net; None is RedNet, at the paper's size.
         optimiser: Adam; the rate falls along half a cosine from `first` to `last`.
         frames: images learned from, repetitions included.
         batch: images of an update.
@@ -92,7 +92,7 @@ class SegmenterRecipe:
     description: str
     protocol: str = "r2r-ce-v1"
     images: ImageSettings = field(default_factory=ImageSettings)
-    network: UNetSettings = field(default_factory=UNetSettings)
+    network: UNetSettings | None = field(default_factory=UNetSettings)
     optimiser: OptimiserSettings = _ADAM
     frames: int = 100_000
     batch: int = 16

@@ -21,7 +21,7 @@ from navarena.learning.checkpoints import FORMAT, RESUME, load_resume, require_s
 from navarena.learning.perception.choosing import count_classes
 from navarena.learning.perception.images import LabelledImages, load_images
 from navarena.learning.perception.labelling import SegmenterInfo, save_segmenter, stack_images
-from navarena.learning.perception.segmenter import Segmenter, compute_loss
+from navarena.learning.perception.segmenter import compute_loss
 from navarena.learning.perception.settings import SegmenterRecipe
 from navarena.learning.perception.vocabularies import class_names
 from navarena.learning.tensors import torch
@@ -78,7 +78,7 @@ class SegmenterTraining:
         self._info = self._describe()
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(derive_seed("segmenter", recipe.seed, "weights") % 2**63)
-            self._network = Segmenter(len(self._names), recipe.network)
+            self._network = self._info.build()
         self._network = self._network.to(memory_format=torch.channels_last).train()
         self._optimiser = torch.optim.Adam(
             self._network.parameters(), lr=recipe.optimiser.rate.first, eps=recipe.optimiser.epsilon

@@ -11,6 +11,7 @@ RECIPES = Registry(
         "pointnav-small": "navarena.learning.recipes.pointnav:POINTNAV_SMALL",
         "pointnav-smoke": "navarena.learning.recipes.pointnav:POINTNAV_SMOKE",
         "segmenter-goat-small": "navarena.learning.recipes.perception:SEGMENTER_GOAT",
+        "segmenter-paper": "navarena.learning.recipes.perception:SEGMENTER_PAPER",
         "segmenter-small": "navarena.learning.recipes.perception:SEGMENTER_SMALL",
         "segmenter-smoke": "navarena.learning.recipes.perception:SEGMENTER_SMOKE",
     },

@@ -20,6 +20,16 @@ SEGMENTER_SMOKE = replace(
 )
 """The recipe `segmenter-smoke`."""
 
+SEGMENTER_PAPER = replace(
+    SEGMENTER_SMALL,
+    description="the same by RedNet on images of 256 x 256, as in Iterative VLN's paper; for a GPU",
+    # Iterative VLN 2023: colours and depth at 256 x 256 (IVLN-CE mapping_module/rednet.py)
+    images=ImageSettings(size=(256, 256), houses=800),
+    network=None,
+    frames=4_000_000,
+)
+"""The recipe `segmenter-paper`."""
+
 SEGMENTER_GOAT = replace(
     SEGMENTER_SMALL,
     description="the same for all names of GOAT-Bench, through its own camera",
