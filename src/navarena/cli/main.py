@@ -97,6 +97,9 @@ COMMANDS: Mapping[str, Entry] = {
     "goals stats": Entry("navarena.cli.goals:GoalsStats", "count goals by modality and split"),
     "goals reword": Entry("navarena.cli.goals:GoalsReword", "rewrite descriptions by a language model"),
     "goals preview": Entry("navarena.cli.goals:GoalsPreview", "draw goals of a scene into a PNG"),
+    "segmenter import": Entry(
+        "navarena.cli.segmenter:SegmenterImport", "write published RedNet weights as a segmenter"
+    ),
     "segmenter score": Entry(
         "navarena.cli.segmenter:SegmenterScore", "score a segmenter class by class, in houses"
     ),

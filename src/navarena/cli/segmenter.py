@@ -1,4 +1,4 @@
-"""`navarena segmenter score`: how well a segmenter finds each class, in houses that it never saw."""
+"""`navarena segmenter`: scores of a segmenter in houses that it never saw, and published weights."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,4 +52,28 @@ class SegmenterScore:
         document = {"folder": str(self.folder), "frames": labeller.info.frames, "split": self.split}
         document |= {"protocol": settings.cameras[0], "images": images, "mean_iou": mean}
         console.result(document | {"pixel_accuracy": accuracy, "classes": [vars(one) for one in scores]})
+        return 0
+
+
+@dataclass(frozen=True)
+class SegmenterImport:
+    """Write published weights of RedNet, of Iterative VLN's 13 classes, as a segmenter's checkpoint.
+
+    With --json, one document is printed with the keys folder and classes (their names by number).
+    """
+
+    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+    """A state dict of PyTorch, such as rednet_mp3d_best_model.pkl."""
+    out: Path
+    """Folder of the checkpoint."""
+    json: bool = False
+    """Print one JSON document instead of text."""
+
+    def run(self, console: Console) -> int:
+        """Read, check the layout, write; returns the exit code."""
+        from navarena.learning.perception.published import import_rednet
+
+        info = import_rednet(self.file, self.out)
+        console.text(f"segmenter: {self.out}; navarena segmenter score {self.out}")
+        console.result({"folder": str(self.out), "classes": list(info.classes)})
         return 0

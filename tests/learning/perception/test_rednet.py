@@ -1,13 +1,18 @@
 """RedNet: its size, its scales, and the layout of published weights."""
 
+import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
+from navarena.learning.perception.labelling import SegmenterLabeller  # noqa: E402
 from navarena.learning.perception.rednet import RedNet, load_published  # noqa: E402
+from navarena.mapping.semantic_map import CLASSES  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -82,6 +87,18 @@ def test_published_files_load_or_say_what_does_not_fit(network, tmp_path):
         InputError, match=r"'out5_conv.weight' of the shape \(5, 256, 1, 1\)|final_deconv|out"
     ):
         load_published(tmp_path / "a", 5)
+
+
+def test_an_imported_file_labels_images(network, tmp_path, capsys):
+    torch.save(network.state_dict(), tmp_path / "published.pkl")
+    out = str(tmp_path / "it")
+    assert main(["segmenter", "import", str(tmp_path / "published.pkl"), "--out", out, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"folder": out, "classes": list(CLASSES)}
+    labeller = SegmenterLabeller(tmp_path / "it")
+    rgb = np.zeros((1, 24, 32, 3), np.uint8)
+    told = labeller.label(rgb, np.ones((1, 24, 32), np.float32))
+    assert told.shape == (1, 24, 32) and told.max() < len(CLASSES)
+    assert main(["segmenter", "import", out + "/checkpoint.json", "--out", out]) == 2
 
 
 def test_a_recipe_trains_it(tmp_path):

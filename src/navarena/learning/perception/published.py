@@ -1,0 +1,33 @@
+"""Published RedNet weights as a segmenter's checkpoint."""
+
+from pathlib import Path
+
+from navarena import __version__
+from navarena.learning.perception.labelling import SegmenterInfo, save_segmenter
+from navarena.learning.perception.rednet import PAPER_SIZE, load_published
+from navarena.learning.perception.vocabularies import MAP_VOCABULARY, class_names
+
+PROTOCOL = "ir2r-ce-v1"
+"""Whose paper published them."""
+
+
+def import_rednet(path: Path, folder: Path) -> SegmenterInfo:
+    """Write the published weights in `path` as a checkpoint into `folder`; what it is.
+
+    They are of the 13 classes of Iterative VLN's map. Raises as `load_published`, and StorageError.
+    """
+    classes = class_names(MAP_VOCABULARY)
+    network = load_published(path, len(classes))
+    info = SegmenterInfo(
+        protocol=PROTOCOL,
+        vocabulary=MAP_VOCABULARY,
+        classes=classes,
+        size=PAPER_SIZE,
+        network=None,
+        recipe={"imported": path.name},
+        frames=0,
+        updates=0,
+        version=__version__,
+    )
+    save_segmenter(folder, info, network)
+    return info
