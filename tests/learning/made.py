@@ -25,6 +25,16 @@ def draw_from(generator):
     return lambda rows, columns: torch.from_numpy(generator.random((rows, columns)))
 
 
+def draw_input(one, slots, generator):
+    """(N, ...) random observations of an input, in the dtype of a protocol."""
+    shape = (slots, *one.shape)
+    if one.classes:
+        return generator.integers(0, one.classes, shape)
+    if one.dtype == "uint8":
+        return generator.integers(0, 256, shape).astype(np.uint8)
+    return generator.random(shape).astype(np.float32)
+
+
 def fill_rollout(policy, steps=6, slots=16, seed=0, inputs=INPUTS, numbers=0):
     """A rollout of random observations, rewards and ends, acted on by `policy`."""
     generator = np.random.default_rng(seed)
@@ -35,7 +45,7 @@ def fill_rollout(policy, steps=6, slots=16, seed=0, inputs=INPUTS, numbers=0):
     rollout.state = state
 
     def see():
-        return {one.name: generator.random((slots, *one.shape)).astype(np.float32) for one in inputs}
+        return {one.name: draw_input(one, slots, generator) for one in inputs}
 
     with torch.inference_mode():
         for step in range(steps):

@@ -4,12 +4,16 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from navarena.core.errors import InputError
 from navarena.learning.inputs import InputSpec
-from navarena.learning.networks.encoders import ObservationEncoder
+from navarena.learning.networks.attention import POSE
 from navarena.learning.networks.heads import CategoricalHead, Distribution, GaussianHead, Uniforms
-from navarena.learning.networks.memories import RecurrentMemory
+from navarena.learning.networks.making import make_encoder, make_memory
 from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
+
+POSE_INPUTS = ("gps", "compass")
+"""Inputs that together are a pose, as memories take it."""
 
 PREVIOUS = "previous_action"
 """Name in a state: (N,) int64, the action before, plus 1; 0 at the start of an episode. Of continuous
@@ -88,16 +92,24 @@ class Policy(torch.nn.Module):
             mask: (T, N) bool, as of `act`.
         """
 
+    def learn_statistics(self, observations: Tree) -> None:
+        """Count a rollout's `observations`, name -> (T, N, ...), in what scales the inputs.
+
+        It comes after the updates from the rollout, so that acting and learning scale alike.
+        """
+
 
 class RecurrentPolicy(Policy):
-    """Encoders, a recurrent memory, a head for actions and one for the value.
+    """An encoder, a memory with explicit state, a head for actions and one for the value.
 
     Args:
         inputs: what it sees.
         actions: number of discrete actions, or numbers of a continuous one.
-        settings: sizes.
+        settings: networks and sizes.
         is_continuous: whether actions are numbers in (-1, 1).
         masked: indices of discrete actions that are never taken.
+
+    Raises InputError for inputs that the networks cannot read.
     """
 
     def __init__(
@@ -110,26 +122,31 @@ class RecurrentPolicy(Policy):
     ) -> None:
         super().__init__()
         self._is_continuous, self._actions = is_continuous, actions
-        self._action_features = settings.action_features
-        self.encoder = ObservationEncoder(inputs, settings.image_features, settings.number_features)
-        if is_continuous:
-            self.action_encoder = torch.nn.Linear(actions, settings.action_features)
-        else:
-            self.action_encoder = torch.nn.Embedding(actions + 1, settings.action_features)
-        size = self.encoder.features + settings.action_features
-        self.memory = RecurrentMemory(size, settings.hidden, settings.layers, settings.memory)
+        self._has_token, self._has_pose = settings.start_token, settings.has_pose
+        if settings.has_pose and not set(POSE_INPUTS) <= {one.name for one in inputs}:
+            raise InputError(f"expected the inputs {', '.join(POSE_INPUTS)} for has_pose, got {inputs}")
+        self.encoder = make_encoder(inputs, settings)
+        self.action_encoder = self._make_action_encoder(settings.action_features)
+        size = self.encoder.features + settings.action_features + POSE * settings.has_pose
+        self.memory = make_memory(size, settings)
         self.head = (
-            GaussianHead(settings.hidden, actions)
+            GaussianHead(self.memory.features, actions)
             if is_continuous
-            else CategoricalHead(settings.hidden, actions, masked)
+            else CategoricalHead(self.memory.features, actions, masked)
         )
-        self.critic = torch.nn.Linear(settings.hidden, 1)
+        self.critic = torch.nn.Linear(self.memory.features, 1)
         torch.nn.init.orthogonal_(self.critic.weight)
         torch.nn.init.zeros_(self.critic.bias)
 
+    def _make_action_encoder(self, features: int) -> torch.nn.Module | None:
+        if not features:
+            return None
+        if self._is_continuous:
+            return torch.nn.Linear(self._actions, features)
+        return torch.nn.Embedding(self._actions + self._has_token, features)
+
     def initial_state(self, slots: int) -> Tree:
-        state = self.memory.initial_state(slots)
-        device = state["hidden"].device
+        state, device = self.memory.initial_state(slots), self.critic.weight.device
         if self._is_continuous:
             return state | {PREVIOUS: torch.zeros(slots, self._actions, device=device)}
         return state | {PREVIOUS: torch.zeros(slots, dtype=torch.int64, device=device)}
@@ -137,15 +154,25 @@ class RecurrentPolicy(Policy):
     def act(
         self, observations: Tree, state: Tree, mask: Tensor, generator: Uniforms | None = None
     ) -> Decision:
-        previous = reset_rows({PREVIOUS: state[PREVIOUS]}, mask)[PREVIOUS]
         with self._mixed(mask.device):
-            features = self._join(observations, previous)
+            features = self._encode(observations, state[PREVIOUS], mask)
             output, after = self.memory.step(features, state, mask)
         output = output.float()
         distribution = self.head(output)
         actions = distribution.mode() if generator is None else distribution.sample(generator)
         values = self.critic(output).float()[:, 0]
         return Decision(actions, self.replace_actions(after, actions), values, distribution.log_prob(actions))
+
+    def _encode(self, observations: Tree, previous: Tensor, mask: Tensor) -> Tensor:
+        """(B, F) float32: what the memory takes of B steps, `previous` (B, ...) the actions before them."""
+        parts = [observations[name].float() for name in POSE_INPUTS] if self._has_pose else []
+        parts.append(self.encoder(observations))
+        if self.action_encoder is not None:
+            previous = reset_rows({PREVIOUS: previous}, mask)[PREVIOUS]
+            if not (self._is_continuous or self._has_token):
+                previous = (previous - 1).clamp(min=0)
+            parts.append(self.action_encoder(previous).to(parts[-1].dtype))
+        return torch.cat(parts, 1)
 
     def replace_actions(self, state: Tree, actions: Tensor) -> Tree:
         return state | {PREVIOUS: actions if self._is_continuous else actions + 1}
@@ -154,10 +181,9 @@ class RecurrentPolicy(Policy):
         steps, slots = mask.shape
         before = self.replace_actions({}, actions[:-1])[PREVIOUS]
         previous = torch.cat((state[PREVIOUS][None], before)).flatten(0, 1)
-        previous = reset_rows({PREVIOUS: previous}, mask.flatten())[PREVIOUS]
         with self._mixed(mask.device):
             seen = {name: value.flatten(0, 1) for name, value in observations.items()}
-            features = self._join(seen, previous).reshape(steps, slots, -1)
+            features = self._encode(seen, previous, mask.flatten()).reshape(steps, slots, -1)
             # on a CPU the loop is as fast as packing, and gives the very bits of acting
             unroll = self.memory.unroll_packed if features.is_cuda else self.memory.unroll
             outputs, after = unroll(features, state, mask)
@@ -169,7 +195,6 @@ class RecurrentPolicy(Policy):
         """The context of encoders and memory."""
         return torch.autocast(device.type, torch.bfloat16, enabled=self.in_bfloat16)
 
-    def _join(self, observations: Tree, previous: Tensor) -> Tensor:
-        """(B, F) features of `observations` (B, ...) and of the actions before, (B,) or (B, K)."""
-        seen = self.encoder(observations)
-        return torch.cat((seen, self.action_encoder(previous).to(seen.dtype)), 1)
+    def learn_statistics(self, observations: Tree) -> None:
+        with torch.no_grad():
+            self.encoder.learn_statistics({name: value.flatten(0, 1) for name, value in observations.items()})

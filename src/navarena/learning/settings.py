@@ -4,11 +4,12 @@ Nothing here needs PyTorch, so that recipes can be listed without it.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from navarena.core.errors import InputError
 from navarena.learning.auxiliary_settings import Auxiliary
+from navarena.learning.encoder_settings import EncoderSettings
 
 Precision = Literal["float32", "bfloat16", "auto"]
 """Numbers in which products are computed; see `navarena.learning.precision.choose_precision`."""
@@ -16,26 +17,42 @@ Precision = Literal["float32", "bfloat16", "auto"]
 
 @dataclass(frozen=True)
 class PolicySettings:
-    """Sizes of a recurrent policy.
+    """Networks and sizes of a policy.
 
     Attributes:
-        memory: "gru" or "lstm".
+        memory: "gru", "lstm", or one that attends to past steps: "smt" or "frmqn".
         hidden: units of the memory.
-        layers: of the memory.
+        layers: of a GRU or LSTM.
         image_features: of the encoder of images.
         number_features: of the layer for numbers and categories.
-        action_features: of the previous action.
+        action_features: of the previous action; 0 leaves it out.
         remembers: what the state lasts for: it is reset where a new one begins, or anything greater. A
             "tour" has several episodes, an "episode" maybe several sub-tasks.
+        encoder: which networks read the observations.
+        start_token: whether the previous action has a value of its own at the start of an episode, as in
+            habitat-lab. Without, the first action of the protocol stands there, as in multiON: the one by
+            which its episodes end.
+        memory_steps: that "smt" and "frmqn" attend to, the present one among them.
+        heads: of "smt".
+        has_pose: whether "smt" knows where its entries are from, by the inputs gps and compass.
     """
 
-    memory: Literal["gru", "lstm"] = "gru"
+    memory: Literal["gru", "lstm", "smt", "frmqn"] = "gru"
     hidden: int = 256
     layers: int = 1
     image_features: int = 256
     number_features: int = 64
     action_features: int = 32
     remembers: Literal["subtask", "episode", "tour", "scene"] = "episode"
+    encoder: EncoderSettings = field(default_factory=EncoderSettings)
+    start_token: bool = True
+    memory_steps: int = 150
+    heads: int = 8
+    has_pose: bool = False
+
+    def __post_init__(self) -> None:
+        if self.has_pose and self.memory != "smt":
+            raise InputError(f"expected memory=smt for has_pose, got {self.memory}")
 
 
 @dataclass(frozen=True)

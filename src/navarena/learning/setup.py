@@ -21,11 +21,13 @@ from navarena.tasks.task import Task
 
 
 def make_training_task(recipe: Recipe) -> Task:
-    """The recipe's task, whose cameras render the size that the policy sees.
+    """The recipe's task; with a training view its cameras render the size that the policy sees.
 
     Raises InputError for a size of another aspect ratio than the camera's.
     """
     task = get_body_task(recipe.protocol)
+    if not recipe.training_view:
+        return task
     height, width = recipe.image_size
     for camera in task.embodiment.cameras:
         if camera.width_px * height != camera.height_px * width:

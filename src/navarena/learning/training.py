@@ -31,6 +31,7 @@ from navarena.learning.collection import Collector
 from navarena.learning.distributed import ALONE, Processes, drop_parts, load_part, save_part
 from navarena.learning.mixing import TeacherMix
 from navarena.learning.monitor import Monitor, evaluate_and_keep, split_houses
+from navarena.learning.networks.trunks import load_trunk
 from navarena.learning.precision import choose_precision
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.room import telling_room
@@ -128,7 +129,8 @@ class Training:
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(derive_seed("learning", recipe.seed, "weights") % 2**63)
             self._policy, targets = build_policy(recipe, self._info, task, self._batch)
-        if recipe.declaration_bias and saved is None:
+        if saved is None:
+            load_trunk(self._policy, recipe.policy.encoder)
             bias_declaration(self._policy, task, recipe.declaration_bias)
         self._policy.to(device)
         self._policy.in_bfloat16 = choose_precision(recipe.precision, device)

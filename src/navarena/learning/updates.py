@@ -11,6 +11,7 @@ from navarena.learning.distributed import ALONE, Processes
 from navarena.learning.inflections import count_inflections
 from navarena.learning.losses import imitation_loss, policy_loss, value_loss
 from navarena.learning.networks.heads import Categorical
+from navarena.learning.networks.normaliser import RunningNormaliser
 from navarena.learning.policy import Policy
 from navarena.learning.returns import compute_advantages, explained_variance, normalise_advantages
 from navarena.learning.settings import ImitationSettings, OptimiserSettings, PPOSettings
@@ -192,6 +193,7 @@ def _run_epochs(
             weight = _weigh(part, settings)
             norm = descend(policy, optimiser, total, settings.optimiser.max_gradient, processes, weight)
             rows.append(row | {"gradient_norm": norm})
+    learn_statistics(policy, rollout, processes)
     means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
     first = {"ratio_error": rows[0]["ratio_error"]} if "ratio_error" in rows[0] else {}
     return means | first | {"rate": rate}
@@ -202,3 +204,14 @@ def _weigh(part: Fragment, settings: PPOSettings | ImitationSettings) -> Tensor:
     if isinstance(settings, PPOSettings):
         return torch.tensor(float(part.mask.numel()))
     return (part.weights * (part.labels != NO_LABEL)).sum()
+
+
+def learn_statistics(policy: Policy, rollout: Rollout, processes: Processes = ALONE) -> None:
+    """Count the observations of `rollout` and of the other `processes` in the normalisers of `policy`."""
+    normalisers = [one for one in policy.modules() if isinstance(one, RunningNormaliser)]
+    before = [one.moments() for one in normalisers]
+    policy.learn_statistics(rollout.observations)
+    if processes.count == 1:
+        return
+    for one, known in zip(normalisers, before):
+        one.restore_moments(known + processes.add_up(one.moments() - known))

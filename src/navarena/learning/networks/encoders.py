@@ -1,6 +1,7 @@
 """Encoders: images and numbers of observations into features."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from navarena.core.errors import InputError, unknown_name
@@ -26,11 +27,14 @@ class ImageEncoder(torch.nn.Module):
         height: pixels, at least 36.
         width: pixels, at least 36.
         features: of the output.
+        is_multion: whether it is multiON's: no ReLU after the third convolution, and smaller first weights.
 
     Raises InputError for smaller images.
     """
 
-    def __init__(self, channels: int, height: int, width: int, features: int) -> None:
+    def __init__(
+        self, channels: int, height: int, width: int, features: int, is_multion: bool = False
+    ) -> None:
         super().__init__()
         if min(height, width) < 36:
             raise InputError(f"expected images of at least 36 x 36 pixels, got {width} x {height}")
@@ -41,11 +45,16 @@ class ImageEncoder(torch.nn.Module):
             torch.nn.Conv2d(32, 64, 4, 2),
             torch.nn.ReLU(inplace=True),
             torch.nn.Conv2d(64, 32, 3, 1),
-            torch.nn.ReLU(inplace=True),
+            torch.nn.Identity() if is_multion else torch.nn.ReLU(inplace=True),
             torch.nn.Flatten(),
             torch.nn.Linear(32 * rows * columns, features),
             torch.nn.ReLU(inplace=True),
         )
+        if is_multion:
+            for layer in (self.layers[0], self.layers[2], self.layers[4], self.layers[7]):
+                # multiON hands the gain of ReLU over as the slope of a leaky one (simple_cnn.py)
+                torch.nn.init.kaiming_normal_(layer.weight, a=math.sqrt(2.0))
+                torch.nn.init.zeros_(layer.bias)
 
     def forward(self, images: Tensor) -> Tensor:
         """(B, features) of `images` (B, H, W, C): bytes, of which 255 is 1, or floating-point numbers."""
@@ -88,7 +97,24 @@ NUMBERS: Mapping[str, tuple[int, Callable[[Tensor], Tensor]]] = {
 GOAL_SCALE and as log(1 + metres), angles as cosine and sine."""
 
 
-class ObservationEncoder(torch.nn.Module):
+class Encoder(torch.nn.Module):
+    """Interface of encoders: observations of N steps as one vector each.
+
+    Attributes:
+        features: length of the vectors.
+    """
+
+    features: int
+
+    @abstractmethod
+    def forward(self, observations: Tree) -> Tensor:
+        """(B, features) float32 of name -> (B, ...) observations, as they stand in a rollout."""
+
+    def learn_statistics(self, observations: Tree) -> None:
+        """Count `observations`, name -> (B, ...), in what scales the inputs; most scale by constants."""
+
+
+class ObservationEncoder(Encoder):
     """All observations of a policy as one vector: images through one ImageEncoder, numbers through a layer.
 
     Images are stacked along their channels; categories become one-hot.
@@ -109,12 +135,8 @@ class ObservationEncoder(torch.nn.Module):
         self._images = [one for one in inputs if one.is_image]
         self._numbers = [one for one in inputs if not one.is_image]
         self.features = 0
-        sizes = {one.shape[:2] for one in self._images}
-        if len(sizes) > 1:
-            raise InputError(f"expected images of one size, got {sorted(sizes)}")
         if self._images:
-            height, width = sizes.pop()
-            channels = sum(one.shape[2] for one in self._images)
+            channels, height, width = measure_images(self._images)
             self.image_encoder = ImageEncoder(channels, height, width, image_features)
             self.features += image_features
         if self._numbers:
@@ -123,22 +145,33 @@ class ObservationEncoder(torch.nn.Module):
             self.features += number_features
 
     def forward(self, observations: Tree) -> Tensor:
-        """(B, features) float32 of name -> (B, ...) observations, as they stand in a rollout."""
         parts = []
         if self._images:
             images = [observations[one.name] for one in self._images]
-            if len(images) > 1:
-                images = [torch.cat([_as_image(one) for one in images], 3)]
-            parts.append(self.image_encoder(images[0]))
+            parts.append(
+                self.image_encoder(
+                    images[0] if len(images) == 1 else stack_images(self._images, observations)
+                )
+            )
         if self._numbers:
             numbers = [_as_numbers(one, observations[one.name]) for one in self._numbers]
             parts.append(self.number_encoder(torch.cat(numbers, 1)))
         return torch.cat(parts, 1)
 
 
-def _as_image(values: Tensor) -> Tensor:
-    """float32; bytes become 0 to 1."""
-    return values.float() / 255 if values.dtype == torch.uint8 else values.float()
+def measure_images(images: Sequence[InputSpec]) -> tuple[int, int, int]:
+    """(channels, height, width) of all `images` together; raises InputError where their sizes differ."""
+    sizes = {one.shape[:2] for one in images}
+    if len(sizes) > 1:
+        raise InputError(f"expected images of one size, got {sorted(sizes)}")
+    return (sum(one.shape[2] for one in images), *sizes.pop())
+
+
+def stack_images(images: Sequence[InputSpec], observations: Tree) -> Tensor:
+    """(B, H, W, C) float32 of all `images` one behind the other; bytes become 0 to 1."""
+    values = [observations[one.name] for one in images]
+    values = [one.float() / 255 if one.dtype == torch.uint8 else one.float() for one in values]
+    return values[0] if len(values) == 1 else torch.cat(values, 3)
 
 
 def _count_features(one: InputSpec) -> int:

@@ -1,12 +1,57 @@
 """Memories: recurrent networks whose state is explicit and is reset where an episode begins."""
 
+from abc import abstractmethod
 from typing import Literal
 
 from navarena.learning.networks.gru import unroll_gru
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
 
 
-class RecurrentMemory(torch.nn.Module):
+class Memory(torch.nn.Module):
+    """Interface of memories. The state is explicit: name -> (N, ...), a row for each slot.
+
+    Attributes:
+        features: F', length of the outputs.
+    """
+
+    features: int
+
+    @abstractmethod
+    def initial_state(self, slots: int) -> Tree:
+        """The state of `slots` (N) slots before anything was seen: all 0."""
+
+    @abstractmethod
+    def step(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
+        """One step: output (N, F') float32 and the state after it.
+
+        Args:
+            features: (N, F) float32.
+            state: before the step.
+            mask: (N,) bool, False where the step is the first of an episode: nothing is remembered there.
+        """
+
+    def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
+        """T steps, one after the other: outputs (T, N, F') float32, and the state after the last.
+
+        Bit for bit what `step` gives, for any T.
+
+        Args:
+            features: (T, N, F) float32.
+            state: before the first step.
+            mask: (T, N) bool, as of `step`.
+        """
+        outputs = []
+        for one, keep in zip(features, mask):
+            output, state = self.step(one, state, keep)
+            outputs.append(output)
+        return torch.stack(outputs), state
+
+    def unroll_packed(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
+        """As `unroll`, up to rounding, in the form for accelerators where there is one."""
+        return self.unroll(features, state, mask)
+
+
+class RecurrentMemory(Memory):
     """A GRU or an LSTM with explicit states.
 
     Each weight matrix (of all gates together) starts orthogonal and each bias 0, as in habitat-lab
@@ -21,28 +66,16 @@ class RecurrentMemory(torch.nn.Module):
 
     def __init__(self, inputs: int, hidden: int, layers: int, kind: Literal["gru", "lstm"]) -> None:
         super().__init__()
-        self._hidden, self._layers, self._kind = hidden, layers, kind
+        self._hidden, self._layers, self._kind, self.features = hidden, layers, kind, hidden
         self._names = ("hidden",) if kind == "gru" else ("hidden", "cell")
         self.cells = (torch.nn.GRU if kind == "gru" else torch.nn.LSTM)(inputs, hidden, layers)
-        for name, parameter in self.cells.named_parameters():
-            if "weight" in name:
-                torch.nn.init.orthogonal_(parameter)
-            else:
-                torch.nn.init.zeros_(parameter)
+        start_orthogonal(self.cells)
 
     def initial_state(self, slots: int) -> Tree:
-        """The state (N, L, H) float32 before anything was seen: 0."""
         device = self.cells.weight_ih_l0.device
         return {name: torch.zeros(slots, self._layers, self._hidden, device=device) for name in self._names}
 
     def step(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        """One step: output (N, H) float32 and the state after it.
-
-        Args:
-            features: (N, F) float32.
-            state: before the step.
-            mask: (N,) bool, False where the step is the first of an episode: the state counts as 0 there.
-        """
         if self._kind == "gru":
             outputs, after = self._unroll_gru(features[None], state["hidden"], mask[None])
             return outputs[0], after
@@ -51,22 +84,9 @@ class RecurrentMemory(torch.nn.Module):
         return output[0].float(), self._unpack_state(after)
 
     def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        """T steps, one after the other: outputs (T, N, H) float32, and the state after the last.
-
-        Bit for bit what `step` gives, for any T.
-
-        Args:
-            features: (T, N, F) float32.
-            state: before the first step.
-            mask: (T, N) bool, as of `step`.
-        """
         if self._kind == "gru":
             return self._unroll_gru(features, state["hidden"], mask)
-        outputs = []
-        for one, keep in zip(features, mask):
-            output, state = self.step(one, state, keep)
-            outputs.append(output)
-        return torch.stack(outputs), state
+        return super().unroll(features, state, mask)
 
     def _unroll_gru(self, features: Tensor, hidden: Tensor, mask: Tensor) -> tuple[Tensor, Tree]:
         outputs, last = features, []
@@ -115,3 +135,12 @@ class RecurrentMemory(torch.nn.Module):
     def _unpack_state(self, after: Tensor | tuple[Tensor, Tensor]) -> Tree:
         parts = after if isinstance(after, tuple) else (after,)
         return {name: part.transpose(0, 1).float() for name, part in zip(self._names, parts)}
+
+
+def start_orthogonal(cells: torch.nn.Module) -> None:
+    """Make each weight matrix of recurrent `cells`, of all gates together, orthogonal and each bias 0."""
+    for name, parameter in cells.named_parameters():
+        if "weight" in name:
+            torch.nn.init.orthogonal_(parameter)
+        else:
+            torch.nn.init.zeros_(parameter)

@@ -17,8 +17,8 @@ class Recipe:
         protocol: id, with options; whose train split is learned from.
         sensors: names of what the policy sees.
         method: settings of imitation, or of reinforcement.
-        image_size: (height, width) pixels of the images that the policy sees. Training renders this size;
-            the protocol's own images are subsampled to it.
+        image_size: (height, width) pixels of the images that the policy sees. Training renders this size
+            (see training_view); the protocol's own images are subsampled to it.
         policy: sizes.
         precision: of the products in encoders and memories: "float32"; "bfloat16"; or "auto", which takes
             bfloat16 where the processor multiplies it faster.
@@ -43,6 +43,8 @@ class Recipe:
         log_updates: updates in a line of the log.
         monitor: evaluations during the training, and which checkpoints stay.
         corruptions: of what the policy sees and does while it learns, each as "name:severity".
+        training_view: whether training renders image_size itself, by smaller cameras; else it sees the
+            protocol's own images, subsampled as in an evaluation.
 
     Raises InputError for sizes below 1.
     """
@@ -71,6 +73,7 @@ class Recipe:
     log_updates: int = 10
     monitor: MonitorSettings = field(default_factory=MonitorSettings)
     corruptions: tuple[str, ...] = ()
+    training_view: bool = True
 
     def __post_init__(self) -> None:
         names = ("slots", "steps", "frames", "episodes", "scenes", "act_rows", "save_updates", "log_updates")

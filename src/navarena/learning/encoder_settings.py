@@ -1,0 +1,53 @@
+"""Settings of encoders: how the observations of a policy become one vector. Nothing here needs PyTorch."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from navarena.core.errors import InputError
+
+RANDOM_TRUNK = "random"
+"""In the place of a file: a frozen trunk of random weights, which shows that everything else works."""
+
+
+@dataclass(frozen=True)
+class EncoderSettings:
+    """How the observations of a policy become one vector.
+
+    Attributes:
+        images: the network of images. "small": three convolutions and a layer, a ReLU after each (SimpleCNN
+            of habitat-lab). "multion": the same without the third ReLU, with multiON's first weights.
+            "resnet18" and "resnet50": habitat-lab's of DD-PPO, with group normalisation; images are halved by
+            averaging, and a convolution compresses the outcome. "frozen_resnet18": RobustNav's, an ImageNet
+            network that is not trained, whose map of features is compressed and joined with the goal at every
+            place, for colour and depth each.
+        numbers: "joined": numbers and categories together through one layer. "embedded": each through a
+            layer or a table of its own, in the order of the inputs, as all the papers' agents.
+        base_planes: of a ResNet that is trained: channels after its first convolution.
+        compressed: of a ResNet that is trained: about how many numbers are left of an image.
+        resize: pixels of the shorter side to which images are averaged before the square in the middle is
+            cut out; 0 leaves them as they are.
+        normalise: whether channels of images are scaled by mean and variance of all frames that were learned
+            from; of ResNets that are trained.
+        trunk: file with the weights of the frozen network, as torchvision stores them, or "random"; read
+            when a training begins, and part of its checkpoint from then on.
+
+    Raises InputError for sizes that do not fit together.
+    """
+
+    images: Literal["small", "multion", "resnet18", "resnet50", "frozen_resnet18"] = "small"
+    numbers: Literal["joined", "embedded"] = "joined"
+    base_planes: int = 32
+    compressed: int = 2048
+    resize: int = 0
+    normalise: bool = False
+    trunk: str = ""
+
+    def __post_init__(self) -> None:
+        if self.base_planes < 2 or self.base_planes % 2:
+            raise InputError(f"expected an even number of base_planes, got {self.base_planes}")
+        if self.compressed < 1 or self.resize < 0:
+            raise InputError(f"expected positive sizes, got {self.compressed}, {self.resize}")
+        if self.normalise and self.images not in ("resnet18", "resnet50"):
+            raise InputError(f"expected a ResNet that is trained for normalise, got images={self.images}")
+        if self.images != "small" and self.numbers == "joined":
+            raise InputError(f"expected numbers=embedded for images={self.images}, got joined")

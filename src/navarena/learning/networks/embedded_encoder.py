@@ -1,0 +1,187 @@
+"""Encoder of the papers' agents: one network for images, and a layer or table of its own for each number."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from navarena.core.errors import InputError, unknown_name
+from navarena.learning.encoder_settings import EncoderSettings
+from navarena.learning.inputs import InputSpec
+from navarena.learning.networks.encoders import Encoder, ImageEncoder, measure_images
+from navarena.learning.networks.normaliser import RunningNormaliser
+from navarena.learning.networks.resnet import ResNet, shrink
+from navarena.learning.tensors import Tensor, Tree, torch
+
+STATISTICS_ROWS = 64
+"""Frames that are read at once for statistics, so that memory does not grow with a rollout."""
+
+
+def _turn_goal(values: Tensor) -> Tensor:
+    distance, bearing = values.unbind(1)
+    return torch.stack((distance, (-bearing).cos(), (-bearing).sin()), 1)
+
+
+NUMBERS: Mapping[str, tuple[int, Callable[[Tensor], Tensor]]] = {
+    "pointgoal_with_gps_compass": (3, _turn_goal),
+    "pointgoal": (2, lambda values: values),
+    "gps": (2, lambda values: values),
+    "compass": (2, lambda values: torch.cat((values.cos(), values.sin()), 1)),
+}
+"""Sensor of numbers -> how many features habitat-lab makes of it, and of which values (B, K): metres as they
+are, angles as cosine and sine (rl/ddppo/policy/resnet_policy.py)."""
+
+
+class EmbeddedEncoder(Encoder):
+    """Images through one network, then each number through a linear layer, each category through a table.
+
+    The parts follow each other as the inputs do, images first.
+
+    Args:
+        inputs: what the policy sees; all images of one size.
+        image_features: of the network of images.
+        number_features: of each layer and table.
+        settings: which network reads the images.
+
+    Raises InputError for images of different sizes or too small ones, and UnknownNameError for numbers
+    without features.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[InputSpec],
+        image_features: int,
+        number_features: int,
+        settings: EncoderSettings,
+    ) -> None:
+        super().__init__()
+        self._images = [one for one in inputs if one.is_image]
+        self._numbers = [one for one in inputs if not one.is_image]
+        self._resize = settings.resize
+        self.features = number_features * len(self._numbers)
+        if self._images:
+            channels, height, width = measure_images(self._images)
+            if settings.resize:
+                height = width = settings.resize
+            self.images = _make_image_network(channels, height, width, image_features, settings)
+            self.features += image_features
+        self.numbers = torch.nn.ModuleDict(
+            {one.name: make_number_layer(one, number_features) for one in self._numbers}
+        )
+
+    def forward(self, observations: Tree) -> Tensor:
+        parts = []
+        if self._images:
+            parts.append(self.images(self._read_images(observations)))
+        for one in self._numbers:
+            parts.append(apply_number_layer(one, self.numbers[one.name], observations[one.name]))
+        return torch.cat(parts, 1)
+
+    def learn_statistics(self, observations: Tree) -> None:
+        if self._images and isinstance(self.images, ResNetEncoder):
+            rows = len(observations[self._images[0].name])
+            for first in range(0, rows, STATISTICS_ROWS):
+                part = {
+                    one.name: observations[one.name][first : first + STATISTICS_ROWS] for one in self._images
+                }
+                self.images.learn_statistics(self._read_images(part))
+
+    def _read_images(self, observations: Tree) -> Tensor:
+        """(B, H, W, C) float32 of all images: bytes as 0 to 1, resized where the settings say so."""
+        return torch.cat([read_image(observations[one.name], self._resize) for one in self._images], 3)
+
+
+def _make_image_network(
+    channels: int, height: int, width: int, features: int, settings: EncoderSettings
+) -> torch.nn.Module:
+    if settings.images in ("resnet18", "resnet50"):
+        return ResNetEncoder(channels, height, width, features, settings)
+    return ImageEncoder(channels, height, width, features, settings.images == "multion")
+
+
+class ResNetEncoder(torch.nn.Module):
+    """habitat-lab's network of images for DD-PPO: halved, scaled, a ResNet, a compression, a linear layer.
+
+    Weights start as PyTorch's do: habitat-lab has another rule but never applies it.
+
+    Args:
+        channels: C.
+        height: pixels, at least 64.
+        width: pixels, at least 64.
+        features: of the output.
+        settings: depth and sizes.
+
+    Raises InputError for smaller images.
+    """
+
+    def __init__(
+        self, channels: int, height: int, width: int, features: int, settings: EncoderSettings
+    ) -> None:
+        super().__init__()
+        if min(height, width) < 64:
+            raise InputError(f"expected images of at least 64 x 64 pixels, got {width} x {height}")
+        self.normaliser = RunningNormaliser(channels) if settings.normalise else None
+        depth = 50 if settings.images == "resnet50" else 18
+        self.trunk = ResNet(channels, settings.base_planes, depth, "group")
+        places = shrink(height // 2) * shrink(width // 2)
+        planes = max(round(settings.compressed / places), 1)
+        self.compression = torch.nn.Sequential(
+            torch.nn.Conv2d(self.trunk.features, planes, 3, padding=1, bias=False),
+            torch.nn.GroupNorm(1, planes),
+            torch.nn.ReLU(),
+            torch.nn.Flatten(),
+            torch.nn.Linear(planes * places, features),
+            torch.nn.ReLU(),
+        )
+
+    def forward(self, images: Tensor) -> Tensor:
+        """(B, features) float32 of `images` (B, H, W, C), float32."""
+        halved = self._halve(images)
+        if self.normaliser is not None:
+            halved = self.normaliser(halved)
+        return self.compression(self.trunk(halved))
+
+    def learn_statistics(self, images: Tensor) -> None:
+        """Count `images` (B, H, W, C) float32 in the normaliser, where there is one."""
+        if self.normaliser is not None:
+            self.normaliser.learn(self._halve(images))
+
+    def _halve(self, images: Tensor) -> Tensor:
+        return torch.nn.functional.avg_pool2d(images.permute(0, 3, 1, 2), 2)
+
+
+def read_image(values: Tensor, resize: int) -> Tensor:
+    """(B, H, W, C) float32 of images (B, H', W', C): bytes become 0 to 1.
+
+    With `resize`, the shorter side is averaged to as many pixels and the square in the middle is cut out;
+    bytes stay whole numbers, as habitat-lab's do (utils/common.py).
+    """
+    is_bytes = values.dtype == torch.uint8
+    images = values.float()
+    if resize:
+        height, width = images.shape[1:3]
+        scale = resize / min(height, width)
+        size = int(height * scale), int(width * scale)
+        small = torch.nn.functional.interpolate(images.permute(0, 3, 1, 2), size=size, mode="area")
+        top, left = size[0] // 2 - resize // 2, size[1] // 2 - resize // 2
+        images = small.permute(0, 2, 3, 1)[:, top : top + resize, left : left + resize]
+        images = images.floor() if is_bytes else images
+    return images / 255 if is_bytes else images
+
+
+def make_number_layer(one: InputSpec, features: int, is_plain: bool = False) -> torch.nn.Module:
+    """The table of a category, or the linear layer of numbers; `is_plain` takes the numbers as they are.
+
+    Raises UnknownNameError for numbers without features.
+    """
+    if one.classes:
+        return torch.nn.Embedding(one.classes, features)
+    if one.name not in NUMBERS:
+        raise unknown_name("sensor of numbers with features", one.name, NUMBERS)
+    return torch.nn.Linear(one.shape[0] if is_plain else NUMBERS[one.name][0], features)
+
+
+def apply_number_layer(
+    one: InputSpec, layer: torch.nn.Module, values: Tensor, is_plain: bool = False
+) -> Tensor:
+    """(B, features) float32 of what the input `one` shows, `values` (B, K), by its layer."""
+    if one.classes:
+        return layer(values.long()).flatten(1)
+    return layer(values.float() if is_plain else NUMBERS[one.name][1](values.float()))

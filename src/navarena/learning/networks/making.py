@@ -1,0 +1,29 @@
+"""Making of networks: the encoder and the memory that the settings of a policy name."""
+
+from collections.abc import Sequence
+
+from navarena.learning.inputs import InputSpec
+from navarena.learning.networks.attention import FRMQNMemory, SMTMemory
+from navarena.learning.networks.embedded_encoder import EmbeddedEncoder
+from navarena.learning.networks.encoders import Encoder, ObservationEncoder
+from navarena.learning.networks.memories import Memory, RecurrentMemory
+from navarena.learning.networks.tiled_encoder import TiledGoalEncoder
+from navarena.learning.settings import PolicySettings
+
+
+def make_encoder(inputs: Sequence[InputSpec], settings: PolicySettings) -> Encoder:
+    """The encoder of `inputs`; raises InputError and UnknownNameError as its class does."""
+    if settings.encoder.images == "frozen_resnet18":
+        return TiledGoalEncoder(inputs, settings.number_features)
+    if settings.encoder.numbers == "embedded":
+        return EmbeddedEncoder(inputs, settings.image_features, settings.number_features, settings.encoder)
+    return ObservationEncoder(inputs, settings.image_features, settings.number_features)
+
+
+def make_memory(features: int, settings: PolicySettings) -> Memory:
+    """The memory of `features` numbers a step; raises InputError as its class."""
+    if settings.memory == "smt":
+        return SMTMemory(features, settings.hidden, settings.memory_steps, settings.heads, settings.has_pose)
+    if settings.memory == "frmqn":
+        return FRMQNMemory(features, settings.hidden, settings.memory_steps)
+    return RecurrentMemory(features, settings.hidden, settings.layers, settings.memory)

@@ -1,0 +1,88 @@
+"""Encoder of RobustNav: a frozen ResNet-18 whose map of features is joined with the goal at every place."""
+
+from collections.abc import Sequence
+
+from navarena.core.errors import InputError
+from navarena.learning.inputs import InputSpec
+from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layer
+from navarena.learning.networks.encoders import Encoder
+from navarena.learning.networks.resnet import ResNet, shrink
+from navarena.learning.tensors import Tensor, Tree, torch
+
+TRUNK_ROWS = 32
+"""Frames that go through the frozen trunk at once: its activations need 15 MB each."""
+
+COLOUR_MEAN, COLOUR_DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+"""Of ImageNet, of colours of 0 to 1."""
+
+DEPTH_MEAN, DEPTH_DEVIATION = 0.5, 0.25
+"""Metres, that RobustNav takes from depth and divides it by."""
+
+
+class TiledGoalEncoder(Encoder):
+    """RobustNav's encoder (point_nav_models.py and object_nav_models.py): 32 x 7 x 7 numbers for each image.
+
+    Of each image: the frozen trunk (512 x 7 x 7 of 224 x 224 pixels), two 1 x 1 convolutions with ReLU, the
+    features of the goal at every place, two more convolutions, the first with ReLU. The trunk is shared, does
+    not learn, and its batch normalisation stays that of evaluation.
+
+    Args:
+        inputs: one goal (distance and bearing, or a category), and "rgb", "depth" or both; depth in metres.
+        goal_features: of the goal's layer; 32 in RobustNav.
+
+    Raises InputError for other inputs.
+    """
+
+    def __init__(self, inputs: Sequence[InputSpec], goal_features: int) -> None:
+        super().__init__()
+        self._images = [one for one in inputs if one.is_image]
+        goals = [one for one in inputs if not one.is_image]
+        if len(goals) != 1 or not self._images or {one.shape[2] for one in self._images} - {1, 3}:
+            raise InputError(
+                f"expected images of 1 or 3 channels and one goal, got {[one.name for one in inputs]}"
+            )
+        self._goal = goals[0]
+        self.goal_layer = make_number_layer(self._goal, goal_features, is_plain=True)
+        self.trunk = ResNet(3, 64, 18, "batch").requires_grad_(False)
+        self.compressors = torch.nn.ModuleDict(
+            {one.name: _make_convolutions(self.trunk.features, True) for one in self._images}
+        )
+        self.combiners = torch.nn.ModuleDict(
+            {one.name: _make_convolutions(32 + goal_features, False) for one in self._images}
+        )
+        self.features = sum(32 * shrink(one.shape[0]) * shrink(one.shape[1]) for one in self._images)
+        colour = torch.tensor((COLOUR_MEAN, COLOUR_DEVIATION)).reshape(2, 1, 3, 1, 1)
+        self.register_buffer("_colour", colour, persistent=False)
+        self.train()
+
+    def train(self, mode: bool = True) -> "TiledGoalEncoder":
+        """As of every module; the trunk stays in evaluation."""
+        super().train(mode)
+        self.trunk.eval()
+        return self
+
+    def forward(self, observations: Tree) -> Tensor:
+        goal = apply_number_layer(self._goal, self.goal_layer, observations[self._goal.name], is_plain=True)
+        parts = []
+        for one in self._images:
+            small = self.compressors[one.name](self._see(observations[one.name]))
+            tiled = goal[:, :, None, None].expand(-1, -1, *small.shape[2:])
+            parts.append(self.combiners[one.name](torch.cat((small, tiled), 1)).flatten(1))
+        return torch.cat(parts, 1)
+
+    def _see(self, values: Tensor) -> Tensor:
+        """(B, 512, H / 32, W / 32) float32 of an image (B, H, W, C) as it stands in a rollout."""
+        with torch.no_grad():
+            return torch.cat([self.trunk(self._scale(part)) for part in values.split(TRUNK_ROWS)])
+
+    def _scale(self, values: Tensor) -> Tensor:
+        images = values.permute(0, 3, 1, 2).float()
+        if values.shape[3] == 1:
+            return ((images - DEPTH_MEAN) / DEPTH_DEVIATION).expand(-1, 3, -1, -1)
+        mean, deviation = self._colour
+        return (images / 255 - mean) / deviation
+
+
+def _make_convolutions(channels: int, last_relu: bool) -> torch.nn.Sequential:
+    layers = [torch.nn.Conv2d(channels, 128, 1), torch.nn.ReLU(), torch.nn.Conv2d(128, 32, 1)]
+    return torch.nn.Sequential(*layers, *([torch.nn.ReLU()] if last_relu else []))

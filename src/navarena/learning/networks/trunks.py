@@ -1,0 +1,90 @@
+"""Frozen trunks: their weights from files as torchvision stores them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from navarena.core.errors import FileError, InputError
+from navarena.learning.encoder_settings import RANDOM_TRUNK, EncoderSettings
+from navarena.learning.tensors import Tensor, torch
+
+TRUNK = "encoder.trunk."
+"""How the names of a frozen trunk's weights begin in a policy."""
+
+
+def load_trunk(policy: torch.nn.Module, settings: EncoderSettings) -> None:
+    """Read the weights of the frozen trunk of `policy`, where it has one, from the file that settings name.
+
+    Raises InputError when no file is named, and FileError for a file with other weights.
+    """
+    if settings.images != "frozen_resnet18" or settings.trunk == RANDOM_TRUNK:
+        return
+    if not settings.trunk:
+        raise InputError(
+            "expected a file with the weights of ImageNet's ResNet-18, as torchvision stores them: "
+            f"--set policy.encoder.trunk=FILE ({RANDOM_TRUNK} to go without)"
+        )
+    with torch.no_grad():
+        weights = policy.state_dict()
+        wanted = {name: value for name, value in weights.items() if name.startswith(TRUNK)}
+        for name, value in take_trunk(read_weights(Path(settings.trunk)), wanted, settings.trunk).items():
+            weights[name].copy_(value)
+
+
+def take_trunk(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor], source: str) -> dict[str, Tensor]:
+    """The weights `wanted` of a policy's trunk out of torchvision's `found`; its layer of classes is left.
+
+    Raises FileError that names a key which is missing, too many, or of another shape.
+    """
+    names = {name: rename_torchvision(name.removeprefix(TRUNK)) for name in wanted}
+    shapes = {names[name]: tuple(value.shape) for name, value in wanted.items()}
+    kept = {name: value for name, value in found.items() if not name.startswith("fc.")}
+    require_keys(kept, shapes, source)
+    return {name: kept[names[name]] for name in wanted}
+
+
+def read_weights(path: Path) -> dict[str, object]:
+    """What a file of PyTorch holds; only tensors and plain values are read, no code is run.
+
+    Raises FileError when it is missing, damaged, or holds other things.
+    """
+    if not path.is_file():
+        raise FileError(f"expected a file of weights, got {path}, which is not there")
+    try:
+        found = torch.load(path, weights_only=True, map_location="cpu")
+    except Exception as error:  # zipfile's, pickle's and PyTorch's own kinds
+        raise FileError(
+            f"expected tensors and plain values in {path}, got something else "
+            f"({' '.join(str(error).split())[:200]}); where it was made, if you trust it, save the weights "
+            "alone: torch.save(torch.load(FILE, weights_only=False)['state_dict'], NEW)"
+        ) from error
+    if not isinstance(found, dict):
+        raise FileError(f"expected names with tensors in {path}, got {type(found).__name__}")
+    return found
+
+
+def require_keys(found: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]], source: str) -> None:
+    """Raise FileError unless `found` has tensors of just the names and `shapes` that are expected."""
+    wrong = []
+    for name, shape in shapes.items():
+        value = found.get(name)
+        if name not in found:
+            wrong.append(f"{name} of shape {shape} is missing")
+        elif not isinstance(value, torch.Tensor):
+            wrong.append(f"{name} is no tensor but {type(value).__name__}")
+        elif tuple(value.shape) != shape:
+            wrong.append(f"{name} has shape {tuple(value.shape)} instead of {shape}")
+    wrong += [f"{name} is not known" for name in found if name not in shapes]
+    if wrong:
+        more = f", and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+        raise FileError(f"expected other weights in {source}: {'; '.join(wrong[:5])}{more}")
+
+
+def rename_torchvision(name: str) -> str:
+    """The key in torchvision's ResNet-18 of the weight `name` of our ResNet of batch normalisation."""
+    for ours, theirs in (("stem.0.", "conv1."), ("stem.1.", "bn1.")):
+        if name.startswith(ours):
+            return theirs + name.removeprefix(ours)
+    _, stage, block, part, number, leaf = name.split(".")
+    inner = {"0": "conv1", "1": "bn1", "3": "conv2", "4": "bn2"}
+    middle = f"downsample.{number}" if part == "shortcut" else inner[number]
+    return f"layer{int(stage) + 1}.{block}.{middle}.{leaf}"

@@ -1,0 +1,47 @@
+"""Recipes of MultiON at the paper's sizes, for three goals; --protocol names those of one or two.
+
+Source: saimwani/multiON, habitat_baselines/rl/ppo/policy.py and rl/models/simple_cnn.py. The paper's agents
+with attention have one sentence each: sizes come from SoundSpaces (SMT) and from the recurrent agent (FRMQN).
+"""
+
+from dataclasses import replace
+
+from navarena.learning.encoder_settings import EncoderSettings
+from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.settings import MULTION, PolicySettings
+
+MULTION_NOMAP = Recipe(
+    description="MultiON's agent without a map (RNN) at the paper's sizes; 40 million frames",
+    protocol="multion-3on-v1",
+    sensors=("rgb", "depth", "multiobjectgoal"),
+    method=MULTION,
+    image_size=(256, 256),
+    policy=PolicySettings(
+        hidden=512,
+        image_features=512,
+        number_features=32,
+        action_features=32,
+        encoder=EncoderSettings(images="multion", numbers="embedded"),
+        start_token=False,
+    ),
+    slots=16,
+    steps=128,
+    frames=40_000_000,
+    save_updates=500,
+)
+"""The recipe `multion-nomap-paper`."""
+
+MULTION_FRMQN = replace(
+    MULTION_NOMAP,
+    description="MultiON's FRMQN: keys and values of the last 150 steps, asked by an LSTM; 40 million frames",
+    policy=replace(MULTION_NOMAP.policy, memory="frmqn"),
+)
+"""The recipe `multion-frmqn-paper`."""
+
+MULTION_SMT = replace(
+    MULTION_NOMAP,
+    description="MultiON's SMT: a transformer over the last 150 steps and poses; 40 million frames",
+    sensors=("rgb", "depth", "multiobjectgoal", "gps", "compass"),
+    policy=replace(MULTION_NOMAP.policy, memory="smt", hidden=256, has_pose=True),
+)
+"""The recipe `multion-smt-paper`."""

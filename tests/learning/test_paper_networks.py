@@ -1,0 +1,264 @@
+"""Networks of the papers: numbers of parameters, inputs, and a first update of each recipe at its sizes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
+from navarena.learning.encoder_settings import EncoderSettings  # noqa: E402
+from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.networks.embedded_encoder import (  # noqa: E402
+    EmbeddedEncoder,
+    ResNetEncoder,
+    read_image,
+)
+from navarena.learning.networks.normaliser import RunningNormaliser  # noqa: E402
+from navarena.learning.networks.resnet import ResNet, shrink  # noqa: E402
+from navarena.learning.networks.tiled_encoder import TiledGoalEncoder  # noqa: E402
+from navarena.learning.networks.trunks import load_trunk, rename_torchvision  # noqa: E402
+from navarena.learning.policy import RecurrentPolicy  # noqa: E402
+from navarena.learning.settings import PolicySettings  # noqa: E402
+from navarena.learning.training import Training, make_training_task  # noqa: E402
+from navarena.learning.updates import make_optimiser, update_ppo  # noqa: E402
+
+from .made import fill_rollout  # noqa: E402
+from .papers import count_trained, get_recipe, paper_inputs, paper_policy, random_observations  # noqa: E402
+from .test_training import make_episodes, make_worlds  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+
+def add_depth(recipe):
+    return replace(recipe, sensors=("rgb", "depth", *recipe.sensors[1:]))
+
+
+@pytest.mark.parametrize(
+    "name, with_depth, count",
+    [
+        ("multion-nomap-paper", False, 14_582_277),
+        ("robustnav-pointnav-paper", False, 3_282_853),
+        ("robustnav-pointnav-paper", True, 5_773_541),
+        ("robustnav-objectnav-paper", False, 3_284_167),
+        ("robustnav-objectnav-paper", True, 5_774_855),
+    ],
+)
+def test_parameters_are_as_many_as_the_papers(name, with_depth, count):
+    recipe = get_recipe(name)
+    assert count_trained(paper_policy(add_depth(recipe) if with_depth else recipe)) == count
+
+
+def count_resnet50(channels, planes, compressed_to, features):
+    """Weights of habitat-lab's ResNet-50 and compression, layer by layer."""
+
+    def layer(into, out, kernel):
+        return into * out * kernel**2 + 2 * out  # without bias, with group normalisation
+
+    total, width = layer(channels, planes, 7), planes
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        inner = planes * 2**stage
+        for number in range(blocks):
+            total += layer(width, inner, 1) + layer(inner, inner, 3) + layer(inner, 4 * inner, 1)
+            total += layer(width, 4 * inner, 1) if number == 0 else 0
+            width = 4 * inner
+    return total + layer(width, compressed_to, 3) + compressed_to * 16 * features + features
+
+
+def test_parameters_of_ddppo_by_hand():
+    lstm = 4 * 512 * (640 + 512) + 8 * 512 + 4 * 512 * (512 + 512) + 8 * 512
+    numbers = 21 * 32 + (2 * 32 + 32) * 2 + 7 * 32
+    expected = count_resnet50(4, 32, 128, 512) + lstm + numbers + 512 * 6 + 6 + 513
+    assert count_trained(paper_policy(get_recipe("objectnav-ddppo-paper"))) == expected
+    lstm -= 4 * 512 * 2 * 32
+    expected = count_resnet50(1, 32, 128, 512) + lstm + 3 * 32 + 32 + 5 * 32 + 512 * 4 + 4 + 513
+    assert count_trained(paper_policy(get_recipe("pointnav-ddppo-paper"))) == expected
+
+
+def test_parameters_of_attention_by_hand():
+    image, tables, heads = 12_905_088, 8 * 32 + 4 * 32, 5
+    frmqn = 576 * 512 + 512 + 4 * 512 * (1024 + 512) + 8 * 512 + 3 * 512 * 512 + 513 * heads
+    assert count_trained(paper_policy(get_recipe("multion-frmqn-paper"))) == image + tables + frmqn
+    numbers = 3 * 32 * 2  # gps and compass
+    transformer = torch.nn.Transformer(256, 8, 1, 1, 256, 0.0, batch_first=True)
+    fusion = 5 * 16 + 16 + (576 + 64 + 16) * 256 + 256 + 256 * 256 + 256
+    smt = fusion + sum(one.numel() for one in transformer.parameters()) + 257 * heads
+    assert count_trained(paper_policy(get_recipe("multion-smt-paper"))) == image + tables + numbers + smt
+
+
+@pytest.mark.parametrize(
+    "name", ["multion-nomap-paper", "multion-smt-paper", "multion-frmqn-paper", "objectnav-ddppo-paper"]
+)
+def test_first_update_at_the_papers_sizes(name):
+    recipe = get_recipe(name)
+    policy = paper_policy(recipe)
+    rollout = fill_rollout(policy, 2, 4, inputs=paper_inputs(recipe))
+    before = {key: value.clone() for key, value in policy.state_dict().items()}
+    settings = replace(recipe.method, epochs=1, minibatches=2)
+    optimiser = make_optimiser(policy, settings.optimiser)
+    row = update_ppo(policy, optimiser, rollout, settings, 0.0, np.random.default_rng(0))
+    # frames that go through matrix products together decide their last bits
+    assert row["ratio_error"] < 1e-5 and np.isfinite(list(row.values())).all()
+    same = [key for key, value in policy.state_dict().items() if torch.equal(value, before[key])]
+    assert all("bias" in key for key in same), f"these learned nothing: {same}"
+
+
+@pytest.mark.parametrize("name", ["pointnav-ddppo-paper", "robustnav-pointnav-paper"])
+def test_training_at_the_papers_sizes(tmp_path, name):
+    recipe = get_recipe(name)
+    encoder = replace(recipe.policy.encoder, trunk="random")
+    tiny = {"slots": 2, "steps": 2, "scenes": 1, "frames": 4, "log_updates": 1}
+    method = replace(recipe.method, epochs=1, minibatches=1)
+    recipe = replace(recipe, policy=replace(recipe.policy, encoder=encoder), method=method, **tiny)
+    worlds = make_worlds(make_training_task(recipe))
+    training = Training(recipe, tmp_path, 1, make_episodes(), worlds)
+    trunk = {k: v.clone() for k, v in training._policy.state_dict().items() if ".trunk." in k}
+    rows = []
+    training.run(rows.append)
+    assert rows[-1]["frames"] == 4 and rows[-1]["ratio_error"] < 1e-5
+    moved = any(not torch.equal(training._policy.state_dict()[k], v) for k, v in trunk.items())
+    assert moved is (name == "pointnav-ddppo-paper"), "RobustNav's trunk is frozen, its statistics too"
+
+
+def test_resnet_shapes():
+    assert [shrink(side) for side in (128, 224, 100, 33, 1)] == [4, 7, 4, 2, 1]
+    images = torch.randn(1, 2, 100, 70)
+    for depth, features in ((18, 64), (50, 256)):
+        net = ResNet(2, 8, depth, "group")
+        assert net(images).shape == (1, features, shrink(100), shrink(70)) and net.features == features
+
+
+def test_torchvision_names():
+    names = [rename_torchvision(name) for name in ResNet(3, 64, 18, "batch").state_dict()]
+    assert len(names) == len(set(names)) == 120
+    assert {"conv1.weight", "bn1.running_var", "layer1.0.conv1.weight", "layer2.0.downsample.1.bias",
+            "layer4.1.bn2.num_batches_tracked"} <= set(names)  # fmt: skip
+
+
+def test_trunk_comes_from_a_file(tmp_path):
+    recipe = get_recipe("robustnav-pointnav-paper")
+    donor, policy = paper_policy(recipe, seed=1), paper_policy(recipe, seed=2)
+    trunk = donor.encoder.trunk
+    weights = {rename_torchvision(name): value for name, value in trunk.state_dict().items()}
+    path = tmp_path / "resnet18.pth"
+    torch.save(weights | {"fc.weight": torch.zeros(1000, 512), "fc.bias": torch.zeros(1000)}, path)
+    settings = replace(recipe.policy.encoder, trunk=str(path))
+    load_trunk(policy, settings)
+    assert torch.equal(policy.encoder.trunk.stem[0].weight, trunk.stem[0].weight)
+    torch.save(weights | {"conv1.weight": torch.zeros(64, 1, 7, 7)}, path)
+    with pytest.raises(FileError, match=r"conv1.weight has shape \(64, 1, 7, 7\) instead of \(64, 3, 7, 7\)"):
+        load_trunk(policy, settings)
+    path.write_bytes(b"no")
+    with pytest.raises(FileError, match="expected tensors and plain values"):
+        load_trunk(policy, settings)
+    with pytest.raises(FileError, match="not there"):
+        load_trunk(policy, replace(settings, trunk=str(tmp_path / "none.pth")))
+    with pytest.raises(InputError, match="policy.encoder.trunk=FILE"):
+        load_trunk(policy, recipe.policy.encoder)
+
+
+def test_normaliser_counts_every_frame_once():
+    frames = torch.randn(30, 3, 4, 5) * torch.tensor([1.0, 5.0, 0.001])[None, :, None, None] + 2.0
+    one = RunningNormaliser(3)
+    one.count.zero_()
+    for part in frames.split([1, 7, 22]):
+        one.learn(part)
+    expected = frames.transpose(0, 1).flatten(1)
+    torch.testing.assert_close(one.mean.flatten(), expected.mean(1))
+    torch.testing.assert_close(one.variance.flatten(), expected.var(1, correction=0))
+    assert one.count.item() == 30
+    scaled = one(frames).transpose(0, 1).flatten(1)
+    assert scaled[:2].std(1).tolist() == pytest.approx([1, 1], abs=0.01)
+    assert scaled[2].std().item() == pytest.approx(0.01, abs=1e-3), "deviations below 0.1 count as 0.1"
+    fresh = RunningNormaliser(1)
+    assert torch.equal(fresh(frames[:, :1]), frames[:, :1]), "nothing learned, nothing scaled"
+
+
+def small_resnet(**changes):
+    settings = EncoderSettings(images="resnet18", numbers="embedded", base_planes=8, normalise=True)
+    return replace(settings, **changes)
+
+
+def test_statistics_change_after_the_updates_and_belong_to_the_weights():
+    inputs = (InputSpec("rgb", (64, 64, 3), "uint8"), InputSpec("gps", (2,), "float32"))
+    sizes = PolicySettings(hidden=16, image_features=16, number_features=8, encoder=small_resnet())
+    torch.manual_seed(0)
+    policy = RecurrentPolicy(inputs, 4, sizes)
+    normaliser = policy.encoder.images.normaliser
+    recipe = get_recipe("objectnav-ddppo-paper")
+    optimiser = make_optimiser(policy, recipe.method.optimiser)
+    for frames in (1 + 24, 1 + 48):
+        rollout = fill_rollout(policy, 4, 6, inputs=inputs)
+        row = update_ppo(policy, optimiser, rollout, recipe.method, 0.0, np.random.default_rng(0))
+        assert row["ratio_error"] < 1e-4, "acting and learning scale alike"
+        assert normaliser.count.item() == frames
+    assert {"mean", "variance", "count"} == {
+        name.split(".")[-1] for name in policy.state_dict() if "normaliser" in name
+    }
+    assert normaliser.mean.mean().item() == pytest.approx(0.5 * 48 / 49, abs=0.01)
+
+
+def test_images_are_averaged_and_cut():
+    column = torch.arange(8, dtype=torch.uint8).reshape(1, 1, 8, 1).expand(1, 4, 8, 1)
+    seen = read_image(column, 2)  # 4 x 8 becomes 2 x 4, of which columns 1 and 2 are the middle
+    assert (seen * 255).round()[0, 0, :, 0].tolist() == [2.0, 4.0], "means 2.5 and 4.5 of bytes are bytes"
+    floats = read_image(column.float(), 2)
+    assert floats[0, 0, :, 0].tolist() == [2.5, 4.5] and floats.shape == (1, 2, 2, 1)
+    assert torch.equal(read_image(column, 0), column / 255)
+    tall = read_image(torch.rand(2, 9, 6, 3), 3)
+    assert tall.shape == (2, 3, 3, 3)
+
+
+def test_numbers_as_the_papers_see_them():
+    inputs = tuple(
+        InputSpec(name, (size,), "float32")
+        for name, size in (("compass", 1), ("gps", 2), ("pointgoal_with_gps_compass", 2))
+    )
+    encoder = EmbeddedEncoder(inputs, 1, 1, EncoderSettings(numbers="embedded"))
+    ones = {name: torch.full_like(layer.weight, 1.0) for name, layer in encoder.numbers.items()}
+    for name, layer in encoder.numbers.items():
+        layer.weight.data, layer.bias.data = ones[name], torch.zeros(1)
+    seen = {
+        "compass": torch.tensor([[np.pi / 2]]),
+        "gps": torch.tensor([[3.0, 4.0]]),
+        "pointgoal_with_gps_compass": torch.tensor([[5.0, np.pi / 2]]),
+    }
+    # cos + sin; ahead + right; distance + cos(-bearing) + sin(-bearing)
+    assert encoder(seen)[0].tolist() == pytest.approx([1.0, 7.0, 4.0], abs=1e-6)
+    plain = TiledGoalEncoder((InputSpec("rgb", (32, 32, 3), "uint8"), inputs[2]), 4)
+    assert plain.goal_layer.in_features == 2
+
+
+def test_evaluation_does_not_move_the_frozen_statistics():
+    recipe = get_recipe("robustnav-objectnav-paper")
+    policy = paper_policy(add_depth(recipe)).train()
+    assert not policy.encoder.trunk.training and policy.encoder.compressors.training
+    seen = random_observations(paper_inputs(add_depth(recipe)), 2)
+    features = policy.encoder(seen)
+    assert features.shape == (2, 3136)
+    features.sum().backward()
+    assert all(one.grad is None for one in policy.encoder.trunk.parameters())
+    assert all(one.grad is not None for one in policy.encoder.combiners.parameters())
+    blind = dict(seen, depth=seen["depth"] + 1)
+    changed = (policy.encoder(blind) != features).float().mean(0).detach()
+    assert changed[:1568].max() == 0 and changed[1568:].mean() > 0.9, "colours first, then depth"
+
+
+def test_wrong_settings_are_refused():
+    with pytest.raises(InputError, match="a ResNet that is trained"):
+        EncoderSettings(normalise=True)
+    with pytest.raises(InputError, match="numbers=embedded for images=resnet50"):
+        EncoderSettings(images="resnet50")
+    with pytest.raises(InputError, match="even number"):
+        small_resnet(base_planes=7)
+    with pytest.raises(InputError, match="memory=smt"):
+        PolicySettings(has_pose=True)
+    with pytest.raises(InputError, match="at least 64 x 64"):
+        ResNetEncoder(3, 63, 64, 8, small_resnet())
+    with pytest.raises(UnknownNameError, match="gsp"):
+        EmbeddedEncoder((InputSpec("gsp", (2,), "float32"),), 8, 8, EncoderSettings(numbers="embedded"))
+    with pytest.raises(InputError, match="one goal"):
+        TiledGoalEncoder((InputSpec("rgb", (32, 32, 3), "uint8"),), 8)
+    with pytest.raises(InputError, match="gps, compass"):
+        RecurrentPolicy((InputSpec("gps", (2,), "float32"),), 4, PolicySettings(memory="smt", has_pose=True))
