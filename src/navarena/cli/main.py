@@ -63,6 +63,9 @@ COMMANDS: Mapping[str, Entry] = {
     "checkpoint export": Entry("navarena.cli.checkpoint:CheckpointExport", "write a small copy that acts"),
     "checkpoint select": Entry("navarena.cli.checkpoint:CheckpointSelect", "choose the best checkpoint"),
     "checkpoint curves": Entry("navarena.cli.curves:CheckpointCurves", "draw curves of trainings"),
+    "checkpoint import": Entry(
+        "navarena.cli.checkpoint_import:CheckpointImport", "turn published weights into a checkpoint"
+    ),
     "export": Entry("navarena.cli.exchange:Export", "write a run in the layout of reference code"),
     "import": Entry("navarena.cli.exchange:Import", "turn results of other code into a run"),
     "failures": Entry("navarena.cli.failures:Failures", "classify why episodes of a run failed"),

@@ -1,0 +1,1 @@
+"""Published weights: files of the reference code become checkpoints."""

@@ -1,0 +1,128 @@
+"""Import of published weights: a file of the reference code becomes a checkpoint that acts here."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from navarena.core.errors import FileError, InputError, require_name
+from navarena.learning.checkpoints import CheckpointInfo, save_policy
+from navarena.learning.networks.trunks import TRUNK, read_weights, require_keys, take_trunk
+from navarena.learning.published.layouts import LAYOUTS, Layout, Shapes
+from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.tensors import Tensor, torch
+from navarena.learning.training import describe_policy, make_training_task
+from navarena.tasks.batch import NavigationBatch
+
+ACTION_TABLES = ("head.linear.weight", "head.linear.bias", "action_encoder.weight")
+"""Weights with a row for each action."""
+
+
+def import_checkpoint(
+    path: Path,
+    layout: str,
+    folder: Path,
+    protocol: str | None = None,
+    trunk: Path | None = None,
+    is_depth_first: bool = False,
+) -> CheckpointInfo:
+    """Write the weights of the file `path` as a checkpoint into `folder`; what it is.
+
+    Args:
+        path: as the reference code saved it.
+        layout: a name of LAYOUTS.
+        folder: that becomes the checkpoint.
+        protocol: on which it acts; None for the one of its recipe.
+        trunk: torchvision's file of ImageNet's ResNet-18, for layouts whose file leaves it out.
+        is_depth_first: whether the network saw the depth before the colours, as later versions of habitat-lab
+            sort them.
+
+    Raises InputError for an unknown layout and for a protocol with other actions, FileError that names each
+    key which is missing, too many, or of another shape.
+    """
+    chosen = LAYOUTS[require_name("layout of weights", layout, LAYOUTS)]
+    if chosen.needs_trunk and trunk is None:
+        raise InputError(
+            f"expected --trunk FILE, torchvision's weights of ImageNet's ResNet-18, which files of {layout} "
+            "leave out"
+        )
+    found = _find_weights(path, chosen)
+    shapes = {name: tuple(value.shape) for name, value in found.items()}
+    recipe = chosen.choose(shapes)
+    recipe = replace(recipe, protocol=protocol or recipe.protocol, training_view=False)
+    if is_depth_first:
+        numbers = tuple(one for one in recipe.sensors if one not in ("rgb", "depth"))
+        recipe = replace(recipe, sensors=("depth", "rgb", *numbers))
+    info = _describe(recipe, path, layout)
+    policy = info.build()
+    weights = policy.state_dict()
+    own = {name: value for name, value in weights.items() if not (trunk and name.startswith(TRUNK))}
+    mapped = _map_weights(own, found, shapes, chosen, info.actions, path)
+    if trunk is not None:
+        frozen = {name: value for name, value in weights.items() if name.startswith(TRUNK)}
+        mapped |= take_trunk(read_weights(trunk), frozen, str(trunk))
+    policy.load_state_dict(mapped)
+    save_policy(folder, info, policy)
+    return info
+
+
+def _find_weights(path: Path, layout: Layout) -> dict[str, Tensor]:
+    """Key without prefix -> tensor; raises FileError for a file that holds something else."""
+    saved = read_weights(path)
+    inner = saved.get(layout.state, saved)
+    if not isinstance(inner, Mapping):
+        raise FileError(f"expected weights by name as {layout.state} in {path}, got {type(inner).__name__}")
+    found = {
+        str(name).removeprefix(layout.prefix): value
+        for name, value in inner.items()
+        if not str(name).removeprefix(layout.prefix).startswith(layout.ignored or ("\0",))
+    }
+    for name, value in found.items():
+        if not isinstance(value, torch.Tensor):
+            raise FileError(f"expected a tensor as {name} in {path}, got {type(value).__name__}")
+    return found
+
+
+def _describe(recipe: Recipe, path: Path, layout: str) -> CheckpointInfo:
+    """What the checkpoint says of itself; the batch has no scene, only shapes."""
+    task = make_training_task(recipe)
+    batch = NavigationBatch(task, 1, 1, recipe.sensors)
+    info = describe_policy(recipe, task, batch)
+    source = {
+        "layout": layout,
+        "file": path.name,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+    }
+    return replace(info, recipe=info.recipe | {"published": source})
+
+
+def _map_weights(
+    own: Mapping[str, Tensor],
+    found: Mapping[str, Tensor],
+    shapes: Shapes,
+    layout: Layout,
+    actions: tuple[str, ...],
+    path: Path,
+) -> dict[str, Tensor]:
+    """Our name -> tensor of the file, rows of actions in our order; raises FileError as import_checkpoint."""
+    theirs = layout.actions[: len(actions)]
+    if sorted(theirs) != sorted(actions):
+        raise InputError(
+            f"expected a protocol with the actions {', '.join(theirs)} of these weights, got "
+            f"{', '.join(actions)}; choose another by --protocol"
+        )
+    names = {name: layout.rename(name, shapes) for name in own}
+    expected = {names[name]: tuple(value.shape) for name, value in own.items()}
+    require_keys(found, expected, str(path))
+    mapped = {name: found[names[name]].to(value.dtype) for name, value in own.items()}
+    rows = [theirs.index(name) for name in actions]
+    for name in ACTION_TABLES:
+        if name in mapped:
+            mapped[name] = _reorder(mapped[name], rows)
+    return mapped
+
+
+def _reorder(table: Tensor, rows: list[int]) -> Tensor:
+    """The `rows` of actions of `table`; a row before them, of the start of an episode, stays the first."""
+    more = len(table) - len(rows)
+    return torch.cat((table[:more], table[more:][rows]))

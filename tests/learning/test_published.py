@@ -1,0 +1,157 @@
+"""Published weights: files of the reference code act here as they did there, and wrong ones are named."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.agents.agent import Boundary, Start  # noqa: E402
+from navarena.agents.loading import load_agent  # noqa: E402
+from navarena.cli.main import main  # noqa: E402
+from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
+from navarena.learning.checkpoints import load_policy  # noqa: E402
+from navarena.learning.published.importing import import_checkpoint  # noqa: E402
+from navarena.tasks.catalog import get_body_task  # noqa: E402
+
+from .papers import random_observations  # noqa: E402
+from .reference_networks import (  # noqa: E402
+    MULTION_SHAPES,
+    habitat_shapes,
+    make_weights,
+    robustnav_shapes,
+    run_habitat,
+    run_multion,
+    run_robustnav,
+    trunk_shapes,
+)
+
+pytestmark = pytest.mark.learn
+
+
+def save(path, weights, state="state_dict", prefix="actor_critic."):
+    torch.save({state: {prefix + name: value for name, value in weights.items()}, "steps": 5}, path)
+    return path
+
+
+def compare(folder, reference, begins_with_token=True):
+    """Two steps of two slots: log-probabilities and values of the checkpoint are the reference's."""
+    info, policy = load_policy(folder)
+    state, mask = policy.initial_state(2), torch.zeros(2, dtype=torch.bool)
+    previous, theirs = torch.zeros(2, dtype=torch.int64), None
+    for step in range(2):
+        seen = random_observations(info.inputs, 2, seed=step)
+        with torch.no_grad():
+            decision = policy.act(seen, state, mask)
+            logits, values, theirs = reference(seen, previous, theirs)
+        expected = logits.log_softmax(1).gather(1, decision.actions[:, None])[:, 0]
+        torch.testing.assert_close(decision.log_probs, expected, rtol=0, atol=1e-4)
+        torch.testing.assert_close(decision.values, values, rtol=1e-4, atol=1e-4)
+        assert torch.equal(decision.actions, logits.argmax(1))
+        state, mask = decision.state, torch.ones(2, dtype=torch.bool)
+        previous = decision.actions + begins_with_token
+    return info
+
+
+def test_multion(tmp_path):
+    weights = make_weights(MULTION_SHAPES)
+    path = save(tmp_path / "ckpt.0.pth", weights)
+    import_checkpoint(path, "multion", tmp_path / "out", "multion-1on-v1")
+    info = compare(tmp_path / "out", lambda *seen: run_multion(weights, *seen), begins_with_token=False)
+    assert info.recipe["published"]["layout"] == "multion" and info.frames == 0
+    assert info.protocol == "multion-1on-v1"
+
+
+@pytest.mark.parametrize(
+    "depth, names, goal", [(50, ("rgb", "depth"), "objectnav"), (18, ("depth",), "pointnav")]
+)
+def test_habitat(tmp_path, depth, names, goal):
+    channels = {"rgb": 3, "depth": 1}
+    actions = 6 if goal == "objectnav" else 4
+    weights = make_weights(habitat_shapes(depth, sum(channels[one] for one in names), goal, actions))
+    import_checkpoint(save(tmp_path / "a.pth", weights), "habitat-ddppo", tmp_path / "out")
+    compare(tmp_path / "out", lambda *seen: run_habitat(weights, *seen, names=names))
+
+
+def test_habitat_with_depth_before_colours(tmp_path):
+    weights = make_weights(habitat_shapes(18, 4, "objectnav", 6))
+    path = save(tmp_path / "a.pth", weights)
+    info = import_checkpoint(path, "habitat-ddppo", tmp_path / "out", is_depth_first=True)
+    assert [one.name for one in info.inputs][:2] == ["depth", "rgb"]
+    compare(tmp_path / "out", lambda *seen: run_habitat(weights, *seen, names=("depth", "rgb")))
+
+
+@pytest.mark.parametrize("goal, modalities", [("pointnav", ("rgb",)), ("objectnav", ("rgb", "depth"))])
+def test_robustnav(tmp_path, goal, modalities):
+    weights = make_weights(robustnav_shapes(goal, 4 if goal == "pointnav" else 6, modalities))
+    trunk = make_weights(trunk_shapes(), seed=1)
+    torch.save(trunk, tmp_path / "resnet18.pth")
+    extra = {"inverse_model.action_predictor.weight": torch.zeros(3, 3136)}
+    path = save(tmp_path / "a.pt", weights | extra, "model_state_dict", "")
+    import_checkpoint(path, "allenact", tmp_path / "out", trunk=tmp_path / "resnet18.pth")
+    compare(tmp_path / "out", lambda seen, _, state: run_robustnav(weights, trunk, seen, modalities, state))
+    with pytest.raises(InputError, match="expected --trunk FILE"):
+        import_checkpoint(path, "allenact", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"critic.fc.bias": None}, r"critic.fc.bias of shape \(1,\) is missing"),
+        ({"net.extra.weight": torch.zeros(3)}, "net.extra.weight is not known"),
+        ({"net.goal_embedding.weight": torch.zeros(9, 32)},
+         r"net.goal_embedding.weight has shape \(9, 32\) instead of \(8, 32\)"),
+        ({"net.goal_embedding.weight": [1.0]}, "expected a tensor as net.goal_embedding.weight"),
+    ],
+)  # fmt: skip
+def test_wrong_keys_are_named(tmp_path, change, message):
+    weights = {name: torch.zeros(shape) for name, shape in MULTION_SHAPES.items()} | change
+    path = save(tmp_path / "a.pth", {name: value for name, value in weights.items() if value is not None})
+    with pytest.raises(FileError, match=message):
+        import_checkpoint(path, "multion", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_another_layout_and_another_protocol_are_refused(tmp_path):
+    path = save(tmp_path / "a.pth", {name: torch.zeros(shape) for name, shape in MULTION_SHAPES.items()})
+    with pytest.raises(
+        FileError, match=r"backbone.conv1.0.weight of shape \(32, 1, 7, 7\) is missing.* more"
+    ):
+        import_checkpoint(path, "habitat-ddppo", tmp_path / "out")
+    with pytest.raises(UnknownNameError, match="multion"):
+        import_checkpoint(path, "multiom", tmp_path / "out")
+    with pytest.raises(InputError, match="found, move_forward, turn_left, turn_right of these weights, got"):
+        import_checkpoint(path, "multion", tmp_path / "out", "pointnav-v1")
+
+
+class Unknown:
+    """Something that is no tensor."""
+
+
+def test_files_with_code_are_not_run(tmp_path):
+    torch.save({"state_dict": {}, "config": Unknown()}, tmp_path / "a.pth")
+    with pytest.raises(FileError, match=r"save the weights alone: torch.save"):
+        import_checkpoint(tmp_path / "a.pth", "multion", tmp_path / "out")
+
+
+def test_the_command_makes_an_agent(tmp_path, capsys):
+    weights = make_weights(MULTION_SHAPES)
+    path, out = save(tmp_path / "a.pth", weights, prefix=""), tmp_path / "out"
+    arguments = ["checkpoint", "import", "--layout", "multion", str(path), "--out", str(out)]
+    assert main([*arguments, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["parameters"] == 14_582_277 and document["inputs"] == ["rgb", "depth", "multiobjectgoal"]
+    agent = load_agent(f"checkpoint:{out}", get_body_task("multion-3on-v1"))
+    agent.reset([Start(0, "a", "scene", Boundary.SCENE)])
+    info, _ = load_policy(out)
+    seen = {name: value.numpy() for name, value in random_observations(info.inputs, 1).items()}
+    tensors = {name: torch.from_numpy(value) for name, value in seen.items()}
+    logits, _, _ = run_multion(weights, tensors, torch.zeros(1, dtype=torch.int64), None)
+    assert agent.act(seen, np.ones(1, bool)).tolist() == logits.argmax(1).tolist()
+    assert main(["checkpoint", "import", str(path), "--layout", "multiom", "--out", str(out)]) == 2
+    assert (
+        main(["checkpoint", "import", str(Path("none.pth")), "--layout", "multion", "--out", str(out)]) == 2
+    )
+    assert "none.pth, which is not there" in capsys.readouterr().err
