@@ -122,8 +122,25 @@ def test_another_layout_and_another_protocol_are_refused(tmp_path):
         import_checkpoint(path, "habitat-ddppo", tmp_path / "out")
     with pytest.raises(UnknownNameError, match="multion"):
         import_checkpoint(path, "multiom", tmp_path / "out")
-    with pytest.raises(InputError, match="found, move_forward, turn_left, turn_right of these weights, got"):
+    with pytest.raises(InputError, match="got pointnav-v1; choose another protocol"):
         import_checkpoint(path, "multion", tmp_path / "out", "pointnav-v1")
+    with pytest.raises(InputError, match="--depth-first for weights of habitat-ddppo"):
+        import_checkpoint(path, "multion", tmp_path / "out", is_depth_first=True)
+
+
+def test_rows_of_actions_follow_the_protocol(tmp_path):
+    weights = make_weights(habitat_shapes(18, 1, "pointnav", 4))
+    path = save(tmp_path / "a.pth", weights)
+    import_checkpoint(path, "habitat-ddppo", tmp_path / "out", "robustnav-pointnav-v1")
+    info, policy = load_policy(tmp_path / "out")
+    assert info.actions == ("move_forward", "turn_left", "turn_right", "stop")
+    ours = policy.state_dict()
+    head, table = weights["action_distribution.linear.bias"], weights["net.prev_action_embedding.weight"]
+    assert torch.equal(ours["head.linear.bias"], head[[1, 2, 3, 0]])
+    assert torch.equal(ours["action_encoder.weight"], table[[0, 2, 3, 4, 1]]), "the start comes first"
+    weights = make_weights(habitat_shapes(18, 4, "objectnav", 6))
+    with pytest.raises(InputError, match="turn_right, look_up, look_down of these weights, got"):
+        import_checkpoint(save(path, weights), "habitat-ddppo", tmp_path / "b", "objectnav-stretch2023-v1")
 
 
 class Unknown:

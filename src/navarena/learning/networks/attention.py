@@ -97,7 +97,9 @@ class FRMQNMemory(Memory):
         weights = torch.softmax(scores, 1)
         read = self.value((weights[..., None] * entries).sum(1))
         first, second = (self.output(hidden) + read).chunk(2, 1)
-        return torch.cat((first.relu(), second), 1), after | {"hidden": hidden, "cell": cell, "read": read}
+        own = {"hidden": hidden, "cell": cell, "read": read}
+        # states stay float32 where products are computed in fewer bits
+        return torch.cat((first.relu(), second), 1), after | {k: value.float() for k, value in own.items()}
 
 
 class SMTMemory(Memory):

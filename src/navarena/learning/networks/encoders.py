@@ -145,14 +145,13 @@ class ObservationEncoder(Encoder):
             self.features += number_features
 
     def forward(self, observations: Tree) -> Tensor:
+        """(B, features) float32 of name -> (B, ...) observations, as they stand in a rollout."""
         parts = []
         if self._images:
             images = [observations[one.name] for one in self._images]
-            parts.append(
-                self.image_encoder(
-                    images[0] if len(images) == 1 else stack_images(self._images, observations)
-                )
-            )
+            if len(images) > 1:
+                images = [torch.cat([_as_image(one) for one in images], 3)]
+            parts.append(self.image_encoder(images[0]))
         if self._numbers:
             numbers = [_as_numbers(one, observations[one.name]) for one in self._numbers]
             parts.append(self.number_encoder(torch.cat(numbers, 1)))
@@ -167,11 +166,9 @@ def measure_images(images: Sequence[InputSpec]) -> tuple[int, int, int]:
     return (sum(one.shape[2] for one in images), *sizes.pop())
 
 
-def stack_images(images: Sequence[InputSpec], observations: Tree) -> Tensor:
-    """(B, H, W, C) float32 of all `images` one behind the other; bytes become 0 to 1."""
-    values = [observations[one.name] for one in images]
-    values = [one.float() / 255 if one.dtype == torch.uint8 else one.float() for one in values]
-    return values[0] if len(values) == 1 else torch.cat(values, 3)
+def _as_image(values: Tensor) -> Tensor:
+    """float32; bytes become 0 to 1."""
+    return values.float() / 255 if values.dtype == torch.uint8 else values.float()
 
 
 def _count_features(one: InputSpec) -> int:

@@ -37,7 +37,8 @@ def import_checkpoint(
         is_depth_first: whether the network saw the depth before the colours, as later versions of habitat-lab
             sort them.
 
-    Raises InputError for an unknown layout and for a protocol with other actions, FileError that names each
+    Raises InputError for an unknown layout, for is_depth_first where there are no colours and depth to
+    order, and for a protocol with other actions, FileError that names each
     key which is missing, too many, or of another shape.
     """
     chosen = LAYOUTS[require_name("layout of weights", layout, LAYOUTS)]
@@ -51,6 +52,8 @@ def import_checkpoint(
     recipe = chosen.choose(shapes)
     recipe = replace(recipe, protocol=protocol or recipe.protocol, training_view=False)
     if is_depth_first:
+        if layout != "habitat-ddppo" or not {"rgb", "depth"} <= set(recipe.sensors):
+            raise InputError("expected --depth-first for weights of habitat-ddppo that see colour and depth")
         numbers = tuple(one for one in recipe.sensors if one not in ("rgb", "depth"))
         recipe = replace(recipe, sensors=("depth", "rgb", *numbers))
     info = _describe(recipe, path, layout)
@@ -87,6 +90,9 @@ def _describe(recipe: Recipe, path: Path, layout: str) -> CheckpointInfo:
     """What the checkpoint says of itself; the batch has no scene, only shapes."""
     task = make_training_task(recipe)
     batch = NavigationBatch(task, 1, 1, recipe.sensors)
+    if recipe.policy.encoder.resize:  # the network takes the protocol's own images, of any size
+        sizes = [batch.specs[one].shape[:2] for one in recipe.sensors if one in ("rgb", "depth")]
+        recipe = replace(recipe, image_size=sizes[0])
     info = describe_policy(recipe, task, batch)
     source = {
         "layout": layout,
@@ -105,7 +111,8 @@ def _map_weights(
     path: Path,
 ) -> dict[str, Tensor]:
     """Our name -> tensor of the file, rows of actions in our order; raises FileError as import_checkpoint."""
-    theirs = layout.actions[: len(actions)]
+    count = (shapes.get(layout.rename("head.linear.bias", shapes)) or (len(actions),))[0]
+    theirs = layout.actions[:count]
     if sorted(theirs) != sorted(actions):
         raise InputError(
             f"expected a protocol with the actions {', '.join(theirs)} of these weights, got "

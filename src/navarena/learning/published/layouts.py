@@ -76,14 +76,15 @@ def _choose_habitat(shapes: Shapes) -> Recipe:
     channels = shapes.get(f"{_VISUAL}backbone.conv1.0.weight", (0, 1))[1:2]
     images = {(1,): ["depth"], (3,): ["rgb"]}.get(channels, ["rgb", "depth"])
     is_deep = f"{_VISUAL}backbone.layer1.0.convs.6.weight" in shapes
-    gates, hidden = shapes.get("net.state_encoder.rnn.weight_hh_l0", (2048, 512))[:2]
+    cells = shapes.get("net.state_encoder.rnn.weight_hh_l0", ())
+    gates, hidden = cells if len(cells) == 2 else (2048, 512)
     layers = sum(name.startswith("net.state_encoder.rnn.weight_hh_l") for name in shapes)
     policy = replace(
         recipe.policy,
         memory="gru" if gates == 3 * hidden else "lstm",
         hidden=hidden,
         layers=max(layers, 1),
-        image_features=shapes.get("net.visual_fc.1.weight", (hidden,))[0],
+        image_features=(shapes.get("net.visual_fc.1.weight") or (hidden,))[0],
         encoder=replace(
             recipe.policy.encoder,
             images="resnet50" if is_deep else "resnet18",
