@@ -91,8 +91,8 @@ def _describe(recipe: Recipe, path: Path, layout: str) -> CheckpointInfo:
     task = make_training_task(recipe)
     batch = NavigationBatch(task, 1, 1, recipe.sensors)
     if recipe.policy.encoder.resize:  # the network takes the protocol's own images, of any size
-        sizes = [batch.specs[one].shape[:2] for one in recipe.sensors if one in ("rgb", "depth")]
-        recipe = replace(recipe, image_size=sizes[0])
+        shapes = [batch.specs[one].shape for one in recipe.sensors if one in ("rgb", "depth")]
+        recipe = replace(recipe, image_size=(shapes[0][0], shapes[0][1]))
     info = describe_policy(recipe, task, batch)
     source = {
         "layout": layout,
