@@ -17,7 +17,7 @@ from tasks.small import AHEAD, LEFT, SmallPointNav, make_cache
 
 PRIVILEGED = {
     *("heading", "instance", "occupancy_map_known", "oracle_ego_map", "oracle_ego_map_code", "oracle_map"),
-    *("position", "semantic", "semantic_map", "semantic_map_iterative", "semantic_map_known"),
+    *("position", "progress", "semantic", "semantic_map", "semantic_map_iterative", "semantic_map_known"),
     "world_from_camera",
 }
 

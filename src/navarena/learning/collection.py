@@ -174,27 +174,32 @@ class Collector:
                 self.ended.append({**end["metrics"], "steps": float(steps[slot]), "led": float(led)})
             ended = terminated | truncated
             rollout.cut_values[step] = 0.0
-            self._mask = self._send(~ended)
             if bootstrap_truncated and truncated.any():
                 going_on = torch.ones_like(self._mask)  # the last observation still belongs to its episode
                 last = self._evaluate(rollout, going_on)
                 rollout.cut_values[step] = torch.where(self._send(truncated), last, 0.0)
             if ended.any():
                 self._begin(ended, done)
-            self._mask &= self._send(~self._find_boundaries(result, episodes))
+            self._mask = self._send(self._find_kept(result, episodes, ended))
         rollout.terminated[step], rollout.truncated[step] = map(self._send, (terminated, truncated))
 
-    def _find_boundaries(self, result: StepResult, over: Mapping[int, Episode]) -> np.ndarray:
-        """(N,) bool: slots in which the policy's state begins anew, though no tour or single episode ended.
+    def _find_kept(self, result: StepResult, over: Mapping[int, Episode], ended: np.ndarray) -> np.ndarray:
+        """(N,) bool: slots in which the policy's state goes on after a step and what began then.
 
-        over: slot -> the episode that ended in it.
+        Args:
+            result: of the step.
+            over: slot -> the episode that ended in it.
+            ended: (N,) bool, slots whose tour or single episode ended.
         """
-        found = np.zeros(self._batch.slots, bool)
+        kept: np.ndarray = ~ended
         if self._remembers in ("subtask", "episode"):
-            found[list(over)] = True
+            kept[list(over)] = False
         if self._remembers == "subtask" and result.began is not None:
-            found |= result.began
-        return found
+            kept &= ~result.began
+        if self._remembers == "scene":
+            for slot, one in over.items():
+                kept[slot] = self._batch.episode(slot).scene_id == one.scene_id
+        return kept
 
     def _evaluate(self, rollout: Rollout, mask: Tensor) -> Tensor:
         """(N,) float32 values of what is seen now, which stays out of the rollout."""

@@ -78,6 +78,13 @@ def test_pointgoal_in_an_episode():
     assert batch.observations["pointgoal_with_gps_compass"][0] == pytest.approx([1.75, 0], abs=1e-6)
 
 
+def test_progress_in_an_episode():
+    batch = begin(LEFT, CUT_OFF, sensors=("progress",))
+    assert batch.observations["progress"][:, 0].tolist() == [0.0, 0.0]
+    act(batch, TURN_LEFT, TURN_LEFT, TURN_LEFT, FORWARD)
+    assert batch.observations["progress"][:, 0] == pytest.approx([0.25 / 2, 0.0], abs=1e-6)
+
+
 def test_rewards_by_hand():
     """1 m to go: four steps of 0.25 m; the fourth stop is a success at distance 0."""
     batch = begin(AHEAD)

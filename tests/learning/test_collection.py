@@ -1,0 +1,64 @@
+"""Collection: labels that count nothing, and where the state of a policy begins anew."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.tasks.task import StepResult  # noqa: E402
+
+from .test_training import DAGGER, SMALL, TINY, make_training  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+
+@pytest.mark.parametrize("skips", [False, True])
+def test_labels_of_a_stuck_teacher_count_nothing_if_wanted(tmp_path, skips):
+    training = make_training(tmp_path, replace(TINY, method=replace(DAGGER, skips_stuck=skips)))
+    teacher = training._collector._teacher
+    label, count = teacher.label, 0
+
+    def label_stuck(active=None):
+        nonlocal count
+        labels, count = label(active), count + 1
+        teacher.stuck[:] = np.arange(TINY.slots) == count % TINY.slots
+        return labels
+
+    teacher.label = label_stuck
+    training.advance()
+    expected = np.zeros((TINY.steps, TINY.slots), bool)
+    expected[np.arange(TINY.steps), (np.arange(TINY.steps) + 1) % TINY.slots] = skips
+    np.testing.assert_array_equal((training._rollout.weights == 0).numpy(), expected)
+
+
+@pytest.mark.parametrize(
+    ("remembers", "expected"),
+    [
+        ("subtask", [0, 0, 1, 0, 0]),
+        ("episode", [0, 1, 1, 0, 0]),
+        ("tour", [1, 1, 1, 0, 0]),
+        ("scene", [1, 1, 1, 1, 0]),
+    ],
+)
+def test_states_go_on_as_far_as_the_policy_remembers(tmp_path, remembers, expected):
+    """Slots: the next episode of a tour, a sub-task, a step, the end of a tour, and one of another scene."""
+    policy = replace(SMALL, remembers=remembers)
+    recipe = replace(TINY, policy=policy, slots=5, method=replace(DAGGER, minibatches=1))
+    training = make_training(tmp_path, recipe)
+    training.advance()
+    here = training._batch.episode(0)
+    over = {0: here, 3: here, 4: replace(here, scene_id="elsewhere")}
+    none, ended = np.zeros(5, bool), np.array([False, False, False, True, True])
+    result = StepResult(np.zeros(5), none, none, began=np.array([False, True, False, False, False]))
+    assert training._collector._find_kept(result, over, ended).astype(int).tolist() == expected
+
+
+def test_ends_of_episodes_are_noted(tmp_path):
+    training = make_training(tmp_path, replace(TINY, steps=48))
+    training.advance()
+    rollout = training._rollout
+    ended = torch.nonzero(rollout.terminated | rollout.truncated)
+    assert sorted([end.step, end.slot] for end in rollout.ends) == ended.tolist() != []
+    assert all(end.episode.scene_id == "room" for end in rollout.ends)
