@@ -182,7 +182,7 @@ def test_a_machine_that_dies_is_not_the_agents_fault(cluster, tmp_path, expected
     process = launch(tmp_path)
     wait_for_rows(process, 3)
     cluster[1].kill()
-    assert process.wait(120) == 0
+    assert process.wait(300) == 0
     process.stdout.close()
     assert derived(tmp_path) == expected
 
