@@ -110,6 +110,7 @@ class Train:
         processes: "Processes",
     ) -> dict[str, Any]:
         """One training, and what the document says of it; nothing of processes but the first."""
+        from navarena.learning.checkpoints import CheckpointInfo
         from navarena.learning.health import describe_health
 
         training = begin_training(recipe, out, self.threads, device, processes)
@@ -151,7 +152,9 @@ class Train:
         if processes.rank:
             return {}
         console.text(f"{info.frames} frames, {info.updates} updates; {describe()}")
-        best = describe_best(info, recipe.monitor.by) if isinstance(recipe, Recipe) else None
+        best = None
+        if isinstance(recipe, Recipe) and isinstance(info, CheckpointInfo):
+            best = describe_best(info, recipe.monitor.by)
         folder = out if best is None else out / "best"
         if best is not None:
             console.text(f"best: {best['by']} {best['mean']:.3g} after {best['frames']} frames, in {folder}")

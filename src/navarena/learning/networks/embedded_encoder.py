@@ -118,8 +118,8 @@ class ResNetEncoder(torch.nn.Module):
         if min(height, width) < 64:
             raise InputError(f"expected images of at least 64 x 64 pixels, got {width} x {height}")
         self.normaliser = RunningNormaliser(channels) if settings.normalise else None
-        depth = 50 if settings.images == "resnet50" else 18
-        self.trunk = ResNet(channels, settings.base_planes, depth, "group")
+        is_deep = settings.images == "resnet50"
+        self.trunk = ResNet(channels, settings.base_planes, 50 if is_deep else 18, "group")
         places = shrink(height // 2) * shrink(width // 2)
         planes = max(round(settings.compressed / places), 1)
         self.compression = torch.nn.Sequential(

@@ -163,7 +163,8 @@ def measure_images(images: Sequence[InputSpec]) -> tuple[int, int, int]:
     sizes = {one.shape[:2] for one in images}
     if len(sizes) > 1:
         raise InputError(f"expected images of one size, got {sorted(sizes)}")
-    return (sum(one.shape[2] for one in images), *sizes.pop())
+    height, width = sizes.pop()
+    return sum(one.shape[2] for one in images), height, width
 
 
 def _as_image(values: Tensor) -> Tensor:

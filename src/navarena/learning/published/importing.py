@@ -10,8 +10,8 @@ from navarena.learning.checkpoints import CheckpointInfo, save_policy
 from navarena.learning.networks.trunks import TRUNK, read_weights, require_keys, take_trunk
 from navarena.learning.published.layouts import LAYOUTS, Layout, Shapes
 from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.setup import describe_policy, make_training_task
 from navarena.learning.tensors import Tensor, torch
-from navarena.learning.training import describe_policy, make_training_task
 from navarena.tasks.batch import NavigationBatch
 
 ACTION_TABLES = ("head.linear.weight", "head.linear.bias", "action_encoder.weight")

@@ -73,8 +73,8 @@ def _choose_habitat(shapes: Shapes) -> Recipe:
     """The recipe of the goal that is embedded, with the images, the depth and the memory of the weights."""
     recipe = OBJECTNAV_DDPPO if "net.obj_categories_embedding.weight" in shapes else POINTNAV_DDPPO
     numbers = [one for one in recipe.sensors if one not in ("rgb", "depth")]
-    channels = shapes.get(f"{_VISUAL}backbone.conv1.0.weight", (0, 1))[1:2]
-    images = {(1,): ["depth"], (3,): ["rgb"]}.get(channels, ["rgb", "depth"])
+    first = shapes.get(f"{_VISUAL}backbone.conv1.0.weight", ())
+    images = {1: ["depth"], 3: ["rgb"]}.get(first[1] if len(first) > 1 else 1, ["rgb", "depth"])
     is_deep = f"{_VISUAL}backbone.layer1.0.convs.6.weight" in shapes
     cells = shapes.get("net.state_encoder.rnn.weight_hh_l0", ())
     gates, hidden = cells if len(cells) == 2 else (2048, 512)
