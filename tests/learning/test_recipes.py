@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.learning.inflections import count_inflections, measure_inflections  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
+from navarena.learning.selection import MonitorSettings  # noqa: E402
 from navarena.learning.settings import PPOSettings, Schedule, constant, powers  # noqa: E402
 from navarena.learning.training import Training  # noqa: E402
 
@@ -23,7 +24,14 @@ SMALL = ("objectnav-stretch-small", "pointnav-bc-small", "pointnav-ppo-small", "
 def mini(recipe, slots=8, steps=4, updates=2):
     """The recipe, so short that only its parts are shown to fit together."""
     return replace(
-        recipe, slots=slots, steps=steps, frames=slots * steps * updates, scenes=1, episodes=2, split="mini"
+        recipe,
+        slots=slots,
+        steps=steps,
+        frames=slots * steps * updates,
+        scenes=1,
+        episodes=2,
+        split="mini",
+        monitor=MonitorSettings(updates=0),
     )
 
 

@@ -76,7 +76,10 @@ def test_an_installed_one_is_listed_and_plays(tmp_path, monkeypatch, capsys):
     listed = {one["name"]: one["description"] for one in list_items("agents")}
     assert listed["pointnav-tiny"] == "Trained policy: rooms; 256 frames."
     assert listed["pointnav-gone"].startswith("cannot be loaded")
-    assert find_agent("pointnav-tiny?sample=true").is_sampled and not find_agent("pointnav-tiny").is_sampled
+    assert [
+        find_agent(f"pointnav-tiny{options}").temperature
+        for options in ("", "?sample=true", "?sample=false", "?temperature=0.5")
+    ] == [0.0, 1.0, 0.0, 0.5]
     with pytest.raises(InputError, match="sample=true or sample=false"):
         find_agent("pointnav-tiny?smaple=true")
     command = ["evaluate", "pointnav-v1+max_steps=5", "--split", "mini", "--episodes", "1", "--quiet"]

@@ -265,7 +265,7 @@ def trained(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("options", ["", "?sample=true"])
+@pytest.mark.parametrize("options", ["", "?sample=true", "?temperature=0.5"])
 def test_actions_are_equal_in_any_batch(trained, options):
     """Each episode shows what its number says; slots, order and neighbours must not matter."""
     task = get_body_task("pointnav-v1+max_steps=40")

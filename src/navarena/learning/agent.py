@@ -1,5 +1,6 @@
-"""Agent of a checkpoint: `checkpoint:DIR` plays the likeliest actions, with ?sample=true it samples."""
+"""Agent of a checkpoint: `checkpoint:DIR` acts as its recipe says, with ?temperature=1 it samples."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -17,11 +18,13 @@ from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.task import Actions, Task
 
-SAMPLE = "sample"
+SAMPLE, TEMPERATURE = "sample", "temperature"
 
 
 def find_checkpoint(text: str) -> type["CheckpointAgent"]:
-    """The agent of the checkpoint that `text` names: DIR, DIR?sample=true or DIR?sample=false.
+    """The agent of the checkpoint that `text` names: DIR, or DIR?temperature=T, as of PolicySettings.
+
+    DIR?sample=true is short for a temperature of 1, DIR?sample=false for one of 0.
 
     Raises InputError for other words behind the folder, and FileError for a folder without a checkpoint.
     """
@@ -36,13 +39,30 @@ def open_checkpoint(folder: Path) -> type["CheckpointAgent"]:
     doing = info.recipe.get("description") or info.protocol
     members = {
         "folder": folder,
-        "is_sampled": False,
+        "temperature": info.policy.temperature,
         "sensors": tuple(one.name for one in info.inputs),
         "resizes": tuple(f"{one.name}={one.shape[1]}x{one.shape[0]}" for one in info.inputs if one.is_image),
         "trained_with": info.trained_with,
         "__doc__": f"Trained policy: {doing}; {info.frames:,} frames.",
     }
     return type("CheckpointAgent", (CheckpointAgent,), members)
+
+
+def read_temperature(text: str) -> float:
+    """The temperature that `text` asks for: sample=true, sample=false or temperature=T; raises InputError."""
+    name, _, value = text.partition("=")
+    if name == SAMPLE and value in ("true", "false"):
+        return float(value == "true")
+    try:
+        temperature = float(value)
+    except ValueError:
+        temperature = -1.0
+    if name != TEMPERATURE or not 0 <= temperature < math.inf:
+        raise InputError(
+            f"expected {TEMPERATURE}=T of at least 0, {SAMPLE}=true or {SAMPLE}=false behind the checkpoint, "
+            f"got {text!r}"
+        )
+    return temperature
 
 
 class CheckpointAgent(Agent):
@@ -62,13 +82,11 @@ class CheckpointAgent(Agent):
 
     on_graphs = False
     folder: ClassVar[Path]
-    is_sampled: ClassVar[bool]
+    temperature: ClassVar[float]
 
     @classmethod
     def with_options(cls, text: str) -> type["CheckpointAgent"]:
-        if text not in (f"{SAMPLE}=true", f"{SAMPLE}=false"):
-            raise InputError(f"expected {SAMPLE}=true or {SAMPLE}=false behind the checkpoint, got {text!r}")
-        members = {"is_sampled": text == f"{SAMPLE}=true", "__doc__": cls.__doc__}
+        members = {"temperature": read_temperature(text), "__doc__": cls.__doc__}
         return type("CheckpointAgent", (cls,), members)
 
     def __init__(self, task: Task, seed: int) -> None:
@@ -122,7 +140,8 @@ class CheckpointAgent(Agent):
 
         with torch.inference_mode():
             seen = {name: torch.from_numpy(value) for name, value in self._seen.items()}
-            decision = self._policy.act(seen, state, mask, draw if self.is_sampled else None)
+            drawing = draw if self.temperature > 0 else None
+            decision = self._policy.act(seen, state, mask, drawing, self.temperature)
             for name, value in decision.state.items():
                 self._state[name][rows] = value[:count]
         self._begun[slots] = True

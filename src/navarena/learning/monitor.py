@@ -103,7 +103,7 @@ class Monitor:
             self._episodes = self._choose()
         is_paper = self._settings.selection == "paper"
         split = f"custom-{PAPER_SPLIT}" if is_paper else "custom-held-out"
-        agent = f"checkpoint:{folder}" + ("?sample=true" if self._settings.is_sampled else "")
+        agent = f"checkpoint:{folder}"
         benchmark = Benchmark(
             Identity(self._task.protocol_id, "training", split, "0"),
             self._episodes,

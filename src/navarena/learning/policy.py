@@ -66,7 +66,12 @@ class Policy(torch.nn.Module):
 
     @abstractmethod
     def act(
-        self, observations: Tree, state: Tree, mask: Tensor, generator: Uniforms | None = None
+        self,
+        observations: Tree,
+        state: Tree,
+        mask: Tensor,
+        generator: Uniforms | None = None,
+        temperature: float = 1.0,
     ) -> Decision:
         """Decide in N slots.
 
@@ -75,6 +80,7 @@ class Policy(torch.nn.Module):
             state: before the step.
             mask: (N,) bool, False where the step is the first of an episode; the state counts as 0 there.
             generator: draws the actions; None takes the likeliest.
+            temperature: above 0, at which they are drawn; the log-probabilities are those of 1.
         """
 
     @abstractmethod
@@ -152,14 +158,22 @@ class RecurrentPolicy(Policy):
         return state | {PREVIOUS: torch.zeros(slots, dtype=torch.int64, device=device)}
 
     def act(
-        self, observations: Tree, state: Tree, mask: Tensor, generator: Uniforms | None = None
+        self,
+        observations: Tree,
+        state: Tree,
+        mask: Tensor,
+        generator: Uniforms | None = None,
+        temperature: float = 1.0,
     ) -> Decision:
         with self._mixed(mask.device):
             features = self._encode(observations, state[PREVIOUS], mask)
             output, after = self.memory.step(features, state, mask)
         output = output.float()
         distribution = self.head(output)
-        actions = distribution.mode() if generator is None else distribution.sample(generator)
+        if generator is None:
+            actions = distribution.mode()
+        else:
+            actions = distribution.sharpen(temperature).sample(generator)
         values = self.critic(output).float()[:, 0]
         return Decision(actions, self.replace_actions(after, actions), values, distribution.log_prob(actions))
 

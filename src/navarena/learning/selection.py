@@ -26,7 +26,6 @@ class MonitorSettings:
         houses: whose episodes are played: the last ones of the training split, at most a quarter of all. No
             episode of the training, and none of a result, takes place there.
         episodes: played in all of them together.
-        is_sampled: whether actions are sampled; else the likeliest are taken.
         by: name of the metric in [0, 1], the higher the better, that decides which checkpoint is the best.
         selection: "train", on these houses; "paper" plays episodes of `val` instead, as some papers chose
             their checkpoints, which the checkpoint and its results say.
@@ -38,7 +37,6 @@ class MonitorSettings:
     updates: int = 200
     houses: int = 16
     episodes: int = 96
-    is_sampled: bool = False
     by: str = "success"
     selection: Selection = "train"
     keep: int = 3

@@ -35,6 +35,8 @@ class PolicySettings:
         memory_steps: that "smt" and "frmqn" attend to, the present one among them.
         heads: of "smt".
         has_pose: whether "smt" knows where its entries are from, by the inputs gps and compass.
+        temperature: of the actions in evaluations: 0 takes the likeliest, 1 samples them as training does,
+            between them likely ones are preferred. A policy that imitates turns to and fro at 0.
     """
 
     memory: Literal["gru", "lstm", "smt", "frmqn"] = "gru"
@@ -49,8 +51,11 @@ class PolicySettings:
     memory_steps: int = 150
     heads: int = 8
     has_pose: bool = False
+    temperature: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.temperature < 0:
+            raise InputError(f"expected a temperature of at least 0, got {self.temperature}")
         if self.has_pose and self.memory != "smt":
             raise InputError(f"expected memory=smt for has_pose, got {self.memory}")
 

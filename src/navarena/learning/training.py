@@ -209,13 +209,12 @@ class Training:
         return self._describe()
 
     def _write_log(self, row: Row, report: Callable[[Row], None]) -> None:
-        """Append a line to the log, which the first process writes; raises StorageError."""
-        if self._processes.rank:
-            return
+        """Append a line to the log, which the first process writes, and report it; raises StorageError."""
         path = self.folder / LOG
         try:
-            with path.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+            if not self._processes.rank:
+                with path.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
         except OSError as error:
             raise_storage_error(path, error)
         report(row)

@@ -34,6 +34,10 @@ class Distribution(Protocol):
         """Actions drawn by `uniforms`; of (N,) distributions."""
         ...
 
+    def sharpen(self, temperature: float) -> "Distribution":
+        """The distributions at a `temperature` above 0: 1 changes nothing, 0.5 doubles logits."""
+        ...
+
     def log_prob(self, actions: Tensor) -> Tensor:
         """Logarithms of the probabilities (or densities) of `actions`, float32."""
         ...
@@ -62,6 +66,12 @@ class Categorical:
         cumulative = self.log_probs.double().exp().cumsum(-1)
         drawn = uniforms(len(cumulative), 1).to(cumulative.device) * cumulative[:, -1:]
         return (cumulative <= drawn).sum(-1)
+
+    def sharpen(self, temperature: float) -> "Categorical":
+        """The distributions with logits divided by `temperature`."""
+        return (
+            self if temperature == 1.0 else Categorical(torch.log_softmax(self.log_probs / temperature, -1))
+        )
 
     def log_prob(self, actions: Tensor) -> Tensor:
         """(...,) float32: logarithms of the probabilities of `actions` (...,) int64."""
@@ -122,6 +132,10 @@ class TanhGaussian:
         normal = (math.sqrt(2.0) * torch.erfinv(2.0 * drawn - 1.0)).float()
         before = self.mean + self.log_deviation.exp() * normal
         return before.tanh().clamp(-LARGEST_ACTION, LARGEST_ACTION)
+
+    def sharpen(self, temperature: float) -> "TanhGaussian":
+        """The distributions with deviations multiplied by the square root of `temperature`."""
+        return TanhGaussian(self.mean, self.log_deviation + 0.5 * math.log(temperature))
 
     def log_prob(self, actions: Tensor) -> Tensor:
         """(...,) float32: logarithm of the density at `actions` (..., K), with the Jacobian of tanh."""
