@@ -21,6 +21,7 @@ KEYS = {
     "metrics": {"name", "description", "target", "unit", "better"},
     "corruptions": {"name", "description", "target"},
     "augmentations": {"name", "description", "target"},
+    "labellers": {"name", "description", "target"},
     "gymnasium": {"name", "description", "target", "protocol"},
 }
 EXPECTED = {
@@ -37,6 +38,7 @@ EXPECTED = {
     "corruptions": {"camera_crack", "defocus_blur", "motion_blur", "lighting", "spatter", "speckle_noise",
                     "lower_fov", "gaussian_noise", "redwood_depth", "depth_holes", "depth_range"},
     "augmentations": {"random_crop", "random_shift", "color_jitter"},
+    "labellers": {"segmenter"},
     "gymnasium": {"navarena/PointNav-v1", "navarena/IR2RCE-v1", "navarena/R2R-v1"},
 }  # fmt: skip
 
@@ -66,7 +68,10 @@ def test_json(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     items = listed(kind, capsys)
     assert all(set(item) == KEYS[kind] for item in items)
     assert {item["name"] for item in items} >= EXPECTED[kind]
-    assert all(item["description"] and not item["description"].startswith("cannot") for item in items)
+    unfit = [item["description"] for item in items if item["description"].startswith("cannot")]
+    # the segmenter is there where PyTorch is
+    assert all(kind == "labellers" and "pip install 'navarena[learn]'" in text for text in unfit)
+    assert all(item["description"] for item in items)
 
 
 @pytest.mark.parametrize("kind", KEYS)

@@ -16,8 +16,8 @@ from navarena.core.registry import load_target
 class List:
     """List names with descriptions, those of installed packages included. KIND is one of
 
-    protocols, agents, recipes, sensors, encoders, scenes, scene-datasets, episode-formats, metrics,
-    corruptions, augmentations, gymnasium.
+    protocols, agents, recipes, sensors, labellers, encoders, scenes, scene-datasets, episode-formats,
+    metrics, corruptions, augmentations, gymnasium.
     """
 
     kind: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="KIND")]
