@@ -32,8 +32,10 @@ KINDS = {
 }
 CODE = """
 import json, sys
+from pathlib import Path
 from navarena.evaluation import EvaluationSettings, evaluate
 settings = json.loads(sys.argv[1])
+settings["out"] = Path(settings["out"])
 if __name__ == "__main__":
     evaluate(EvaluationSettings(**settings), on_row=lambda: print("row", flush=True))
 """
@@ -53,10 +55,14 @@ def settings_of(kind, folder, out):
     return given
 
 
+def run_whole(given):
+    return evaluate(EvaluationSettings(**given | {"out": Path(given["out"])}))
+
+
 def survive(kind, folder, kills, seed):
     """Kill a run so many times, go on each time, and compare; returns how many kills met a running one."""
     draws = np.random.Generator(np.random.PCG64(seed))
-    expected = evaluate(EvaluationSettings(**settings_of(kind, folder, "undisturbed")))
+    expected = run_whole(settings_of(kind, folder, "undisturbed"))
     met = run = 0
     for _ in range(kills):
         given = settings_of(kind, folder, f"killed-{run}") | {"workers": int(draws.integers(1, 3))}
@@ -92,7 +98,7 @@ def kill(given, rows, delay, draws):
 
 def check(given, folder, expected):
     """Go on with a run to its end: each episode is there once, and all is as in the undisturbed one."""
-    evaluate(EvaluationSettings(**given))
+    run_whole(given)
     out = Path(given["out"])
     counts = Counter(row.episode_id for path in journal_paths(out) for row in read_journal(path).rows)
     assert counts == Counter(row.episode_id for row in expected.rows)
