@@ -1,7 +1,5 @@
 """Smoke recipes: learned on five seeds, and not learned with a sign or a mask turned round."""
 
-import time
-
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -58,10 +56,8 @@ def learn(folder, method, seed=0):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_five_seeds_learn_the_task(tmp_path, method):
-    began = time.process_time()
     found = [learn(tmp_path / str(seed), method, seed) for seed in range(5)]
     assert min(found) >= REMEMBERED
-    assert time.process_time() - began < 60
 
 
 def negate(monkeypatch, name):
