@@ -155,6 +155,8 @@ class PPOSettings:
         trace: lambda of generalised advantage estimation.
         bootstrap_truncated: whether the value of the last observation stands for the rewards that a cut-off
             episode would still have brought; the reference code treats time-outs as ends.
+        critic_share: of all frames, at first, from which the value's last layer alone learns: a policy that
+            imitated has no values, and advantages of random ones would spoil it (PIRLNav, section 3.2).
         auxiliaries: what is learned beside.
     """
 
@@ -170,6 +172,7 @@ class PPOSettings:
     discount: float = 0.99
     trace: float = 0.95
     bootstrap_truncated: bool = False
+    critic_share: float = 0.0
     auxiliaries: tuple[Auxiliary, ...] = ()
 
     def __post_init__(self) -> None:
@@ -177,8 +180,9 @@ class PPOSettings:
             raise InputError(
                 f"expected at least one epoch and minibatch, got {self.epochs}, {self.minibatches}"
             )
-        if not (0 <= self.discount <= 1 and 0 <= self.trace <= 1):
-            raise InputError(f"expected discount and trace of 0 to 1, got {self.discount}, {self.trace}")
+        shares = (self.discount, self.trace, self.critic_share)
+        if not all(0 <= share <= 1 for share in shares):
+            raise InputError(f"expected discount, trace and critic_share of 0 to 1, got {shares}")
 
 
 HABITAT_DDPPO = PPOSettings(

@@ -1,19 +1,22 @@
 """What a training starts from: its task, its policy, and what a checkpoint says of both."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 
 from navarena import __version__
+from navarena.agents.catalog import SHIPPED
 from navarena.core.errors import InputError, require_name
 from navarena.corruptions.catalog import write_corruption
 from navarena.learning.agent import find_vocabulary
 from navarena.learning.auxiliaries import AuxiliaryHeads
-from navarena.learning.checkpoints import CheckpointInfo
+from navarena.learning.checkpoints import CheckpointInfo, load_policy
 from navarena.learning.inputs import InputSpec, choose_inputs, choose_targets
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.provenance import find_commit
 from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.shipped import find_folder
 from navarena.learning.tensors import torch
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task
@@ -56,6 +59,31 @@ def build_policy(
             task.is_continuous,
         )
     return policy, targets
+
+
+def load_start(policy: RecurrentPolicy, info: CheckpointInfo, start: str) -> None:
+    """Copy the weights of the checkpoint that `start` names into `policy`; heads of losses stay random.
+
+    Args:
+        policy: to be trained.
+        info: what it is.
+        start: folder of a checkpoint, or name of an agent that ships; with an empty one nothing is copied.
+
+    Raises InputError for a checkpoint of other inputs, actions or networks, FileError for a damaged one.
+    """
+    if not start:
+        return
+    folder = (find_folder(start) if start in SHIPPED else None) or Path(start)
+    theirs, found = load_policy(folder)
+    for name in ("inputs", "actions", "is_continuous", "policy"):
+        ours, other = getattr(info, name), getattr(theirs, name)
+        if name == "policy":
+            ours, other = (replace(one, temperature=0.0) for one in (ours, other))
+        if ours != other:
+            raise InputError(
+                f"expected {name} of {ours} in the checkpoint {start} to start from, got {other}"
+            )
+    policy.load_state_dict(found.state_dict(), strict=False)
 
 
 def bias_declaration(policy: RecurrentPolicy, task: Task, bias: float) -> None:

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from navarena.agents.catalog import INSTALL_SHIPPED
 from navarena.core.errors import InputError
 from navarena.learning.agent import open_checkpoint
 from navarena.learning.checkpoints import INFO
@@ -15,14 +16,23 @@ from navarena.learning.checkpoints import INFO
 PACKAGE = "navarena_checkpoints"
 
 
+def find_folder(name: str) -> Path | None:
+    """The folder of the shipped agent `name`, with "-" or "_"; None where there is none of that name.
+
+    Raises InputError when the distribution is not installed.
+    """
+    try:
+        folder = Path(str(resources.files(PACKAGE) / name.replace("-", "_")))
+    except ModuleNotFoundError as error:
+        raise InputError(f"expected the package {PACKAGE}, got none; {INSTALL_SHIPPED}") from error
+    return folder if (folder / INFO).is_file() else None
+
+
 def __getattr__(name: str) -> Any:
     """The agent of the checkpoint in the folder `name`; raises AttributeError where there is none."""
     if name.startswith("_"):
         raise AttributeError(name)
-    try:
-        folder = Path(str(resources.files(PACKAGE) / name))
-    except ModuleNotFoundError as error:
-        raise InputError(f"expected the package {PACKAGE}, got none; pip install ./checkpoints") from error
-    if not (folder / INFO).is_file():
+    folder = find_folder(name)
+    if folder is None:
         raise AttributeError(name)
     return open_checkpoint(folder)

@@ -37,7 +37,13 @@ from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.room import telling_room
 from navarena.learning.selection import CurvePoint
 from navarena.learning.settings import ImitationSettings, PPOSettings
-from navarena.learning.setup import bias_declaration, build_policy, describe_policy, make_training_task
+from navarena.learning.setup import (
+    bias_declaration,
+    build_policy,
+    describe_policy,
+    load_start,
+    make_training_task,
+)
 from navarena.learning.storage import Rollout
 from navarena.learning.store import TrajectoryStore
 from navarena.learning.tensors import require_device, torch
@@ -131,6 +137,7 @@ class Training:
             self._policy, targets = build_policy(recipe, self._info, task, self._batch)
         if saved is None:
             load_trunk(self._policy, recipe.policy.encoder)
+            load_start(self._policy, self._info, recipe.start)
             bias_declaration(self._policy, task, recipe.declaration_bias)
         self._policy.to(device)
         self._policy.in_bfloat16 = choose_precision(recipe.precision, device)
@@ -305,7 +312,7 @@ class Training:
         names = dict.fromkeys(name for one in rows for name in one)
         row |= {name: float(np.mean([one[name] for one in rows if name in one])) for name in names}
         if "ratio_error" in row:
-            row["ratio_error"] = max(one["ratio_error"] for one in rows)
+            row["ratio_error"] = max(one["ratio_error"] for one in rows if "ratio_error" in one)
         own = [one for one in ended if not one["led"]]
         row |= {"episodes": len(ended), "own_episodes": len(own), "dropped": sum(of_dropped)}
         for name in ("success", "spl", "steps"):

@@ -1,6 +1,7 @@
 """Updates: one rollout's steps of the optimiser, for PPO and for imitation."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -93,6 +94,9 @@ def update_ppo(
 
     def loss(part: Fragment, slots: Tensor) -> tuple[Tensor, Statistics]:
         judged, beside, noted = judge_fragment(policy, part, generator)
+        if done < settings.critic_share:
+            alone = value_loss(judged.values, part.values, returns[:, slots], clip, settings.value_clip)
+            return alone, noted | {"value_loss": float(alone.detach())}
         log_probs, entropy = judged.distribution.log_prob(part.actions), judged.distribution.entropy().mean()
         of_actions = policy_loss(log_probs, part.log_probs, scaled[:, slots], clip)
         of_values = value_loss(judged.values, part.values, returns[:, slots], clip, settings.value_clip)
@@ -109,8 +113,23 @@ def update_ppo(
         }
 
     order = settings.order
-    found = _run_epochs(policy, optimiser, rollout, settings, order, done, generator, loss, processes)
+    with _freeze(policy, done < settings.critic_share):
+        found = _run_epochs(policy, optimiser, rollout, settings, order, done, generator, loss, processes)
     return found | {"explained_variance": explained_variance(rollout.values, returns)}
+
+
+@contextmanager
+def _freeze(policy: Policy, is_on: bool) -> Iterator[None]:
+    """Where `is_on`, let nothing but the value's last layer learn within the block."""
+    frozen = [one for name, one in policy.named_parameters() if is_on and not name.startswith("critic.")]
+    frozen = [one for one in frozen if one.requires_grad]
+    for one in frozen:
+        one.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for one in frozen:
+            one.requires_grad_(True)
 
 
 def update_imitation(

@@ -22,6 +22,8 @@ class Recipe:
         policy: sizes.
         precision: of the products in encoders and memories: "float32"; "bfloat16"; or "auto", which takes
             bfloat16 where the processor multiplies it faster.
+        start: folder of a checkpoint, or name of an agent that ships, whose weights the training starts from;
+            empty for random ones. Its policy and inputs must be those of the recipe.
         targets: names of sensors that auxiliary losses predict; the policy does not see them.
         augmentation: random changes of the images that the policy learns from.
         masked: names of actions that the policy never takes.
@@ -56,6 +58,7 @@ class Recipe:
     image_size: tuple[int, int] = (48, 64)
     policy: PolicySettings = field(default_factory=PolicySettings)
     precision: Precision = "float32"
+    start: str = ""
     targets: tuple[str, ...] = ()
     augmentation: AugmentationSettings = field(default_factory=AugmentationSettings)
     masked: tuple[str, ...] = ()

@@ -1,0 +1,77 @@
+"""A training that starts from another one's weights: imitation first, reinforcement then."""
+
+from dataclasses import replace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.core.errors import FileError, InputError  # noqa: E402
+from navarena.learning.checkpoints import load_policy  # noqa: E402
+from navarena.learning.settings import HABITAT_DDPPO, PPOSettings  # noqa: E402
+
+from .test_training import PPO, TINY, make_training, same, stop_after  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+
+@pytest.fixture(scope="module")
+def imitated(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("imitated")
+    make_training(folder).run()
+    return folder
+
+
+def test_weights_are_those_of_the_start(imitated, tmp_path):
+    own = make_training(tmp_path / "own", PPO)
+    started = make_training(tmp_path / "started", replace(PPO, start=str(imitated)))
+    _, found = load_policy(imitated)
+    assert same(started._policy.state_dict(), found.state_dict())
+    assert not same(own._policy.state_dict(), found.state_dict())
+    assert started.frames == 0
+
+
+def test_it_goes_on_from_itself_and_not_from_the_start(imitated, tmp_path):
+    recipe = replace(PPO, start=str(imitated))
+    with pytest.raises(KeyboardInterrupt):
+        make_training(tmp_path, recipe).run(stop_after(3))
+    again = make_training(tmp_path, recipe)
+    assert again.frames == 2 * 64
+    assert not same(again._policy.state_dict(), load_policy(imitated)[1].state_dict())
+
+
+def test_the_critic_learns_alone_at_first(imitated, tmp_path):
+    method = replace(HABITAT_DDPPO, critic_share=0.5)
+    training = make_training(tmp_path, replace(PPO, start=str(imitated), method=method))
+
+    def weights():
+        return {name: value.clone() for name, value in training._policy.named_parameters()}
+
+    def changed(before):
+        return {name for name, value in weights().items() if not torch.equal(value, before[name])}
+
+    before = weights()
+    for _ in range(2):  # half of four updates
+        row = training.advance()
+        assert "policy_loss" not in row and row["value_loss"] > 0
+    assert changed(before) == {"critic.weight", "critic.bias"}
+    before = weights()
+    assert "policy_loss" in training.advance()
+    assert "head.linear.weight" in changed(before)
+    assert all(one.requires_grad for one in training._policy.parameters())
+
+
+def test_a_start_that_does_not_fit_is_refused(imitated, tmp_path):
+    for change, words in (
+        ({"image_size": (72, 96)}, "expected inputs of .*72, 96.*got .*36, 48"),
+        ({"policy": replace(TINY.policy, hidden=48)}, "expected policy of .*hidden=48"),
+    ):
+        with pytest.raises(InputError, match=words):
+            make_training(tmp_path / "one", replace(PPO, start=str(imitated), **change))
+    # a temperature is of evaluations alone
+    warmer = replace(PPO, start=str(imitated), policy=replace(TINY.policy, temperature=0.5))
+    make_training(tmp_path / "two", warmer)
+    with pytest.raises(FileError, match="does not exist"):
+        make_training(tmp_path / "three", replace(PPO, start=str(tmp_path / "nothing")))
+    with pytest.raises(InputError, match=r"discount, trace and critic_share of 0 to 1, got .*1\.5"):
+        PPOSettings(critic_share=1.5)
