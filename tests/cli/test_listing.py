@@ -27,7 +27,7 @@ KEYS = {
 EXPECTED = {
     "protocols": {"pointnav-v1", "r2r-v1", "ir2r-v1"},
     "agents": {"random", "forward", "expert", "path", "explorer"},
-    "recipes": {"objectnav-stretch-small", "pointnav-bc-small", "pointnav-ppo-small", "pointnav-small"},
+    "recipes": {"objectnav-stretch-small", "pointnav-bc-small", "pointnav-dagger-small", "pointnav-small"},
     "sensors": {"rgb", "depth", "semantic", "instance", "gps", "compass", "heading", "position", "collided",
                 "pointgoal_with_gps_compass"},
     "encoders": {"words", "one-hot", "images", "clip"},

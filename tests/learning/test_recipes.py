@@ -1,6 +1,7 @@
 """Recipes: sizes as documented, each started for an update; schedules by hand; measured inflections."""
 
 import re
+from contextlib import closing
 from dataclasses import replace
 from importlib import import_module
 
@@ -9,16 +10,24 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from navarena.cli.train import adapt_first  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.learning.inflections import count_inflections, measure_inflections  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.selection import MonitorSettings  # noqa: E402
 from navarena.learning.settings import PPOSettings, Schedule, constant, powers  # noqa: E402
+from navarena.learning.setup import FIRST  # noqa: E402
 from navarena.learning.training import Training  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
-SMALL = ("objectnav-stretch-small", "pointnav-bc-small", "pointnav-ppo-small", "pointnav-small")
+SMALL = (
+    "objectnav-stretch-small",
+    "pointnav-bc-small",
+    "pointnav-dagger-small",
+    "pointnav-ppo-small",
+    "pointnav-small",
+)
 
 
 def mini(recipe, slots=8, steps=4, updates=2):
@@ -42,6 +51,10 @@ def count_parameters(policy):
 @pytest.mark.parametrize("name", SMALL)
 def test_recipes_start_and_have_their_size(tmp_path, name):
     recipe = RECIPES.get(name)
+    if recipe.first:
+        first = mini(adapt_first(RECIPES.get(recipe.first), recipe), updates=1)
+        with closing(Training(first, tmp_path / FIRST, 1)) as before:
+            before.run()
     training = Training(mini(recipe), tmp_path, 1)
     module = import_module(RECIPES.targets()[name].partition(":")[0])
     documented = re.search(r"([\d,]+) parameters", module.__doc__).group(1)

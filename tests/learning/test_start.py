@@ -1,14 +1,20 @@
 """A training that starts from another one's weights: imitation first, reinforcement then."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
-from navarena.learning.checkpoints import load_policy  # noqa: E402
+from navarena.learning.checkpoints import load_policy, read_info  # noqa: E402
+from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
+from navarena.learning.selection import MonitorSettings  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO, PPOSettings  # noqa: E402
+from navarena.learning.setup import FIRST  # noqa: E402
+from navarena.learning.training import LOG  # noqa: E402
 
 from .test_training import PPO, TINY, make_training, same, stop_after  # noqa: E402
 
@@ -75,3 +81,37 @@ def test_a_start_that_does_not_fit_is_refused(imitated, tmp_path):
         make_training(tmp_path / "three", replace(PPO, start=str(tmp_path / "nothing")))
     with pytest.raises(InputError, match=r"discount, trace and critic_share of 0 to 1, got .*1\.5"):
         PPOSettings(critic_share=1.5)
+
+
+def test_the_first_recipe_is_trained_first(tmp_path, capsys, monkeypatch):
+    """By one command, with what both must have in common, once."""
+    small = replace(RECIPES.get("pointnav-smoke"), slots=8, steps=4, scenes=1, episodes=2, frames=64)
+    monkeypatch.setitem(RECIPES._objects, "tiny-first", replace(small, monitor=MonitorSettings(updates=0)))
+    tiny = [
+        "slots=8",
+        "steps=4",
+        "scenes=1",
+        "episodes=2",
+        "split=mini",
+        "monitor.updates=0",
+        "first=tiny-first",
+    ]
+    sizes = ["policy.hidden=32", "policy.image_features=16", "image_size=36,48", "policy.number_features=8"]
+    settings = [word for one in (*tiny, *sizes) for word in ("--set", one)]
+    command = ["train", "pointnav-ppo-small", *settings, "--frames", "32", "--out", str(tmp_path), "--json"]
+    resumed = []
+    for frames in ("32", "32"):
+        command[command.index("--frames") + 1] = frames
+        assert main([*command, "--seed", "3"]) == 0
+        resumed.append(json.loads(capsys.readouterr().out)["resumed"])
+    assert resumed == [0, 32]
+    first = read_info(tmp_path / FIRST)
+    assert (first.frames, first.seeds["training"], first.policy.hidden) == (64, 3, 32)
+    assert (
+        "value_loss" in (tmp_path / LOG).read_text()
+        and "imitation_loss" in (tmp_path / FIRST / LOG).read_text()
+    )
+    with pytest.raises(InputError, match="expected start or first"):
+        replace(PPO, start="a", first="b")
+    with pytest.raises(FileError, match="does not exist"):
+        make_training(tmp_path / "alone", replace(PPO, first="tiny-first"))

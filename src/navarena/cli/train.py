@@ -66,7 +66,9 @@ class Train:
     def run(self, console: Console) -> int:
         """Train to the end; returns the exit code."""
         from navarena.cli.curves import write_curves
+        from navarena.learning.checkpoints import RESUME
         from navarena.learning.distributed import join_processes
+        from navarena.learning.setup import FIRST
 
         recipe: Recipe | SegmenterRecipe = RECIPES.get(self.recipe)
         given: dict[str, Any] = {"protocol": self.protocol, "frames": self.frames, "seed": self.seed}
@@ -87,7 +89,10 @@ class Train:
             for seed in seeds:
                 folder = out if self.seeds is None else out / f"seed-{seed}"
                 own = replace(recipe, seed=seed)
-                runs.append(self._train(console, own, folder, device, processes))
+                if isinstance(own, Recipe) and own.first and not (folder / RESUME).exists():
+                    first = adapt_first(RECIPES.get(own.first), own)
+                    self._train(console, own.first, first, folder / FIRST, device, processes)
+                runs.append(self._train(console, self.recipe, own, folder, device, processes))
         if processes.rank:
             return 0
         page = write_curves([Path(one["out"]) for one in runs], out / CURVES)
@@ -104,6 +109,7 @@ class Train:
     def _train(
         self,
         console: Console,
+        name: str,
         recipe: "Recipe | SegmenterRecipe",
         out: Path,
         device: str,
@@ -139,7 +145,7 @@ class Train:
             write: Callable[[dict[str, Any]], None] = lambda row: None  # noqa: E731
             if self.tensorboard and not processes.rank:
                 write = _open_tensorboard(out, stack)
-            label = f"training {self.recipe}, seed {recipe.seed}"
+            label = f"training {name}, seed {recipe.seed}"
             is_quiet = self.quiet or processes.rank > 0
             shown = console.progress(recipe.frames - resumed, label, describe, is_quiet)
             progress = stack.enter_context(shown)
@@ -167,6 +173,12 @@ class Train:
             "best": best,
             "warnings": describe_health(last),
         }
+
+
+def adapt_first(first: Recipe, recipe: Recipe) -> Recipe:
+    """The recipe `first` with what `recipe`, which starts from its weights, must have in common with it."""
+    names = ("protocol", "sensors", "image_size", "policy", "split", "seed")
+    return replace(first, **{name: getattr(recipe, name) for name in names})
 
 
 def advise(recipe: "Recipe | SegmenterRecipe", folder: Path) -> str:

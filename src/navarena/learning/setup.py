@@ -61,28 +61,35 @@ def build_policy(
     return policy, targets
 
 
-def load_start(policy: RecurrentPolicy, info: CheckpointInfo, start: str) -> None:
-    """Copy the weights of the checkpoint that `start` names into `policy`; heads of losses stay random.
+FIRST = "first"
+"""Folder, within that of a training, of the training that comes first."""
+
+
+def load_start(policy: RecurrentPolicy, info: CheckpointInfo, recipe: Recipe, own: Path) -> None:
+    """Copy the weights that `recipe` starts from into `policy`; heads of losses stay random.
 
     Args:
         policy: to be trained.
         info: what it is.
-        start: folder of a checkpoint, or name of an agent that ships; with an empty one nothing is copied.
+        recipe: with the name of a checkpoint or of a first recipe; without one nothing is copied.
+        own: folder of the training.
 
     Raises InputError for a checkpoint of other inputs, actions or networks, FileError for a damaged one.
     """
-    if not start:
+    start = recipe.start
+    if recipe.first:
+        folder = own / FIRST
+    elif start:
+        folder = (find_folder(start) if start in SHIPPED else None) or Path(start)
+    else:
         return
-    folder = (find_folder(start) if start in SHIPPED else None) or Path(start)
     theirs, found = load_policy(folder)
     for name in ("inputs", "actions", "is_continuous", "policy"):
         ours, other = getattr(info, name), getattr(theirs, name)
         if name == "policy":
             ours, other = (replace(one, temperature=0.0) for one in (ours, other))
         if ours != other:
-            raise InputError(
-                f"expected {name} of {ours} in the checkpoint {start} to start from, got {other}"
-            )
+            raise InputError(f"expected {name} of {ours} in {folder}, to start from, got {other}")
     policy.load_state_dict(found.state_dict(), strict=False)
 
 

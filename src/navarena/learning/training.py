@@ -137,7 +137,7 @@ class Training:
             self._policy, targets = build_policy(recipe, self._info, task, self._batch)
         if saved is None:
             load_trunk(self._policy, recipe.policy.encoder)
-            load_start(self._policy, self._info, recipe.start)
+            load_start(self._policy, self._info, recipe, folder)
             bias_declaration(self._policy, task, recipe.declaration_bias)
         self._policy.to(device)
         self._policy.in_bfloat16 = choose_precision(recipe.precision, device)

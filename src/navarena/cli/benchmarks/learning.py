@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from navarena.cli.benchmarks.measurement import Measurement
 from navarena.episodes.catalog import make_episodes
 from navarena.episodes.episode import Episode
-from navarena.learning.recipes.pointnav import POINTNAV_SMALL
+from navarena.learning.recipes.pointnav import POINTNAV_DAGGER_SMALL
 from navarena.learning.settings import (
     HABITAT_DDPPO,
     ImitationSettings,
@@ -24,17 +24,17 @@ from navarena.scenes.catalog import scene_ids
 if TYPE_CHECKING:
     from navarena.learning.recipes.recipe import Recipe
 
-PROTOCOL = POINTNAV_SMALL.protocol
+PROTOCOL = POINTNAV_DAGGER_SMALL.protocol
 WARM_UPDATES = 3
 """Before the measurement: kernels are compiled and houses opened."""
 
 IMITATION = replace(
-    POINTNAV_SMALL,
+    POINTNAV_DAGGER_SMALL,
     description="DAgger in which teacher and policy lead half of the episodes each",
     method=ImitationSettings(OptimiserSettings(max_gradient=1.0), teacher_share=constant(0.5), veto=0.9),
 )
 REINFORCEMENT = replace(
-    POINTNAV_SMALL,
+    POINTNAV_DAGGER_SMALL,
     description="recurrent PPO, 2 epochs; the policy never declares, as episodes of one step cost resets",
     method=HABITAT_DDPPO,
     masked=("stop",),

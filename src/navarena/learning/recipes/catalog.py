@@ -11,6 +11,7 @@ RECIPES = Registry(
         "objectnav-ddppo-paper": "navarena.learning.recipes.habitat:OBJECTNAV_DDPPO",
         "objectnav-stretch-small": "navarena.learning.recipes.objectnav:OBJECTNAV_STRETCH_SMALL",
         "pointnav-bc-small": "navarena.learning.recipes.pointnav:POINTNAV_BC_SMALL",
+        "pointnav-dagger-small": "navarena.learning.recipes.pointnav:POINTNAV_DAGGER_SMALL",
         "pointnav-ddppo-paper": "navarena.learning.recipes.habitat:POINTNAV_DDPPO",
         "pointnav-ppo-small": "navarena.learning.recipes.pointnav:POINTNAV_PPO_SMALL",
         "pointnav-small": "navarena.learning.recipes.pointnav:POINTNAV_SMALL",

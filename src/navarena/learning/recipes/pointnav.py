@@ -18,27 +18,39 @@ from navarena.learning.settings import (
 
 _DAGGER = ImitationSettings(
     # in trials of one pass over 123,000 frames 1e-3 learned more than 4e-4
-    optimiser=OptimiserSettings(rate=Schedule(1e-3, 2e-5), max_gradient=1.0),
+    optimiser=OptimiserSettings(rate=Schedule(1e-3, 1e-4), max_gradient=1.0),
     minibatches=4,
     # where the learner had all control from early on, trials stopped improving
     teacher_share=constant(0.5),
     veto=0.9,
 )
 
-POINTNAV_SMALL = Recipe(
-    description="PointNav by DAgger, from 64 x 48 pixels of depth; 8 million frames, about 1 core-hour",
+# clip 0.2, 2 epochs, entropy 0.01, gradients of at most 0.2, gamma 0.99 and lambda 0.95: habitat-lab's DD-PPO
+# of PointNav (config/pointnav/ddppo_pointnav.yaml), with 64 slots x 32 steps in the place of its 4 x 128 for
+# each of 64 processes
+_PPO = replace(
+    HABITAT_DDPPO,
+    # habitat-lab's rate, which falls to 0 over the few frames here
+    optimiser=replace(HABITAT_DDPPO.optimiser, rate=Schedule(2.5e-4, 0.0)),
+    minibatches=4,
+    # scaled advantages, since rewards of a few steps are of 0.1 and those of successes of 2.5
+    normalise="variance",
+)
+
+POINTNAV_DAGGER_SMALL = Recipe(
+    description="PointNav by DAgger, from 64 x 48 pixels of depth; 2 million frames, about 0.2 core-hours",
     # after 300 actions without success a learner is lost: longer episodes are mostly such frames
     protocol="pointnav-v1+max_steps=300",
     sensors=("depth", "pointgoal_with_gps_compass"),
     method=_DAGGER,
     policy=PolicySettings(hidden=256, temperature=0.5),
     precision="auto",
-    frames=8_000_000,
+    frames=2_000_000,
 )
-"""The recipe `pointnav-small`."""
+"""The recipe `pointnav-dagger-small`."""
 
 POINTNAV_BC_SMALL = replace(
-    POINTNAV_SMALL,
+    POINTNAV_DAGGER_SMALL,
     description="PointNav by behaviour cloning: the teacher acts; 3 million frames, about 0.4 core-hours",
     # no learner, no veto; labels of changed actions count 1.65 times: steps per inflection of the train
     # split (`measure_inflections` of navarena.learning.inflections)
@@ -48,28 +60,28 @@ POINTNAV_BC_SMALL = replace(
 """The recipe `pointnav-bc-small`: the line that DAgger is compared with."""
 
 POINTNAV_PPO_SMALL = replace(
-    POINTNAV_SMALL,
-    description="PointNav by PPO: 3 million frames, about 0.5 core-hours",
-    # clip 0.2, 2 epochs of 2 minibatches, entropy 0.01, gradients of at most 0.2, gamma 0.99 and lambda 0.95:
-    # habitat-lab's DD-PPO of PointNav (config/pointnav/ddppo_pointnav.yaml), with 64 slots x 32 steps in the
-    # place of its 4 x 128 for each of 64 processes
-    method=replace(
-        HABITAT_DDPPO,
-        # habitat-lab's rate, which falls to 0 over the few frames here
-        optimiser=replace(HABITAT_DDPPO.optimiser, rate=Schedule(2.5e-4, 0.0)),
-        # scaled advantages, since rewards of a few steps are of 0.1 and those of successes of 2.5
-        normalise="variance",
-    ),
-    policy=PolicySettings(hidden=256),
-    precision="float32",
+    POINTNAV_DAGGER_SMALL,
+    description="PointNav by PPO from random weights; 3 million frames, about 0.4 core-hours",
+    method=_PPO,
     frames=3_000_000,
     # probability 0.02 of STOP at first: a uniform policy ended 12,000 episodes in the first 33,000 frames
     declaration_bias=-3.0,
 )
 """The recipe `pointnav-ppo-small`."""
 
+POINTNAV_SMALL = replace(
+    POINTNAV_PPO_SMALL,
+    description="PointNav by DAgger (2 million frames), then PPO (6 million); about 0.8 core-hours",
+    first="pointnav-dagger-small",
+    method=replace(_PPO, critic_share=0.02),
+    frames=6_000_000,
+    declaration_bias=0.0,
+    monitor=MonitorSettings(updates=500),
+)
+"""The recipe `pointnav-small`."""
+
 POINTNAV_SMOKE = replace(
-    POINTNAV_SMALL,
+    POINTNAV_DAGGER_SMALL,
     description="the same, tiny: shows within a minute that the loss falls",
     protocol="pointnav-v1",
     method=replace(_DAGGER, minibatches=2),

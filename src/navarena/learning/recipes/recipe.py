@@ -24,6 +24,9 @@ class Recipe:
             bfloat16 where the processor multiplies it faster.
         start: folder of a checkpoint, or name of an agent that ships, whose weights the training starts from;
             empty for random ones. Its policy and inputs must be those of the recipe.
+        first: name of the recipe that `navarena train` trains first, in the folder `first` of the training,
+            which then starts from its weights; with protocol, sensors, image_size, policy, split and seed of
+            this one. Empty for none.
         targets: names of sensors that auxiliary losses predict; the policy does not see them.
         augmentation: random changes of the images that the policy learns from.
         masked: names of actions that the policy never takes.
@@ -48,7 +51,7 @@ class Recipe:
         training_view: whether training renders image_size itself, by smaller cameras; else it sees the
             protocol's own images, subsampled as in an evaluation.
 
-    Raises InputError for sizes below 1.
+    Raises InputError for sizes below 1, and for both `start` and `first`.
     """
 
     description: str
@@ -59,6 +62,7 @@ class Recipe:
     policy: PolicySettings = field(default_factory=PolicySettings)
     precision: Precision = "float32"
     start: str = ""
+    first: str = ""
     targets: tuple[str, ...] = ()
     augmentation: AugmentationSettings = field(default_factory=AugmentationSettings)
     masked: tuple[str, ...] = ()
@@ -83,3 +87,7 @@ class Recipe:
         for name in names:
             if getattr(self, name) < 1:
                 raise InputError(f"expected {name} of at least 1, got {getattr(self, name)}")
+        if self.start and self.first:
+            raise InputError(
+                f"expected start or first, got {self.start!r} and {self.first!r}; --set first= ends it"
+            )
