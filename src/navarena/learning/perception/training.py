@@ -24,6 +24,7 @@ from navarena.learning.perception.labelling import SegmenterInfo, save_segmenter
 from navarena.learning.perception.segmenter import compute_loss
 from navarena.learning.perception.settings import SegmenterRecipe
 from navarena.learning.perception.vocabularies import class_names
+from navarena.learning.precision import choose_precision
 from navarena.learning.tensors import torch
 
 LOG = "log.jsonl"
@@ -84,7 +85,7 @@ class SegmenterTraining:
             self._network.parameters(), lr=recipe.optimiser.rate.first, eps=recipe.optimiser.epsilon
         )
         self._weights = torch.from_numpy(self._weigh_classes())
-        self._halves = uses_bfloat16(recipe.precision)
+        self._halves = choose_precision(recipe.precision)
         self._losses: list[float] = []
         self._order: tuple[int, np.ndarray] = (-1, np.zeros(0, np.int64))
         if saved is None:
@@ -242,13 +243,3 @@ def jitter_colours(
     colours *= saturation
     colours += grey
     np.clip(colours, 0, 1, out=colours)
-
-
-def uses_bfloat16(precision: str) -> bool:
-    """Whether products are computed in bfloat16: "auto" where this processor has instructions for it."""
-    if precision != "auto":
-        return precision == "bfloat16"
-    from llvmlite import binding  # comes with Numba
-
-    features = binding.get_host_cpu_features()
-    return bool(features.get("amx-bf16") or features.get("avx512bf16"))
