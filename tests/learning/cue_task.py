@@ -79,7 +79,7 @@ def make_training(folder: Path, recipe: Recipe) -> Training:
     for number in range(32):
         goal = PointGoal((2.0, 0.0, 3.0 - 0.25 * STEPS_TO_GOAL[number % 2]))
         episodes.append(Episode(str(number), "corridor", (2.0, 0.0, 3.0), 0.0, goal, None))
-    return Training(recipe, folder, 1, episodes, worlds)
+    return Training(recipe, folder, episodes=episodes, worlds=worlds)
 
 
 def success_after(training: Training, updates: int, last: int = 5) -> float:

@@ -52,4 +52,4 @@ def make_rooms(recipe, rooms):
 def train_in_rooms(folder, recipe=WATCHED, rooms=8, **monitor):
     recipe = replace(recipe, monitor=replace(recipe.monitor, **monitor))
     episodes, worlds = make_rooms(recipe, rooms)
-    return Training(recipe, folder, 1, episodes, worlds)
+    return Training(recipe, folder, episodes=episodes, worlds=worlds)

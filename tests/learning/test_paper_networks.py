@@ -112,7 +112,7 @@ def test_training_at_the_papers_sizes(tmp_path, name):
     method = replace(recipe.method, epochs=1, minibatches=1)
     recipe = replace(recipe, policy=replace(recipe.policy, encoder=encoder), method=method, **tiny)
     worlds = make_worlds(make_training_task(recipe))
-    training = Training(recipe, tmp_path, 1, make_episodes(), worlds)
+    training = Training(recipe, tmp_path, episodes=make_episodes(), worlds=worlds)
     trunk = {k: v.clone() for k, v in training._policy.state_dict().items() if ".trunk." in k}
     rows = []
     training.run(rows.append)

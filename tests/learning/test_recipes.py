@@ -53,9 +53,9 @@ def test_recipes_start_and_have_their_size(tmp_path, name):
     recipe = RECIPES.get(name)
     if recipe.first:
         first = mini(adapt_first(RECIPES.get(recipe.first), recipe), updates=1)
-        with closing(Training(first, tmp_path / FIRST, 1)) as before:
+        with closing(Training(first, tmp_path / FIRST)) as before:
             before.run()
-    training = Training(mini(recipe), tmp_path, 1)
+    training = Training(mini(recipe), tmp_path)
     module = import_module(RECIPES.targets()[name].partition(":")[0])
     documented = re.search(r"([\d,]+) parameters", module.__doc__).group(1)
     assert count_parameters(training._policy) == int(documented.replace(",", ""))
@@ -70,7 +70,7 @@ def test_recipes_start_and_have_their_size(tmp_path, name):
 
 
 def test_declarations_are_rare_at_first(tmp_path):
-    training = Training(mini(RECIPES.get("pointnav-ppo-small")), tmp_path, 1)
+    training = Training(mini(RECIPES.get("pointnav-ppo-small")), tmp_path)
     assert training._policy.head.linear.bias.tolist() == [-3.0, 0.0, 0.0, 0.0]
     training.close()
 

@@ -28,7 +28,7 @@ from navarena.learning.settings import (  # noqa: E402
     constant,
 )
 from navarena.learning.setup import make_training_task  # noqa: E402
-from navarena.learning.training import LOG, Training  # noqa: E402
+from navarena.learning.training import LOG, Machine, Training  # noqa: E402
 from navarena.simulation.world import World, WorldCache  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 from worlds import draw_navmesh, draw_scene  # noqa: E402
@@ -81,7 +81,7 @@ def make_episodes(count=40):
 def make_training(folder: Path, recipe=TINY, rooms=("room",), **more):
     worlds = make_worlds(make_training_task(recipe), rooms)
     episodes = [replace(one, scene_id=rooms[k % len(rooms)]) for k, one in enumerate(make_episodes())]
-    return Training(recipe, folder, 1, episodes, worlds, **more)
+    return Training(recipe, folder, Machine(**more), episodes, worlds)
 
 
 def same(a, b):
@@ -223,12 +223,12 @@ def test_goals_that_cannot_be_reached_are_dropped(tmp_path):
     worlds.add(World.of(draw_scene(rows, scene_id="room"), draw_navmesh(rows)))
     starts, near, far = (0.5, 0.0, 0.5), PointGoal((2.5, 0.0, 2.5)), PointGoal((5.5, 0.0, 1.5))
     mixed = [Episode(str(k), "room", starts, 0.0, far if k % 2 else near, None) for k in range(10)]
-    training = Training(TINY, tmp_path / "mixed", 1, mixed, worlds)
+    training = Training(TINY, tmp_path / "mixed", Machine(), mixed, worlds)
     training.advance()
     running = {training._batch.episode(slot).goal for slot in range(TINY.slots)}
     assert running == {near} and training._collector.dropped > 0
     with pytest.raises(CheckFailedError, match="100 others in a row, the last 1 in room"):
-        Training(TINY, tmp_path / "far", 1, mixed[1:2], worlds).advance()
+        Training(TINY, tmp_path / "far", Machine(), mixed[1:2], worlds).advance()
 
 
 def test_weights_that_are_no_numbers_stop_the_training(tmp_path):

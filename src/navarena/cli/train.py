@@ -242,9 +242,9 @@ def begin_training(
         if device != "cpu" or processes.count > 1:
             raise InputError("expected a segmenter to be trained on the processor, by one process")
         return SegmenterTraining(recipe, out, threads)
-    from navarena.learning.training import Training
+    from navarena.learning.training import Machine, Training
 
-    return Training(recipe, out, threads, device=device, processes=processes)
+    return Training(recipe, out, Machine(threads, device, processes))
 
 
 def change_setting(settings: Any, text: str) -> Any:

@@ -3,25 +3,25 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from navarena.core.errors import CheckFailedError
 from navarena.episodes.episode import Episode
-from navarena.episodes.sampler import EpisodeSampler
 from navarena.learning.augmentation import Augmenter
 from navarena.learning.distributed import ALONE, Processes
 from navarena.learning.losses import inflection_weights
 from navarena.learning.mixing import TeacherMix
 from navarena.learning.policy import Policy
+from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.settings import ImitationSettings, PPOSettings
 from navarena.learning.storage import NO_LABEL, EpisodeEnd, Rollout
 from navarena.learning.tensors import Tensor, Tree, torch
-from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.slot_episodes import SlotEpisodes
 from navarena.tasks.task import StepResult
-from navarena.tasks.teacher import Teacher
+from navarena.tasks.teacher import Teacher, make_teacher
 
 MOST_DRAWS = 100
 """Episodes with an unreachable goal in a row, in one slot, after which the collection gives up."""
@@ -51,19 +51,13 @@ class Collector:
     """Runs a policy in a batch. The observation after an end is the first one of the next episode.
 
     Args:
+        recipe: whose slots, method and schedules are followed; imitation needs discrete actions.
         batch: of the bodies.
-        sampler: from which episodes are drawn; those whose goal cannot be reached are dropped and counted.
+        episodes: that run in them; those whose goal cannot be reached are dropped and counted.
         policy: that acts, sampling its actions.
-        generators: "episodes" draws these, "actions" the actions.
-        teacher: that labels every step, with `mix`; None for reinforcement.
-        mix: who decides.
-        inflection_weight: as of ImitationSettings.
-        worlds: of the batch.
-        processes: that collect for the same policy.
-        preemption: share of them that have their rollouts complete when the others end theirs.
+        generators: "episodes" draws these, "actions" the actions, "teacher" who decides.
         augmenter: changes the images that the policy sees; None leaves them.
-        skips_stuck: as of ImitationSettings.
-        remembers: as of PolicySettings: where the policy's state begins anew.
+        processes: that collect for the same policy.
 
     Attributes:
         ended: metrics of the episodes that ended since it was emptied last, with "led" (whether the teacher
@@ -74,35 +68,34 @@ class Collector:
 
     def __init__(
         self,
+        recipe: Recipe,
         batch: NavigationBatch,
-        sampler: EpisodeSampler,
+        episodes: SlotEpisodes,
         policy: Policy,
         generators: dict[str, np.random.Generator],
-        teacher: Teacher | None = None,
-        mix: TeacherMix | None = None,
-        inflection_weight: float = 1.0,
-        worlds: WorldCache | None = None,
-        processes: Processes = ALONE,
-        preemption: float = 1.0,
         augmenter: Augmenter | None = None,
-        skips_stuck: bool = False,
-        remembers: Literal["subtask", "episode", "tour", "scene"] = "episode",
+        processes: Processes = ALONE,
     ) -> None:
-        self._processes, self._preemption = processes, preemption
-        self._augmenter, self._skips_stuck, self._remembers = augmenter, skips_stuck, remembers
-        self._batch, self._policy, self._generators = batch, policy, generators
-        self._teacher, self._mix, self._inflection_weight = teacher, mix, inflection_weight
-        self._episodes = SlotEpisodes(batch, sampler, worlds, METRICS)
+        self._recipe, self._batch, self._episodes, self._policy = recipe, batch, episodes, policy
+        self._generators, self._augmenter, self._processes = generators, augmenter, processes
+        self._teacher: Teacher | None = None
+        self._mix: TeacherMix | None = None
+        if isinstance(recipe.method, ImitationSettings):
+            task = batch.task
+            self._teacher = make_teacher(batch)
+            declaration = task.actions.index(task.declaration)
+            self._mix = TeacherMix(recipe.method, declaration, batch.slots, generators["teacher"])
         self._state = policy.initial_state(batch.slots)
         self._device = next(policy.parameters()).device
         self._mask = torch.zeros(batch.slots, dtype=torch.bool, device=self._device)
         self._labels = torch.full((batch.slots,), NO_LABEL, dtype=torch.int64, device=self._device)
+        self._bootstraps = isinstance(recipe.method, PPOSettings) and recipe.method.bootstrap_truncated
         self._is_begun = False
         self.ended: list[dict[str, float]] = []
         self.dropped = 0
         self.clock = Clock()
 
-    def collect(self, rollout: Rollout, done: float, bootstrap_truncated: bool = False) -> Rollout:
+    def collect(self, rollout: Rollout, done: float) -> Rollout:
         """Fill `rollout`; `done` is the share of all frames that was collected before.
 
         Returns it, or its first steps where other processes have ended it.
@@ -110,7 +103,6 @@ class Collector:
         Args:
             rollout: of as many slots.
             done: 0 to 1, for the schedules.
-            bootstrap_truncated: whether to evaluate what cut-off episodes showed last.
 
         Raises CheckFailedError for a reward that is not finite, and where no episode with a reachable goal is
         found.
@@ -125,23 +117,24 @@ class Collector:
         with torch.inference_mode():
             self._processes.begin_rollout()
             for step in range(rollout.steps):
-                self._step(rollout, step, done, bootstrap_truncated)
+                self._step(rollout, step, done)
                 if self._teacher is not None:
                     stuck[step] = self._send(self._teacher.stuck)
-                if self._processes.must_end(step + 1, rollout.steps, self._preemption):
+                if self._processes.must_end(step + 1, rollout.steps, self._recipe.preemption):
                     break
             self._processes.end_rollout()
             rollout = rollout.first(step + 1)
             rollout.next_values = self._evaluate(rollout, self._mask)
-        if self._teacher is not None:
+        method = self._recipe.method
+        if isinstance(method, ImitationSettings):
             rollout.weights[:] = inflection_weights(
-                rollout.labels, before, rollout.mask, self._inflection_weight
+                rollout.labels, before, rollout.mask, method.inflection_weight
             )
-            if self._skips_stuck:
+            if method.skips_stuck:
                 rollout.weights[stuck[: rollout.steps]] = 0.0
         return rollout
 
-    def _step(self, rollout: Rollout, step: int, done: float, bootstrap_truncated: bool) -> None:
+    def _step(self, rollout: Rollout, step: int, done: float) -> None:
         batch = self._batch
         with self.clock.measure("simulation"):
             seen = rollout.observe(step, batch.observe_into(rollout.rows(step, batch.specs)))
@@ -174,7 +167,7 @@ class Collector:
                 self.ended.append({**end["metrics"], "steps": float(steps[slot]), "led": float(led)})
             ended = terminated | truncated
             rollout.cut_values[step] = 0.0
-            if bootstrap_truncated and truncated.any():
+            if self._bootstraps and truncated.any():
                 going_on = torch.ones_like(self._mask)  # the last observation still belongs to its episode
                 last = self._evaluate(rollout, going_on)
                 rollout.cut_values[step] = torch.where(self._send(truncated), last, 0.0)
@@ -192,11 +185,12 @@ class Collector:
             ended: (N,) bool, slots whose tour or single episode ended.
         """
         kept: np.ndarray = ~ended
-        if self._remembers in ("subtask", "episode"):
+        remembers = self._recipe.policy.remembers
+        if remembers in ("subtask", "episode"):
             kept[list(over)] = False
-        if self._remembers == "subtask" and result.began is not None:
+        if remembers == "subtask" and result.began is not None:
             kept &= ~result.began
-        if self._remembers == "scene":
+        if remembers == "scene":
             for slot, one in over.items():
                 kept[slot] = self._batch.episode(slot).scene_id == one.scene_id
         return kept

@@ -5,7 +5,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -27,16 +27,15 @@ from navarena.learning.checkpoints import (
     require_same_recipe,
     save_checkpoint,
 )
-from navarena.learning.collection import Collector
+from navarena.learning.collection import METRICS, Collector
 from navarena.learning.distributed import ALONE, Processes, drop_parts, load_part, save_part
-from navarena.learning.mixing import TeacherMix
 from navarena.learning.monitor import Monitor, evaluate_and_keep, split_houses
 from navarena.learning.networks.trunks import load_trunk
 from navarena.learning.precision import choose_precision
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.room import telling_room
 from navarena.learning.selection import CurvePoint
-from navarena.learning.settings import ImitationSettings, PPOSettings
+from navarena.learning.settings import ImitationSettings
 from navarena.learning.setup import (
     bias_declaration,
     build_policy,
@@ -51,8 +50,8 @@ from navarena.learning.updates import Statistics, make_optimiser, update_imitati
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task
+from navarena.tasks.slot_episodes import SlotEpisodes
 from navarena.tasks.sources import load_task_episodes
-from navarena.tasks.teacher import make_teacher
 
 LOG = "log.jsonl"
 STORE = "episodes"
@@ -64,18 +63,31 @@ Row = dict[str, Any]
 """One line of the log: its "kind", training or evaluation, and numbers by name."""
 
 
+@dataclass(frozen=True)
+class Machine:
+    """What a training computes on.
+
+    Attributes:
+        threads: of PyTorch and of rendering. One process with one thread per core is fastest; bits of sums
+            depend on it.
+        device: of PyTorch, where the policy acts and learns: "cpu", "cuda" or one of them, "cuda:1".
+        processes: that train together, of which this is one; the first writes log and checkpoint.
+    """
+
+    threads: int = 1
+    device: str = "cpu"
+    processes: Processes = ALONE
+
+
 class Training:
     """A training that was begun, or goes on from the checkpoint in its folder.
 
     Args:
         recipe: what is trained.
         folder: of checkpoint and log.
-        threads: of PyTorch and of rendering. One process with one thread per core is fastest; bits of sums
-            depend on it.
+        machine: on which it computes.
         episodes: to learn from; None for the recipe's split.
         worlds: where scenes come from; None for a store of its own.
-        device: of PyTorch, where the policy acts and learns: "cpu", "cuda" or one of them, "cuda:1".
-        processes: that train together, of which this is one; the first writes log and checkpoint.
 
     Attributes:
         frames: collected so far, by all processes.
@@ -89,12 +101,11 @@ class Training:
         self,
         recipe: Recipe,
         folder: Path,
-        threads: int = 1,
+        machine: Machine = Machine(),
         episodes: Sequence[Episode] | None = None,
         worlds: WorldCache | None = None,
-        device: str = "cpu",
-        processes: Processes = ALONE,
     ) -> None:
+        threads, device, processes = machine.threads, machine.device, machine.processes
         require_device(device)
         torch.set_num_threads(threads)
         self.recipe, self.folder, self.frames, self.updates = recipe, folder, 0, 0
@@ -145,34 +156,17 @@ class Training:
         names = ("episodes", "actions", "minibatches", "teacher", "augmentation")
         own = (rank,) if rank else ()
         self._generators = {name: make_generator("learning", recipe.seed, name, *own) for name in names}
-        teacher = mix = None
-        if isinstance(recipe.method, ImitationSettings):
-            if task.is_continuous:
-                raise InputError(f"expected discrete actions for imitation, got {task.protocol_id!r}")
-            teacher = make_teacher(self._batch)
-            declaration = task.actions.index(task.declaration)
-            mix = TeacherMix(recipe.method, declaration, recipe.slots, self._generators["teacher"])
-        weight = recipe.method.inflection_weight if isinstance(recipe.method, ImitationSettings) else 1.0
+        if isinstance(recipe.method, ImitationSettings) and task.is_continuous:
+            raise InputError(f"expected discrete actions for imitation, got {task.protocol_id!r}")
         augmenter = None
         if recipe.augmentation.is_on:
             if device != "cpu":
                 raise InputError(f"expected no augmentation on {device}, got {recipe.augmentation}")
             drawn = self._generators["augmentation"]
             augmenter = Augmenter(recipe.augmentation, self._info.inputs, recipe.slots, drawn)
+        slot_episodes = SlotEpisodes(self._batch, self._sampler, worlds, METRICS)
         self._collector = Collector(
-            self._batch,
-            self._sampler,
-            self._policy,
-            self._generators,
-            teacher,
-            mix,
-            weight,
-            worlds,
-            processes,
-            recipe.preemption,
-            augmenter,
-            isinstance(recipe.method, ImitationSettings) and recipe.method.skips_stuck,
-            recipe.policy.remembers,
+            recipe, self._batch, slot_episodes, self._policy, self._generators, augmenter, processes
         )
         numbers = len(task.actions) if task.is_continuous else 0
         with telling_room(recipe, self._info.inputs, checks=True):
@@ -263,8 +257,7 @@ class Training:
         recipe, rollout, collector = self.recipe, self._rollout, self._collector
         done = self.frames / recipe.frames
         method, generator = recipe.method, self._generators["minibatches"]
-        bootstraps = isinstance(method, PPOSettings) and method.bootstrap_truncated
-        rollout = collector.collect(rollout, done, bootstraps)
+        rollout = collector.collect(rollout, done)
         try:
             with collector.clock.measure("learning"), telling_room(recipe, self._info.inputs):
                 if self._aggregator is not None:

@@ -70,7 +70,7 @@ def measure_training(
 
     seconds = []
     with tempfile.TemporaryDirectory() as folder:
-        training = Training(recipe, Path(folder), 1, episodes)
+        training = Training(recipe, Path(folder), episodes=episodes)
         for number in range(WARM_UPDATES + updates):
             begin = time.thread_time()
             training.advance()
