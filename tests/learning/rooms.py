@@ -7,7 +7,7 @@ import numpy as np
 from navarena.episodes.episode import Episode
 from navarena.episodes.goals import PointGoal
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.selection import MonitorSettings
+from navarena.learning.selection import TrainingEvaluationSettings
 from navarena.learning.settings import ImitationSettings, OptimiserSettings, constant
 from navarena.learning.setup import make_training_task
 from navarena.learning.training import Training
@@ -30,7 +30,7 @@ WATCHED = Recipe(
     scenes=2,
     save_updates=2,
     log_updates=1,
-    monitor=MonitorSettings(updates=1, houses=2, episodes=3, keep=2),
+    evaluation=TrainingEvaluationSettings(updates=1, houses=2, episodes=3, keep=2),
 )
 
 
@@ -49,7 +49,7 @@ def make_rooms(recipe, rooms):
     return episodes, worlds
 
 
-def train_in_rooms(folder, recipe=WATCHED, rooms=8, **monitor):
-    recipe = replace(recipe, monitor=replace(recipe.monitor, **monitor))
+def train_in_rooms(folder, recipe=WATCHED, rooms=8, **evaluation):
+    recipe = replace(recipe, evaluation=replace(recipe.evaluation, **evaluation))
     episodes, worlds = make_rooms(recipe, rooms)
     return Training(recipe, folder, episodes=episodes, worlds=worlds)

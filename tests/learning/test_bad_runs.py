@@ -15,7 +15,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
-from navarena.learning import room  # noqa: E402
+from navarena.learning import memory_needs  # noqa: E402
 from navarena.learning.checkpoints import MODEL  # noqa: E402
 from navarena.learning.training import LOG  # noqa: E402
 
@@ -24,7 +24,7 @@ from .rooms import WATCHED, train_in_rooms  # noqa: E402
 pytestmark = pytest.mark.learn
 
 TESTS = Path(__file__).resolve().parents[1]
-KILLED = replace(WATCHED, frames=12 * 64, save_updates=1, monitor=replace(WATCHED.monitor, updates=3))
+KILLED = replace(WATCHED, frames=12 * 64, save_updates=1, evaluation=replace(WATCHED.evaluation, updates=3))
 SCRIPT = """
 from pathlib import Path
 import sys
@@ -67,14 +67,17 @@ def test_killed_at_random_moments_it_goes_on_bit_for_bit(tmp_path):
 def test_too_little_memory_says_how_much_is_needed(tmp_path, monkeypatch):
     inputs = train_in_rooms(tmp_path)._info.inputs
     each = 36 * 48 * 2 + 2 * 4
-    assert room.rollout_bytes(WATCHED, inputs) == 8 * 8 * each
-    monkeypatch.setattr(room, "total_bytes", lambda: 100_000)
+    assert memory_needs.rollout_bytes(WATCHED, inputs) == 8 * 8 * each
+    monkeypatch.setattr(memory_needs, "total_bytes", lambda: 100_000)
     with pytest.raises(InputError, match=r"8 slots x 8 steps alone take 0.00 GB; lower slots, steps"):
         train_in_rooms(tmp_path)
     for error in (MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")):
-        with pytest.raises(InputError, match="too little memory"), room.telling_room(WATCHED, inputs):
+        with (
+            pytest.raises(InputError, match="too little memory"),
+            memory_needs.telling_memory_needs(WATCHED, inputs),
+        ):
             raise error
-    with pytest.raises(RuntimeError, match="shape"), room.telling_room(WATCHED, inputs):
+    with pytest.raises(RuntimeError, match="shape"), memory_needs.telling_memory_needs(WATCHED, inputs):
         raise RuntimeError("shape")
 
 

@@ -121,7 +121,7 @@ def test_select_chooses_by_another_metric(trained, tmp_path, capsys):
     assert main(["checkpoint", "select", str(folder), "--by", "sucess"]) == 2
     assert "success" in capsys.readouterr().err
     assert main(["checkpoint", "select", str(tmp_path)]) == 2
-    assert "monitor.updates" in capsys.readouterr().err
+    assert "evaluation.updates" in capsys.readouterr().err
 
 
 def test_curves_show_every_seed_and_need_no_pytorch(trained, tmp_path, capsys):
@@ -148,7 +148,7 @@ def test_curves_show_every_seed_and_need_no_pytorch(trained, tmp_path, capsys):
 
 def test_seeds_are_trained_one_after_the_other(tmp_path, capsys):
     tiny = ["--slots=8", "--steps=4", "--scenes=1", "--episodes=2", "--log-updates=1", "--split=mini"]
-    tiny += ["--monitor.updates=2", "--monitor.episodes=2", "--monitor.houses=1"]
+    tiny += ["--evaluation.updates=2", "--evaluation.episodes=2", "--evaluation.houses=1"]
     command = ["train", "pointnav-smoke", *tiny, "--frames", "64", "--seeds", "2", "--seed", "5"]
     told = run_json(capsys, *command, "--out", tmp_path, "--quiet")
     assert [one["seed"] for one in told["runs"]] == [5, 6]
@@ -204,7 +204,7 @@ def test_tensorboard_gets_every_number(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard", ModuleType("tensorboard"))
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", fake)
     tiny = ["--slots=8", "--steps=4", "--scenes=1", "--episodes=2", "--log_updates=1", "--split=mini"]
-    command = ["train", "pointnav-smoke", *tiny, "--monitor.updates=0", "--frames", "32", "--tensorboard"]
+    command = ["train", "pointnav-smoke", *tiny, "--evaluation.updates=0", "--frames", "32", "--tensorboard"]
     assert main([*command, "--out", str(tmp_path), "--quiet"]) == 0
     assert written[0] == "tensorboard" and written[-1] == "closed"
     assert ("training/updates", 1, 32) in written and "training/imitation_loss" in {one[0] for one in written}

@@ -14,7 +14,7 @@ from navarena.cli.train import adapt_first  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.learning.inflections import count_inflections, measure_inflections  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
-from navarena.learning.selection import MonitorSettings  # noqa: E402
+from navarena.learning.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.settings import PPOSettings, Schedule, constant, powers  # noqa: E402
 from navarena.learning.setup import FIRST  # noqa: E402
 from navarena.learning.training import Training  # noqa: E402
@@ -40,7 +40,7 @@ def mini(recipe, slots=8, steps=4, updates=2):
         scenes=1,
         episodes=2,
         split="mini",
-        monitor=MonitorSettings(updates=0),
+        evaluation=TrainingEvaluationSettings(updates=0),
     )
 
 

@@ -11,7 +11,7 @@ from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.learning.checkpoints import load_policy, read_info  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
-from navarena.learning.selection import MonitorSettings  # noqa: E402
+from navarena.learning.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO, PPOSettings  # noqa: E402
 from navarena.learning.setup import FIRST  # noqa: E402
 from navarena.learning.training import LOG  # noqa: E402
@@ -86,14 +86,16 @@ def test_a_start_that_does_not_fit_is_refused(imitated, tmp_path):
 def test_the_first_recipe_is_trained_first(tmp_path, capsys, monkeypatch):
     """By one command, with what both must have in common, once."""
     small = replace(RECIPES.get("pointnav-smoke"), slots=8, steps=4, scenes=1, episodes=2, frames=64)
-    monkeypatch.setitem(RECIPES._objects, "tiny-first", replace(small, monitor=MonitorSettings(updates=0)))
+    monkeypatch.setitem(
+        RECIPES._objects, "tiny-first", replace(small, evaluation=TrainingEvaluationSettings(updates=0))
+    )
     tiny = [
         "slots=8",
         "steps=4",
         "scenes=1",
         "episodes=2",
         "split=mini",
-        "monitor.updates=0",
+        "evaluation.updates=0",
         "first=tiny-first",
     ]
     sizes = ["policy.hidden=32", "policy.image_features=16", "image_size=36,48", "policy.number_features=8"]

@@ -19,7 +19,7 @@ from navarena.episodes.goals import PointGoal  # noqa: E402
 from navarena.learning.checkpoints import INFO, MODEL, RESUME, load_policy  # noqa: E402
 from navarena.learning.mixing import TeacherMix  # noqa: E402
 from navarena.learning.recipes.recipe import Recipe  # noqa: E402
-from navarena.learning.selection import MonitorSettings  # noqa: E402
+from navarena.learning.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.settings import (  # noqa: E402
     HABITAT_DDPPO,
     ImitationSettings,
@@ -55,7 +55,7 @@ TINY = Recipe(
     scenes=1,
     save_updates=2,
     log_updates=1,
-    monitor=MonitorSettings(updates=0),
+    evaluation=TrainingEvaluationSettings(updates=0),
 )
 PPO = replace(TINY, method=replace(HABITAT_DDPPO, bootstrap_truncated=True))
 

@@ -121,7 +121,7 @@ def describe_checkpoint(info: "CheckpointInfo", folder: Path) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(info)
     for name in ("format", "policy", "is_continuous", "act_rows"):
         plain.pop(name)
-    by = info.recipe.get("monitor", {}).get("by", "success")
+    by = info.recipe.get("evaluation", {}).get("by", "success")
     best = describe_best(info, by)
     return plain | {"folder": str(folder), "trained_with": list(info.trained_with), "best": best}
 

@@ -76,7 +76,7 @@ def read_training(folder: Path) -> Any:
     recipe = info.get("recipe", {})
     seed = int(recipe.get("seed", 0))
     name = folder.parent.name if folder.name == f"seed-{seed}" else folder.name
-    by = recipe.get("monitor", {}).get("by", "success")
+    by = recipe.get("evaluation", {}).get("by", "success")
     return LearningRun(name, seed, str(info.get("protocol", "")), tuple(rows), _find_best(rows, by))
 
 

@@ -160,7 +160,7 @@ class Train:
         console.text(f"{info.frames} frames, {info.updates} updates; {describe()}")
         best = None
         if isinstance(recipe, Recipe) and isinstance(info, CheckpointInfo):
-            best = describe_best(info, recipe.monitor.by)
+            best = describe_best(info, recipe.evaluation.by)
         folder = out if best is None else out / "best"
         if best is not None:
             console.text(f"best: {best['by']} {best['mean']:.3g} after {best['frames']} frames, in {folder}")

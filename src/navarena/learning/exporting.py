@@ -82,7 +82,7 @@ def select_checkpoint(folder: Path, by: str) -> tuple[Path, list[tuple[Path, Cur
     if not found:
         raise FileError(
             f"expected checkpoints of a training that were evaluated in {folder}, got none; train with "
-            "--set monitor.updates=N"
+            "--set evaluation.updates=N"
         )
     candidates = [found[frames] for frames in sorted(found)]
     require_name("evaluated metric", by, candidates[-1][1].scores)

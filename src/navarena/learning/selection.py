@@ -17,7 +17,7 @@ SELECTED = f"selection on {PAPER_SPLIT}"
 
 
 @dataclass(frozen=True)
-class MonitorSettings:
+class TrainingEvaluationSettings:
     """Settings of the evaluations during a training.
 
     Attributes:
@@ -94,7 +94,7 @@ def choose_best(curve: Sequence[CurvePoint], by: str) -> CurvePoint:
     Raises InputError for an empty curve, UnknownNameError for a metric that was not evaluated.
     """
     if not curve:
-        raise InputError("expected a training that was evaluated, got no evaluation; set monitor.updates")
+        raise InputError("expected a training that was evaluated, got no evaluation; set evaluation.updates")
     require_name("evaluated metric", by, curve[-1].scores)
     known = [point for point in curve if by in point.scores]
     return max(known, key=lambda point: (point.scores[by].mean, point.frames))

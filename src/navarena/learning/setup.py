@@ -118,7 +118,7 @@ def describe_policy(recipe: Recipe, task: Task, batch: NavigationBatch) -> Check
         privileged_sensors=tuple(name for name in batch.privileged_sensors if name in recipe.sensors),
         commit=find_commit(),
         seeds={"training": recipe.seed},
-        selection=recipe.monitor.selection,
+        selection=recipe.evaluation.selection,
         corruptions=tuple(write_corruption(text) for text in recipe.corruptions),
         augmentations=recipe.augmentation.names,
         vocabulary=find_vocabulary(task),

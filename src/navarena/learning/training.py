@@ -29,11 +29,10 @@ from navarena.learning.checkpoints import (
 )
 from navarena.learning.collection import METRICS, Collector
 from navarena.learning.distributed import ALONE, Processes, drop_parts, load_part, save_part
-from navarena.learning.monitor import Monitor, evaluate_and_keep, split_houses
+from navarena.learning.memory_needs import telling_memory_needs
 from navarena.learning.networks.trunks import load_trunk
 from navarena.learning.precision import choose_precision
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.room import telling_room
 from navarena.learning.selection import CurvePoint
 from navarena.learning.settings import ImitationSettings
 from navarena.learning.setup import (
@@ -46,6 +45,7 @@ from navarena.learning.setup import (
 from navarena.learning.storage import Rollout
 from navarena.learning.store import TrajectoryStore
 from navarena.learning.tensors import require_device, torch
+from navarena.learning.training_evaluation import TrainingEvaluation, evaluate_and_keep, split_houses
 from navarena.learning.updates import Statistics, make_optimiser, update_imitation, update_ppo
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
@@ -116,7 +116,7 @@ class Training:
             require_same_recipe(self._plain, json.loads(saved["recipe"]), folder)
         task = make_training_task(recipe)
         found = load_task_episodes(task, recipe.split).episodes if episodes is None else episodes
-        stay, watch = Stay(episodes=recipe.episodes, houses=recipe.scenes), recipe.monitor
+        stay, watch = Stay(episodes=recipe.episodes, houses=recipe.scenes), recipe.evaluation
         blocks = find_blocks(found)
         is_watched = watch.updates > 0 and watch.selection == "train"
         houses, held_out = split_houses(blocks.houses, watch.houses if is_watched else 0)
@@ -135,10 +135,10 @@ class Training:
         self._batch = NavigationBatch(task, recipe.slots, threads, shown, worlds, corruptions)
         self._info = describe_policy(recipe, task, self._batch)
         own_task = get_body_task(recipe.protocol)
-        self._monitor: Monitor | None = None
+        self._evaluation: TrainingEvaluation | None = None
         self._is_watched = bool(held_out) or (watch.updates > 0 and watch.selection == "paper")
         if self._is_watched and not rank:
-            self._monitor = Monitor(own_task, watch, blocks, held_out, worlds, corruptions)
+            self._evaluation = TrainingEvaluation(own_task, watch, blocks, held_out, worlds, corruptions)
         elif watch.updates and not self._is_watched:
             _log.warning("nothing is evaluated: %d houses are too few to hold one out", len(houses))
         self._curve: list[CurvePoint] = []
@@ -169,7 +169,7 @@ class Training:
             recipe, self._batch, slot_episodes, self._policy, self._generators, augmenter, processes
         )
         numbers = len(task.actions) if task.is_continuous else 0
-        with telling_room(recipe, self._info.inputs, checks=True):
+        with telling_memory_needs(recipe, self._info.inputs, checks=True):
             stored = (*self._info.inputs, *targets)
             self._rollout = Rollout(stored, recipe.steps, recipe.slots, numbers, device)
         self._aggregator: Aggregator | None = None
@@ -198,13 +198,13 @@ class Training:
         while self.frames < recipe.frames:
             self._rows.append(self.advance())
             is_over = self.frames >= recipe.frames
-            is_due = is_over or (self._is_watched and self.updates % recipe.monitor.updates == 0)
+            is_due = is_over or (self._is_watched and self.updates % recipe.evaluation.updates == 0)
             if is_over or self.updates % recipe.log_updates == 0:
                 self._write_log(
                     self._summarise((self.frames - first) / (time.perf_counter() - began)), report
                 )
-            if is_due and self._monitor is not None:
-                self._write_log(self._evaluate(self._monitor).row(), report)
+            if is_due and self._evaluation is not None:
+                self._write_log(self._evaluate(self._evaluation).row(), report)
             if is_due or self.updates % recipe.save_updates == 0:
                 self._save()
         return self._describe()
@@ -220,12 +220,12 @@ class Training:
             raise_storage_error(path, error)
         report(row)
 
-    def _evaluate(self, monitor: Monitor) -> CurvePoint:
+    def _evaluate(self, evaluation: TrainingEvaluation) -> CurvePoint:
         """Evaluate the policy as it is."""
-        settings = self.recipe.monitor
+        settings = self.recipe.evaluation
         with self._collector.clock.measure("evaluation"):
             point = evaluate_and_keep(
-                monitor, settings, self.folder, self._policy, self._describe, self._curve
+                evaluation, settings, self.folder, self._policy, self._describe, self._curve
             )
             torch.set_num_threads(self._threads)  # the agent computes with one
         return point
@@ -259,7 +259,7 @@ class Training:
         method, generator = recipe.method, self._generators["minibatches"]
         rollout = collector.collect(rollout, done)
         try:
-            with collector.clock.measure("learning"), telling_room(recipe, self._info.inputs):
+            with collector.clock.measure("learning"), telling_memory_needs(recipe, self._info.inputs):
                 if self._aggregator is not None:
                     after = (self.frames + recipe.slots * recipe.steps) / recipe.frames
                     row = self._aggregator.advance(

@@ -6,7 +6,7 @@ Sizes: depth of 64 x 48, three convolutions, a GRU of 256; 589,413 parameters.
 from dataclasses import replace
 
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.selection import MonitorSettings
+from navarena.learning.selection import TrainingEvaluationSettings
 from navarena.learning.settings import (
     HABITAT_DDPPO,
     ImitationSettings,
@@ -76,7 +76,7 @@ POINTNAV_SMALL = replace(
     method=replace(_PPO, critic_share=0.02),
     frames=6_000_000,
     declaration_bias=0.0,
-    monitor=MonitorSettings(updates=500),
+    evaluation=TrainingEvaluationSettings(updates=500),
 )
 """The recipe `pointnav-small`."""
 
@@ -95,6 +95,6 @@ POINTNAV_SMOKE = replace(
     scenes=2,
     save_updates=20,
     log_updates=5,
-    monitor=MonitorSettings(updates=40, houses=4, episodes=16),
+    evaluation=TrainingEvaluationSettings(updates=40, houses=4, episodes=16),
 )
 """The recipe `pointnav-smoke`."""

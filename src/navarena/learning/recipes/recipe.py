@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from navarena.core.errors import InputError
 from navarena.learning.auxiliary_settings import AugmentationSettings
-from navarena.learning.selection import MonitorSettings
+from navarena.learning.selection import TrainingEvaluationSettings
 from navarena.learning.settings import ImitationSettings, PolicySettings, PPOSettings, Precision
 
 
@@ -46,7 +46,7 @@ class Recipe:
             matrix products depend on their number.
         save_updates: updates between checkpoints.
         log_updates: updates in a line of the log.
-        monitor: evaluations during the training, and which checkpoints stay.
+        evaluation: during the training, and which checkpoints stay.
         corruptions: of what the policy sees and does while it learns, each as "name:severity".
         training_view: whether training renders image_size itself, by smaller cameras; else it sees the
             protocol's own images, subsampled as in an evaluation.
@@ -78,7 +78,7 @@ class Recipe:
     act_rows: int = 16
     save_updates: int = 50
     log_updates: int = 10
-    monitor: MonitorSettings = field(default_factory=MonitorSettings)
+    evaluation: TrainingEvaluationSettings = field(default_factory=TrainingEvaluationSettings)
     corruptions: tuple[str, ...] = ()
     training_view: bool = True
 

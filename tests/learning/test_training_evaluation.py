@@ -11,14 +11,14 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError, StorageError, UnknownNameError  # noqa: E402
 from navarena.learning.checkpoints import BEST, INFO, MODEL, earlier_folders, load_policy, read_info  # noqa: E402
-from navarena.learning.monitor import split_houses  # noqa: E402
 from navarena.learning.selection import (  # noqa: E402
     CurvePoint,
-    MonitorSettings,
     Score,
+    TrainingEvaluationSettings,
     choose_best,
 )
 from navarena.learning.training import LOG  # noqa: E402
+from navarena.learning.training_evaluation import split_houses  # noqa: E402
 
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
 
@@ -35,7 +35,7 @@ def test_best_is_the_largest_and_of_equals_the_later():
     assert choose_best(curve, "success").frames == 192 and choose_best(curve, "spl").frames == 64
     with pytest.raises(UnknownNameError, match="success"):
         choose_best(curve, "succes")
-    with pytest.raises(InputError, match="monitor.updates"):
+    with pytest.raises(InputError, match="evaluation.updates"):
         choose_best([], "success")
 
 
@@ -50,7 +50,7 @@ def test_at_most_a_quarter_of_the_houses_is_held_out():
 @pytest.mark.parametrize("wrong", [{"updates": -1}, {"houses": 0}, {"episodes": 0}, {"keep": -1}])
 def test_settings_are_checked(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
-        MonitorSettings(**wrong)
+        TrainingEvaluationSettings(**wrong)
 
 
 def test_held_out_houses_are_evaluated_and_not_learned_in(tmp_path):
@@ -65,8 +65,8 @@ def test_held_out_houses_are_evaluated_and_not_learned_in(tmp_path):
     training._batch.start = note
     training.run()
     assert seen and seen <= {f"room-{room}" for room in range(6)}
-    played = {one.scene_id for one in training._monitor._episodes}
-    assert played == {"room-6", "room-7"} and len(training._monitor._episodes) == 3
+    played = {one.scene_id for one in training._evaluation._episodes}
+    assert played == {"room-6", "room-7"} and len(training._evaluation._episodes) == 3
     rows = [json.loads(line) for line in (tmp_path / LOG).read_text().splitlines()]
     assert [row["kind"] for row in rows] == ["training", "evaluation"] * 4
     watched = rows[1::2]
@@ -107,7 +107,7 @@ def test_a_resumed_training_is_evaluated_alike(tmp_path):
 
 
 def test_evaluations_do_not_change_what_is_learned(tmp_path):
-    quiet = replace(WATCHED, monitor=replace(WATCHED.monitor, updates=4, episodes=1))
+    quiet = replace(WATCHED, evaluation=replace(WATCHED.evaluation, updates=4, episodes=1))
     train_in_rooms(tmp_path / "often").run()
     train_in_rooms(tmp_path / "once", quiet).run()
     assert (tmp_path / "often" / MODEL).read_bytes() == (tmp_path / "once" / MODEL).read_bytes()
@@ -153,7 +153,7 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
 def test_selection_as_in_papers_plays_val_and_says_so(tmp_path):
     training = train_in_rooms(tmp_path, selection="paper", updates=4, episodes=2)
     training.run()
-    played = [one.scene_id for one in training._monitor._episodes]
+    played = [one.scene_id for one in training._evaluation._episodes]
     assert len(played) == 2 and all(one.startswith("houses-v1/val/") for one in played)
     info = read_info(tmp_path / BEST)
     assert info.selection == "paper" and info.trained_with == ("selection on val",)

@@ -1,4 +1,4 @@
-"""Monitor: plays the checkpoints of a training as results are, in houses that it does not learn from."""
+"""Evaluation during a training: checkpoints play as results are made, in houses it does not learn from."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -19,7 +19,13 @@ from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.settings import EpisodeRules
 from navarena.learning.checkpoints import BEST, EARLIER, CheckpointInfo, earlier_folders, save_policy
 from navarena.learning.policy import RecurrentPolicy
-from navarena.learning.selection import PAPER_SPLIT, CurvePoint, MonitorSettings, Score, choose_best
+from navarena.learning.selection import (
+    PAPER_SPLIT,
+    CurvePoint,
+    Score,
+    TrainingEvaluationSettings,
+    choose_best,
+)
 from navarena.metrics.catalog import get_metric
 from navarena.simulation.world import WorldCache
 from navarena.tasks.sources import load_task_episodes, make_batch
@@ -64,7 +70,7 @@ class _Rows:
         self.rows.append(row)
 
 
-class Monitor:
+class TrainingEvaluation:
     """Plays the same episodes with every checkpoint: on the protocol's own images, by the agent of results.
 
     Args:
@@ -81,7 +87,7 @@ class Monitor:
     def __init__(
         self,
         task: Task,
-        settings: MonitorSettings,
+        settings: TrainingEvaluationSettings,
         blocks: HouseBlocks,
         houses: Sequence[str],
         worlds: WorldCache,
@@ -159,8 +165,8 @@ def _fill(groups: Sequence[tuple[Episode, ...]], count: int) -> tuple[Episode, .
 
 
 def evaluate_and_keep(
-    monitor: Monitor,
-    settings: MonitorSettings,
+    evaluation: TrainingEvaluation,
+    settings: TrainingEvaluationSettings,
     folder: Path,
     policy: RecurrentPolicy,
     describe: Callable[[], CheckpointInfo],
@@ -169,19 +175,19 @@ def evaluate_and_keep(
     """Evaluate `policy`, which stays among the earlier checkpoints in `folder`, and as the best if it is.
 
     Args:
-        monitor: that plays it.
+        evaluation: that plays it.
         settings: which is the best, and how many stay.
         folder: of the training.
         policy: as it is now.
         describe: what its checkpoint says, the `curve` included.
         curve: evaluations so far, to which this one is added.
 
-    Raises StorageError when it cannot be written, and what `Monitor.evaluate` raises.
+    Raises StorageError when it cannot be written, and what `TrainingEvaluation.evaluate` raises.
     """
     info = describe()
     place = folder / EARLIER / str(info.frames)
     save_policy(place, info, policy)
-    count, scores = monitor.evaluate(place)
+    count, scores = evaluation.evaluate(place)
     point = CurvePoint(info.frames, info.updates, info.cpu_seconds, count, scores)
     curve.append(point)
     save_policy(place, describe(), policy)

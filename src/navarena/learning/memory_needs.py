@@ -1,4 +1,4 @@
-"""Room for a training: how much memory its rollouts take, and what to lower where there is too little."""
+"""Memory that a training needs: what its rollouts take, and what to lower where there is too little."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ def total_bytes() -> int | None:
 
 
 @contextmanager
-def telling_room(recipe: Recipe, inputs: Sequence[InputSpec], checks: bool = False) -> Iterator[None]:
+def telling_memory_needs(recipe: Recipe, inputs: Sequence[InputSpec], checks: bool = False) -> Iterator[None]:
     """Turn a lack of memory in the block into an InputError with what the recipe takes and what to lower.
 
     Args:
