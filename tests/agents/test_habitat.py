@@ -251,6 +251,10 @@ class Blurred(Challenger):
     resizes = ("depth=64",)
 
 
+class Weighed(Challenger):
+    model_sha256 = "abc"
+
+
 def test_declarations():
     assert declare_agent("agents.test_habitat:Challenger").resizes == ("rgb=128x128", "depth=64x64")
     with pytest.raises(
@@ -258,6 +262,8 @@ def test_declarations():
     ):
         declare_agent("agents.test_habitat:Blurred")
     assert declare_agent("agents.test_habitat:Challenger").trained_with == ("color_jitter",)
+    with pytest.raises(InputError, match="expected model_sha256 of the agent as 64 hex digits, got 'abc'"):
+        declare_agent("agents.test_habitat:Weighed")
     assert not declare_agent("habitat:agents.test_habitat:Seer").privileged
     assert declare_agent("expert").privileged_inputs == ("pose", "goal", "navmesh")
     helped = declare_agent("oracle-stop:agents.test_habitat:Seer")

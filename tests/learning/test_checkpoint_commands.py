@@ -78,6 +78,27 @@ def test_a_result_declares_what_its_agent_was_trained_with(trained, tmp_path, ca
     capsys.readouterr()
 
 
+def test_a_run_holds_the_hash_of_its_weights_and_goes_on_with_no_others(trained, tmp_path, capsys):
+    weights, run = tmp_path / "weights", tmp_path / "run"
+    shutil.copytree(trained / BEST, weights)
+    own = read_info(weights).model_sha256
+    command = ["evaluate", "pointnav-v1+max_steps=20", "--split", "mini", "--episodes", "1", "--quiet"]
+    command += ["--agent", f"checkpoint:{weights}", "--out", str(run)]
+    assert main(command) == 0
+    capsys.readouterr()
+    assert read_record(run).model_sha256 == own
+    assert run_json(capsys, "replay", run)["declared"]["weights"] == own
+    assert run_json(capsys, "compare", run, run)["runs"][1]["model_sha256"] == [own]
+    assert main(["compare", str(run), str(run)]) == 0
+    assert own[:12] in capsys.readouterr().out
+    assert main(command) == 0, "the same weights go on"
+    capsys.readouterr()
+    assert main(["checkpoint", "export", str(trained), str(weights)]) == 0
+    assert main(command) == 2
+    other = read_info(weights).model_sha256
+    assert other != own and f"weights are {own}, not {other}" in capsys.readouterr().err
+
+
 def test_export_is_half_as_large_and_acts_alike(trained, tmp_path, capsys):
     told = run_json(capsys, "checkpoint", "export", trained, tmp_path / "small")
     assert sorted(one.name for one in (tmp_path / "small").iterdir()) == [INFO, MODEL]

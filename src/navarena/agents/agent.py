@@ -63,6 +63,7 @@ class Agent(ABC):
         trained_with: corruptions and augmentations that it was trained with; written into the results.
         resizes: sizes to which it brings the images of the protocol, such as "depth=64x64"; written into the
             results, which stay those of the protocol: its cameras take images of their own size.
+        model_sha256: of its weights, 64 hex digits; written into the results, which go on with no others.
         calibration_sensors: observations that it uses while it adapts; None for `sensors`.
         worker_episodes: least number of episodes for each worker process when the number of processes is
             not given; every process holds a copy of the agent. None for one process, if copies are expensive.
@@ -76,6 +77,7 @@ class Agent(ABC):
     privileged_inputs: tuple[str, ...] = ()
     trained_with: tuple[str, ...] = ()
     resizes: tuple[str, ...] = ()
+    model_sha256: str = ""
     calibration_sensors: tuple[str, ...] | None = None
     worker_episodes: int | None = None
     in_scenes: ClassVar[bool] = True

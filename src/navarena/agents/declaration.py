@@ -1,11 +1,14 @@
 """Declaration of an agent: its privileged inputs, sensors and training, as run.json records them."""
 
+import re
 import reprlib
 from dataclasses import dataclass, replace
 from typing import Any
 
 from navarena.core.errors import InputError
 from navarena.core.protocol_ids import IMAGE_SIZE
+
+SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,7 @@ class Declaration:
         sensors: names of the sensors that it asks for; empty when it asks for all of the protocol.
         worker_episodes: least number of episodes for each worker process; None if copies are expensive.
         resizes: sizes to which it brings the protocol's images itself, such as "depth=64x64".
+        model_sha256: of its weights; empty of an agent that names none.
     """
 
     privileged: bool = False
@@ -27,6 +31,7 @@ class Declaration:
     sensors: tuple[str, ...] = ()
     worker_episodes: int | None = None
     resizes: tuple[str, ...] = ()
+    model_sha256: str = ""
 
     def looking_at(self, *inputs: str) -> "Declaration":
         """The same with further privileged inputs."""
@@ -51,7 +56,16 @@ def read_declaration(target: Any) -> Declaration:
         _read_names(target, "sensors"),
         getattr(target, "worker_episodes", None),
         _read_sizes(target),
+        _read_hash(target),
     )
+
+
+def _read_hash(target: Any) -> str:
+    """The hash that `model_sha256` names; raises InputError for what is no 64 hex digits."""
+    named = getattr(target, "model_sha256", "")
+    if named == "" or (isinstance(named, str) and SHA256.fullmatch(named)):
+        return named
+    raise InputError(f"expected model_sha256 of the agent as 64 hex digits, got {reprlib.repr(named)}")
 
 
 def _read_sizes(target: Any) -> tuple[str, ...]:

@@ -108,6 +108,7 @@ def describe_comparison(result: Comparison) -> dict[str, Any]:
                 "folders": [str(folder) for folder in one.folders],
                 "episodes": len(one.rows[0]),
                 "privileged": one.records[0].privileged,
+                "model_sha256": [record.model_sha256 for record in one.records],
                 "metrics": _describe_estimates(estimates),
                 "pooled": _describe_estimates(pooled),
             }

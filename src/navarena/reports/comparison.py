@@ -11,15 +11,26 @@ from navarena.reports.tables import NO_VALUE, Table, format_count, format_interv
 SIGNIFICANT = 4
 """Decimals of a p value."""
 
+HASH_DIGITS = 12
+"""Of a hash of weights; run.json holds all 64."""
+
 
 def contestant_table(comparison: Comparison) -> Table:
-    """The compared runs: identity, episodes, seeds, privileged inputs."""
+    """The compared runs: identity, episodes, seeds, privileged inputs, beginnings of the weights' hashes."""
     rows = [
-        (one.label, one.agent, one.identity, str(len(one.rows[0])), str(len(one.rows)), _describe(one))
+        (
+            one.label,
+            one.agent,
+            one.identity,
+            str(len(one.rows[0])),
+            str(len(one.rows)),
+            _describe(one),
+            ", ".join(record.model_sha256[:HASH_DIGITS] or NO_VALUE for record in one.records),
+        )
         for one in comparison.contestants
     ]
-    columns = ("run", "agent", "of", "episodes", "seeds", "privileged")
-    return Table(columns, tuple(rows), (False, False, False, True, True, False))
+    columns = ("run", "agent", "of", "episodes", "seeds", "privileged", "weights")
+    return Table(columns, tuple(rows), (False, False, False, True, True, False, False))
 
 
 def _describe(one: Contestant) -> str:

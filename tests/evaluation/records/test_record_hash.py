@@ -20,3 +20,11 @@ def test_runs_from_before_agents_declared_sizes_keep_their_hash():
         hash_record(RECORD),
         hash_record(msgspec.structs.replace(RECORD, episodes=4)),
     )
+
+
+def test_runs_from_before_agents_named_their_weights_keep_their_hash():
+    declared = msgspec.structs.replace(RECORD, resizes=("depth=64x64",))
+    assert hash_record(declared) == "e54039e80ebb4ec0897aa79b71c4b7ce"
+    named = msgspec.structs.replace(RECORD, model_sha256="0" * 64)
+    both = msgspec.structs.replace(declared, model_sha256="0" * 64)
+    assert len({hash_record(one) for one in (RECORD, declared, named, both)}) == 4

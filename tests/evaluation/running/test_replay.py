@@ -123,6 +123,7 @@ CLAIMS = {
     "privileged": True,
     "trained_with": ["speckle_noise"],
     "resizes": ["depth=64x64"],
+    "model_sha256": "0" * 64,
     "command": ["navarena", "evaluate"],
     "started": "2020-01-01T00:00:00+00:00",
     "episodes": 41,

@@ -115,6 +115,7 @@ def test_run_json_says_what_was_run(undisturbed):
         "view_points",
         "noticed_inputs",
         "resizes",
+        "model_sha256",
     }
     assert record["identity"] == "corridor-v1@corridors/mini#0123456789abcdef"
     assert record["seeds"] == {"agent": 0}

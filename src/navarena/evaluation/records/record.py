@@ -46,6 +46,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         noticed_inputs: those of privileged_inputs that it did not declare.
         trained_with: corruptions and augmentations that the agent was trained with, as it declares.
         resizes: sizes to which the agent brings the protocol's images itself, as it declares.
+        model_sha256: of the agent's weights; empty of an agent that names none.
         episodes: how many there are.
         actions, metrics: names, in the protocol's order.
         seeds: name -> seed.
@@ -77,6 +78,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     view_points: str | None = None
     noticed_inputs: tuple[str, ...] = ()
     resizes: tuple[str, ...] = ()
+    model_sha256: str = ""
 
     @property
     def agent(self) -> str:
@@ -141,6 +143,7 @@ def make_record(
         privileged_inputs=benchmark.declaration.privileged_inputs,
         trained_with=benchmark.declaration.trained_with,
         resizes=benchmark.declaration.resizes,
+        model_sha256=benchmark.declaration.model_sha256,
         episodes=len(benchmark.episodes),
         actions=benchmark.actions,
         metrics=benchmark.metrics,
@@ -184,8 +187,10 @@ def begin_record(record: RunRecord) -> RunRecord:
 def hash_record(record: RunRecord) -> str:
     """32 hex digits of SHA-256 over `record` as it was when the run began."""
     begun = msgspec.json.encode(begin_record(record), order="deterministic")
-    if not record.resizes:  # runs from before agents could say it keep their hash
-        begun = begun.removesuffix(b',"resizes":[]}') + b"}"
+    for unsaid in (b',"model_sha256":""}', b',"resizes":[]}'):  # runs from before agents could say it
+        if not begun.endswith(unsaid):
+            break
+        begun = begun.removesuffix(unsaid) + b"}"
     return hashlib.sha256(begun).hexdigest()[:32]
 
 
@@ -249,6 +254,9 @@ def require_same_run(folder: Path, found: RunRecord, wanted: RunRecord) -> None:
     if declared != wanted.privileged_inputs:
         old, new = (", ".join(one) or "none" for one in (declared, wanted.privileged_inputs))
         differences.append(f"the agent declared the privileged inputs {old}, not {new}")
+    if found.model_sha256 != wanted.model_sha256:
+        old, new = (one or "unknown" for one in (found.model_sha256, wanted.model_sha256))
+        differences.append(f"the agent's weights are {old}, not {new}")
     if found.metrics != wanted.metrics or found.actions != wanted.actions:
         differences.append("the protocol's metrics or actions are others")
     if differences:

@@ -57,10 +57,12 @@ def describe_value(value: object) -> str:
 
 
 def describe_declared(record: RunRecord) -> dict[str, str]:
-    """What a run says of itself and replay cannot know: "agent", "privileged", "trained with", "machine"."""
+    """What a run says of itself and replay cannot know: name, such as "agent" or "machine", -> text."""
     inputs = ", ".join(record.privileged_inputs)
+    weights = {"weights": record.model_sha256} if record.model_sha256 else {}
     return {
         "agent": record.agent,
+        **weights,
         "privileged": f"yes ({inputs})" if inputs else "yes" if record.privileged else "no",
         "trained with": ", ".join(record.trained_with) or "nothing corrupted",
         "machine": f"{record.hardware.get('processor', 'unknown')}, {record.started}",
