@@ -291,6 +291,29 @@ def test_actions_are_equal_in_any_batch(trained, options):
         np.testing.assert_array_equal(play(slots, order), expected)
 
 
+@pytest.mark.parametrize("more", [(), ("look_up", "look_down")], ids=["order", "superset"])
+def test_checkpoints_act_by_the_names_of_actions(trained, more):
+    generator, slots, steps = np.random.default_rng(1), 16, 4
+    depth = generator.random((steps, slots, 480, 640, 1), np.float32)
+    goals = generator.normal(size=(steps, slots, 2)).astype(np.float32) + 2
+
+    def play(actions):
+        task = get_body_task("pointnav-v1+max_steps=40")
+        task.actions = actions
+        agent = load_agent(f"checkpoint:{trained}?sample=true", task)
+        agent.reset([Start(slot, str(slot), "room", Boundary.SCENE) for slot in range(slots)])
+        taken = [
+            agent.act({"depth": depth[step], "pointgoal_with_gps_compass": goals[step]}, np.ones(slots, bool))
+            for step in range(steps)
+        ]
+        return [[actions[number] for number in step.tolist()] for step in taken]
+
+    own = ("stop", "move_forward", "turn_left", "turn_right")
+    expected = play(own)
+    assert len({name for step in expected for name in step}) > 2
+    assert play((*more, "turn_right", "move_forward", "stop", "turn_left")) == expected
+
+
 def test_checkpoints_that_do_not_fit_are_refused(trained, tmp_path):
     declared = declare_agent(f"checkpoint:{trained}")
     assert declared.sensors == TINY.sensors and declared.resizes == ("depth=48x36",)
@@ -298,6 +321,12 @@ def test_checkpoints_that_do_not_fit_are_refused(trained, tmp_path):
         InputError, match=r"actions stop, move_forward.* trained on pointnav-v1\+custom\+max_steps=40"
     ):
         load_agent(f"checkpoint:{trained}", get_body_task("multion-1on-v1"))
+    with pytest.raises(InputError, match=r"depth in no unit of .* got depth in metres of robustnav-point"):
+        load_agent(f"checkpoint:{trained}", get_body_task("robustnav-pointnav-v1"))
+    goat = get_body_task("pointnav-v1")
+    goat.actions, goat.declaration = (*goat.actions, "subtask_stop"), "subtask_stop"
+    with pytest.raises(InputError, match="got stop, move_forward, turn_left, turn_right, subtask_stop of"):
+        load_agent(f"checkpoint:{trained}", goat)
     with pytest.raises(FileError, match="does not exist"):
         load_agent(f"checkpoint:{tmp_path / 'nowhere'}", get_body_task("pointnav-v1"))
     with pytest.raises(InputError, match="sample=true"):

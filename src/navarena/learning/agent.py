@@ -16,6 +16,7 @@ from navarena.learning.checkpoints import CheckpointInfo, load_policy, read_info
 from navarena.learning.inputs import InputSpec, choose_inputs, resize_input
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import get_body_task
 from navarena.tasks.task import Actions, Task
 
 SAMPLE, TEMPERATURE = "sample", "temperature"
@@ -74,7 +75,7 @@ class CheckpointAgent(Agent):
     computes with one thread.
 
     Args:
-        task: to act in; of the checkpoint's actions.
+        task: to act in; with the checkpoint's actions, in any order, and maybe others that it never takes.
         seed: of nothing: sampled actions follow the run's seed through the starts.
 
     Raises InputError for a task of other actions, observations or categories, FileError for a damaged
@@ -95,6 +96,7 @@ class CheckpointAgent(Agent):
         require_fitting(self._info, task, self.folder)
         torch.set_num_threads(1)
         self._rows = self._info.act_rows
+        self._numbers = np.array([task.actions.index(name) for name in self._info.actions])
         self._state: Tree = {}
         self._begun = np.zeros(0, bool)
         self._generators: list[np.random.Generator | None] = []
@@ -119,11 +121,15 @@ class CheckpointAgent(Agent):
             part = slots[first : first + self._rows]
             for name, seen in self._seen.items():
                 seen[: len(part)] = small[name][part]
-            chosen[part] = self._act_part(part)
+            own = self._act_part(part)
+            chosen[part] = own if self._info.is_continuous else self._numbers[own]
         return chosen
 
     def _act_part(self, slots: np.ndarray) -> np.ndarray:
-        """(K,) or (K, numbers) actions of at most act_rows `slots` (K,), whose observations are in place."""
+        """(K,) or (K, numbers) actions of at most act_rows `slots` (K,), whose observations are in place.
+
+        They are numbered as in the checkpoint.
+        """
         count, rows = len(slots), torch.from_numpy(slots)
         state = self._policy.initial_state(self._rows)
         mask = torch.zeros(self._rows, dtype=torch.bool)
@@ -170,13 +176,14 @@ def require_fitting(info: CheckpointInfo, task: Task, folder: Path) -> None:
             f"{task.protocol_id}"
         )
 
-    if tuple(task.actions) != info.actions or task.is_continuous != info.is_continuous:
+    if not _has_actions(info, task):
         raise refuse(f"the actions {', '.join(info.actions)}", ", ".join(task.actions))
     try:
         specs = NavigationBatch(task, 1, 1, tuple(one.name for one in info.inputs)).specs
     except NavarenaError as error:
         names = ", ".join(one.name for one in info.inputs)
         raise refuse(f"the observations {names}", f"others ({error})") from error
+    units = _find_units(info)
     for one in info.inputs:
         spec, size = specs[one.name], one.shape[:2] if one.is_image else (1, 1)
         try:
@@ -185,6 +192,9 @@ def require_fitting(info: CheckpointInfo, task: Task, folder: Path) -> None:
             raise refuse(f"{one.name} of {one.shape}", f"{spec.shape} ({error})") from error
         if now != one:
             raise refuse(_describe_input(one), _describe_input(now))
+        trained, unit = units.get(one.name, spec.unit), spec.unit
+        if unit != trained:
+            raise refuse(f"{one.name} in {trained or 'no unit'}", f"{one.name} in {unit or 'no unit'}")
     words = find_vocabulary(task)
     if info.vocabulary and words != info.vocabulary:
         if set(words) == set(info.vocabulary):
@@ -192,6 +202,26 @@ def require_fitting(info: CheckpointInfo, task: Task, folder: Path) -> None:
         ours, theirs = set(info.vocabulary) - set(words), set(words) - set(info.vocabulary)
         more = [f" ({describe_choices(names)} more)" if names else "" for names in (ours, theirs)]
         raise refuse(f"{len(info.vocabulary)} categories{more[0]}", f"{len(words)} categories{more[1]}")
+
+
+def _has_actions(info: CheckpointInfo, task: Task) -> bool:
+    """Whether the checkpoint's actions are those of `task` by name, or some of them with the declaration."""
+    if task.is_continuous or info.is_continuous:
+        return task.is_continuous == info.is_continuous and tuple(task.actions) == info.actions
+    return set(info.actions) <= set(task.actions) and task.declaration in info.actions
+
+
+def _find_units(info: CheckpointInfo) -> dict[str, str]:
+    """Input -> unit, on the protocol that the checkpoint was trained on; none of a protocol not known here.
+
+    A depth in metres and one of 0 to 1 have the same shape and type.
+    """
+    try:
+        task = get_body_task(info.protocol)
+        specs = NavigationBatch(task, 1, 1, tuple(one.name for one in info.inputs)).specs
+    except NavarenaError:
+        return {}
+    return {one.name: specs[one.name].unit for one in info.inputs}
 
 
 def _describe_input(one: InputSpec) -> str:
