@@ -20,6 +20,7 @@ from navarena.metrics import (
     spl,
     success,
 )
+from navarena.metrics.multi_goal import walked_until_found
 
 INF = float("inf")
 
@@ -132,7 +133,7 @@ def test_legs_must_add_up():
 
 
 def lengths(low, high):
-    """Metres, whole micrometres: squares of steps near 1e-160 m lose digits, and ratios with them."""
+    """Metres, whole micrometres: denormal numbers, of fewer digits, change ratios when they are scaled."""
     return st.integers(low * 10**6, high * 10**6).map(lambda micrometres: micrometres / 1e6)
 
 
@@ -142,6 +143,18 @@ def tours(draw, most=4):
     legs = draw(st.lists(lengths(0, 20), min_size=(n := draw(st.integers(1, most))), max_size=n))
     moments = draw(st.sets(st.integers(1, len(xs) - 1), max_size=n))
     return xs, legs, sorted(moments), draw(lengths(0, 30))
+
+
+def test_scores_do_not_depend_on_the_unit_of_length():
+    """Squares of steps of 1e-160 m are 0 in float64; the path was none then, and scores were 1."""
+    xs, legs, moments = np.array([0.0, 2, 2, 6, 7]), np.array([2.0, 3]), [2]
+    record, tiny = make_tour(xs, legs, moments, 1), make_tour(xs * 1e-160, legs * 1e-160, moments, 1e-160)
+    assert ppl(record) == pytest.approx(0.5 * 2 / 7) and ppl_code(record) == 0.5
+    assert ppl(tiny) == pytest.approx(ppl(record)) and ppl_code(tiny) == ppl_code(record)
+    there = make_tour(xs, legs, [2, 4])
+    small = make_tour(xs * 1e-160, legs * 1e-160, [2, 4])
+    assert spl(small) == pytest.approx(spl(there)) == pytest.approx(5 / 7)
+    assert walked_until_found(small) == pytest.approx([2e-160, 7e-160], rel=1e-12, abs=0)
 
 
 @settings(max_examples=80, deadline=None)

@@ -23,7 +23,7 @@ from jaxtyping import Float
 
 from navarena.core.errors import InputError
 from navarena.metrics.navigation import path_factor, path_length
-from navarena.metrics.trajectory import BodyRates, ShortestPath, Trajectory
+from navarena.metrics.trajectory import BodyRates, ShortestPath, Trajectory, segment_lengths
 
 SHORTEST_SEGMENT = 1e-3
 """Metres in the plan; shorter pieces of a path have no direction worth turning to."""
@@ -74,7 +74,7 @@ def measure_path(points: Float[np.ndarray, "k 3"], yaw: float) -> ShortestPath:
     there = moves[np.hypot(moves[:, 0], moves[:, 2]) >= SHORTEST_SEGMENT]
     headings = np.concatenate([[yaw], np.arctan2(-there[:, 0], -there[:, 2])])
     turned = float(np.abs(_wrapped(np.diff(headings))).sum())
-    return ShortestPath(float(np.sqrt((moves * moves).sum(1)).sum()), turned, float(np.ptp(points[:, 1])))
+    return ShortestPath(float(segment_lengths(points).sum()), turned, float(np.ptp(points[:, 1])))
 
 
 def _wrapped(angles: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:

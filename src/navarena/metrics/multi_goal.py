@@ -29,7 +29,7 @@ from jaxtyping import Bool, Float, Int
 
 from navarena.core.errors import InputError
 from navarena.metrics.navigation import path_factor, path_length, spl
-from navarena.metrics.trajectory import Trajectory
+from navarena.metrics.trajectory import Trajectory, segment_lengths
 
 SUM_TOLERANCE = 1e-6
 """Metres by which the legs may miss the start distance: rounding of sums."""
@@ -131,8 +131,7 @@ def _path_until(trajectory: Trajectory, steps: int) -> float:
     """Metres walked by the first `steps` steps, summed as path_length sums all of them."""
     if steps == len(trajectory.actions):
         return path_length(trajectory)
-    moves = np.diff(np.asarray(trajectory.positions, np.float64)[: steps + 1], axis=0)
-    return float(np.sqrt((moves * moves).sum(1)).sum())
+    return float(segment_lengths(trajectory.positions[: steps + 1]).sum())
 
 
 def walked_until_found(trajectory: MultiGoalTrajectory) -> list[float]:

@@ -22,7 +22,7 @@ The functions `..._robustnav` compute what the code of RobustNav does (allenai/r
 import numpy as np
 
 from navarena.metrics.object_goal import SeenGoalTrajectory
-from navarena.metrics.trajectory import Trajectory
+from navarena.metrics.trajectory import Trajectory, segment_lengths
 
 
 def success(trajectory: Trajectory) -> float:
@@ -38,8 +38,7 @@ def path_length(trajectory: Trajectory) -> float:
 
     Sliding counts as it moved, blocked steps as the part that was walked.
     """
-    steps = np.diff(np.asarray(trajectory.positions, np.float64), axis=0)
-    return float(np.sqrt((steps * steps).sum(1)).sum())
+    return float(segment_lengths(trajectory.positions).sum())
 
 
 def path_factor(start_distance: float, travelled: float) -> float:

@@ -28,7 +28,7 @@ from jaxtyping import Bool, Float, Int
 
 from navarena.core.errors import InputError
 from navarena.metrics.navigation import path_factor, soft_spl, spl, success
-from navarena.metrics.trajectory import Trajectory
+from navarena.metrics.trajectory import Trajectory, segment_lengths
 
 MODALITIES = ("object", "description", "image")
 """Modalities of goals."""
@@ -137,8 +137,7 @@ def score_subtasks(trajectory: LifelongTrajectory) -> SubtaskScores:
 
 def walked_in_subtasks(trajectory: LifelongTrajectory) -> Float[np.ndarray, "m"]:
     """(M,) metres walked in each sub-task that ended."""
-    moves = np.diff(np.asarray(trajectory.positions, np.float64), axis=0)
-    lengths = np.sqrt((moves * moves).sum(1))
+    lengths = segment_lengths(trajectory.positions)
     bounds = [0, *np.asarray(trajectory.ended_after).tolist()]
     return np.array([lengths[first:last].sum() for first, last in itertools.pairwise(bounds)], np.float64)
 

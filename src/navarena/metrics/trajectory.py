@@ -18,6 +18,20 @@ def is_within(distance: float, success_distance: float) -> bool:
     return bool(distance < success_distance)
 
 
+LOST = 1e-150
+"""Metres; squares of shorter lengths leave the range of float64, or lose digits at its end."""
+
+
+def segment_lengths(points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "_"]:
+    """(K - 1,) float64 metres between neighbours of `points` (K, 3), metres."""
+    moves = np.diff(np.asarray(points, np.float64), axis=0)
+    lengths = np.sqrt((moves * moves).sum(1))
+    short = lengths < LOST
+    if short.any():
+        lengths[short] = np.hypot(np.hypot(*moves[short, :2].T), moves[short, 2])
+    return lengths
+
+
 @dataclass(frozen=True)
 class BodyRates:
     """Step sizes and speeds of a body, by which turning is weighed against walking.
