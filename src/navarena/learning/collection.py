@@ -1,7 +1,7 @@
 """Collection: a policy acts in N slots whose episodes follow each other in the same step, into a rollout."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -95,14 +95,16 @@ class Collector:
         self.dropped = 0
         self.clock = Clock()
 
-    def collect(self, rollout: Rollout, done: float) -> Rollout:
+    def collect(self, rollout: Rollout, done: float, claim: Callable[[int], bool] | None = None) -> Rollout:
         """Fill `rollout`; `done` is the share of all frames that was collected before.
 
-        Returns it, or its first steps where other processes have ended it.
+        Returns it, or its first steps where other processes, or `claim`, have ended it.
 
         Args:
             rollout: of as many slots.
             done: 0 to 1, for the schedules.
+            claim: asked before each step, of its number; False ends the rollout. None takes all steps, unless
+                other processes have theirs.
 
         Raises CheckFailedError for a reward that is not finite, and where no episode with a reachable goal is
         found.
@@ -116,14 +118,14 @@ class Collector:
         before, stuck = self._labels, torch.zeros_like(rollout.mask)
         with torch.inference_mode():
             self._processes.begin_rollout()
-            for step in range(rollout.steps):
+            step = 0
+            while claim(step) if claim is not None else self._may_go_on(step, rollout.steps):
                 self._step(rollout, step, done)
                 if self._teacher is not None:
                     stuck[step] = self._send(self._teacher.stuck)
-                if self._processes.must_end(step + 1, rollout.steps, self._recipe.preemption):
-                    break
+                step += 1
             self._processes.end_rollout()
-            rollout = rollout.first(step + 1)
+            rollout = rollout.first(step)
             rollout.next_values = self._evaluate(rollout, self._mask)
         method = self._recipe.method
         if isinstance(method, ImitationSettings):
@@ -133,6 +135,10 @@ class Collector:
             if method.skips_stuck:
                 rollout.weights[stuck[: rollout.steps]] = 0.0
         return rollout
+
+    def _may_go_on(self, done: int, steps: int) -> bool:
+        """Whether there is another step after `done` of a rollout's `steps`."""
+        return done < steps and not self._processes.must_end(done, steps, self._recipe.preemption)
 
     def _step(self, rollout: Rollout, step: int, done: float) -> None:
         batch = self._batch

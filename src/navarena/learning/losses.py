@@ -9,7 +9,18 @@ from navarena.learning.storage import NO_LABEL
 from navarena.learning.tensors import Tensor, torch
 
 
-def policy_loss(log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor, clip: float) -> Tensor:
+def average(terms: Tensor, weights: Tensor | None = None) -> Tensor:
+    """The mean () of `terms` (T, N), each times its weight; those of weight 0 do not count in the number."""
+    return terms.mean() if weights is None else (terms * weights).sum() / (weights > 0).sum()
+
+
+def policy_loss(
+    log_probs: Tensor,
+    old_log_probs: Tensor,
+    advantages: Tensor,
+    clip: float,
+    weights: Tensor | None = None,
+) -> Tensor:
     """PPO's clipped surrogate, () float32: -mean min(ratio A, clip(ratio, 1 - clip, 1 + clip) A).
 
     Args:
@@ -17,9 +28,11 @@ def policy_loss(log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor, cl
         old_log_probs: (T, N) float32, when the actions were chosen.
         advantages: (T, N) float32.
         clip: bound of |ratio - 1|.
+        weights: (T, N) float32, of `average`; None for 1.
     """
     ratio = (log_probs - old_log_probs).exp()
-    return -torch.minimum(ratio * advantages, ratio.clamp(1.0 - clip, 1.0 + clip) * advantages).mean()
+    gains = torch.minimum(ratio * advantages, ratio.clamp(1.0 - clip, 1.0 + clip) * advantages)
+    return -average(gains, weights)
 
 
 def value_loss(
@@ -28,6 +41,7 @@ def value_loss(
     returns: Tensor,
     clip: float,
     reading: Literal["detached", "maximum", "none"],
+    weights: Tensor | None = None,
 ) -> Tensor:
     """Half the mean squared error of values, () float32, clipped in one of two readings.
 
@@ -40,6 +54,7 @@ def value_loss(
         returns: (T, N) float32.
         clip: bound of the change of a value.
         reading: see above; "none" clips nothing.
+        weights: (T, N) float32, of `average`; None for 1.
     """
     if reading == "detached":
         change = (values - old_values).detach()
@@ -48,7 +63,7 @@ def value_loss(
     if reading == "maximum":
         clipped = old_values + (values - old_values).clamp(-clip, clip)
         errors = torch.maximum(errors, (clipped - returns).square())
-    return 0.5 * errors.mean()
+    return 0.5 * average(errors, weights)
 
 
 def imitation_loss(log_probs: Tensor, labels: Tensor, weights: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ _REFUSALS = ("can't allocate memory", "out of memory", "not enough memory")
 def rollout_bytes(recipe: Recipe, inputs: Sequence[InputSpec]) -> int:
     """Bytes of the observations in a rollout of `recipe`: most of what it takes before it learns."""
     each = sum(int(np.prod(one.shape)) * np.dtype(one.dtype).itemsize for one in inputs)
-    return each * recipe.slots * recipe.steps
+    return each * recipe.slots * recipe.stored_steps
 
 
 def total_bytes() -> int | None:

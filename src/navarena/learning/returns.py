@@ -14,6 +14,7 @@ def compute_advantages(
     discount: float,
     trace: float,
     cut_values: Tensor | None = None,
+    lengths: Tensor | None = None,
 ) -> Tensor:
     """(T, N) float32: generalised advantage estimates; returns are these plus `values`.
 
@@ -28,32 +29,62 @@ def compute_advantages(
         trace: lambda.
         cut_values: (T, N) float32, values of what truncated episodes showed last, 0 elsewhere: what is
             still to come there. None counts truncations as ends that bring no more.
+        lengths: (N,) int64, steps of each slot; what comes behind them gets no advantage. None for T.
     """
     goes_on = (~ended).float()
     gained = rewards if cut_values is None else rewards + discount * cut_values
     advantages = torch.zeros_like(rewards)
     following, later = next_values, torch.zeros_like(next_values)
     for step in range(len(rewards) - 1, -1, -1):
+        if lengths is not None:
+            following = torch.where(step < lengths - 1, following, next_values)
+            later = torch.where(step < lengths - 1, later, 0.0)
         delta = gained[step] + discount * following * goes_on[step] - values[step]
         later = delta + discount * trace * goes_on[step] * later
         advantages[step] = later
         following = values[step]
+    if lengths is not None:
+        advantages[torch.arange(len(rewards), device=lengths.device)[:, None] >= lengths] = 0.0
     return advantages
 
 
+def weigh_lengths(lengths: Tensor, steps: int) -> Tensor:
+    """(T, N) float32: weight of each step of slots of unequal `lengths` (N,); 0 behind them.
+
+    A slot that has n steps counts as min(1, mean / n) for each, so that fast slots do not outweigh the others
+    (VER: (T + 1) / n of habitat-lab, rl/ppo/ppo.py 226-236, whose n counts the step behind the last, too).
+
+    Args:
+        lengths: (N,) int64, at least 1 in the mean.
+        steps: T.
+    """
+    each = (lengths.float().mean() / lengths.clamp(min=1)).clamp(max=1.0)
+    return torch.where(torch.arange(steps, device=lengths.device)[:, None] < lengths, each, 0.0)
+
+
 def normalise_advantages(
-    advantages: Tensor, kind: Literal["none", "variance", "deviation"], processes: Processes = ALONE
+    advantages: Tensor,
+    kind: Literal["none", "variance", "deviation"],
+    processes: Processes = ALONE,
+    counted: Tensor | None = None,
 ) -> Tensor:
     """(T, N) `advantages` with mean 0 and scale 1, as `PPOSettings.normalise` names the formulas.
 
     Mean and scale are those of the advantages of all `processes`, however many steps each has.
+
+    Args:
+        advantages: (T, N) float32.
+        kind: of the formula.
+        processes: that learn together.
+        counted: (T, N) bool, those that mean and scale are of; None for all.
     """
     if kind == "none":
         return advantages
-    total = torch.stack((advantages.sum(), torch.full_like(advantages.sum(), advantages.numel())))
+    own = advantages if counted is None else advantages[counted]
+    total = torch.stack((own.sum(), torch.full_like(own.sum(), own.numel())))
     total, count = processes.add_up(total)
     centred = advantages - total / count
-    squares = processes.add_up(centred.square().sum())
+    squares = processes.add_up((own - total / count).square().sum())
     if kind == "variance":
         return centred * torch.rsqrt(squares / count + 1e-5)
     return centred / ((squares / (count - 1)).sqrt() + 1e-5)

@@ -1,7 +1,9 @@
 """What a training starts from: its task, its policy, and what a checkpoint says of both."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -9,17 +11,23 @@ from navarena import __version__
 from navarena.agents.catalog import SHIPPED
 from navarena.core.errors import InputError, require_name
 from navarena.corruptions.catalog import write_corruption
+from navarena.episodes.house_blocks import HouseBlocks
+from navarena.episodes.stream import EpisodeStream, Stay
 from navarena.learning.agent import find_vocabulary
 from navarena.learning.auxiliaries import AuxiliaryHeads
 from navarena.learning.checkpoints import CheckpointInfo, load_policy
+from navarena.learning.collection import METRICS
+from navarena.learning.distributed import Processes
 from navarena.learning.inputs import InputSpec, choose_inputs, choose_targets
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.provenance import find_commit
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.shipped import find_folder
 from navarena.learning.tensors import torch
+from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task
+from navarena.tasks.slot_episodes import SlotEpisodes
 from navarena.tasks.task import Task
 
 
@@ -41,6 +49,65 @@ def make_training_task(recipe: Recipe) -> Task:
     cameras = tuple(replace(one, width_px=width, height_px=height) for one in task.embodiment.cameras)
     task.embodiment = replace(task.embodiment, cameras=cameras)
     return task
+
+
+class Slots(NamedTuple):
+    """Slots that step together.
+
+    Attributes:
+        batch: which runs them.
+        episodes: that follow each other in them.
+    """
+
+    batch: NavigationBatch
+    episodes: SlotEpisodes
+
+
+def make_samplers(
+    recipe: Recipe,
+    blocks: HouseBlocks,
+    houses: Sequence[str],
+    processes: Processes,
+    prefetchers: int,
+) -> list[EpisodeStream]:
+    """The stream of episodes of each group of slots: `houses` are dealt to processes and groups.
+
+    Raises InputError for fewer houses, and for several processes where slots collect by themselves.
+    """
+    is_variable = recipe.collection == "variable"
+    if is_variable and processes.count > 1:
+        raise InputError(f"expected one process for collection=variable, got {processes.count}")
+    count = recipe.groups if is_variable else 1
+    stay = Stay(episodes=recipe.episodes, houses=max(recipe.scenes // count, 1))
+    return [
+        EpisodeStream(
+            blocks,
+            houses,
+            stay,
+            rank=processes.rank + group,
+            world_size=processes.count * count,
+            seed=recipe.seed,
+            prefetchers=prefetchers,
+        )
+        for group in range(count)
+    ]
+
+
+def make_slots(
+    recipe: Recipe, task: Task, samplers: Sequence[EpisodeStream], worlds: WorldCache, threads: int
+) -> list[Slots]:
+    """The recipe's slots in as many groups of equal size as there are `samplers`.
+
+    The first has its scenes from `worlds`, the others open theirs alike into stores of their own.
+    """
+    corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
+    shown = (*recipe.sensors, *recipe.targets)
+    made = []
+    for group, sampler in enumerate(samplers):
+        own = WorldCache(task.embodiment, worlds.open) if group else worlds
+        batch = NavigationBatch(task, recipe.slots // len(samplers), threads, shown, own, corruptions)
+        made.append(Slots(batch, SlotEpisodes(batch, sampler, own, METRICS)))
+    return made
 
 
 def build_policy(

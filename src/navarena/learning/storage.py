@@ -85,6 +85,7 @@ class Rollout:
         next_values: (N,) float32, values of the step after the last.
         state: of the policy before the first step.
         ends: of episodes, those within tours too, in order.
+        lengths: (N,) int64, steps of each slot, which the others lie behind; None where all have T.
         device: as given.
     """
 
@@ -109,6 +110,7 @@ class Rollout:
             self.next_values = torch.zeros(slots)
         self.observations: Tree = {name: value[:steps] for name, value in self._seen.items()}
         self.state: Tree = {}
+        self.lengths: Tensor | None = None
         self.ends: list[EpisodeEnd] = []
         self._staging: Tree = {}
         if device != "cpu":  # from memory that is pinned, copies go on beside the processor
@@ -158,6 +160,29 @@ class Rollout:
         for name in STEPWISE:
             setattr(part, name, getattr(self, name)[:steps])
         return part
+
+    def columns(self, first: int, last: int) -> "Rollout":
+        """The rollout of the slots `first` to `last` - 1, in place, but for its state and next values."""
+        part = copy(self)
+        part.slots = last - first
+        part._seen = {name: value[:, first:last] for name, value in self._seen.items()}
+        part.observations = {name: value[:, first:last] for name, value in self.observations.items()}
+        part._staging = {name: value[first:last] for name, value in self._staging.items()}
+        for name in STEPWISE:
+            setattr(part, name, getattr(self, name)[:, first:last])
+        return part
+
+    @property
+    def counted(self) -> Tensor | None:
+        """(T, N) bool: the steps that were taken; None for all."""
+        if self.lengths is None:
+            return None
+        return torch.arange(self.steps, device=self.lengths.device)[:, None] < self.lengths
+
+    @property
+    def frames(self) -> int:
+        """Steps that were taken, of all slots."""
+        return self.mask.numel() if self.lengths is None else int(self.lengths.sum())
 
     def fragment(self, slots: Tensor | None = None) -> Fragment:
         """All steps of `slots` (K,) int64, copied, or of all slots, in place."""

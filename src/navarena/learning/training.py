@@ -18,7 +18,7 @@ from navarena.core.files import raise_storage_error, write_atomic
 from navarena.core.seeding import derive_seed, make_generator
 from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.episode import Episode
-from navarena.episodes.stream import EpisodeStream, Stay, find_blocks
+from navarena.episodes.stream import find_blocks
 from navarena.learning.aggregation import Aggregator
 from navarena.learning.augmentation import Augmenter
 from navarena.learning.checkpoints import (
@@ -27,7 +27,7 @@ from navarena.learning.checkpoints import (
     require_same_recipe,
     save_checkpoint,
 )
-from navarena.learning.collection import METRICS, Collector
+from navarena.learning.collection import Collector
 from navarena.learning.distributed import ALONE, Processes, drop_parts, load_part, save_part
 from navarena.learning.memory_needs import telling_memory_needs
 from navarena.learning.networks.trunks import load_trunk
@@ -40,6 +40,8 @@ from navarena.learning.setup import (
     build_policy,
     describe_policy,
     load_start,
+    make_samplers,
+    make_slots,
     make_training_task,
 )
 from navarena.learning.storage import Rollout
@@ -47,10 +49,9 @@ from navarena.learning.store import TrajectoryStore
 from navarena.learning.tensors import require_device, torch
 from navarena.learning.training_evaluation import TrainingEvaluation, evaluate_and_keep, split_houses
 from navarena.learning.updates import Statistics, make_optimiser, update_imitation, update_ppo
+from navarena.learning.variable_collection import VariableCollector
 from navarena.simulation.world import WorldCache
-from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_body_task
-from navarena.tasks.slot_episodes import SlotEpisodes
 from navarena.tasks.sources import load_task_episodes
 
 LOG = "log.jsonl"
@@ -116,23 +117,16 @@ class Training:
             require_same_recipe(self._plain, json.loads(saved["recipe"]), folder)
         task = make_training_task(recipe)
         found = load_task_episodes(task, recipe.split).episodes if episodes is None else episodes
-        stay, watch = Stay(episodes=recipe.episodes, houses=recipe.scenes), recipe.evaluation
+        watch = recipe.evaluation
         blocks = find_blocks(found)
         is_watched = watch.updates > 0 and watch.selection == "train"
         houses, held_out = split_houses(blocks.houses, watch.houses if is_watched else 0)
-        self._sampler = EpisodeStream(
-            blocks,
-            houses,
-            stay,
-            rank=rank,
-            world_size=processes.count,
-            seed=recipe.seed,
-            prefetchers=int(episodes is None),
-        )
+        self._samplers = make_samplers(recipe, blocks, houses, processes, int(episodes is None))
         worlds = WorldCache(task.embodiment) if worlds is None else worlds
         corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
-        shown = (*recipe.sensors, *recipe.targets)
-        self._batch = NavigationBatch(task, recipe.slots, threads, shown, worlds, corruptions)
+        slot_groups = make_slots(recipe, task, self._samplers, worlds, threads)
+        self._batches = [one.batch for one in slot_groups]
+        self._batch = self._batches[0]
         self._info = describe_policy(recipe, task, self._batch)
         own_task = get_body_task(recipe.protocol)
         self._evaluation: TrainingEvaluation | None = None
@@ -153,9 +147,15 @@ class Training:
         self._policy.to(device)
         self._policy.in_bfloat16 = choose_precision(recipe.precision, device)
         self._optimiser = make_optimiser(self._policy, recipe.method.optimiser)
+        own = [rank] if rank else []
         names = ("episodes", "actions", "minibatches", "teacher", "augmentation")
-        own = (rank,) if rank else ()
-        self._generators = {name: make_generator("learning", recipe.seed, name, *own) for name in names}
+        self._generators = {
+            f"{name}{group or ''}": make_generator(
+                "learning", recipe.seed, name, *([group] if group else own)
+            )
+            for group in range(len(slot_groups))
+            for name in names
+        }
         if isinstance(recipe.method, ImitationSettings) and task.is_continuous:
             raise InputError(f"expected discrete actions for imitation, got {task.protocol_id!r}")
         augmenter = None
@@ -164,14 +164,25 @@ class Training:
                 raise InputError(f"expected no augmentation on {device}, got {recipe.augmentation}")
             drawn = self._generators["augmentation"]
             augmenter = Augmenter(recipe.augmentation, self._info.inputs, recipe.slots, drawn)
-        slot_episodes = SlotEpisodes(self._batch, self._sampler, worlds, METRICS)
-        self._collector = Collector(
-            recipe, self._batch, slot_episodes, self._policy, self._generators, augmenter, processes
-        )
+        collectors = [
+            Collector(
+                recipe,
+                one.batch,
+                one.episodes,
+                self._policy,
+                {name: self._generators[f"{name}{group or ''}"] for name in names},
+                augmenter,
+                processes,
+            )
+            for group, one in enumerate(slot_groups)
+        ]
+        self._collector: Collector | VariableCollector = collectors[0]
+        if recipe.collection == "variable":
+            self._collector = VariableCollector(collectors, recipe.slots * recipe.steps)
         numbers = len(task.actions) if task.is_continuous else 0
         with telling_memory_needs(recipe, self._info.inputs, checks=True):
             stored = (*self._info.inputs, *targets)
-            self._rollout = Rollout(stored, recipe.steps, recipe.slots, numbers, device)
+            self._rollout = Rollout(stored, recipe.stored_steps, recipe.slots, numbers, device)
         self._aggregator: Aggregator | None = None
         if isinstance(recipe.method, ImitationSettings) and recipe.method.aggregation is not None:
             if device != "cpu" or processes.count > 1:
@@ -247,7 +258,8 @@ class Training:
 
     def close(self) -> None:
         """End the processes that prepare houses."""
-        self._sampler.close()
+        for sampler in self._samplers:
+            sampler.close()
 
     def advance(self) -> Statistics:
         """One rollout and the update from it; what is logged of it.
@@ -278,9 +290,10 @@ class Training:
                 f"expected finite numbers in update {self.updates + 1}, got {error}; {self._find_culprit()}; "
                 f"the checkpoint in {self.folder} is good, lower the learning rate"
             ) from error
-        self.frames += int(self._processes.add_up(torch.tensor(rollout.mask.numel())))
+        self.frames += int(self._processes.add_up(torch.tensor(rollout.frames)))
         self.updates += 1
-        return row | {"reward": float(rollout.rewards.mean())}
+        counted = slice(None) if rollout.counted is None else rollout.counted
+        return row | {"reward": float(rollout.rewards[counted].mean())}
 
     def _find_culprit(self) -> str:
         """Slot, scene and episode of the first number in the rollout that is not finite."""
@@ -289,7 +302,8 @@ class Training:
             wrong = torch.nonzero(~torch.isfinite(getattr(rollout, name)))
             if len(wrong):
                 slot = int(wrong[0, 1])
-                one = self._batch.episode(slot)
+                group, own = divmod(slot, self._batch.slots)
+                one = self._batches[group].episode(own)
                 return f"first in {name} of slot {slot}, which runs {one.episode_id} in {one.scene_id}"
         return "the rollout itself is finite"
 

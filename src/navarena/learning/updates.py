@@ -10,11 +10,16 @@ from navarena.core.errors import InputError
 from navarena.learning.auxiliaries import judge_fragment
 from navarena.learning.distributed import ALONE, Processes
 from navarena.learning.inflections import count_inflections
-from navarena.learning.losses import imitation_loss, policy_loss, value_loss
+from navarena.learning.losses import average, imitation_loss, policy_loss, value_loss
 from navarena.learning.networks.heads import Categorical
 from navarena.learning.networks.normaliser import RunningNormaliser
 from navarena.learning.policy import Policy
-from navarena.learning.returns import compute_advantages, explained_variance, normalise_advantages
+from navarena.learning.returns import (
+    compute_advantages,
+    explained_variance,
+    normalise_advantages,
+    weigh_lengths,
+)
 from navarena.learning.settings import ImitationSettings, OptimiserSettings, PPOSettings
 from navarena.learning.storage import NO_LABEL, Fragment, Rollout
 from navarena.learning.tensors import Tensor, torch
@@ -87,21 +92,26 @@ def update_ppo(
         settings.discount,
         settings.trace,
         cut_values,
+        rollout.lengths,
     )
-    returns = advantages + rollout.values
-    scaled = normalise_advantages(advantages, settings.normalise, processes)
+    returns, counted = advantages + rollout.values, rollout.counted
+    scaled = normalise_advantages(advantages, settings.normalise, processes, counted)
+    weights = None if rollout.lengths is None else weigh_lengths(rollout.lengths, rollout.steps)
     clip, entropy_weight = settings.clip.at(done), settings.entropy_weight.at(done)
 
     def loss(part: Fragment, slots: Tensor) -> tuple[Tensor, Statistics]:
         judged, beside, noted = judge_fragment(policy, part, generator)
+        own = None if weights is None else weights[:, slots]
+        of_values = value_loss(judged.values, part.values, returns[:, slots], clip, settings.value_clip, own)
         if done < settings.critic_share:
-            alone = value_loss(judged.values, part.values, returns[:, slots], clip, settings.value_clip)
-            return alone, noted | {"value_loss": float(alone.detach())}
-        log_probs, entropy = judged.distribution.log_prob(part.actions), judged.distribution.entropy().mean()
-        of_actions = policy_loss(log_probs, part.log_probs, scaled[:, slots], clip)
-        of_values = value_loss(judged.values, part.values, returns[:, slots], clip, settings.value_clip)
+            return of_values, noted | {"value_loss": float(of_values.detach())}
+        log_probs = judged.distribution.log_prob(part.actions)
+        entropy = average(judged.distribution.entropy(), own)
+        of_actions = policy_loss(log_probs, part.log_probs, scaled[:, slots], clip, own)
         total = of_actions + settings.value_weight * of_values - entropy_weight * entropy + beside
         change = (log_probs - part.log_probs).detach()
+        if own is not None:
+            change = change[own > 0]
         ratio = change.exp()
         return total, noted | {
             "policy_loss": float(of_actions.detach()),
@@ -115,7 +125,10 @@ def update_ppo(
     order = settings.order
     with _freeze(policy, done < settings.critic_share):
         found = _run_epochs(policy, optimiser, rollout, settings, order, done, generator, loss, processes)
-    return found | {"explained_variance": explained_variance(rollout.values, returns)}
+    values = rollout.values
+    if counted is not None:
+        values, returns = values[counted], returns[counted]
+    return found | {"explained_variance": explained_variance(values, returns)}
 
 
 @contextmanager
@@ -229,7 +242,10 @@ def learn_statistics(policy: Policy, rollout: Rollout, processes: Processes = AL
     """Count the observations of `rollout` and of the other `processes` in the normalisers of `policy`."""
     normalisers = [one for one in policy.modules() if isinstance(one, RunningNormaliser)]
     before = [one.moments() for one in normalisers]
-    policy.learn_statistics(rollout.observations)
+    seen, counted = rollout.observations, rollout.counted
+    if counted is not None:
+        seen = {name: value[counted][None] for name, value in seen.items()}
+    policy.learn_statistics(seen)
     if processes.count == 1:
         return
     for one, known in zip(normalisers, before):

@@ -1,11 +1,15 @@
 """Recipe: everything that determines a training run beside the machine."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from navarena.core.errors import InputError
 from navarena.learning.auxiliary_settings import AugmentationSettings
 from navarena.learning.selection import TrainingEvaluationSettings
 from navarena.learning.settings import ImitationSettings, PolicySettings, PPOSettings, Precision
+
+VARIABLE_STEPS = 2
+"""Times `steps` that a group takes at most in variable collection: memory of a rollout."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,10 @@ class Recipe:
         masked: names of actions that the policy never takes.
         slots: episodes side by side, in each process.
         steps: of each slot in a rollout.
+        collection: "synchronous", where all slots take a step together; or "variable", of PPO, where each of
+            `groups` goes on by itself until they have slots x steps frames together. When which group steps
+            depends on the time it takes, so that no two trainings are alike.
+        groups: of neighbouring slots, each with a thread of its own; of variable collection.
         preemption: of several processes, the share that have their rollouts complete when the others end
             theirs (0.6 of DD-PPO, after a quarter of the steps at least); 1 waits for all, and alone makes
             the same bits again.
@@ -68,6 +76,8 @@ class Recipe:
     masked: tuple[str, ...] = ()
     slots: int = 64
     steps: int = 32
+    collection: Literal["synchronous", "variable"] = "synchronous"
+    groups: int = 2
     preemption: float = 0.6
     frames: int = 1_000_000
     declaration_bias: float = 0.0
@@ -83,7 +93,17 @@ class Recipe:
     training_view: bool = True
 
     def __post_init__(self) -> None:
-        names = ("slots", "steps", "frames", "episodes", "scenes", "act_rows", "save_updates", "log_updates")
+        names = (
+            "slots",
+            "groups",
+            "steps",
+            "frames",
+            "episodes",
+            "scenes",
+            "act_rows",
+            "save_updates",
+            "log_updates",
+        )
         for name in names:
             if getattr(self, name) < 1:
                 raise InputError(f"expected {name} of at least 1, got {getattr(self, name)}")
@@ -91,3 +111,17 @@ class Recipe:
             raise InputError(
                 f"expected start or first, got {self.start!r} and {self.first!r}; --set first= ends it"
             )
+        if self.collection == "variable":
+            self._require_variable()
+
+    def _require_variable(self) -> None:
+        """Raise InputError where variable collection does not go with other settings."""
+        if not isinstance(self.method, PPOSettings) or self.method.auxiliaries or self.augmentation.is_on:
+            raise InputError("expected PPO without auxiliaries and augmentation for collection=variable")
+        if self.slots % self.groups:
+            raise InputError(f"expected groups of equal size of {self.slots} slots, got {self.groups}")
+
+    @property
+    def stored_steps(self) -> int:
+        """Of each slot, for which a rollout has memory."""
+        return self.steps * (VARIABLE_STEPS if self.collection == "variable" else 1)
