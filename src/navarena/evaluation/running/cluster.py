@@ -34,7 +34,6 @@ from navarena.evaluation.running.cluster_head import (
 )
 from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.running.shares import ShareQueue
-from navarena.evaluation.running.suspects import Suspects
 from navarena.evaluation.settings import EpisodeRules
 
 START_SECONDS = 120.0
@@ -185,8 +184,6 @@ class ClusterPool:
         self._running: dict[Any, _Running] = {}
         self._idle: list[_Running] = []
         self._starting: dict[Any, tuple[Any, Any]] = {}
-        self._suspects = Suspects()
-        self._deaths: list[str] = []
         self.running_at_end: set[str] = set()
 
     def run(
@@ -210,7 +207,7 @@ class ClusterPool:
         ):
             self._start_workers()
             self._give_shares()
-            while self._running or (self._starting and (self._queue or self._suspects)):
+            while self._running or (self._starting and self._queue):
                 waited_for = [*self._running, *self._starting]
                 ready, _ = self._ray.wait(waited_for, num_returns=1, timeout=LOOK_SECONDS)
                 self._head.require_alive()
@@ -220,9 +217,8 @@ class ClusterPool:
                     else:
                         self._listen(one, journal, times, on_row, on_privileged)
                 self._give_shares()
-        self._queue.give_back(self._suspects.take_all())
-        self._queue.require_empty(self._deaths)
-        return self._deaths
+        self._queue.require_empty()
+        return self._queue.deaths
 
     @contextlib.contextmanager
     def _connect(self) -> Iterator[None]:
@@ -286,7 +282,7 @@ class ClusterPool:
             place = self._require_versions(*self._ray.get(described))
             self._ray.get(prepared)
         except self._ray.exceptions.RayActorError as error:
-            self._deaths.append(f"a worker in its place: {describe_death(str(error))}")
+            self._queue.deaths.append(f"a worker in its place: {describe_death(str(error))}")
         except self._ray.exceptions.RayError as error:
             raise self._translate(error, "a worker") from error
         else:
@@ -321,9 +317,9 @@ class ClusterPool:
 
     def _give_shares(self) -> None:
         """Let idle workers run what is left."""
-        while self._idle and (self._queue or self._suspects):
+        while self._idle and self._queue:
             worker = self._idle.pop()
-            worker.share = self._suspects.take() if self._suspects else self._queue.take()
+            worker.share = self._queue.take()
             worker.finished = set()
             stream = worker.actor.run.options(num_returns="streaming").remote(worker.share)
             self._running[stream] = worker
@@ -362,12 +358,12 @@ class ClusterPool:
     def _bury(self, worker: _Running, text: str) -> None:
         """Take back what a worker that died did not finish, and replace it unless its machine is gone."""
         running = worker.running(self._order.slots)
-        death = describe_death(text)
-        self._deaths.append(f"worker on {worker.place}: {death} ({', '.join(sorted(running))})")
-        if death != DIED:
-            self._queue.give_back(worker.left())
+        end = describe_death(text)
+        death = f"worker on {worker.place}", worker.left(), running, end
+        if end != DIED:
+            self._queue.bury(*death)
             return
-        self._queue.give_back(self._suspects.accuse(worker.left(), running, DIED))
+        self._queue.accuse(*death)
         self._replace_worker()
 
 

@@ -58,8 +58,7 @@ from navarena.evaluation.running.cluster import ClusterPool
 from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.running.lost_agents import AGAIN, note_lost, read_lost
 from navarena.evaluation.running.lost_agents import FILE_NAME as LOST_NAME
-from navarena.evaluation.running.shares import choose_workers, count_slots
-from navarena.evaluation.running.suspects import PROCESS_ENDED
+from navarena.evaluation.running.shares import PROCESS_ENDED, choose_workers, count_slots
 from navarena.evaluation.running.workers import WorkerPool
 from navarena.evaluation.settings import EvaluationSettings
 

@@ -1,8 +1,13 @@
-"""The remaining episodes, divided into shares for workers."""
+"""The remaining episodes, divided into shares for workers, and what becomes of those of workers that died.
+
+A worker that an agent ended leaves suspects: the episodes that ran then. Each runs again, alone, and fails
+when it ends its worker again.
+"""
 
 import math
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from navarena.agents.declaration import Declaration
@@ -17,25 +22,47 @@ ROUNDS = 2
 """With several workers, each starts this part of its episodes at most; the others go to who is free first."""
 
 
+PROCESS_ENDED = "the process of the agent ended"
+"""How the problem begins of an episode that ended its process twice."""
+
+
 class ShareQueue:
-    """Memory groups that no worker has taken.
+    """Memory groups that no worker has taken; it is true while there are some.
 
     Args:
         groups: in evaluation order.
         workers: who take shares.
         least: episodes of a share, where its scene has as many.
+
+    Attributes:
+        deaths: a notice for each worker that died.
     """
 
     def __init__(self, groups: Sequence[MemoryGroup], workers: int, least: int = 1) -> None:
         self._scenes = deque(deque(group) for _, group in groupby(groups, key=lambda one: one.scene_id))
         self._workers, self._least = workers, least
         self._left = sum(len(group.left) for group in groups)
+        self._suspects: deque[MemoryGroup] = deque()
+        self._ended: Counter[str] = Counter()
+        self.deaths: list[str] = []
 
     def __bool__(self) -> bool:
-        return bool(self._scenes)
+        return bool(self._scenes or self._suspects)
 
-    def take(self) -> list[MemoryGroup]:
-        """The next share: neighbours in one scene. Raises IndexError when none is left."""
+    @property
+    def has_suspects(self) -> bool:
+        """Whether the next share of an idle worker is a suspect."""
+        return bool(self._suspects)
+
+    def take(self, is_idle: bool = True) -> list[MemoryGroup]:
+        """The next share: a suspect alone, which only idle workers get, or neighbours in one scene.
+
+        It is empty when there is none.
+        """
+        if is_idle and self._suspects:
+            return [self._suspects.popleft()]
+        if not self._scenes:
+            return []
         scene, share = self._scenes[0], [self._scenes[0].popleft()]
         room = max(self._least, math.ceil(self._left / (self._workers * SHARES_PER_WORKER)))
         room -= len(share[0].left)
@@ -47,18 +74,46 @@ class ShareQueue:
         self._left -= sum(len(group.left) for group in share)
         return share
 
-    def give_back(self, groups: Iterable[MemoryGroup]) -> None:
-        """Take what is left of a share whose worker has died."""
+    def bury(self, worker: str, left: Sequence[MemoryGroup], running: Collection[str], end: str) -> None:
+        """Take what is left of a worker that died from outside, as by a signal or with its machine.
+
+        Args:
+            worker: its name.
+            left: groups that it had not finished.
+            running: ids of the episodes that ran.
+            end: how it ended.
+        """
+        self.deaths.append(f"{worker}: {end} ({', '.join(sorted(running))})")
+        self._give_back(left)
+
+    def accuse(self, worker: str, left: Sequence[MemoryGroup], running: Collection[str], end: str) -> None:
+        """Take what is left of a worker that its agent ended: what ran is suspect. Arguments as of `bury`.
+
+        An episode that ran alone, and had run at such an end before, becomes fatal (see MemoryGroup).
+        """
+        self._ended.update(running)
+        problem = f"{PROCESS_ENDED} twice in this episode: {end}; its actions are not known"
+        fatal = {name: problem for name in running if len(running) == 1 and self._ended[name] > 1}
+        harmless = []
+        for group in left:
+            if any(one.episode_id in running for one in group.left):
+                self._suspects.append(replace(group, fatal={**group.fatal, **fatal}))
+            else:
+                harmless.append(group)
+        self.bury(worker, harmless, running, end)
+
+    def _give_back(self, groups: Iterable[MemoryGroup]) -> None:
         returned = deque(group for group in groups if group.left)
         if returned:
             self._scenes.append(returned)
             self._left += sum(len(group.left) for group in returned)
 
-    def require_empty(self, deaths: Sequence[str]) -> None:
-        """Raise CheckFailedError when there is work left, because of the `deaths` of all workers."""
+    def require_empty(self) -> None:
+        """Raise CheckFailedError when there is work left, since all workers died."""
+        self._give_back(self._suspects)
         if self:
             raise CheckFailedError(
-                f"every worker died ({'; '.join(deaths)}) with {self._left} episodes left; "
+                f"every worker died ({'; '.join(self.deaths)}) with {self._left} episodes left; "
                 "run the same command again to go on"
             )
 

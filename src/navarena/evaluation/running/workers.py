@@ -38,7 +38,6 @@ from navarena.evaluation.records.journal import journal_path, open_journal, repa
 from navarena.evaluation.records.times import open_times, times_path
 from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.running.shares import ShareQueue
-from navarena.evaluation.running.suspects import Suspects
 from navarena.evaluation.settings import EpisodeRules
 
 MORE, IDLE, ROW, FAILED = "more", "idle", "row", "failed"
@@ -169,8 +168,6 @@ class WorkerPool:
         ]
         self._workers: dict[Connection, _Worker] = {}
         self._queue = ShareQueue((), workers)
-        self._suspects = Suspects()
-        self._deaths: list[str] = []
         self.running_at_end: set[str] = set()
 
     def run(
@@ -195,9 +192,8 @@ class WorkerPool:
                 self._serve_parked()
         finally:
             self._stop()
-        self._queue.give_back(self._suspects.take_all())
-        self._queue.require_empty(self._deaths)
-        return self._deaths
+        self._queue.require_empty()
+        return self._queue.deaths
 
     def _launch(self, order: WorkOrder) -> None:
         ours, theirs = self._context.Pipe()
@@ -231,7 +227,7 @@ class WorkerPool:
             self.running_at_end = {name for one in self._workers.values() for name in one.running}
             raise content
         elif kind == MORE:
-            self._give(connection, self._queue.take() if self._queue and not worker.is_alone else [])
+            self._give(connection, [] if worker.is_alone else self._queue.take(is_idle=False))
         else:
             worker.parked = True
 
@@ -245,12 +241,10 @@ class WorkerPool:
     def _serve_parked(self) -> None:
         """Give work to idle workers; when all are idle and nothing is left, let them go."""
         idle = [connection for connection, worker in self._workers.items() if worker.parked]
-        finished = not self._queue and not self._suspects and len(idle) == len(self._workers)
+        finished = not self._queue and len(idle) == len(self._workers)
         for connection in idle:
-            self._workers[connection].is_alone = bool(self._suspects)
-            if self._suspects:
-                self._give(connection, self._suspects.take())
-            elif self._queue:
+            self._workers[connection].is_alone = self._queue.has_suspects
+            if self._queue:
                 self._give(connection, self._queue.take())
             elif finished:
                 self._give(connection, None)
@@ -265,13 +259,12 @@ class WorkerPool:
         for row in repair_journal(worker.order.journal).rows:
             if worker.held.pop(row.episode_id, None) is not None:
                 on_row()
-        end = _describe_exit(worker.process)
         running = worker.running.intersection(worker.held)
-        self._deaths.append(f"worker {worker.order.journal.stem}: {end} ({', '.join(sorted(running))})")
+        death = f"worker {worker.order.journal.stem}", worker.left(), running, _describe_exit(worker.process)
         if not running or worker.process.exitcode in _FROM_OUTSIDE:
-            self._queue.give_back(worker.left())
+            self._queue.bury(*death)
             return
-        self._queue.give_back(self._suspects.accuse(worker.left(), running, end))
+        self._queue.accuse(*death)
         self._launch(worker.order)
 
     def _stop(self) -> None:
