@@ -24,7 +24,7 @@ AGENTS = Registry(
 )
 """Name -> class, called as Class(task, seed) or Class(). Packages add theirs in the entry-point group."""
 
-SHIPPED: tuple[str, ...] = ("pointnav-small",)
+SHIPPED: tuple[str, ...] = ("pointnav-dagger-small", "pointnav-small")
 """Names of the trained agents that the distribution navarena-checkpoints adds, in the folder `checkpoints` of
 the repository."""
 

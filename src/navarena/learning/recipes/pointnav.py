@@ -18,7 +18,7 @@ from navarena.learning.settings import (
 
 _DAGGER = ImitationSettings(
     # in trials of one pass over 123,000 frames 1e-3 learned more than 4e-4
-    optimiser=OptimiserSettings(rate=Schedule(1e-3, 1e-4), max_gradient=1.0),
+    optimiser=OptimiserSettings(rate=Schedule(1e-3, 2e-5), max_gradient=1.0),
     minibatches=4,
     # where the learner had all control from early on, trials stopped improving
     teacher_share=constant(0.5),
@@ -38,14 +38,14 @@ _PPO = replace(
 )
 
 POINTNAV_DAGGER_SMALL = Recipe(
-    description="PointNav by DAgger, from 64 x 48 pixels of depth; 2 million frames, about 0.2 core-hours",
+    description="PointNav by DAgger, from 64 x 48 pixels of depth; 8 million frames, about 0.9 core-hours",
     # after 300 actions without success a learner is lost: longer episodes are mostly such frames
     protocol="pointnav-v1+max_steps=300",
     sensors=("depth", "pointgoal_with_gps_compass"),
     method=_DAGGER,
     policy=PolicySettings(hidden=256, temperature=0.5),
     precision="auto",
-    frames=2_000_000,
+    frames=8_000_000,
 )
 """The recipe `pointnav-dagger-small`."""
 
@@ -71,10 +71,10 @@ POINTNAV_PPO_SMALL = replace(
 
 POINTNAV_SMALL = replace(
     POINTNAV_PPO_SMALL,
-    description="PointNav by DAgger (2 million frames), then PPO (6 million); about 0.8 core-hours",
+    description="PointNav by DAgger (8 million frames), then PPO (4 million); about 1.2 core-hours",
     first="pointnav-dagger-small",
     method=replace(_PPO, critic_share=0.02),
-    frames=6_000_000,
+    frames=4_000_000,
     declaration_bias=0.0,
     evaluation=TrainingEvaluationSettings(updates=500),
 )
