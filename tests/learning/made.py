@@ -30,6 +30,8 @@ def draw_input(one, slots, generator):
     shape = (slots, *one.shape)
     if one.classes:
         return generator.integers(0, one.classes, shape)
+    if one.is_map:
+        return generator.integers(0, one.categories, shape).astype(one.dtype)
     if one.dtype == "uint8":
         return generator.integers(0, 256, shape).astype(np.uint8)
     return generator.random(shape).astype(np.float32)

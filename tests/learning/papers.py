@@ -10,6 +10,7 @@ from navarena.learning.recipes.catalog import RECIPES
 from navarena.learning.tensors import torch
 from navarena.simulation.sensors.sensor import ObservationSpec
 from navarena.tasks.catalog import get_body_task
+from navarena.tasks.sensors.catalog import GOAL_SENSORS
 
 from .made import draw_input
 
@@ -34,6 +35,7 @@ def paper_inputs(recipe):
         "objectgoal": category,
         "multiobjectgoal": category,
     }
+    specs |= {name: GOAL_SENSORS.get(name)().spec() for name in recipe.sensors if "_map" in name}
     return choose_inputs(specs, recipe.sensors, recipe.image_size)
 
 

@@ -39,6 +39,13 @@ def add_depth(recipe):
     "name, with_depth, count",
     [
         ("multion-nomap-paper", False, 14_582_277),
+        ("multion-oracle-map-paper", False, 20_256_613),
+        # without one table and half of the first convolution's inputs
+        ("multion-oracle-map-occ-paper", False, 20_256_613 - 9 * 16 - 32 * 16 * 16),
+        ("multion-oracle-map-obj-paper", False, 20_256_613 - 3 * 16 - 32 * 16 * 16),
+        # a category more in each channel: what was not seen
+        ("multion-oracle-ego-map-paper", False, 20_256_613 + 2 * 16),
+        ("multion-oracle-ego-map-code-paper", False, 20_248_389),
         ("robustnav-pointnav-paper", False, 3_282_853),
         ("robustnav-pointnav-paper", True, 5_773_541),
         ("robustnav-objectnav-paper", False, 3_284_167),
@@ -88,7 +95,14 @@ def test_parameters_of_attention_by_hand():
 
 
 @pytest.mark.parametrize(
-    "name", ["multion-nomap-paper", "multion-smt-paper", "multion-frmqn-paper", "objectnav-ddppo-paper"]
+    "name",
+    [
+        "multion-nomap-paper",
+        "multion-smt-paper",
+        "multion-frmqn-paper",
+        "multion-oracle-ego-map-code-paper",
+        "objectnav-ddppo-paper",
+    ],
 )
 def test_first_update_at_the_papers_sizes(name):
     recipe = get_recipe(name)

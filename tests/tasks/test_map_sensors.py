@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from navarena.core.errors import UnknownNameError
+from navarena.core.errors import InputError, UnknownNameError
 from navarena.mapping.occupancy import FREE, OCCUPIED
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
@@ -63,6 +63,53 @@ def test_only_the_current_goal_is_shown_by_a_dynamic_map():
         assert set(np.unique(shown)) == {0, int(classes[found]) + 1}
         batch.state.found_after[0].append(1)
         batch.step(np.array([2]))
+
+
+def test_variants_of_the_oracle_map_have_names():
+    """Each shows what its channels, resolution and goals say of the same place."""
+    names = ("oracle_map_occupancy", "oracle_map_objects", "oracle_map_dynamic", "oracle_map_objects_dynamic")
+    scales = ("oracle_map_150", "oracle_map_600", "oracle_map_stacked", "oracle_map_paper")
+    batch, episodes = make_batch(1, ("oracle_map", *names, *scales))
+    batch.start([0], episodes[:1])
+    seen = {name: value[0] for name, value in batch.observations.items()}
+    assert all(seen[name].shape == batch.specs[name].shape for name in seen)
+    occupancy, goals = np.moveaxis(seen["oracle_map"], 2, 0)
+    current = int(batch.state.classes[0][0]) + 1
+    assert np.array_equal(seen["oracle_map_occupancy"][..., 0], occupancy)
+    assert np.array_equal(seen["oracle_map_objects"][..., 0], goals)
+    assert np.array_equal(seen["oracle_map_dynamic"][..., 0], occupancy)
+    for name in ("oracle_map_dynamic", "oracle_map_objects_dynamic"):
+        assert set(np.unique(seen[name][..., -1])) == {0, current}
+    assert np.array_equal(seen["oracle_map_stacked"][..., :2], seen["oracle_map"])
+    assert np.array_equal(seen["oracle_map_stacked"][..., 2:], seen["oracle_map_600"])
+    floors = {name: np.count_nonzero(seen[name][..., 0] == 2) for name in ("oracle_map", *scales)}
+    assert floors["oracle_map_150"] < floors["oracle_map"] < floors["oracle_map_600"]
+    assert np.count_nonzero(seen["oracle_map_paper"][..., 1]) == len(batch.state.goals[0])
+
+
+def test_what_an_oracle_map_cannot_hold_is_refused():
+    batch, episodes = make_batch(1, ("oracle_map",))
+    batch.start([0], episodes[:1])
+    sensor, state, simulator = OracleMap(), batch.state, batch.simulator
+    state.goals[0] = state.goals[0] + np.array([130.0, 0.0, 0.0])
+    with pytest.raises(
+        InputError, match="goals within the oracle map, x and z of -120.3 to 120.0 m, got one"
+    ):
+        sensor.begin(simulator, state, np.array([0]))
+    state.goals[0] = state.goals[0] - np.array([130.0, 0.0, 0.0])
+    state.classes[0] = state.classes[0] + 8
+    with pytest.raises(InputError, match="classes 0 to 7 of goals"):
+        sensor.begin(simulator, state, np.array([0]))
+    state.classes[0] = state.classes[0] - 8
+    vertices = simulator.navmesh(0).vertices
+    kept = vertices.copy()
+    try:
+        vertices.flags.writeable = True
+        vertices += np.array([0.0, 0.0, 119.0], vertices.dtype)
+        with pytest.raises(InputError, match="house within the oracle map.* move its origin"):
+            sensor.begin(simulator, state, np.array([0]))
+    finally:
+        vertices[:] = kept
 
 
 def test_resolutions_follow_one_another():

@@ -225,7 +225,8 @@ def _find_units(info: CheckpointInfo) -> dict[str, str]:
 
 
 def _describe_input(one: InputSpec) -> str:
-    return f"{one.name} of {one.shape}, {one.dtype}, {one.classes} categories"
+    counts = " + ".join(map(str, one.categories)) or one.classes
+    return f"{one.name} of {one.shape}, {one.dtype}, {counts} categories"
 
 
 def find_vocabulary(task: Task) -> tuple[str, ...]:

@@ -28,6 +28,13 @@ class EncoderSettings:
             cut out; 0 leaves them as they are.
         normalise: whether channels of images are scaled by mean and variance of all frames that were learned
             from; of ResNets that are trained.
+        maps: the network of maps of categories (oracle maps, maps of what was seen), with a table for each
+            channel. "multion": three convolutions and a layer, of 3 million parameters for 50 x 50 cells.
+            "small": narrower, with longer strides.
+        map_features: that are left of a map.
+        category_features: of each channel's table.
+        spare_categories: rows of the tables of goals beyond the goals that there are; multiON's agents
+            with oracle maps have one.
         trunk: file with the weights of the frozen network, as torchvision stores them, or "random"; read
             when a training begins, and part of its checkpoint from then on.
 
@@ -40,13 +47,19 @@ class EncoderSettings:
     compressed: int = 2048
     resize: int = 0
     normalise: bool = False
+    maps: Literal["multion", "small"] = "multion"
+    map_features: int = 256
+    category_features: int = 16
+    spare_categories: int = 0
     trunk: str = ""
 
     def __post_init__(self) -> None:
         if self.base_planes < 2 or self.base_planes % 2:
             raise InputError(f"expected an even number of base_planes, got {self.base_planes}")
-        if self.compressed < 1 or self.resize < 0:
-            raise InputError(f"expected positive sizes, got {self.compressed}, {self.resize}")
+        if self.compressed < 1 or self.resize < 0 or self.spare_categories < 0:
+            raise InputError(f"expected positive sizes, got {self}")
+        if self.map_features < 1 or self.category_features < 1:
+            raise InputError(f"expected positive sizes, got {self}")
         if self.normalise and self.images not in ("resnet18", "resnet50"):
             raise InputError(f"expected a ResNet that is trained for normalise, got images={self.images}")
         if self.images != "small" and self.numbers == "joined":

@@ -19,21 +19,28 @@ class InputSpec:
 
     Attributes:
         name: of the sensor.
-        shape: without leading dimensions; (H, W, C) of an image.
+        shape: without leading dimensions; (H, W, C) of an image or a map.
         dtype: in which rollouts store it: "uint8" as rendered, "float16" for other images, "float32" for
             numbers, "int64" for categories.
         classes: number of categories; 0 for others.
+        categories: of each channel of a map, how many; empty for others.
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     classes: int = 0
+    categories: tuple[int, ...] = ()
 
     @property
     def is_image(self) -> bool:
         """Whether it is an image."""
-        return len(self.shape) == 3
+        return len(self.shape) == 3 and not self.categories
+
+    @property
+    def is_map(self) -> bool:
+        """Whether it is a map, whose channels hold categories."""
+        return bool(self.categories)
 
 
 def choose_inputs(
@@ -72,6 +79,8 @@ def _choose_input(specs: Mapping[str, ObservationSpec], name: str, image_size: t
         raise unknown_name("observation", name, specs)
     spec = specs[name]
     kind = np.dtype(spec.dtype)
+    if spec.categories:
+        return InputSpec(name, spec.shape, kind.name, categories=spec.categories)
     if len(spec.shape) == 3:
         height, width, channels = spec.shape
         if height < image_size[0] or width < image_size[1]:

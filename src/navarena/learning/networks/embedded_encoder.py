@@ -1,4 +1,4 @@
-"""Encoder of the papers' agents: one network for images, and a layer or table of its own for each number."""
+"""Encoder of the papers' agents: a network for images, one for each map, a layer or table for each number."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -6,6 +6,7 @@ from navarena.core.errors import InputError, unknown_name
 from navarena.learning.encoder_settings import EncoderSettings
 from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.encoders import Encoder, ImageEncoder, measure_images
+from navarena.learning.networks.map_encoder import MapEncoder
 from navarena.learning.networks.normaliser import RunningNormaliser
 from navarena.learning.networks.resnet import ResNet, shrink
 from navarena.learning.tensors import Tensor, Tree, torch
@@ -30,18 +31,18 @@ are, angles as cosine and sine (rl/ddppo/policy/resnet_policy.py)."""
 
 
 class EmbeddedEncoder(Encoder):
-    """Images through one network, then each number through a linear layer, each category through a table.
+    """Maps through a network each, images through one, numbers through layers, categories through tables.
 
-    The parts follow each other as the inputs do, images first.
+    The parts follow each other as the inputs do, maps first, then images.
 
     Args:
         inputs: what the policy sees; all images of one size.
         image_features: of the network of images.
         number_features: of each layer and table.
-        settings: which network reads the images.
+        settings: which networks read images and maps.
 
-    Raises InputError for images of different sizes or too small ones, and UnknownNameError for numbers
-    without features.
+    Raises InputError for images of different sizes or too small ones, for too small maps, and
+    UnknownNameError for numbers without features.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class EmbeddedEncoder(Encoder):
     ) -> None:
         super().__init__()
         self._images = [one for one in inputs if one.is_image]
-        self._numbers = [one for one in inputs if not one.is_image]
+        self._maps = [one for one in inputs if one.is_map]
+        self._numbers = [one for one in inputs if not (one.is_image or one.is_map)]
         self._resize = settings.resize
-        self.features = number_features * len(self._numbers)
+        self.features = number_features * len(self._numbers) + settings.map_features * len(self._maps)
+        self.maps = torch.nn.ModuleDict({one.name: MapEncoder(one, settings) for one in self._maps})
         if self._images:
             channels, height, width = measure_images(self._images)
             if settings.resize:
@@ -63,11 +66,14 @@ class EmbeddedEncoder(Encoder):
             self.images = _make_image_network(channels, height, width, image_features, settings)
             self.features += image_features
         self.numbers = torch.nn.ModuleDict(
-            {one.name: make_number_layer(one, number_features) for one in self._numbers}
+            {
+                one.name: make_number_layer(one, number_features, spare=settings.spare_categories)
+                for one in self._numbers
+            }
         )
 
     def forward(self, observations: Tree) -> Tensor:
-        parts = []
+        parts = [self.maps[one.name](observations[one.name]) for one in self._maps]
         if self._images:
             parts.append(self.images(self._read_images(observations)))
         for one in self._numbers:
@@ -166,13 +172,21 @@ def read_image(values: Tensor, resize: int) -> Tensor:
     return images / 255 if is_bytes else images
 
 
-def make_number_layer(one: InputSpec, features: int, is_plain: bool = False) -> torch.nn.Module:
-    """The table of a category, or the linear layer of numbers; `is_plain` takes the numbers as they are.
+def make_number_layer(
+    one: InputSpec, features: int, is_plain: bool = False, spare: int = 0
+) -> torch.nn.Module:
+    """The table of a category, or the linear layer of numbers.
+
+    Args:
+        one: the input.
+        features: of the outcome.
+        is_plain: whether numbers are taken as they are.
+        spare: rows of the table that no category has.
 
     Raises UnknownNameError for numbers without features.
     """
     if one.classes:
-        return torch.nn.Embedding(one.classes, features)
+        return torch.nn.Embedding(one.classes + spare, features)
     if one.name not in NUMBERS:
         raise unknown_name("sensor of numbers with features", one.name, NUMBERS)
     return torch.nn.Linear(one.shape[0] if is_plain else NUMBERS[one.name][0], features)

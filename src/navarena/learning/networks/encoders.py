@@ -38,7 +38,7 @@ class ImageEncoder(torch.nn.Module):
         super().__init__()
         if min(height, width) < 36:
             raise InputError(f"expected images of at least 36 x 36 pixels, got {width} x {height}")
-        rows, columns = (_size_after(side, ((8, 4), (4, 2), (3, 1))) for side in (height, width))
+        rows, columns = (size_after(side, ((8, 4), (4, 2), (3, 1))) for side in (height, width))
         self.layers = torch.nn.Sequential(
             torch.nn.Conv2d(channels, 32, 8, 4),
             torch.nn.ReLU(inplace=True),
@@ -76,7 +76,8 @@ class ImageEncoder(torch.nn.Module):
         return torch.nn.functional.conv2d(seen, weight, first.bias, (down, 1))
 
 
-def _size_after(side: int, layers: Sequence[tuple[int, int]]) -> int:
+def size_after(side: int, layers: Sequence[tuple[int, int]]) -> int:
+    """Pixels that are left of `side` after convolutions `layers`, (kernel, stride) each, without padding."""
     for kernel, stride in layers:
         side = (side - kernel) // stride + 1
     return side
@@ -127,13 +128,18 @@ class ObservationEncoder(Encoder):
     Attributes:
         features: length of the output.
 
-    Raises InputError for images of different sizes, and UnknownNameError for numbers without features.
+    Raises InputError for images of different sizes and for maps, and UnknownNameError for numbers without
+    features.
     """
 
     def __init__(self, inputs: Sequence[InputSpec], image_features: int, number_features: int) -> None:
         super().__init__()
         self._images = [one for one in inputs if one.is_image]
         self._numbers = [one for one in inputs if not one.is_image]
+        if any(one.is_map for one in inputs):
+            raise InputError(
+                f"expected numbers=embedded for maps, got joined with {', '.join(one.name for one in inputs)}"
+            )
         self.features = 0
         if self._images:
             channels, height, width = measure_images(self._images)

@@ -7,6 +7,13 @@ RECIPES = Registry(
     {
         "multion-frmqn-paper": "navarena.learning.recipes.multion:MULTION_FRMQN",
         "multion-nomap-paper": "navarena.learning.recipes.multion:MULTION_NOMAP",
+        "multion-nomap-small": "navarena.learning.recipes.multion_small:MULTION_NOMAP_SMALL",
+        "multion-oracle-ego-map-code-paper": "navarena.learning.recipes.multion:MULTION_ORACLE_EGO_MAP_CODE",
+        "multion-oracle-ego-map-paper": "navarena.learning.recipes.multion:MULTION_ORACLE_EGO_MAP",
+        "multion-oracle-map-obj-paper": "navarena.learning.recipes.multion:MULTION_ORACLE_MAP_OBJ",
+        "multion-oracle-map-occ-paper": "navarena.learning.recipes.multion:MULTION_ORACLE_MAP_OCC",
+        "multion-oracle-map-paper": "navarena.learning.recipes.multion:MULTION_ORACLE_MAP",
+        "multion-oracle-map-small": "navarena.learning.recipes.multion_small:MULTION_ORACLE_MAP_SMALL",
         "multion-smt-paper": "navarena.learning.recipes.multion:MULTION_SMT",
         "objectnav-ddppo-paper": "navarena.learning.recipes.habitat:OBJECTNAV_DDPPO",
         "objectnav-stretch-small": "navarena.learning.recipes.objectnav:OBJECTNAV_STRETCH_SMALL",

@@ -45,3 +45,45 @@ MULTION_SMT = replace(
     policy=replace(MULTION_NOMAP.policy, memory="smt", hidden=256, has_pose=True),
 )
 """The recipe `multion-smt-paper`."""
+
+_ORACLE_POLICY = replace(
+    MULTION_NOMAP.policy,
+    hidden=768,
+    encoder=replace(MULTION_NOMAP.policy.encoder, spare_categories=1),
+)
+
+MULTION_ORACLE_MAP = replace(
+    MULTION_NOMAP,
+    description="MultiON's OracleMap (Occ+Obj): the true map, floor and goals; 40 million frames",
+    sensors=("oracle_map", *MULTION_NOMAP.sensors),
+    policy=_ORACLE_POLICY,
+)
+"""The recipe `multion-oracle-map-paper`."""
+
+MULTION_ORACLE_MAP_OCC = replace(
+    MULTION_ORACLE_MAP,
+    description="MultiON's OracleMap (Occ): the true map of the floor; 40 million frames",
+    sensors=("oracle_map_occupancy", *MULTION_NOMAP.sensors),
+)
+"""The recipe `multion-oracle-map-occ-paper`."""
+
+MULTION_ORACLE_MAP_OBJ = replace(
+    MULTION_ORACLE_MAP,
+    description="MultiON's OracleMap (Obj): the true map of the goals; 40 million frames",
+    sensors=("oracle_map_objects", *MULTION_NOMAP.sensors),
+)
+"""The recipe `multion-oracle-map-obj-paper`."""
+
+MULTION_ORACLE_EGO_MAP = replace(
+    MULTION_ORACLE_MAP,
+    description="MultiON's OracleEgoMap: of the true map, what was seen (the paper's); 40 million frames",
+    sensors=("oracle_ego_map", *MULTION_NOMAP.sensors),
+)
+"""The recipe `multion-oracle-ego-map-paper`."""
+
+MULTION_ORACLE_EGO_MAP_CODE = replace(
+    MULTION_ORACLE_MAP,
+    description="MultiON's OracleEgoMap as its code has it: goals alone, through walls; 40 million frames",
+    sensors=("oracle_ego_map_code", *MULTION_NOMAP.sensors),
+)
+"""The recipe `multion-oracle-ego-map-code-paper`."""

@@ -25,6 +25,8 @@ class ObservationSpec:
         dtype: of the array.
         low, high: bounds of every value, inclusive, in `unit`.
         unit: such as "metres" or "radians"; "" where there is none.
+        categories: of a map (H, W, C) whose values are categories, how many there are in each channel; empty
+            for anything else.
     """
 
     shape: tuple[int, ...]
@@ -32,6 +34,7 @@ class ObservationSpec:
     low: float | int
     high: float | int
     unit: str = ""
+    categories: tuple[int, ...] = ()
 
     def make_array(self, slots: int, given: np.ndarray | None = None) -> np.ndarray:
         """(slots, ...) zeros for the observations of so many bodies, or the array `given` for them.

@@ -5,10 +5,14 @@ from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from jaxtyping import Int64, UInt8
+from jaxtyping import Float, Int64, UInt8
 
+from navarena.core.errors import InputError
+from navarena.mapping.map_grid import MapGrid
 from navarena.mapping.oracle_ego_map import CODE_REVEAL, PAPER_REVEAL, RevealSettings, Uncovered
 from navarena.mapping.oracle_map import (
+    LEAST,
+    MOST,
     WINDOW,
     Channels,
     choose_channels,
@@ -23,8 +27,11 @@ from navarena.simulation.simulator import Simulator
 from navarena.tasks.protocols.multi_on import MultiOnState
 from navarena.tasks.sensors.goal_sensor import GoalSensor
 
-HIGHEST = 9
-"""The greatest value: class 7, where class 0 is 2."""
+CLASSES = 8
+"""Of goals."""
+
+FLOORS = 3
+"""Values of the occupancy: outside the building, blocked, navigable."""
 
 
 class _Drawings:
@@ -76,8 +83,10 @@ class OracleMap(GoalSensor[MultiOnState]):
         return 2 if self.channels_shown == "both" else 1
 
     def spec(self) -> ObservationSpec:
-        shape = (self.window, self.window, self.depth * len(self.cells))
-        return ObservationSpec(shape, np.uint8, 0, HIGHEST)
+        counts = {"occupancy": (FLOORS + self.least,), "objects": (CLASSES + self.first_class,)}
+        shown = counts.get(self.channels_shown, counts["occupancy"] + counts["objects"]) * len(self.cells)
+        shape = (self.window, self.window, len(shown))
+        return ObservationSpec(shape, np.uint8, 0, max(shown) - 1, categories=shown)
 
     def begin(self, simulator: Simulator, state: MultiOnState, slots: Int64[np.ndarray, "k"]) -> None:
         drawings = self._drawings(state)
@@ -106,6 +115,7 @@ class OracleMap(GoalSensor[MultiOnState]):
         shown = slice(current, current + 1) if self.dynamic else slice(None)
         navmesh, height = simulator.navmesh(slot), float(simulator.bodies.start_positions[slot, 1])
         known = drawings.occupancy.setdefault(navmesh, {})
+        _require_on_map(drawings.grids[0], navmesh, state.goals[slot], state.classes[slot])
         for grid, maps in zip(drawings.grids, drawings.maps):
             key = (grid.rows, round(height, 1))
             if key not in known:
@@ -117,6 +127,29 @@ class OracleMap(GoalSensor[MultiOnState]):
             )
             maps[slot] = drawn
         drawings.current[slot] = current
+
+
+def _require_on_map(
+    grid: MapGrid, navmesh: NavMesh, goals: Float[np.ndarray, "m 3"], classes: Int64[np.ndarray, "m"]
+) -> None:
+    """Raise InputError for a floor or `goals` (M, 3) metres off the map, and for unknown `classes` (M,)."""
+    ends = np.stack([navmesh.vertices.min(0), navmesh.vertices.max(0)])
+    if not grid.contains(grid.cells_of(ends)).all():
+        (west, _, north), (east, _, south) = ends.round(1).tolist()
+        raise InputError(
+            f"expected a house within the oracle map, x and z of {LEAST:.1f} to {MOST:.1f} m, got x {west} "
+            f"to {east} and z {north} to {south}; move its origin into it"
+        )
+    off = goals[~grid.contains(grid.cells_of(goals))]
+    if len(off):
+        raise InputError(
+            f"expected goals within the oracle map, x and z of {LEAST:.1f} to {MOST:.1f} m, got one at "
+            f"{off[0].round(1).tolist()}"
+        )
+    if not ((classes >= 0) & (classes < CLASSES)).all():
+        raise InputError(
+            f"expected classes 0 to {CLASSES - 1} of goals on oracle maps, got {classes.tolist()}"
+        )
 
 
 @dataclass(frozen=True)

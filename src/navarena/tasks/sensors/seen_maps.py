@@ -88,7 +88,9 @@ class OccupancyMapSensor(GoalSensor):
         object.__setattr__(self, "_memory", WeakKeyDictionary())
 
     def spec(self) -> ObservationSpec:
-        return ObservationSpec((self.window, self.window, 1), np.uint8, 0, OCCUPIED)
+        return ObservationSpec(
+            (self.window, self.window, 1), np.uint8, 0, OCCUPIED, categories=(OCCUPIED + 1,)
+        )
 
     def begin(self, simulator: Simulator, state: TaskState, slots: Int64[np.ndarray, "k"]) -> None:
         _start_maps(self._kept(simulator, state), self.lifetime, simulator, slots)

@@ -1,0 +1,97 @@
+"""Encoders of maps of categories: against tables, then convolutions; and what they refuse."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.core.errors import InputError  # noqa: E402
+from navarena.learning.encoder_settings import EncoderSettings  # noqa: E402
+from navarena.learning.inputs import InputSpec, choose_inputs  # noqa: E402
+from navarena.learning.networks.embedded_encoder import EmbeddedEncoder  # noqa: E402
+from navarena.learning.networks.encoders import ObservationEncoder  # noqa: E402
+from navarena.learning.networks.map_encoder import ROWS, MapEncoder  # noqa: E402
+from navarena.tasks.sensors.catalog import GOAL_SENSORS  # noqa: E402
+
+from .made import draw_input, fill_rollout, make_policy  # noqa: E402
+from .papers import get_recipe  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+MAP = InputSpec("oracle_map", (50, 50, 2), "uint8", categories=(3, 9))
+SMALL = EncoderSettings(maps="small", category_features=4, map_features=8)
+
+
+def encode_slowly(encoder, maps):
+    """Tables first, as the papers say, then the convolutions."""
+    parts = [table(maps[..., k].long()) for k, table in enumerate(encoder.tables)]
+    return encoder.layers(torch.cat(parts, 3).permute(0, 3, 1, 2))
+
+
+@pytest.mark.parametrize("settings", [EncoderSettings(), SMALL])
+def test_folded_tables_are_tables_and_a_convolution(settings):
+    torch.manual_seed(0)
+    encoder = MapEncoder(MAP, settings)
+    maps = torch.from_numpy(draw_input(MAP, ROWS + 3, np.random.default_rng(0)))
+    seen, slow = encoder(maps), encode_slowly(encoder, maps)
+    assert seen.shape == (ROWS + 3, settings.map_features) and seen.any()
+    torch.testing.assert_close(seen, slow, rtol=1e-4, atol=1e-4)
+    weights = torch.randn_like(seen)
+    gradients = [
+        torch.autograd.grad((out * weights).sum(), list(encoder.parameters())) for out in (seen, slow)
+    ]
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
+
+
+def test_maps_come_first_and_goals_have_spare_rows():
+    goal = InputSpec("multiobjectgoal", (1,), "int64", 8)
+    settings = replace(SMALL, numbers="embedded", spare_categories=1)
+    encoder = EmbeddedEncoder((goal, MAP), 8, 5, settings)
+    assert encoder.features == 8 + 5 and encoder.numbers["multiobjectgoal"].num_embeddings == 9
+    maps = torch.from_numpy(draw_input(MAP, 2, np.random.default_rng(0)))
+    seen = {"oracle_map": maps, "multiobjectgoal": torch.tensor([[1], [1]])}
+    out = encoder(seen)
+    assert torch.equal(out[0, 8:], out[1, 8:]) and not torch.equal(out[0, :8], out[1, :8])
+
+
+@pytest.mark.parametrize(
+    "name, categories",
+    [
+        ("oracle_map", (3, 9)),
+        ("oracle_map_occupancy", (3,)),
+        ("oracle_map_objects", (9,)),
+        ("oracle_map_stacked", (3, 9, 3, 9)),
+        ("oracle_ego_map", (4, 10)),
+        ("oracle_ego_map_code", (10,)),
+        ("occupancy_map", (3,)),
+    ],
+)
+def test_sensors_say_their_categories(name, categories):
+    spec = GOAL_SENSORS.get(name)().spec()
+    (one,) = choose_inputs({name: spec}, (name,), (64, 64))
+    assert one.categories == categories and one.is_map and not one.is_image
+    assert one.shape == spec.shape and spec.high == max(categories) - 1
+
+
+def test_acting_and_learning_see_the_same_map():
+    recipe = get_recipe("multion-oracle-map-small")
+    inputs = (
+        replace(MAP, categories=(9,), shape=(50, 50, 1)),
+        InputSpec("multiobjectgoal", (1,), "int64", 8),
+    )
+    policy = make_policy(inputs=inputs, settings=replace(recipe.policy, hidden=16))
+    rollout = fill_rollout(policy, 3, 8, inputs=inputs)
+    judged = policy.evaluate_sequence(rollout.observations, rollout.actions, rollout.state, rollout.mask)
+    torch.testing.assert_close(judged.values, rollout.values, rtol=0, atol=1e-5)
+
+
+def test_what_fits_no_map_is_refused():
+    with pytest.raises(InputError, match="larger map for maps=multion, got oracle_map of"):
+        MapEncoder(replace(MAP, shape=(8, 8, 2)), EncoderSettings())
+    with pytest.raises(InputError, match="numbers=embedded for maps"):
+        ObservationEncoder((MAP,), 8, 8)
+    with pytest.raises(InputError, match="positive sizes"):
+        EncoderSettings(map_features=0)
