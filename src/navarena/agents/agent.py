@@ -128,6 +128,9 @@ class Agent(ABC):
             continuous protocol; rows of inactive slots are ignored.
         """
 
+    def overrule(self, actions: Actions) -> None:  # noqa: B027 - a hook: most agents do not count on it
+        """Called after `act` where others decide: `actions` (N,) are done, as while a learner imitates."""
+
 
 def require_discrete(task: TaskRules, agent: str) -> None:
     """Raise InputError when the actions of `task` are continuous, for an agent that knows only others."""

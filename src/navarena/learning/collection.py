@@ -9,6 +9,7 @@ import numpy as np
 
 from navarena.core.errors import CheckFailedError
 from navarena.episodes.episode import Episode
+from navarena.learning.agent_teacher import AgentTeacher, make_named_teacher
 from navarena.learning.augmentation import Augmenter
 from navarena.learning.distributed import ALONE, Processes
 from navarena.learning.losses import inflection_weights
@@ -21,7 +22,7 @@ from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.slot_episodes import SlotEpisodes
 from navarena.tasks.task import StepResult
-from navarena.tasks.teacher import Teacher, make_teacher
+from navarena.tasks.teacher import Teacher
 
 MOST_DRAWS = 100
 """Episodes with an unreachable goal in a row, in one slot, after which the collection gives up."""
@@ -82,7 +83,7 @@ class Collector:
         self._mix: TeacherMix | None = None
         if isinstance(recipe.method, ImitationSettings):
             task = batch.task
-            self._teacher = make_teacher(batch)
+            self._teacher = make_named_teacher(recipe.method.teacher, batch)
             declaration = task.actions.index(task.declaration)
             self._mix = TeacherMix(recipe.method, declaration, batch.slots, generators["teacher"])
         self._state = policy.initial_state(batch.slots)
@@ -157,6 +158,8 @@ class Collector:
             taken = self._send(self._mix.choose(taken.cpu().numpy(), labels, done))
         rollout.actions[step], rollout.log_probs[step] = taken, decision.log_probs
         rollout.values[step] = decision.values
+        if isinstance(self._teacher, AgentTeacher):
+            self._teacher.note(taken.cpu().numpy())
         self._state = self._policy.replace_actions(decision.state, taken)
         with self.clock.measure("simulation"):
             result = batch.step(taken.cpu().numpy())

@@ -254,6 +254,8 @@ class ImitationSettings:
         optimiser: Adam and the gradient's norm.
         epochs: passes over a rollout.
         minibatches: of whole slots, in each epoch.
+        teacher: name of the agent that is imitated, such as "frontier-rgb", which sees what the body sees (in
+            the sizes of the policy's images); empty for the one that knows the shortest paths.
         teacher_share: of what the teacher decides, by frames: 1 throughout is behaviour cloning.
         mixing: whether the teacher is drawn for a whole "episode" or for each "step".
         veto: probability with which the teacher's action takes the place of a declaration that it would not
@@ -269,6 +271,7 @@ class ImitationSettings:
     optimiser: OptimiserSettings = OptimiserSettings()
     epochs: int = 1
     minibatches: int = 2
+    teacher: str = ""
     teacher_share: Schedule = Schedule(1.0, 1.0)
     mixing: Literal["episode", "step"] = "episode"
     veto: float = 0.0

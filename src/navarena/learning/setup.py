@@ -14,6 +14,7 @@ from navarena.corruptions.catalog import write_corruption
 from navarena.episodes.house_blocks import HouseBlocks
 from navarena.episodes.stream import EpisodeStream, Stay
 from navarena.learning.agent import find_vocabulary
+from navarena.learning.agent_teacher import find_teacher_sensors
 from navarena.learning.auxiliaries import AuxiliaryHeads
 from navarena.learning.checkpoints import CheckpointInfo, load_policy
 from navarena.learning.collection import METRICS
@@ -22,6 +23,7 @@ from navarena.learning.inputs import InputSpec, choose_inputs, choose_targets
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.provenance import find_commit
 from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.settings import ImitationSettings
 from navarena.learning.shipped import find_folder
 from navarena.learning.tensors import torch
 from navarena.simulation.world import WorldCache
@@ -102,6 +104,8 @@ def make_slots(
     """
     corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
     shown = (*recipe.sensors, *recipe.targets)
+    if isinstance(recipe.method, ImitationSettings):
+        shown += find_teacher_sensors(recipe.method.teacher, task)
     made = []
     for group, sampler in enumerate(samplers):
         own = WorldCache(task.embodiment, worlds.open) if group else worlds

@@ -142,6 +142,11 @@ class Explorer:
         self._last = (position.copy(), move)
         return move
 
+    def overrule(self, move: str) -> None:
+        """Not the last move was made, but `move`: a step that was not tried has not failed."""
+        if self._last is not None:
+            self._last = (self._last[0], move)
+
     def _choose(
         self,
         scores: Int8[np.ndarray, "r c"],

@@ -119,6 +119,12 @@ class MappingAgent(Agent):
         self._pose_source.note(actions)
         return actions
 
+    def overrule(self, actions: Int64[np.ndarray, "n"]) -> None:
+        self._pose_source.note(actions)
+        moves = {self._indices[name]: move for move, name in MOVES.items()}
+        for slot, explorer in self._explorers.items():
+            explorer.overrule(moves.get(int(actions[slot]), "arrived"))
+
     def make_pose_source(self) -> PoseSource:
         """What estimates the poses of the bodies."""
         return SensorPoses()

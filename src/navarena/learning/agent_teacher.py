@@ -1,0 +1,67 @@
+"""Teachers that are agents: they see what the body sees, wherever a learner leads it."""
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from navarena.agents.agent import Agent, Boundary, Start, require_actions
+from navarena.agents.loading import load_agent
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.task import Task
+from navarena.tasks.teacher import Teacher, make_teacher
+
+
+class AgentTeacher:
+    """Labels every step with what an agent would do there, from its own memory of the episode.
+
+    The agent is asked once for every step of every running episode, and told by `note` what was done. Its
+    memory is not saved: in a training that goes on after an interruption it begins anew.
+
+    Args:
+        batch: whose bodies are asked for; it observes the agent's sensors.
+        agent: made for the batch's task.
+
+    Attributes:
+        stuck: (N,) bool, never set: an agent searches in its own way.
+    """
+
+    stuck: Bool[np.ndarray, "n"]
+
+    def __init__(self, batch: NavigationBatch, agent: Agent) -> None:
+        self._batch, self._agent = batch, agent
+        self._is_known = np.zeros(batch.slots, bool)
+        self.stuck = np.zeros(batch.slots, bool)
+        agent.attach(batch)
+
+    def label(self, active: Bool[np.ndarray, "n"] | None = None) -> Int64[np.ndarray, "n"]:
+        """(N,) indices into the protocol's actions; the declaration in idle slots.
+
+        active: (N,) bool, slots that are asked for; None for all whose episode is running.
+        """
+        batch = self._batch
+        asked = batch.running if active is None else active
+        begun = np.flatnonzero(asked & ((batch.state.steps == 0) | ~self._is_known)).tolist()
+        episodes = [batch.episode(slot) for slot in begun]
+        self._agent.reset(
+            [Start(k, one.episode_id, one.scene_id, Boundary.SCENE) for k, one in zip(begun, episodes)]
+        )
+        self._is_known[begun] = True
+        declare = batch.task.actions.index(batch.task.declaration)
+        chosen = require_actions(self._agent.act(batch.observations, asked), batch.slots, None)
+        return np.where(asked, chosen, declare)
+
+    def note(self, actions: Int64[np.ndarray, "n"]) -> None:
+        """What was done, (N,) indices, after `label`, whoever chose it."""
+        self._agent.overrule(actions)
+
+
+def find_teacher_sensors(name: str, task: Task) -> tuple[str, ...]:
+    """What the teacher `name` observes; nothing for the one along shortest paths, whose name is empty."""
+    return load_agent(name, task).sensors if name else ()
+
+
+def make_named_teacher(name: str, batch: NavigationBatch) -> Teacher:
+    """The teacher `name`: an agent, or with an empty name the one along shortest paths.
+
+    Raises UnknownNameError and InputError as `load_agent`.
+    """
+    return AgentTeacher(batch, load_agent(name, batch.task)) if name else make_teacher(batch)
