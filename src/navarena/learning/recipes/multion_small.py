@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from navarena.learning.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.selection import MonitorSettings
 from navarena.learning.settings import (
     MULTION,
     ImitationSettings,
@@ -67,6 +68,8 @@ NOMAP = Recipe(
     ),
     precision="auto",
     frames=2_000_000,
+    # the metric of the paper's figure 4; which one chose its checkpoints is not said
+    monitor=MonitorSettings(by="ppl"),
 )
 """The recipe `multion-nomap-small`."""
 
