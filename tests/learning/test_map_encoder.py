@@ -33,17 +33,17 @@ def encode_slowly(encoder, maps):
 @pytest.mark.parametrize("settings", [EncoderSettings(), SMALL])
 def test_folded_tables_are_tables_and_a_convolution(settings):
     torch.manual_seed(0)
-    encoder = MapEncoder(MAP, settings)
+    encoder = MapEncoder(MAP, settings).double()
     maps = torch.from_numpy(draw_input(MAP, ROWS + 3, np.random.default_rng(0)))
     seen, slow = encoder(maps), encode_slowly(encoder, maps)
     assert seen.shape == (ROWS + 3, settings.map_features) and seen.any()
-    torch.testing.assert_close(seen, slow, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(seen, slow, rtol=1e-9, atol=1e-9)
     weights = torch.randn_like(seen)
     gradients = [
         torch.autograd.grad((out * weights).sum(), list(encoder.parameters())) for out in (seen, slow)
     ]
     for ours, theirs in zip(*gradients, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
+        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
 def test_maps_come_first_and_goals_have_spare_rows():

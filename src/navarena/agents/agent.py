@@ -89,6 +89,11 @@ class Agent(ABC):
         return ()
 
     @classmethod
+    def trained_beside(cls, task: Task) -> tuple[str, ...]:
+        """What results in `task` say beside `trained_with`, such as another protocol of the training."""
+        return ()
+
+    @classmethod
     def with_options(cls, text: str) -> type["Agent"]:
         """The agent that `NAME?text` names; raises InputError where there are no such options."""
         raise InputError(f"expected no options behind {cls.__name__}, got {text!r}")
@@ -127,6 +132,9 @@ class Agent(ABC):
             (N,) int64 indices into the protocol's actions, or (N, K) float64 numbers within [-1, 1] of a
             continuous protocol; rows of inactive slots are ignored.
         """
+
+    def forgo_declaration(self) -> None:  # noqa: B027 - a hook: most agents need none
+        """Called once where an oracle declares in its place: a policy may leave its own declaration out."""
 
     def overrule(self, actions: Actions) -> None:  # noqa: B027 - a hook: most agents do not count on it
         """Called after `act` where others decide: `actions` (N,) are done, as while a learner imitates."""

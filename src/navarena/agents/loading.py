@@ -14,6 +14,7 @@ http://host:port            an agent behind the protocol of `navarena.agents.ser
 import inspect
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from navarena.agents.agent import Agent, SingleAgent, wrap
@@ -125,6 +126,7 @@ def _declare(target: Any, task: TaskRules | None) -> Declaration:
     declared = read_declaration(target)
     if not isinstance(task, Task) or not (isinstance(target, type) and issubclass(target, Agent)):
         return declared
+    declared = replace(declared, trained_with=declared.trained_with + target.trained_beside(task))
     beyond = target.inputs_beyond(task)
     return declared.looking_at(*beyond) if beyond else declared
 

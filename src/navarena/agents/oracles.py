@@ -15,8 +15,9 @@ class OracleStopAgent(Agent):
     """Lets another agent act, and calls STOP in its place as soon as the current goal is near.
 
     STOP of the other agent has no effect: away from the goal it becomes a turn to the left, by which the
-    body stays where it is. So episodes end by success or at the step limit (RobustNav's
-    oracle stop, Chattopadhyay et al. 2021, and MultiON's oracle FOUND, Wani et al. 2020, for any agent).
+    body stays where it is; a trained policy leaves it out of its distribution. So episodes end by success or
+    at the step limit (RobustNav's oracle stop, Chattopadhyay et al. 2021, and MultiON's oracle FOUND, Wani et
+    al. 2020, for any agent).
     It is privileged: it reads the distance to the goal.
 
     Args:
@@ -28,6 +29,7 @@ class OracleStopAgent(Agent):
     privileged_inputs = ("distance to the goal",)
 
     def __init__(self, inner: Agent, task: Task) -> None:
+        inner.forgo_declaration()
         self.sensors = inner.sensors
         self._inner = inner
         self._task = task

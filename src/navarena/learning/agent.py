@@ -41,6 +41,7 @@ def open_checkpoint(folder: Path) -> type["CheckpointAgent"]:
     members = {
         "folder": folder,
         "temperature": info.policy.temperature,
+        "trained_on": info.protocol,
         "sensors": tuple(one.name for one in info.inputs),
         "resizes": tuple(f"{one.name}={one.shape[1]}x{one.shape[0]}" for one in info.inputs if one.is_image),
         "trained_with": info.trained_with,
@@ -85,15 +86,25 @@ class CheckpointAgent(Agent):
     on_graphs = False
     folder: ClassVar[Path]
     temperature: ClassVar[float]
+    trained_on: ClassVar[str]
 
     @classmethod
     def with_options(cls, text: str) -> type["CheckpointAgent"]:
         members = {"temperature": read_temperature(text), "__doc__": cls.__doc__}
         return type("CheckpointAgent", (cls,), members)
 
+    @classmethod
+    def trained_beside(cls, task: Task) -> tuple[str, ...]:
+        """The protocol of the training, where it is another one, such as one of fewer goals."""
+        is_same = base_protocol(cls.trained_on) == base_protocol(task.protocol_id)
+        return () if is_same else (f"episodes of {cls.trained_on}",)
+
     def __init__(self, task: Task, seed: int) -> None:
         self._info, self._policy = load_policy(self.folder)
         require_fitting(self._info, task, self.folder)
+        self._declaration = task.actions.index(task.declaration)
+        if task.declares_itself:
+            self.forgo_declaration()
         torch.set_num_threads(1)
         self._rows = self._info.act_rows
         self._numbers = np.array([task.actions.index(name) for name in self._info.actions])
@@ -101,6 +112,11 @@ class CheckpointAgent(Agent):
         self._begun = np.zeros(0, bool)
         self._generators: list[np.random.Generator | None] = []
         self._seen = {one.name: np.zeros((self._rows, *one.shape), one.dtype) for one in self._info.inputs}
+
+    def forgo_declaration(self) -> None:
+        """Mask the declaration: its probability goes to the other actions, as in MultiON's oracle FOUND."""
+        if not self._info.is_continuous:
+            self._policy.mask_action(self._declaration)
 
     def reset(self, starts: Sequence[Start]) -> None:
         self._make_room(1 + max((start.slot for start in starts), default=-1))

@@ -144,6 +144,10 @@ class RecurrentPolicy(Policy):
         torch.nn.init.orthogonal_(self.critic.weight)
         torch.nn.init.zeros_(self.critic.bias)
 
+    def mask_action(self, action: int) -> None:
+        """Never take the discrete `action` from here on; raises InputError where no other is left."""
+        self.head.mask(action)
+
     def _make_action_encoder(self, features: int) -> torch.nn.Module | None:
         if not features:
             return None

@@ -189,6 +189,7 @@ class Task(TaskRules, ABC, Generic[State]):
         drives: whether it moves the bodies by a controller of its own (see `execute`), which is exact:
             neither actuation nor corruptions of motion reach it.
         corruptions: the noise that belongs to the protocol, each as "name:severity" or with words.
+        declares_itself: whether it declares in the agent's place, whose own declaration means nothing.
         oracle: how bodies are led from one episode of a tour to the next; None where each episode of a
             tour begins at its start.
         state_type: what it remembers of the episodes in N slots.
@@ -197,6 +198,7 @@ class Task(TaskRules, ABC, Generic[State]):
     embodiment: Embodiment
     images: ImageOptions = ImageOptions()
     expert_distance: float | None = None
+    declares_itself: bool = False
     actuation: Actuation | None = None
     drives: bool = False
     corruptions: tuple[str, ...] = ()

@@ -104,6 +104,14 @@ class CategoricalHead(torch.nn.Module):
         forbidden[list(masked)] = True
         self.register_buffer("forbidden", forbidden, persistent=False)
 
+    def mask(self, action: int) -> None:
+        """Never take `action` from here on; raises InputError where no other is left."""
+        left = ~self.forbidden
+        left[action] = False
+        if not left.any():
+            raise InputError(f"expected another action than {action} to be left, got none")
+        self.forbidden[action] = True
+
     def forward(self, features: Tensor) -> Categorical:
         """The distributions (...,) of `features` (..., F)."""
         logits = self.linear(features).float().masked_fill(self.forbidden, FORBIDDEN)

@@ -176,6 +176,7 @@ class MultiOn(Task[MultiOnState]):
         self.options = options
         apply_options(self, options)
         self.success_distance = options.found_distance
+        self.declares_itself = options.oracle_found
         self.goals = options.objects or self.goals
         share = self.goals / 3 if options.step_limit == "proportional" else 1.0
         self.max_steps = max(1, round(options.max_steps * share))

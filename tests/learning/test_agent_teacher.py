@@ -1,0 +1,122 @@
+"""Agents as teachers: labels are what the agent would do, and it learns of what was done in its place."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.agents.agent import Agent, Boundary, Start  # noqa: E402
+from navarena.agents.explorers.explorer import Explorer, ExplorerSettings  # noqa: E402
+from navarena.agents.loading import load_agent  # noqa: E402
+from navarena.core.errors import InputError, UnknownNameError  # noqa: E402
+from navarena.learning.settings import constant  # noqa: E402
+from navarena.learning.setup import make_training_task  # noqa: E402
+from navarena.mapping import SteeringSettings, TerrainSettings  # noqa: E402
+from navarena.tasks.batch import NavigationBatch  # noqa: E402
+
+from .test_training import DAGGER, TINY, make_training, make_worlds  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+
+def taught_by(name, share=1.0, **more):
+    method = replace(DAGGER, teacher=name, teacher_share=constant(share), veto=0.0)
+    return replace(TINY, method=method, **more)
+
+
+def play(recipe, episode, name):
+    """The actions of the agent alone, in the episode from its start."""
+    task = make_training_task(recipe)
+    agent = load_agent(name, task)
+    batch = NavigationBatch(task, 1, 1, agent.sensors, make_worlds(task))
+    agent.attach(batch)
+    batch.start([0], [episode])
+    agent.reset([Start(0, episode.episode_id, episode.scene_id, Boundary.SCENE)])
+    actions = []
+    while batch.running[0]:
+        actions.append(int(agent.act(batch.observations, batch.running)[0]))
+        batch.step(np.array(actions[-1:]))
+    return actions
+
+
+def test_a_teacher_that_leads_does_what_it_does_alone(tmp_path):
+    recipe = taught_by("frontier", steps=40, slots=4)
+    training = make_training(tmp_path, recipe)
+    training.advance()
+    rollout = training._rollout
+    first = {}
+    compared = 0
+    for end in rollout.ends:
+        begin = first.get(end.slot, 0)
+        done = rollout.actions[begin : end.step + 1, end.slot].tolist()
+        assert done == play(recipe, end.episode, "frontier") and len(done) > 1
+        first[end.slot], compared = end.step + 1, compared + 1
+    assert compared >= 4
+    assert torch.equal(rollout.actions, rollout.labels)
+
+
+class Listener(Agent):
+    """Always turns left; writes down what it is told."""
+
+    sensors = ("compass",)
+
+    def __init__(self):
+        self.begun, self.overruled, self.asked = [], [], 0
+
+    def reset(self, starts):
+        self.begun += [(start.slot, start.episode_id) for start in starts]
+
+    def act(self, observations, active):
+        assert set(observations) >= {"compass", "depth"}
+        self.asked += 1
+        return np.full(len(active), 2)
+
+    def overrule(self, actions):
+        self.overruled.append(actions.copy())
+
+
+def test_an_agent_is_asked_once_a_step_and_told_what_was_done(tmp_path):
+    training = make_training(tmp_path, taught_by(f"{__name__}:Listener", 0.0, steps=48))
+    training.advance()
+    rollout, agent = training._rollout, training._collector._teacher._agent
+    assert (rollout.labels == 2).all() and not (rollout.actions == 2).all()
+    assert agent.asked == 48 and np.array_equal(np.array(agent.overruled), rollout.actions.numpy())
+    first = {slot for slot, _ in agent.begun[:8]}
+    assert first == set(range(8)), "all slots begin with the first step"
+    in_last_step = sum(end.step == 47 for end in rollout.ends)
+    assert len(agent.begun) == 8 + len(rollout.ends) - in_last_step
+
+
+def test_a_teacher_begins_anew_when_a_training_goes_on(tmp_path):
+    recipe = taught_by("frontier", frames=6 * 64)
+    whole = make_training(tmp_path, recipe)
+    whole.advance()
+    whole._save()
+    again = make_training(tmp_path, recipe)
+    assert again.frames == 64
+    again.advance()
+    assert (again._rollout.labels >= 0).all()
+
+
+def test_a_step_that_was_not_tried_has_not_failed():
+    settings = ExplorerSettings(TerrainSettings(0.1), SteeringSettings(0.25, np.pi / 6))
+    here = np.zeros(3)
+    for move, bumps in (("forward", 1), ("left", 0)):
+        explorer = Explorer(settings, np.random.default_rng(0))
+        explorer._last = (here, "forward")
+        explorer.overrule(move)
+        explorer._notice_collision(here, 0.0)
+        assert len(explorer._bumps) == bumps
+    Explorer(settings, np.random.default_rng(0)).overrule("left")
+
+
+def test_wrong_teachers_are_refused(tmp_path):
+    with pytest.raises(UnknownNameError, match="frontier"):
+        make_training(tmp_path, taught_by("fronteir"))
+    from navarena.learning.recipes.objectnav import OBJECTNAV_STRETCH_SMALL
+
+    recipe = replace(OBJECTNAV_STRETCH_SMALL, method=DAGGER)
+    with pytest.raises(InputError, match="discrete actions for imitation"):
+        make_training(tmp_path, recipe)

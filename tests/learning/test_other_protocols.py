@@ -1,0 +1,91 @@
+"""Checkpoints on other protocols than that of their training: labels, masked declarations, other maps."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
+from navarena.core.errors import InputError  # noqa: E402
+from navarena.learning.checkpoints import save_policy  # noqa: E402
+from navarena.learning.networks.heads import CategoricalHead  # noqa: E402
+from navarena.learning.setup import describe_policy, make_training_task  # noqa: E402
+from navarena.tasks.batch import NavigationBatch  # noqa: E402
+from navarena.tasks.catalog import get_body_task  # noqa: E402
+
+from .papers import get_recipe, random_observations  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+
+@pytest.fixture(scope="module")
+def described():
+    recipe = replace(get_recipe("multion-oracle-map-small"), protocol="multion-1on-v1")
+    task = make_training_task(recipe)
+    return describe_policy(recipe, task, NavigationBatch(task, 1, 1, recipe.sensors))
+
+
+@pytest.fixture(scope="module")
+def trained(described, tmp_path_factory):
+    """The folder of a checkpoint that was "trained" on one goal, with a head that likes to declare."""
+    folder = tmp_path_factory.mktemp("checkpoint")
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        policy = described.build()
+    with torch.no_grad():
+        policy.head.linear.bias[:] = torch.tensor([3.0, 0.5, 0.0, -0.5])
+    save_policy(folder / "best", described, policy)
+    return folder / "best"
+
+
+def test_another_number_of_goals_is_a_label(trained):
+    declared = {
+        name: declare_agent(f"checkpoint:{trained}", get_body_task(name)).trained_with
+        for name in ("multion-1on-v1", "multion-1on-v1+max_steps=500", "multion-3on-v1", "multion-2on-v1")
+    }
+    assert declared["multion-1on-v1"] == declared["multion-1on-v1+max_steps=500"] == ()
+    assert declared["multion-3on-v1"] == declared["multion-2on-v1"] == ("episodes of multion-1on-v1",)
+    load_agent(f"checkpoint:{trained}", get_body_task("multion-3on-v1"))
+
+
+def decide(agent, inputs):
+    policy = agent._policy
+    with torch.inference_mode():
+        seen = random_observations(inputs, 16)
+        state, mask = policy.initial_state(16), torch.zeros(16, dtype=torch.bool)
+        drawn = np.random.default_rng(0)
+        return policy.act(seen, state, mask, lambda n, k: torch.from_numpy(drawn.random((n, k))))
+
+
+@pytest.mark.parametrize(
+    ("prefix", "options"), [("", "+oracle_found=true"), ("oracle-stop:", "")], ids=["option", "agent"]
+)
+def test_where_an_oracle_declares_movements_share_the_probability(trained, described, prefix, options):
+    free = load_agent(f"checkpoint:{trained}", get_body_task("multion-1on-v1"))
+    agent = load_agent(f"{prefix}checkpoint:{trained}", get_body_task(f"multion-1on-v1{options}"))
+    masked = agent._inner if prefix else agent
+    before, after = decide(free, described.inputs), decide(masked, described.inputs)
+    assert (before.actions == 0).float().mean() > 0.5 and (after.actions != 0).all()
+    features = torch.randn(5, 256)
+    plain, moves = (one._policy.head(features).log_probs.exp() for one in (free, masked))
+    torch.testing.assert_close(moves[:, 1:], plain[:, 1:] / (1 - plain[:, :1]))
+    assert (moves[:, 0] == 0).all()
+
+
+def test_no_action_left_is_an_error():
+    head = CategoricalHead(4, 2, [0])
+    with pytest.raises(InputError, match="another action than 1"):
+        head.mask(1)
+
+
+def test_classes_that_the_tables_do_not_know_are_refused(described, tmp_path):
+    inputs = tuple(replace(one, categories=(7,)) if one.is_map else one for one in described.inputs)
+    other = replace(described, inputs=inputs)
+    save_policy(tmp_path, other, other.build())
+    words = (
+        r"expected a protocol with oracle_map_objects of \(50, 50, 1\), uint8, 7 categories .*9 categories"
+    )
+    with pytest.raises(InputError, match=words):
+        load_agent(f"checkpoint:{tmp_path}", get_body_task("multion-1on-v1"))
