@@ -43,7 +43,7 @@ def convolved(categories, side):
         ("nomap", IMAGES + REST + gru(320)),
         ("oracle-map", IMAGES + REST + convolved((9,), 50) + gru(576)),
         ("oracle-map-both", IMAGES + REST + convolved((3, 9), 50) + gru(576)),
-        ("oracle-map-only", REST + convolved((3, 9), 50) + gru(320)),
+        ("only-oracle-map", REST + convolved((3, 9), 50) + gru(320)),
         ("oracle-ego-map", IMAGES + REST + convolved((4, 10), 50) + gru(576)),
         ("occupancy-cnn", IMAGES + REST + convolved((3,), 64) + gru(576)),
     ],
@@ -54,18 +54,19 @@ def test_parameters_by_hand(name, count):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_of_a_comparison_differ_in_what_they_see_alone(name):
-    recipe, plain = RECIPES.get(name), RECIPES.get("multion-nomap-small")
+    recipe, plain = RECIPES.get(name), RECIPES.get("multion-nomap-dagger-small")
     task = make_training_task(recipe)
     info = describe_policy(recipe, task, NavigationBatch(task, 1, 1, recipe.sensors))
     assert info.inputs == paper_inputs(recipe)
     assert bool(info.privileged_sensors) is ("oracle" in name)
-    same = ("image_size", "slots", "steps", "monitor", "precision", "masked", "split")
+    same = ("image_size", "slots", "steps", "evaluation", "precision", "masked", "split")
     assert all(getattr(recipe, one) == getattr(plain, one) for one in same)
     method = recipe.method
     if isinstance(method, PPOSettings):
-        start = RECIPES.get(name.replace("-ppo", ""))
-        assert (recipe.sensors, recipe.policy) == (start.sensors, start.policy) and recipe.frames == 4_000_000
-        assert method == RECIPES.get("multion-nomap-ppo-small").method
+        assert recipe.first == name.replace("-small", "-dagger-small")
+        first = RECIPES.get(recipe.first)
+        assert (recipe.sensors, recipe.policy) == (first.sensors, first.policy)
+        assert recipe.frames == 4_000_000 and method == RECIPES.get("multion-nomap-small").method
     else:
         knows = bool(set(SHOWN) & set(recipe.sensors))
         assert method.teacher == ("" if knows else "frontier-rgb") and recipe.frames == plain.frames
@@ -73,7 +74,7 @@ def test_rows_of_a_comparison_differ_in_what_they_see_alone(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["multion-oracle-ego-map-small", "multion-smt-small", "multion-frmqn-ppo-small"]
+    "name", ["multion-oracle-ego-map-dagger-small", "multion-smt-dagger-small", "multion-frmqn-small"]
 )
 def test_an_update_moves_all_weights(name):
     recipe = RECIPES.get(name)

@@ -1,16 +1,16 @@
 """Recipes of MultiON at small sizes: images of 64 x 64, maps with the paper's cells, a GRU of 256.
 
-Imitation first, then reinforcement (`-ppo-`) that starts from it by `start`, of as many frames for every
-agent of a comparison. An agent that is shown where its goals are imitates shortest paths; one that must
-search imitates `frontier-rgb`, which knows no more than colours, depth and pose have shown it. The recipes
-are for three goals; --protocol names those of one or two.
+Imitation first (`-dagger-`), then reinforcement from its weights, of as many frames for every agent of a
+comparison. An agent that is shown where its goals are imitates shortest paths; one that must search imitates
+`frontier-rgb`, which knows no more than colours, depth and pose have shown it. The recipes have three goals;
+--protocol names those of one or two.
 """
 
 from dataclasses import replace
 
 from navarena.learning.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.selection import MonitorSettings
+from navarena.learning.selection import TrainingEvaluationSettings
 from navarena.learning.settings import (
     MULTION,
     ImitationSettings,
@@ -29,9 +29,8 @@ _SHORTEST = ImitationSettings(
     teacher_share=constant(0.5),
     veto=0.9,
 )
-_EXPLORING = replace(_SHORTEST, teacher="frontier-rgb")
 
-_REINFORCED = replace(
+_PPO = replace(
     MULTION,
     # the paper's rate, which falls to 0 over the few frames here
     optimiser=replace(MULTION.optimiser, rate=Schedule(2.5e-4, 0.0)),
@@ -41,22 +40,22 @@ _REINFORCED = replace(
     critic_share=0.02,
 )
 
-_IMAGES = ("rgb", "depth")
-_GOAL = "multiobjectgoal"
+_SEEN = ("rgb", "depth", "multiobjectgoal")
 
 
-def _reinforce(recipe: Recipe) -> Recipe:
-    """The recipe that goes on from the checkpoint of `recipe` by PPO."""
-    name = recipe.description.partition(":")[0]
-    description = f"{name}: PPO from its checkpoint (--set start=DIR)"
-    return replace(recipe, description=description, method=_REINFORCED, frames=4_000_000)
+def _reinforce(first: str, imitated: Recipe) -> Recipe:
+    """The recipe that goes on from `imitated`, which is called `first`, by PPO."""
+    name = imitated.description.partition(":")[0]
+    return replace(
+        imitated, description=f"{name}: {first}, then PPO", method=_PPO, frames=4_000_000, first=first
+    )
 
 
-NOMAP = Recipe(
-    description="MultiON without a map: DAgger from an exploring teacher, RGB-D of 64 x 64",
+NOMAP_DAGGER = Recipe(
+    description="MultiON without a map: DAgger from an exploring teacher",
     protocol=_PROTOCOL,
-    sensors=(*_IMAGES, _GOAL),
-    method=_EXPLORING,
+    sensors=_SEEN,
+    method=replace(_SHORTEST, teacher="frontier-rgb"),
     image_size=(64, 64),
     policy=PolicySettings(
         hidden=256,
@@ -69,103 +68,121 @@ NOMAP = Recipe(
     precision="auto",
     frames=2_000_000,
     # the metric of the paper's figure 4; which one chose its checkpoints is not said
-    monitor=MonitorSettings(by="ppl"),
+    evaluation=TrainingEvaluationSettings(by="ppl"),
 )
+"""The recipe `multion-nomap-dagger-small`."""
+
+NOMAP = _reinforce("multion-nomap-dagger-small", NOMAP_DAGGER)
 """The recipe `multion-nomap-small`."""
 
-NOMAP_PPO = _reinforce(NOMAP)
-"""The recipe `multion-nomap-ppo-small`."""
-
-ORACLE_MAP = replace(
-    NOMAP,
-    description="MultiON's OracleMap (Obj): DAgger from shortest paths, RGB-D of 64 x 64",
-    sensors=("oracle_map_objects", *NOMAP.sensors),
+ORACLE_MAP_DAGGER = replace(
+    NOMAP_DAGGER,
+    description="MultiON's OracleMap (Obj): DAgger from shortest paths",
+    sensors=("oracle_map_objects", *_SEEN),
     method=_SHORTEST,
 )
+"""The recipe `multion-oracle-map-dagger-small`."""
+
+ORACLE_MAP = _reinforce("multion-oracle-map-dagger-small", ORACLE_MAP_DAGGER)
 """The recipe `multion-oracle-map-small`."""
 
-ORACLE_MAP_PPO = _reinforce(ORACLE_MAP)
-"""The recipe `multion-oracle-map-ppo-small`."""
-
-ORACLE_MAP_BOTH = replace(
-    ORACLE_MAP,
-    description="MultiON's OracleMap (Occ+Obj): DAgger from shortest paths, RGB-D of 64 x 64",
-    sensors=("oracle_map", *NOMAP.sensors),
+BOTH_MAP_DAGGER = replace(
+    ORACLE_MAP_DAGGER,
+    description="MultiON's OracleMap (Occ+Obj): DAgger from shortest paths",
+    sensors=("oracle_map", *_SEEN),
 )
+"""The recipe `multion-oracle-map-both-dagger-small`."""
+
+BOTH_MAP = _reinforce("multion-oracle-map-both-dagger-small", BOTH_MAP_DAGGER)
 """The recipe `multion-oracle-map-both-small`."""
 
-ORACLE_MAP_OCC = replace(
-    NOMAP,
-    description="MultiON's OracleMap (Occ): DAgger from an exploring teacher, RGB-D of 64 x 64",
-    sensors=("oracle_map_occupancy", *NOMAP.sensors),
+OCC_MAP_DAGGER = replace(
+    NOMAP_DAGGER,
+    description="MultiON's OracleMap (Occ): DAgger from an exploring teacher",
+    sensors=("oracle_map_occupancy", *_SEEN),
 )
+"""The recipe `multion-oracle-map-occ-dagger-small`."""
+
+OCC_MAP = _reinforce("multion-oracle-map-occ-dagger-small", OCC_MAP_DAGGER)
 """The recipe `multion-oracle-map-occ-small`."""
 
-ORACLE_MAP_DYNAMIC = replace(
-    ORACLE_MAP,
-    description="MultiON's DynamicOracleMap (Obj): DAgger from shortest paths, RGB-D of 64 x 64",
-    sensors=("oracle_map_objects_dynamic", *NOMAP.sensors),
+DYNAMIC_DAGGER = replace(
+    ORACLE_MAP_DAGGER,
+    description="MultiON's DynamicOracleMap (Obj): DAgger from shortest paths",
+    sensors=("oracle_map_objects_dynamic", *_SEEN),
 )
-"""The recipe `multion-oracle-map-dynamic-small`."""
+"""The recipe `multion-dynamic-oracle-map-dagger-small`."""
 
-ORACLE_MAP_HIDDEN = replace(
-    ORACLE_MAP,
-    description="MultiON's OracleMap (Obj), goals not drawn: DAgger from shortest paths, RGB-D of 64 x 64",
+DYNAMIC = _reinforce("multion-dynamic-oracle-map-dagger-small", DYNAMIC_DAGGER)
+"""The recipe `multion-dynamic-oracle-map-small`."""
+
+HIDDEN_MAP_DAGGER = replace(
+    ORACLE_MAP_DAGGER,
+    description="MultiON's OracleMap (Obj), goals not drawn: DAgger from shortest paths",
     protocol=f"{_PROTOCOL}+hidden=true",
 )
-"""The recipe `multion-oracle-map-hidden-small`."""
+"""The recipe `multion-hidden-oracle-map-dagger-small`."""
 
-ORACLE_MAP_ONLY = replace(
-    ORACLE_MAP_BOTH,
-    description="MultiON's OnlyOracleMap: DAgger from shortest paths, no images",
-    sensors=("oracle_map", _GOAL),
-)
-"""The recipe `multion-oracle-map-only-small`."""
+HIDDEN_MAP = _reinforce("multion-hidden-oracle-map-dagger-small", HIDDEN_MAP_DAGGER)
+"""The recipe `multion-hidden-oracle-map-small`."""
 
-ORACLE_EGO_MAP = replace(
-    NOMAP,
-    description="MultiON's OracleEgoMap: DAgger from an exploring teacher, RGB-D of 64 x 64",
-    sensors=("oracle_ego_map", *NOMAP.sensors),
+ONLY_MAP_DAGGER = replace(
+    ORACLE_MAP_DAGGER,
+    description="MultiON's OnlyOracleMap, no images: DAgger from shortest paths",
+    sensors=("oracle_map", "multiobjectgoal"),
 )
+"""The recipe `multion-only-oracle-map-dagger-small`."""
+
+ONLY_MAP = _reinforce("multion-only-oracle-map-dagger-small", ONLY_MAP_DAGGER)
+"""The recipe `multion-only-oracle-map-small`."""
+
+EGO_MAP_DAGGER = replace(
+    NOMAP_DAGGER,
+    description="MultiON's OracleEgoMap: DAgger from an exploring teacher",
+    sensors=("oracle_ego_map", *_SEEN),
+)
+"""The recipe `multion-oracle-ego-map-dagger-small`."""
+
+EGO_MAP = _reinforce("multion-oracle-ego-map-dagger-small", EGO_MAP_DAGGER)
 """The recipe `multion-oracle-ego-map-small`."""
 
-ORACLE_EGO_MAP_PPO = _reinforce(ORACLE_EGO_MAP)
-"""The recipe `multion-oracle-ego-map-ppo-small`."""
-
-ORACLE_EGO_DYNAMIC = replace(
-    ORACLE_EGO_MAP,
-    description="MultiON's DynamicOracleEgoMap: DAgger from an exploring teacher, RGB-D of 64 x 64",
-    sensors=("oracle_ego_map_dynamic", *NOMAP.sensors),
+DYNAMIC_EGO_DAGGER = replace(
+    NOMAP_DAGGER,
+    description="MultiON's DynamicOracleEgoMap: DAgger from an exploring teacher",
+    sensors=("oracle_ego_map_dynamic", *_SEEN),
 )
-"""The recipe `multion-oracle-ego-map-dynamic-small`."""
+"""The recipe `multion-dynamic-ego-map-dagger-small`."""
 
-OCCUPANCY_CNN = replace(
-    NOMAP,
-    description="occupancy-cnn, the map of what was seen: DAgger from an exploring teacher, RGB-D of 64 x 64",
-    sensors=("occupancy_map", *NOMAP.sensors),
+DYNAMIC_EGO = _reinforce("multion-dynamic-ego-map-dagger-small", DYNAMIC_EGO_DAGGER)
+"""The recipe `multion-dynamic-ego-map-small`."""
+
+OCCUPANCY_CNN_DAGGER = replace(
+    NOMAP_DAGGER,
+    description="occupancy-cnn, MultiON by the map of what was seen: DAgger from an exploring teacher",
+    sensors=("occupancy_map", *_SEEN),
 )
+"""The recipe `multion-occupancy-cnn-dagger-small`."""
+
+OCCUPANCY_CNN = _reinforce("multion-occupancy-cnn-dagger-small", OCCUPANCY_CNN_DAGGER)
 """The recipe `multion-occupancy-cnn-small`."""
 
-OCCUPANCY_CNN_PPO = _reinforce(OCCUPANCY_CNN)
-"""The recipe `multion-occupancy-cnn-ppo-small`."""
-
-SMT = replace(
-    NOMAP,
-    description="MultiON's SMT: DAgger from an exploring teacher, RGB-D of 64 x 64",
-    sensors=(*NOMAP.sensors, "gps", "compass"),
-    policy=replace(NOMAP.policy, memory="smt", hidden=128, has_pose=True),
+SMT_DAGGER = replace(
+    NOMAP_DAGGER,
+    description="MultiON's SMT: DAgger from an exploring teacher",
+    sensors=(*_SEEN, "gps", "compass"),
+    policy=replace(NOMAP_DAGGER.policy, memory="smt", hidden=128, has_pose=True),
 )
+"""The recipe `multion-smt-dagger-small`."""
+
+SMT = _reinforce("multion-smt-dagger-small", SMT_DAGGER)
 """The recipe `multion-smt-small`."""
 
-SMT_PPO = _reinforce(SMT)
-"""The recipe `multion-smt-ppo-small`."""
-
-FRMQN = replace(
-    NOMAP,
-    description="MultiON's FRMQN: DAgger from an exploring teacher, RGB-D of 64 x 64",
-    policy=replace(NOMAP.policy, memory="frmqn"),
+FRMQN_DAGGER = replace(
+    NOMAP_DAGGER,
+    description="MultiON's FRMQN: DAgger from an exploring teacher",
+    policy=replace(NOMAP_DAGGER.policy, memory="frmqn"),
 )
-"""The recipe `multion-frmqn-small`."""
+"""The recipe `multion-frmqn-dagger-small`."""
 
-FRMQN_PPO = _reinforce(FRMQN)
-"""The recipe `multion-frmqn-ppo-small`."""
+FRMQN = _reinforce("multion-frmqn-dagger-small", FRMQN_DAGGER)
+"""The recipe `multion-frmqn-small`."""
