@@ -1,5 +1,6 @@
 """Collection: a policy acts in N slots whose episodes follow each other in the same step, into a rollout."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,9 +36,10 @@ PHASES = ("simulation", "labels", "acting", "reset", "learning", "evaluation")
 
 
 class Clock:
-    """Seconds spent in each of PHASES."""
+    """Seconds spent in each of PHASES, of all threads that measure."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self.seconds = dict.fromkeys(PHASES, 0.0)
 
     @contextmanager
@@ -45,7 +47,8 @@ class Clock:
         """Count the time of the block as `phase`."""
         began = time.perf_counter()
         yield
-        self.seconds[phase] += time.perf_counter() - began
+        with self._lock:
+            self.seconds[phase] += time.perf_counter() - began
 
 
 class Collector:
