@@ -157,4 +157,4 @@ def test_selection_as_in_papers_plays_val_and_says_so(tmp_path):
     assert len(played) == 2 and all(one.startswith("houses-v1/val/") for one in played)
     info = read_info(tmp_path / BEST)
     assert info.selection == "paper" and info.trained_with == ("selection on val",)
-    assert set(training._sampler.houses) == {f"room-{room}" for room in range(8)}, "none is held out"
+    assert set(training._samplers[0].houses) == {f"room-{room}" for room in range(8)}, "none is held out"
