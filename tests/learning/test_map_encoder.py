@@ -46,6 +46,20 @@ def test_folded_tables_are_tables_and_a_convolution(settings):
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
+def test_goals_are_noticed_from_the_start():
+    """What a goal on an empty map changes is as large as what the previous action says, in small networks."""
+    torch.manual_seed(0)
+    maps = torch.zeros(32, 50, 50, 1, dtype=torch.uint8)
+    for k in range(32):
+        maps[k, k : k + 3, 45 - k : 48 - k] = 1 + k % 8
+    one = replace(MAP, shape=(50, 50, 1), categories=(9,))
+    spread = {
+        name: float(MapEncoder(one, EncoderSettings(maps=name))(maps).std(0).mean())
+        for name in ("small", "multion")
+    }
+    assert 0.1 < spread["small"] < 2.0 and spread["multion"] < 0.05
+
+
 def test_maps_come_first_and_goals_have_spare_rows():
     goal = InputSpec("multiobjectgoal", (1,), "int64", 8)
     settings = replace(SMALL, numbers="embedded", spare_categories=1)

@@ -22,9 +22,14 @@ LAYERS = {
 class MapEncoder(torch.nn.Module):
     """Maps of categories as vectors: a table for each channel, three convolutions, a linear layer.
 
-    ReLU after the first two convolutions and after the linear layer, and multiON's first weights. A table
-    followed by a convolution is one convolution of the categories as one-hot: it is computed like that, since
-    the categories are fewer than the features of the tables. Tables start from N(0, 1), as PyTorch's do.
+    ReLU after the first two convolutions and after the linear layer. The first weights of "multion" are its
+    own: what a goal on the map changes is then 0.01 beside embeddings of 1, which takes a policy long to
+    notice. Those of "small" have the gain of ReLU, category 0 (nothing, unknown) starts as zeros, and the
+    features are normalised at last.
+
+    A table followed by a convolution is one convolution of the categories as one-hot: it is computed like
+    that, since the categories are fewer than the features of the tables. Tables start from N(0, 1), as
+    PyTorch's do.
 
     Args:
         one: the input, a map.
@@ -51,12 +56,19 @@ class MapEncoder(torch.nn.Module):
             into = out
         found[-1] = torch.nn.Flatten()
         found += [torch.nn.Linear(into * rows * columns, settings.map_features), torch.nn.ReLU(inplace=True)]
+        if settings.maps == "small":
+            found.append(torch.nn.LayerNorm(settings.map_features))
         self.layers = torch.nn.Sequential(*found)
+        is_small = settings.maps == "small"
         for layer in self.layers:
             if isinstance(layer, torch.nn.Conv2d | torch.nn.Linear):
                 # multiON hands the gain of ReLU over as the slope of a leaky one (simple_cnn.py)
-                torch.nn.init.kaiming_normal_(layer.weight, a=math.sqrt(2.0))
+                torch.nn.init.kaiming_normal_(layer.weight, a=0.0 if is_small else math.sqrt(2.0))
                 torch.nn.init.zeros_(layer.bias)
+        if is_small:
+            with torch.no_grad():
+                for table in self.tables:
+                    table.weight[0] = 0.0
 
     def forward(self, maps: Tensor) -> Tensor:
         """(B, map_features) of `maps` (B, H, W, C), whole numbers below the categories of each channel."""
