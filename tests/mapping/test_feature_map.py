@@ -89,7 +89,7 @@ def test_maps_keep_the_greatest_and_forget_at_resets():
 
 def test_off_the_map_nothing_is_written_and_nonsense_is_refused():
     maps = FeatureMaps(1, 1)
-    for gps in ([[500.0, 0.0]], [[0.0, -111.0]], [[-500.0, 500.0]]):
+    for gps in ([[500.0, 0.0]], [[0.0, -117.0]], [[0.0, 117.0]], [[-500.0, 500.0]]):
         maps.register(thing_ahead(), np.array(gps), np.zeros(1))
         assert not maps.read(np.array([[500.0, 0.0]]), np.zeros(1)).any()
     with pytest.raises(InputError, match="finite"):

@@ -9,6 +9,9 @@ from jaxtyping import Shaped
 from navarena.core.errors import InputError, unknown_name
 from navarena.simulation.sensors.sensor import ObservationSpec
 
+POSE_INPUTS = ("gps", "compass")
+"""Inputs that together are a pose, as memories take it."""
+
 MAX_CLASSES = 512
 """Integers of more values are no categories that are written as one-hot."""
 

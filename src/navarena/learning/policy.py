@@ -5,15 +5,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from navarena.core.errors import InputError
-from navarena.learning.inputs import InputSpec
+from navarena.learning.inputs import POSE_INPUTS, InputSpec
 from navarena.learning.networks.attention import POSE
 from navarena.learning.networks.heads import CategoricalHead, Distribution, GaussianHead, Uniforms
 from navarena.learning.networks.making import make_encoder, make_memory
 from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
-
-POSE_INPUTS = ("gps", "compass")
-"""Inputs that together are a pose, as memories take it."""
 
 PREVIOUS = "previous_action"
 """Name in a state: (N,) int64, the action before, plus 1; 0 at the start of an episode. Of continuous

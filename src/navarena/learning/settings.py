@@ -10,6 +10,7 @@ from typing import Literal
 from navarena.core.errors import InputError
 from navarena.learning.auxiliary_settings import Auxiliary
 from navarena.learning.encoder_settings import EncoderSettings
+from navarena.learning.neural_map_settings import NeuralMapSettings
 
 Precision = Literal["float32", "bfloat16", "auto"]
 """Numbers in which products are computed; see `navarena.learning.precision.choose_precision`."""
@@ -20,7 +21,8 @@ class PolicySettings:
     """Networks and sizes of a policy.
 
     Attributes:
-        memory: "gru", "lstm", or one that attends to past steps: "smt" or "frmqn".
+        memory: "gru", "lstm", one that attends to past steps, "smt" or "frmqn", or a GRU with a map that it
+            writes: "neural_map".
         hidden: units of the memory.
         layers: of a GRU or LSTM.
         image_features: of the encoder of images.
@@ -34,12 +36,14 @@ class PolicySettings:
             which its episodes end.
         memory_steps: that "smt" and "frmqn" attend to, the present one among them.
         heads: of "smt".
-        has_pose: whether "smt" knows where its entries are from, by the inputs gps and compass.
+        has_pose: whether "smt" knows where its entries are from, by the inputs gps and compass; "neural_map"
+            must.
+        neural_map: of "neural_map".
         temperature: of the actions in evaluations: 0 takes the likeliest, 1 samples them as training does,
             between them likely ones are preferred. A policy that imitates turns to and fro at 0.
     """
 
-    memory: Literal["gru", "lstm", "smt", "frmqn"] = "gru"
+    memory: Literal["gru", "lstm", "smt", "frmqn", "neural_map"] = "gru"
     hidden: int = 256
     layers: int = 1
     image_features: int = 256
@@ -51,13 +55,16 @@ class PolicySettings:
     memory_steps: int = 150
     heads: int = 8
     has_pose: bool = False
+    neural_map: NeuralMapSettings = field(default_factory=NeuralMapSettings)
     temperature: float = 0.0
 
     def __post_init__(self) -> None:
         if self.temperature < 0:
             raise InputError(f"expected a temperature of at least 0, got {self.temperature}")
-        if self.has_pose and self.memory != "smt":
-            raise InputError(f"expected memory=smt for has_pose, got {self.memory}")
+        if self.has_pose and self.memory not in ("smt", "neural_map"):
+            raise InputError(f"expected memory=smt or neural_map for has_pose, got {self.memory}")
+        if self.memory == "neural_map" and not self.has_pose:
+            raise InputError("expected has_pose for memory=neural_map, which writes where the body stands")
 
 
 @dataclass(frozen=True)

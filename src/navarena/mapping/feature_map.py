@@ -28,13 +28,14 @@ LOWEST, HIGHEST = -0.5, 1.0
 """Metres relative to the camera between which points are projected."""
 
 
-def feature_grid() -> MapGrid:
+def feature_grid(cells: int = GLOBAL_CELLS) -> MapGrid:
     """The global map: 275 x 275 cells of 0.8 m around the start, in the frame of the start pose.
 
-    Its cell (row, column) is round((110 - gps[0]) / 0.8), round((gps[1] + 110) / 0.8) of the code.
+    Its cell (row, column) is round((110 - gps[0]) / 0.8), round((gps[1] + 110) / 0.8) of the code; fewer
+    `cells` along a side lie around the start alike.
     """
-    edge = -110.0 - CELL / 2
-    return MapGrid(GLOBAL_CELLS, GLOBAL_CELLS, CELL, (edge, edge))
+    edge = -cells * CELL / 2 - CELL / 2
+    return MapGrid(cells, cells, CELL, (edge, edge))
 
 
 def project_features(
@@ -42,6 +43,7 @@ def project_features(
     depth: Float32[np.ndarray, "h w"],
     camera: Camera,
     layout: Literal["square", "forward"] = "square",
+    points: int | None = None,
 ) -> Float32[np.ndarray, "r c f"]:
     """The features of an image, dropped into cells around the body: ahead is up.
 
@@ -51,21 +53,26 @@ def project_features(
         camera: that took the image; level.
         layout: "square" gives 13 x 13 cells with the body in (6, 6) (code), "forward" the 7 x 13 before
             it (paper).
+        points: P along each side of the image that are projected: point i lies in pixel floor(i H / P) and
+            takes feature floor(i A / P). The code has as many as features; None takes every pixel.
 
     Returns:
         (13, 13, F) or (7, 13, F) float32: the greatest of each feature in a cell, 0 where there is no point.
     """
     height, width = depth.shape
+    tall, wide = (height, width) if points is None else (points, points)
     focal = focal_length(width, camera.hfov)
-    rows, columns = np.nonzero(np.isfinite(depth) & (depth > 0))
-    metres = depth[rows, columns].astype(float)
+    down, across = np.arange(tall) * height // tall, np.arange(wide) * width // wide
+    shown = depth[down[:, None], across]
+    of_row, of_column = np.nonzero(np.isfinite(shown) & (shown > 0))
+    rows, columns, metres = down[of_row], across[of_column], shown[of_row, of_column].astype(float)
     over = (height / 2 - rows - 0.5) / focal * metres
     kept = (over > LOWEST) & (over < HIGHEST)
-    rows, columns, metres = rows[kept], columns[kept], metres[kept]
+    of_row, of_column, columns, metres = of_row[kept], of_column[kept], columns[kept], metres[kept]
     right = (columns + 0.5 - width / 2) / focal * metres
     middle = EGO_CELLS // 2
     places = np.floor(np.stack([-metres, right], 1) / CELL + middle + 0.5).astype(np.int64)
-    picked = features[:, rows * features.shape[1] // height, columns * features.shape[2] // width].T
+    picked = features[:, of_row * features.shape[1] // tall, of_column * features.shape[2] // wide].T
     out = bin_max(places, np.ascontiguousarray(picked, np.float32), (EGO_CELLS, EGO_CELLS))
     return out if layout == "square" else out[: middle + 1]
 
@@ -73,12 +80,15 @@ def project_features(
 class FeatureMaps:
     """The global maps of N bodies: (275, 275, F) float32 each, of features in the frame of the start.
 
+    `navarena.learning.networks.neural_maps` does the same with gradients.
+
     Args:
         bodies: N.
         features: F.
         turns: how often the projection is turned by the compass before it is written: once, as the paper
             means, or twice, as the code does, which puts it where it belongs only near heading 0.
         limit_bytes: of all maps together.
+        cells: along a side of each map.
 
     Attributes:
         maps: (N, 275, 275, F) float32.
@@ -87,18 +97,21 @@ class FeatureMaps:
     """
 
     def __init__(
-        self, bodies: int, features: int, turns: Literal[1, 2] = 1, limit_bytes: int = 1 << 30
+        self,
+        bodies: int,
+        features: int,
+        turns: Literal[1, 2] = 1,
+        limit_bytes: int = 1 << 30,
+        cells: int = GLOBAL_CELLS,
     ) -> None:
-        need = bodies * GLOBAL_CELLS**2 * features * 4
+        need = bodies * cells**2 * features * 4
         if need > limit_bytes:
             raise InputError(
                 f"expected feature maps of at most {limit_bytes:,} bytes, got {need:,}; take fewer bodies or "
                 "features, or raise limit_bytes"
             )
-        self.grid, self._turns = feature_grid(), turns
-        self.maps: Float32[np.ndarray, "n r c f"] = np.zeros(
-            (bodies, GLOBAL_CELLS, GLOBAL_CELLS, features), np.float32
-        )
+        self.grid, self._turns = feature_grid(cells), turns
+        self.maps: Float32[np.ndarray, "n r c f"] = np.zeros((bodies, cells, cells, features), np.float32)
 
     def reset(self, bodies: Int64[np.ndarray, "k"]) -> None:
         """Forget the maps of `bodies` (K,) indices."""
@@ -125,8 +138,7 @@ class FeatureMaps:
         middle = EGO_CELLS // 2
         for n, (row, column) in enumerate(self._cells(gps).tolist()):
             top, left = row - middle, column - middle
-            rows = slice(max(0, top), max(0, min(GLOBAL_CELLS, top + EGO_CELLS)))
-            columns = slice(max(0, left), max(0, min(GLOBAL_CELLS, left + EGO_CELLS)))
+            rows, columns = _overlap(top, self.grid.rows), _overlap(left, self.grid.columns)
             part = turned[n, rows.start - top : rows.stop - top, columns.start - left : columns.stop - left]
             self.maps[n, rows, columns] = np.maximum(self.maps[n, rows, columns], part)
 
@@ -141,6 +153,12 @@ class FeatureMaps:
     def _cells(self, gps: Float[np.ndarray, "n 2"]) -> Int64[np.ndarray, "n 2"]:
         points = np.stack([gps[:, 1], np.zeros(len(gps)), -gps[:, 0]], 1).astype(float)
         return self.grid.cells_of(points)
+
+
+def _overlap(first: int, cells: int) -> slice:
+    """The cells of a map of `cells` that a projection from cell `first` on covers; none if it is beside."""
+    begin = min(max(0, first), cells)
+    return slice(begin, max(begin, min(cells, first + EGO_CELLS)))
 
 
 def nearest_seen_class(

@@ -51,29 +51,39 @@ class ImageEncoder(torch.nn.Module):
             torch.nn.ReLU(inplace=True),
         )
         if is_multion:
-            for layer in (self.layers[0], self.layers[2], self.layers[4], self.layers[7]):
-                # multiON hands the gain of ReLU over as the slope of a leaky one (simple_cnn.py)
-                torch.nn.init.kaiming_normal_(layer.weight, a=math.sqrt(2.0))
-                torch.nn.init.zeros_(layer.bias)
+            start_as_multion(self.layers)
 
     def forward(self, images: Tensor) -> Tensor:
         """(B, features) of `images` (B, H, W, C): bytes, of which 255 is 1, or floating-point numbers."""
         parts = images.split(ROWS if images.device.type == "cpu" else len(images))
-        return torch.cat([self.layers[1:](self._convolve_first(_as_image(part))) for part in parts])
+        return torch.cat([self.layers[1:](convolve_first(self.layers[0], _as_image(part))) for part in parts])
 
-    def _convolve_first(self, images: Tensor) -> Tensor:
-        """The first layer. Neighbouring columns count as channels where a row is made of whole strides: a
-        view of `images` (B, H, W, C), whose convolution is a narrower one of more channels, and faster.
-        """
-        first = self.layers[0]
-        (tall, wide), (down, across) = first.kernel_size, first.stride
-        batch, height, width, channels = images.shape
-        if width % across or wide % across:
-            return first(images.permute(0, 3, 1, 2))
-        seen = images.reshape(batch, height, width // across, across * channels).permute(0, 3, 1, 2)
-        weight = first.weight.reshape(-1, channels, tall, wide // across, across).permute(0, 2, 3, 4, 1)
-        weight = weight.flatten(3).permute(0, 3, 1, 2)
-        return torch.nn.functional.conv2d(seen, weight, first.bias, (down, 1))
+
+def start_as_multion(layers: torch.nn.Module) -> None:
+    """Give the convolutions and linear layers in `layers` multiON's first weights (simple_cnn.py).
+
+    The gain of ReLU is handed over as the slope of a leaky one.
+    """
+    for layer in layers.modules():
+        if isinstance(layer, torch.nn.Conv2d | torch.nn.Linear):
+            torch.nn.init.kaiming_normal_(layer.weight, a=math.sqrt(2.0))
+            torch.nn.init.zeros_(layer.bias)
+
+
+def convolve_first(first: torch.nn.Module, images: Tensor) -> Tensor:
+    """The convolution `first` without padding, on `images` (B, H, W, C) float32.
+
+    Neighbouring columns count as channels where a row is made of whole strides: a view of the images, whose
+    convolution is a narrower one of more channels, and faster.
+    """
+    (tall, wide), (down, across) = first.kernel_size, first.stride
+    batch, height, width, channels = images.shape
+    if width % across or wide % across:
+        return first(images.permute(0, 3, 1, 2))
+    seen = images.reshape(batch, height, width // across, across * channels).permute(0, 3, 1, 2)
+    weight = first.weight.reshape(-1, channels, tall, wide // across, across).permute(0, 2, 3, 4, 1)
+    weight = weight.flatten(3).permute(0, 3, 1, 2)
+    return torch.nn.functional.conv2d(seen, weight, first.bias, (down, 1))
 
 
 def size_after(side: int, layers: Sequence[tuple[int, int]]) -> int:

@@ -6,13 +6,17 @@ from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.attention import FRMQNMemory, SMTMemory
 from navarena.learning.networks.embedded_encoder import EmbeddedEncoder
 from navarena.learning.networks.encoders import Encoder, ObservationEncoder
+from navarena.learning.networks.map_memories import ProjectedMapMemory
 from navarena.learning.networks.memories import Memory, RecurrentMemory
+from navarena.learning.networks.neural_map_encoder import ProjectingEncoder
 from navarena.learning.networks.tiled_encoder import TiledGoalEncoder
 from navarena.learning.settings import PolicySettings
 
 
 def make_encoder(inputs: Sequence[InputSpec], settings: PolicySettings) -> Encoder:
     """The encoder of `inputs`; raises InputError and UnknownNameError as its class does."""
+    if settings.memory == "neural_map":
+        return ProjectingEncoder(inputs, settings)
     if settings.encoder.images == "frozen_resnet18":
         return TiledGoalEncoder(inputs, settings.number_features)
     if settings.encoder.numbers == "embedded":
@@ -26,4 +30,6 @@ def make_memory(features: int, settings: PolicySettings) -> Memory:
         return SMTMemory(features, settings.hidden, settings.memory_steps, settings.heads, settings.has_pose)
     if settings.memory == "frmqn":
         return FRMQNMemory(features, settings.hidden, settings.memory_steps)
+    if settings.memory == "neural_map":
+        return ProjectedMapMemory(features, settings)
     return RecurrentMemory(features, settings.hidden, settings.layers, settings.memory)

@@ -1,0 +1,91 @@
+"""Encoders of agents with neural maps: features of what is seen, and what their memory writes."""
+
+import math
+from collections.abc import Sequence
+
+from navarena.core.errors import InputError
+from navarena.learning.inputs import POSE_INPUTS, InputSpec
+from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layer, read_image
+from navarena.learning.networks.encoders import (
+    ROWS,
+    Encoder,
+    convolve_first,
+    measure_images,
+    start_as_multion,
+)
+from navarena.learning.networks.neural_maps import project
+from navarena.learning.neural_map_settings import PROJECTED_CHANNELS, PROJECTION
+from navarena.learning.settings import PolicySettings
+from navarena.learning.tensors import Tensor, Tree, torch
+
+
+class ProjectingEncoder(Encoder):
+    """The projection of the image's features, 13 x 13 x 32 numbers, then the image's and the goal's features.
+
+    multiON's network of agents with maps of their own: three convolutions with ReLU, whose picture is
+    projected, and a linear layer without.
+
+    Args:
+        inputs: "depth" and maybe other images, categories of goals, gps and compass.
+        settings: sizes.
+
+    Raises InputError for inputs without depth, and as `EmbeddedEncoder`.
+    """
+
+    def __init__(self, inputs: Sequence[InputSpec], settings: PolicySettings) -> None:
+        super().__init__()
+        self._map = settings.neural_map
+        self._images, self._numbers = split_inputs(inputs)
+        if "depth" not in {one.name for one in self._images}:
+            raise InputError("expected the input depth, by which features are projected")
+        channels, height, width = measure_images(self._images)
+        self.convolutions = torch.nn.Sequential(
+            torch.nn.Conv2d(channels, 32, 8, 4),
+            torch.nn.ReLU(inplace=True),
+            torch.nn.Conv2d(32, 64, 4, 2),
+            torch.nn.ReLU(inplace=True),
+            torch.nn.Conv2d(64, PROJECTED_CHANNELS, 3, 1),
+            torch.nn.ReLU(inplace=True),
+        )
+        start_as_multion(self.convolutions)
+        if min(height, width) < 36:
+            raise InputError(f"expected images of at least 36 x 36 pixels, got {width} x {height}")
+        with torch.no_grad():
+            shape = self.convolutions(torch.zeros(1, channels, height, width)).shape
+        self._points = self._map.points or min(shape[2:])
+        # the name by which auxiliary losses find it; its first weights are PyTorch's, as in multiON
+        self.image_encoder = torch.nn.Linear(shape.numel(), settings.image_features)
+        self.numbers = make_tables(self._numbers, settings)
+        self.features = PROJECTION + settings.image_features + settings.number_features * len(self._numbers)
+
+    def forward(self, observations: Tree) -> Tensor:
+        parts = [read_image(observations[one.name], 0) for one in self._images]
+        images = torch.cat(parts, 3)
+        picture = torch.cat(
+            [
+                self.convolutions[1:](convolve_first(self.convolutions[0], part))
+                for part in images.split(ROWS if images.device.type == "cpu" else len(images))
+            ]
+        )
+        depth = read_image(observations["depth"], 0)[..., 0] * self._map.depth_metres
+        projected = project(picture, depth, math.radians(self._map.hfov_deg), self._points)
+        seen = self.image_encoder(picture.flatten(1))
+        return torch.cat((projected.flatten(1), seen, *self._read_numbers(observations)), 1)
+
+    def _read_numbers(self, observations: Tree) -> list[Tensor]:
+        return [
+            apply_number_layer(one, self.numbers[one.name], observations[one.name]) for one in self._numbers
+        ]
+
+
+def split_inputs(inputs: Sequence[InputSpec]) -> tuple[list[InputSpec], list[InputSpec]]:
+    """Images, and numbers that are no pose."""
+    numbers = [one for one in inputs if not one.is_image and one.name not in POSE_INPUTS]
+    return [one for one in inputs if one.is_image], numbers
+
+
+def make_tables(numbers: Sequence[InputSpec], settings: PolicySettings) -> torch.nn.ModuleDict:
+    """A table or layer for each of `numbers`."""
+    return torch.nn.ModuleDict(
+        {one.name: make_number_layer(one, settings.number_features) for one in numbers}
+    )
