@@ -17,6 +17,7 @@ from navarena.learning.auxiliary_losses import (
     progress_loss,
     recognition_loss,
     rotation_loss,
+    seen_class_loss,
     temporal_distance_loss,
     turn_images,
 )
@@ -41,10 +42,12 @@ class Watched:
         seen: (B, F) float32, features of the images before goals come in; of all observations where the
             encoder has no part for images alone.
         beliefs: (..., H) float32, outputs of the memory.
+        logits: (B, K) float32, of the classifier of the encoder where there is one.
     """
 
     seen: Tensor = None
     beliefs: Tensor = None
+    logits: Tensor = None
 
 
 @contextmanager
@@ -58,10 +61,16 @@ def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
     def note_beliefs(module: object, given: tuple[Tensor, ...]) -> None:
         watched.beliefs = given[0]
 
-    handles = (
+    def note_logits(module: object, given: object, output: Tensor) -> None:
+        watched.logits = output
+
+    handles = [
         find_visual(policy).register_forward_hook(note_seen),
         policy.critic.register_forward_pre_hook(note_beliefs),
-    )
+    ]
+    classifier = dict(policy.encoder.named_children()).get("classifier")
+    if classifier is not None:
+        handles.append(classifier.register_forward_hook(note_logits))
     try:
         yield watched
     finally:
@@ -114,7 +123,10 @@ class AuxiliaryHeads(torch.nn.Module):
                 require_name(f"target of the auxiliary loss {one.kind}", one.target, known)
                 if one.kind == "recognition" and not known[one.target].dtype.startswith("int"):
                     raise InputError(f"expected category numbers for recognition, got {one.target}")
-            self.heads[one.kind] = _make_head(one, seen, belief, actions)
+            if one.kind != "seen_class":
+                self.heads[one.kind] = _make_head(one, seen, belief, actions)
+            elif watched.logits is None:
+                raise InputError("expected neural_map.kind=recognised for seen_class, got no classifier")
 
     def compute(
         self, policy: RecurrentPolicy, part: Fragment, watched: Watched, generator: np.random.Generator
@@ -131,7 +143,10 @@ class AuxiliaryHeads(torch.nn.Module):
         seen = watched.seen.reshape(steps, slots, -1)
         total, row = seen.new_zeros(()), {}
         for one in self._chosen:
-            loss = self._compute_one(one, policy, part, seen, watched.beliefs, generator)
+            if one.kind == "seen_class":
+                loss = seen_class_loss(watched.logits.float(), part.observations[one.target].flatten())
+            else:
+                loss = self._compute_one(one, policy, part, seen, watched.beliefs, generator)
             total = total + one.weight * loss
             row[f"{one.kind}_loss"] = float(loss.detach())
         return total, row

@@ -81,6 +81,16 @@ def recognition_loss(logits: Tensor, present: Tensor) -> Tensor:
     return torch.nn.functional.binary_cross_entropy_with_logits(logits, present.float())
 
 
+def seen_class_loss(logits: Tensor, classes: Tensor) -> Tensor:
+    """Class of what is seen: mean cross-entropy over all steps, () float32.
+
+    Args:
+        logits: (B, K) float32.
+        classes: (B,) of whole numbers, 0 to K - 1.
+    """
+    return torch.nn.functional.cross_entropy(logits, classes.long())
+
+
 def find_categories(labels: Tensor, categories: int) -> Tensor:
     """(T, N, C) bool: which of `categories` C the images `labels` (T, N, ...) int64 show.
 

@@ -6,8 +6,9 @@ from typing import Literal
 from navarena.core.errors import InputError
 
 Kind = Literal[
-    "progress", "inverse_dynamics", "rotation", "recognition", "cpc_action", "temporal_distance"
-]  # fmt: skip
+    *("progress", "inverse_dynamics", "rotation", "recognition", "seen_class"),
+    *("cpc_action", "temporal_distance"),
+]
 """What an auxiliary loss predicts: see the functions of navarena.learning.auxiliaries."""
 
 
@@ -18,8 +19,9 @@ class Auxiliary:
     Attributes:
         kind: what is predicted.
         weight: by which the loss is added to that of the policy.
-        target: name of the observation that holds what is to be predicted, for "progress" (1 number) and
-            "recognition" (an image of category numbers); the recipe lists it among its `targets`.
+        target: name of the observation that holds what is to be predicted, for "progress" (1 number),
+            "recognition" (an image of category numbers) and "seen_class" (1 category number); the recipe
+            lists it among its `targets`.
         categories: C, of "recognition": those of the numbers 0 to C - 1; the image may show others.
         horizons: numbers of steps ahead that "cpc_action" predicts.
         share: of the frames from which "cpc_action" and "temporal_distance" predict, and which "rotation"
@@ -41,8 +43,8 @@ class Auxiliary:
     def __post_init__(self) -> None:
         if self.weight <= 0 or not 0 < self.share <= 1 or self.categories < 1:
             raise InputError(f"expected a positive weight and categories, and a share up to 1, got {self}")
-        if (self.kind in ("progress", "recognition")) != bool(self.target):
-            raise InputError(f"expected a target for progress and recognition alone, got {self}")
+        if (self.kind in ("progress", "recognition", "seen_class")) != bool(self.target):
+            raise InputError(f"expected a target for progress, recognition and seen_class alone, got {self}")
         if not self.horizons or min(self.horizons) < 1:
             raise InputError(f"expected horizons of at least 1 step, got {self.horizons}")
 
@@ -59,6 +61,10 @@ ROTATION = Auxiliary("rotation", 0.01)
 RECOGNITION = Auxiliary("recognition", 0.25, target="semantic")
 """Which categories are in view, of weight 0.25: that of each auxiliary loss of Marza et al. on MultiON's
 agents (teaching_agents_how_to_map, ppo_multinav.yaml 48-50)."""
+
+SEEN_CLASS = Auxiliary("seen_class", 0.25, target="nearest_seen_class")
+"""ObjRecogMap's: which goal object is in view, said by the classifier whose word the policy writes into its
+map. MultiON's paper gives no weight: that of RECOGNITION."""
 
 CPC_ACTION = Auxiliary("cpc_action", 0.1)
 """AllenAct's CPC|A of 1, 2, 4, 8 and 16 steps, of weight 0.1 (mixins.py)."""

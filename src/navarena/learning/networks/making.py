@@ -6,9 +6,9 @@ from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.attention import FRMQNMemory, SMTMemory
 from navarena.learning.networks.embedded_encoder import EmbeddedEncoder
 from navarena.learning.networks.encoders import Encoder, ObservationEncoder
-from navarena.learning.networks.map_memories import ProjectedMapMemory
+from navarena.learning.networks.map_memories import ProjectedMapMemory, RecognisedMapMemory
 from navarena.learning.networks.memories import Memory, RecurrentMemory
-from navarena.learning.networks.neural_map_encoder import ProjectingEncoder
+from navarena.learning.networks.neural_map_encoder import ProjectingEncoder, RecognisingEncoder
 from navarena.learning.networks.tiled_encoder import TiledGoalEncoder
 from navarena.learning.settings import PolicySettings
 
@@ -16,7 +16,8 @@ from navarena.learning.settings import PolicySettings
 def make_encoder(inputs: Sequence[InputSpec], settings: PolicySettings) -> Encoder:
     """The encoder of `inputs`; raises InputError and UnknownNameError as its class does."""
     if settings.memory == "neural_map":
-        return ProjectingEncoder(inputs, settings)
+        is_recognised = settings.neural_map.kind == "recognised"
+        return (RecognisingEncoder if is_recognised else ProjectingEncoder)(inputs, settings)
     if settings.encoder.images == "frozen_resnet18":
         return TiledGoalEncoder(inputs, settings.number_features)
     if settings.encoder.numbers == "embedded":
@@ -31,5 +32,6 @@ def make_memory(features: int, settings: PolicySettings) -> Memory:
     if settings.memory == "frmqn":
         return FRMQNMemory(features, settings.hidden, settings.memory_steps)
     if settings.memory == "neural_map":
-        return ProjectedMapMemory(features, settings)
+        is_recognised = settings.neural_map.kind == "recognised"
+        return (RecognisedMapMemory if is_recognised else ProjectedMapMemory)(features, settings)
     return RecurrentMemory(features, settings.hidden, settings.layers, settings.memory)

@@ -1,11 +1,9 @@
 """Encoder of maps whose channels hold categories: a table for each channel, and convolutions."""
 
-import math
-
 from navarena.core.errors import InputError
 from navarena.learning.encoder_settings import EncoderSettings
 from navarena.learning.inputs import InputSpec
-from navarena.learning.networks.encoders import size_after
+from navarena.learning.networks.encoders import size_after, start_as_multion
 from navarena.learning.tensors import Tensor, torch
 
 ROWS = 64
@@ -59,16 +57,16 @@ class MapEncoder(torch.nn.Module):
         if settings.maps == "small":
             found.append(torch.nn.LayerNorm(settings.map_features))
         self.layers = torch.nn.Sequential(*found)
-        is_small = settings.maps == "small"
+        if settings.maps == "multion":
+            start_as_multion(self.layers)
+            return
         for layer in self.layers:
             if isinstance(layer, torch.nn.Conv2d | torch.nn.Linear):
-                # multiON hands the gain of ReLU over as the slope of a leaky one (simple_cnn.py)
-                torch.nn.init.kaiming_normal_(layer.weight, a=0.0 if is_small else math.sqrt(2.0))
+                torch.nn.init.kaiming_normal_(layer.weight)
                 torch.nn.init.zeros_(layer.bias)
-        if is_small:
-            with torch.no_grad():
-                for table in self.tables:
-                    table.weight[0] = 0.0
+        with torch.no_grad():
+            for table in self.tables:
+                table.weight[0] = 0.0
 
     def forward(self, maps: Tensor) -> Tensor:
         """(B, map_features) of `maps` (B, H, W, C), whole numbers below the categories of each channel."""

@@ -12,20 +12,33 @@ win.
 
 import math
 
+from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.attention import POSE
 from navarena.learning.networks.encoders import start_as_multion
+from navarena.learning.networks.map_encoder import MapEncoder
 from navarena.learning.networks.memories import Memory, RecurrentMemory
-from navarena.learning.networks.neural_maps import REACHED, Patches, find_cells, read_windows, turn_maps
-from navarena.learning.neural_map_settings import PROJECTED_CHANNELS, PROJECTION
+from navarena.learning.networks.neural_maps import (
+    REACHED,
+    Patches,
+    find_cells,
+    find_oracle_cells,
+    read_classes,
+    read_windows,
+    turn_maps,
+)
+from navarena.learning.neural_map_settings import PROJECTED_CHANNELS, PROJECTION, RECOGNISED
 from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import Tensor, Tree, reset_rows, torch
 from navarena.mapping.feature_map import EGO_CELLS, WINDOW
+from navarena.mapping.oracle_map import CELLS as ORACLE_CELLS
+from navarena.mapping.oracle_map import WINDOW as ORACLE_WINDOW
 
 ROWS = 64
 """Windows that a processor encodes at once: what lies between layers then stays in its cache."""
 
 MAP = "map"
-"""Name in a state: (N, cells * cells, 32) float32."""
+"""Name in a state: (N, cells * cells, 32) float32 features, or (N, 300 * 300) uint8 classes + 1, 0 for
+none."""
 
 
 class ProjectedMapMemory(Memory):
@@ -43,13 +56,13 @@ class ProjectedMapMemory(Memory):
         super().__init__()
         self._map, self._image = settings.neural_map, settings.image_features
         self._written = POSE + PROJECTION
-        self.window_encoder = WindowEncoder(self._map.map_features)
-        size = inputs - self._written + self._map.map_features
+        self.window_encoder = WindowEncoder(settings.encoder.map_features)
+        size = inputs - self._written + settings.encoder.map_features
         self.recurrent = RecurrentMemory(size, settings.hidden, settings.layers, "gru")
         self.query: MapQuery | None = None
         self.features = settings.hidden
         if self._map.kind == "queried":
-            self.query = MapQuery(settings.hidden + self._map.map_features)
+            self.query = MapQuery(settings.hidden + settings.encoder.map_features)
             self.features += self.query.features
 
     def initial_state(self, slots: int) -> Tree:
@@ -114,6 +127,58 @@ class ProjectedMapMemory(Memory):
             windows.append(read_windows(maps, own, -poses[step, :, 2], cells, WINDOW))
         shape = (-1, EGO_CELLS, EGO_CELLS, PROJECTED_CHANNELS)
         return torch.cat(windows), torch.cat(wins).reshape(shape), maps
+
+
+class RecognisedMapMemory(Memory):
+    """The memory of MultiON's ObjRecogMap: a GRU that reads a map of the classes that were recognised.
+
+    Inputs of a step: the pose, the recognised class, the current goal's class, everything else. The GRU takes
+    features of the window, then everything else. The table of classes learns, since it is read, not written.
+
+    Args:
+        inputs: features per step.
+        settings: sizes.
+    """
+
+    def __init__(self, inputs: int, settings: PolicySettings) -> None:
+        super().__init__()
+        self._map = settings.neural_map
+        categories = (self._map.classes + 1,)
+        window = InputSpec(MAP, (ORACLE_WINDOW, ORACLE_WINDOW, 1), "uint8", categories=categories)
+        self.window_encoder = MapEncoder(window, settings.encoder)
+        size = inputs - POSE - RECOGNISED + settings.encoder.map_features
+        self.recurrent = RecurrentMemory(size, settings.hidden, settings.layers, "gru")
+        self.features = settings.hidden
+
+    def initial_state(self, slots: int) -> Tree:
+        device = self.recurrent.cells.weight_ih_l0.device
+        empty = torch.zeros(slots, ORACLE_CELLS**2, dtype=torch.uint8, device=device)
+        return self.recurrent.initial_state(slots) | {MAP: empty}
+
+    def step(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
+        outputs, after = self.unroll(features[None], state, mask[None])
+        return outputs[0], after
+
+    def unroll(self, features: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
+        """As `step`, up to rounding."""
+        known, rest = features[..., : POSE + RECOGNISED].detach(), features[..., POSE + RECOGNISED :]
+        maps = reset_rows({MAP: state[MAP]}, mask[0])[MAP]
+        windows = []
+        for step, (keep, now) in enumerate(zip(mask, known)):
+            if step and not keep.all():
+                maps[~keep] = 0
+            own, recognised = find_oracle_cells(now), now[:, POSE].long()
+            inside = ((own >= 0) & (own < ORACLE_CELLS)).all(1)
+            rows = torch.nonzero(inside & (recognised < self._map.classes))[:, 0]
+            places = own[rows, 0] * ORACLE_CELLS + own[rows, 1]
+            maps[rows, places] = (recognised[rows] + 1).to(maps.dtype)
+            windows.append(read_classes(maps, own, now[:, 2], ORACLE_WINDOW))
+        window = torch.cat(windows)
+        if self._map.current_only:
+            window = window * (window == known[..., POSE + 1].flatten()[:, None, None, None] + 1)
+        read = self.window_encoder(window).unflatten(0, mask.shape)
+        outputs, own_state = self.recurrent.unroll(torch.cat((read, rest), 2), state, mask)
+        return outputs, own_state | {MAP: maps}
 
 
 def add_projection(windows: Tensor, projections: Tensor) -> Tensor:

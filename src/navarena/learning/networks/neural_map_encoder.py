@@ -9,12 +9,13 @@ from navarena.learning.networks.embedded_encoder import apply_number_layer, make
 from navarena.learning.networks.encoders import (
     ROWS,
     Encoder,
+    ImageEncoder,
     convolve_first,
     measure_images,
     start_as_multion,
 )
 from navarena.learning.networks.neural_maps import project
-from navarena.learning.neural_map_settings import PROJECTED_CHANNELS, PROJECTION
+from navarena.learning.neural_map_settings import PROJECTED_CHANNELS, PROJECTION, RECOGNISED
 from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import Tensor, Tree, torch
 
@@ -70,12 +71,47 @@ class ProjectingEncoder(Encoder):
         depth = read_image(observations["depth"], 0)[..., 0] * self._map.depth_metres
         projected = project(picture, depth, math.radians(self._map.hfov_deg), self._points)
         seen = self.image_encoder(picture.flatten(1))
-        return torch.cat((projected.flatten(1), seen, *self._read_numbers(observations)), 1)
+        return torch.cat(
+            (projected.flatten(1), seen, *read_tables(self._numbers, self.numbers, observations)), 1
+        )
 
-    def _read_numbers(self, observations: Tree) -> list[Tensor]:
-        return [
-            apply_number_layer(one, self.numbers[one.name], observations[one.name]) for one in self._numbers
-        ]
+
+class RecognisingEncoder(Encoder):
+    """The class of the goal object that is seen, that of the current goal, features of image and goal.
+
+    multiON's network of images of agents with oracle maps, and a linear layer that says the class. What it
+    says is learned by the auxiliary loss "seen_class" alone.
+
+    Args:
+        inputs: images, one goal, gps and compass.
+        settings: sizes.
+
+    Raises InputError for other inputs, and for goals of other classes than the map has.
+    """
+
+    def __init__(self, inputs: Sequence[InputSpec], settings: PolicySettings) -> None:
+        super().__init__()
+        self._images, self._numbers = split_inputs(inputs)
+        classes = settings.neural_map.classes
+        if not self._images or [one.classes for one in self._numbers] != [classes]:
+            raise InputError(f"expected images and a goal of {classes} classes, got {list(inputs)}")
+        self.image_encoder = ImageEncoder(*measure_images(self._images), settings.image_features, True)
+        self.classifier = torch.nn.Linear(settings.image_features, classes + 1)
+        torch.nn.init.orthogonal_(self.classifier.weight)
+        torch.nn.init.zeros_(self.classifier.bias)
+        self.numbers = make_tables(self._numbers, settings)
+        self.features = RECOGNISED + settings.image_features + settings.number_features
+
+    def forward(self, observations: Tree) -> Tensor:
+        seen = self.image_encoder(
+            torch.cat([read_image(observations[one.name], 0) for one in self._images], 3)
+        )
+        recognised = self.classifier(seen).argmax(1, keepdim=True)
+        goal = observations[self._numbers[0].name]
+        return torch.cat(
+            (recognised.float(), goal.float(), seen, *read_tables(self._numbers, self.numbers, observations)),
+            1,
+        )
 
 
 def split_inputs(inputs: Sequence[InputSpec]) -> tuple[list[InputSpec], list[InputSpec]]:
@@ -87,5 +123,17 @@ def split_inputs(inputs: Sequence[InputSpec]) -> tuple[list[InputSpec], list[Inp
 def make_tables(numbers: Sequence[InputSpec], settings: PolicySettings) -> torch.nn.ModuleDict:
     """A table or layer for each of `numbers`."""
     return torch.nn.ModuleDict(
-        {one.name: make_number_layer(one, settings.number_features) for one in numbers}
+        {
+            one.name: make_number_layer(
+                one, settings.number_features, spare=settings.encoder.spare_categories
+            )
+            for one in numbers
+        }
     )
+
+
+def read_tables(
+    numbers: Sequence[InputSpec], tables: torch.nn.ModuleDict, observations: Tree
+) -> list[Tensor]:
+    """(B, number_features) of each of `numbers`."""
+    return [apply_number_layer(one, tables[one.name], observations[one.name]) for one in numbers]

@@ -10,6 +10,7 @@ import math
 from navarena.core.geometry import focal_length
 from navarena.learning.tensors import Tensor, torch
 from navarena.mapping.feature_map import CELL, EGO_CELLS, HIGHEST, LOWEST, feature_grid
+from navarena.mapping.oracle_map import CELLS, oracle_grid
 
 REACHED = 2 * math.floor(EGO_CELLS / math.sqrt(2)) + 1
 """Cells along a side that a projection reaches however it is turned: 19."""
@@ -99,6 +100,34 @@ class Patches:
         """Raise `maps` (N, cells * cells, F), at least 0, to `values` (N, 169, F), in place."""
         places = self._places.expand(-1, -1, maps.shape[2])
         maps.scatter_reduce_(1, places, self.keep_inside(values), "amax")
+
+
+def read_classes(maps: Tensor, own: Tensor, yaws: Tensor, window: int) -> Tensor:
+    """(N, window, window, 1) of maps (N, 300 * 300) of any dtype, cut out as by `crop_oracle`: ahead is down.
+
+    Args:
+        maps: of `oracle_grid`.
+        own: (N, 2) int64, the cells of the bodies.
+        yaws: (N,) radians.
+        window: cells along a side.
+    """
+    turns = math.pi / 2 - yaws.double()[:, None, None]
+    offsets = torch.arange(window, device=maps.device) - (window - 1) / 2
+    sine, cosine = turns.sin(), turns.cos()
+    rows = (cosine * offsets[:, None] + sine * offsets + own[:, :1, None]).floor().long()
+    columns = (cosine * offsets - sine * offsets[:, None] + own[:, 1:, None]).floor().long()
+    inside = (rows >= 0) & (rows < CELLS) & (columns >= 0) & (columns < CELLS)
+    places = torch.where(inside, rows * CELLS + columns, 0)
+    found = maps.gather(1, places.flatten(1)).unflatten(1, (window, window))
+    return torch.where(inside, found, torch.zeros((), dtype=maps.dtype, device=maps.device))[..., None]
+
+
+def find_oracle_cells(gps: Tensor) -> Tensor:
+    """(B, 2) int64: row and column of `gps` (B, 2) metres in `oracle_grid`, whose origin is the start."""
+    grid = oracle_grid()
+    points = gps.double()
+    rows, columns = grid.corner[0] - points[:, 1], -points[:, 0] - grid.corner[1]
+    return (torch.stack((rows, columns), 1) / grid.cell).floor().long()
 
 
 def read_windows(maps: Tensor, own: Tensor, turns: Tensor, cells: int, window: int) -> Tensor:

@@ -2,6 +2,8 @@
 
 from navarena.core.registry import Registry
 
+_MAPS = "navarena.learning.recipes.multion_maps"
+
 RECIPES = Registry(
     "recipe",
     {
@@ -9,6 +11,9 @@ RECIPES = Registry(
         "multion-dynamic-ego-map-small": "navarena.learning.recipes.multion_small:DYNAMIC_EGO",
         "multion-dynamic-oracle-map-dagger-small": "navarena.learning.recipes.multion_small:DYNAMIC_DAGGER",
         "multion-dynamic-oracle-map-small": "navarena.learning.recipes.multion_small:DYNAMIC",
+        "multion-ego-map-dagger-small": f"{_MAPS}:EGO_MAP_DAGGER",
+        "multion-ego-map-paper": f"{_MAPS}:MULTION_EGO_MAP",
+        "multion-ego-map-small": f"{_MAPS}:EGO_MAP",
         "multion-frmqn-dagger-small": "navarena.learning.recipes.multion_small:FRMQN_DAGGER",
         "multion-frmqn-paper": "navarena.learning.recipes.multion:MULTION_FRMQN",
         "multion-frmqn-small": "navarena.learning.recipes.multion_small:FRMQN",
@@ -17,6 +22,10 @@ RECIPES = Registry(
         "multion-nomap-dagger-small": "navarena.learning.recipes.multion_small:NOMAP_DAGGER",
         "multion-nomap-paper": "navarena.learning.recipes.multion:MULTION_NOMAP",
         "multion-nomap-small": "navarena.learning.recipes.multion_small:NOMAP",
+        "multion-obj-recog-map-dagger-small": f"{_MAPS}:OBJ_RECOG_MAP_DAGGER",
+        "multion-obj-recog-map-dynamic-paper": f"{_MAPS}:MULTION_OBJ_RECOG_MAP_DYNAMIC",
+        "multion-obj-recog-map-paper": f"{_MAPS}:MULTION_OBJ_RECOG_MAP",
+        "multion-obj-recog-map-small": f"{_MAPS}:OBJ_RECOG_MAP",
         "multion-occupancy-cnn-dagger-small": "navarena.learning.recipes.multion_small:OCCUPANCY_CNN_DAGGER",
         "multion-occupancy-cnn-small": "navarena.learning.recipes.multion_small:OCCUPANCY_CNN",
         "multion-only-oracle-map-dagger-small": "navarena.learning.recipes.multion_small:ONLY_MAP_DAGGER",
@@ -34,6 +43,9 @@ RECIPES = Registry(
         "multion-oracle-map-occ-small": "navarena.learning.recipes.multion_small:OCC_MAP",
         "multion-oracle-map-paper": "navarena.learning.recipes.multion:MULTION_ORACLE_MAP",
         "multion-oracle-map-small": "navarena.learning.recipes.multion_small:ORACLE_MAP",
+        "multion-proj-neural-map-dagger-small": f"{_MAPS}:PROJ_NEURAL_MAP_DAGGER",
+        "multion-proj-neural-map-paper": f"{_MAPS}:MULTION_PROJ_NEURAL_MAP",
+        "multion-proj-neural-map-small": f"{_MAPS}:PROJ_NEURAL_MAP",
         "multion-smt-dagger-small": "navarena.learning.recipes.multion_small:SMT_DAGGER",
         "multion-smt-paper": "navarena.learning.recipes.multion:MULTION_SMT",
         "multion-smt-small": "navarena.learning.recipes.multion_small:SMT",

@@ -30,7 +30,7 @@ _SHORTEST = ImitationSettings(
     veto=0.9,
 )
 
-_PPO = replace(
+PPO = replace(
     MULTION,
     # the paper's rate, which falls to 0 over the few frames here
     optimiser=replace(MULTION.optimiser, rate=Schedule(2.5e-4, 0.0)),
@@ -39,15 +39,16 @@ _PPO = replace(
     normalise="variance",
     critic_share=0.02,
 )
+"""PPO of all small agents."""
 
 _SEEN = ("rgb", "depth", "multiobjectgoal")
 
 
-def _reinforce(first: str, imitated: Recipe) -> Recipe:
+def reinforce(first: str, imitated: Recipe) -> Recipe:
     """The recipe that goes on from `imitated`, which is called `first`, by PPO."""
     name = imitated.description.partition(":")[0]
     return replace(
-        imitated, description=f"{name}: {first}, then PPO", method=_PPO, frames=4_000_000, first=first
+        imitated, description=f"{name}: {first}, then PPO", method=PPO, frames=4_000_000, first=first
     )
 
 
@@ -72,7 +73,7 @@ NOMAP_DAGGER = Recipe(
 )
 """The recipe `multion-nomap-dagger-small`."""
 
-NOMAP = _reinforce("multion-nomap-dagger-small", NOMAP_DAGGER)
+NOMAP = reinforce("multion-nomap-dagger-small", NOMAP_DAGGER)
 """The recipe `multion-nomap-small`."""
 
 ORACLE_MAP_DAGGER = replace(
@@ -83,7 +84,7 @@ ORACLE_MAP_DAGGER = replace(
 )
 """The recipe `multion-oracle-map-dagger-small`."""
 
-ORACLE_MAP = _reinforce("multion-oracle-map-dagger-small", ORACLE_MAP_DAGGER)
+ORACLE_MAP = reinforce("multion-oracle-map-dagger-small", ORACLE_MAP_DAGGER)
 """The recipe `multion-oracle-map-small`."""
 
 BOTH_MAP_DAGGER = replace(
@@ -93,7 +94,7 @@ BOTH_MAP_DAGGER = replace(
 )
 """The recipe `multion-oracle-map-both-dagger-small`."""
 
-BOTH_MAP = _reinforce("multion-oracle-map-both-dagger-small", BOTH_MAP_DAGGER)
+BOTH_MAP = reinforce("multion-oracle-map-both-dagger-small", BOTH_MAP_DAGGER)
 """The recipe `multion-oracle-map-both-small`."""
 
 OCC_MAP_DAGGER = replace(
@@ -103,7 +104,7 @@ OCC_MAP_DAGGER = replace(
 )
 """The recipe `multion-oracle-map-occ-dagger-small`."""
 
-OCC_MAP = _reinforce("multion-oracle-map-occ-dagger-small", OCC_MAP_DAGGER)
+OCC_MAP = reinforce("multion-oracle-map-occ-dagger-small", OCC_MAP_DAGGER)
 """The recipe `multion-oracle-map-occ-small`."""
 
 DYNAMIC_DAGGER = replace(
@@ -113,7 +114,7 @@ DYNAMIC_DAGGER = replace(
 )
 """The recipe `multion-dynamic-oracle-map-dagger-small`."""
 
-DYNAMIC = _reinforce("multion-dynamic-oracle-map-dagger-small", DYNAMIC_DAGGER)
+DYNAMIC = reinforce("multion-dynamic-oracle-map-dagger-small", DYNAMIC_DAGGER)
 """The recipe `multion-dynamic-oracle-map-small`."""
 
 HIDDEN_MAP_DAGGER = replace(
@@ -123,7 +124,7 @@ HIDDEN_MAP_DAGGER = replace(
 )
 """The recipe `multion-hidden-oracle-map-dagger-small`."""
 
-HIDDEN_MAP = _reinforce("multion-hidden-oracle-map-dagger-small", HIDDEN_MAP_DAGGER)
+HIDDEN_MAP = reinforce("multion-hidden-oracle-map-dagger-small", HIDDEN_MAP_DAGGER)
 """The recipe `multion-hidden-oracle-map-small`."""
 
 ONLY_MAP_DAGGER = replace(
@@ -133,7 +134,7 @@ ONLY_MAP_DAGGER = replace(
 )
 """The recipe `multion-only-oracle-map-dagger-small`."""
 
-ONLY_MAP = _reinforce("multion-only-oracle-map-dagger-small", ONLY_MAP_DAGGER)
+ONLY_MAP = reinforce("multion-only-oracle-map-dagger-small", ONLY_MAP_DAGGER)
 """The recipe `multion-only-oracle-map-small`."""
 
 EGO_MAP_DAGGER = replace(
@@ -143,7 +144,7 @@ EGO_MAP_DAGGER = replace(
 )
 """The recipe `multion-oracle-ego-map-dagger-small`."""
 
-EGO_MAP = _reinforce("multion-oracle-ego-map-dagger-small", EGO_MAP_DAGGER)
+EGO_MAP = reinforce("multion-oracle-ego-map-dagger-small", EGO_MAP_DAGGER)
 """The recipe `multion-oracle-ego-map-small`."""
 
 DYNAMIC_EGO_DAGGER = replace(
@@ -153,7 +154,7 @@ DYNAMIC_EGO_DAGGER = replace(
 )
 """The recipe `multion-dynamic-ego-map-dagger-small`."""
 
-DYNAMIC_EGO = _reinforce("multion-dynamic-ego-map-dagger-small", DYNAMIC_EGO_DAGGER)
+DYNAMIC_EGO = reinforce("multion-dynamic-ego-map-dagger-small", DYNAMIC_EGO_DAGGER)
 """The recipe `multion-dynamic-ego-map-small`."""
 
 OCCUPANCY_CNN_DAGGER = replace(
@@ -163,7 +164,7 @@ OCCUPANCY_CNN_DAGGER = replace(
 )
 """The recipe `multion-occupancy-cnn-dagger-small`."""
 
-OCCUPANCY_CNN = _reinforce("multion-occupancy-cnn-dagger-small", OCCUPANCY_CNN_DAGGER)
+OCCUPANCY_CNN = reinforce("multion-occupancy-cnn-dagger-small", OCCUPANCY_CNN_DAGGER)
 """The recipe `multion-occupancy-cnn-small`."""
 
 SMT_DAGGER = replace(
@@ -174,7 +175,7 @@ SMT_DAGGER = replace(
 )
 """The recipe `multion-smt-dagger-small`."""
 
-SMT = _reinforce("multion-smt-dagger-small", SMT_DAGGER)
+SMT = reinforce("multion-smt-dagger-small", SMT_DAGGER)
 """The recipe `multion-smt-small`."""
 
 FRMQN_DAGGER = replace(
@@ -184,5 +185,5 @@ FRMQN_DAGGER = replace(
 )
 """The recipe `multion-frmqn-dagger-small`."""
 
-FRMQN = _reinforce("multion-frmqn-dagger-small", FRMQN_DAGGER)
+FRMQN = reinforce("multion-frmqn-dagger-small", FRMQN_DAGGER)
 """The recipe `multion-frmqn-small`."""
