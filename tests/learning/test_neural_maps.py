@@ -81,7 +81,8 @@ def test_a_turned_projection_reaches_no_further():
     wide = turn_maps(ones, angles, 51)
     edge = (51 - REACHED) // 2
     assert torch.equal(wide[:, edge:-edge, edge:-edge], turn_maps(ones, angles, REACHED))
-    assert wide.sum() == wide[:, edge:-edge, edge:-edge].sum()
+    wide[:, edge:-edge, edge:-edge] = 0.0
+    assert not wide.any()
 
 
 def test_the_gradient_goes_to_the_greatest_feature_of_a_cell():

@@ -84,6 +84,7 @@ class ProjectedMapMemory(Memory):
         poses, projections, image, rest = features.split(
             (POSE, PROJECTION, self._image, features.shape[2] - self._written - self._image), 2
         )
+        poses = poses.detach()  # measured, not learned
         flat = projections.float().reshape(-1, EGO_CELLS, EGO_CELLS, PROJECTED_CHANNELS)
         turns = poses[..., 2].flatten()
         turned = turn_maps(flat, turns, EGO_CELLS)

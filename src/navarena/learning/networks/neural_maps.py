@@ -53,15 +53,15 @@ def turn_maps(maps: Tensor, turns: Tensor, side: int) -> Tensor:
 
     As `turn_blended`; what is wider than the maps is filled with 0 before.
     """
-    grid = _turned_places(turns, side) * (2.0 / maps.shape[1])
-    turned = torch.nn.functional.grid_sample(maps.permute(0, 3, 1, 2), grid.flip(3), align_corners=False)
+    grid = (_turned_places(turns, side).flip(3) * (2.0 / maps.shape[1])).float()
+    turned = torch.nn.functional.grid_sample(maps.permute(0, 3, 1, 2), grid, align_corners=False)
     return turned.permute(0, 2, 3, 1)
 
 
 def _turned_places(turns: Tensor, side: int) -> Tensor:
-    """(B, side, side, 2) float32: where each cell comes from, rows and columns from the middle."""
-    offsets = torch.arange(side, device=turns.device) - (side - 1) / 2
-    sine, cosine = turns.float().sin()[:, None, None], turns.float().cos()[:, None, None]
+    """(B, side, side, 2) float64: where each cell comes from, rows and columns from the middle."""
+    offsets = torch.arange(side, device=turns.device, dtype=torch.float64) - (side - 1) / 2
+    sine, cosine = turns.double().sin()[:, None, None], turns.double().cos()[:, None, None]
     rows = cosine * offsets[:, None] + sine * offsets
     return torch.stack((rows, cosine * offsets - sine * offsets[:, None]), 3)
 
@@ -139,7 +139,7 @@ def read_windows(maps: Tensor, own: Tensor, turns: Tensor, cells: int, window: i
     slots = len(maps)
     places = _turned_places(turns, window).flatten(1, 2)
     below = places.floor()
-    share = places - below
+    share = (places - below).float()
     first = below.long()
     half, taps, weights = window // 2, [], []
     rows, columns = [], []
