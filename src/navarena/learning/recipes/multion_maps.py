@@ -13,7 +13,6 @@ from navarena.learning.recipes.multion import MULTION_NOMAP, MULTION_ORACLE_MAP
 from navarena.learning.recipes.multion_small import NOMAP_DAGGER, PPO, reinforce
 from navarena.learning.settings import MULTION
 
-
 MULTION_PROJ_NEURAL_MAP = replace(
     MULTION_NOMAP,
     description="MultiON's ProjNeuralMap: features of images in a map; 40 million frames",
