@@ -16,6 +16,7 @@ CORRUPTIONS = (
     "localisation_drift",
     "localisation_dropout:5",
     "odometry_noise",
+    "frame_drop:60",
 )
 SLOTS = 3
 

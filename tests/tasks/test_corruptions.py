@@ -134,6 +134,8 @@ EVERYTHING = {"rgb", "depth", "semantic", "pose", "odometry", *POSE}
         ("localisation_noise:gps", {"gps", "pointgoal_with_gps_compass"}),
         ("localisation_noise:compass", {"compass", "pointgoal_with_gps_compass"}),
         ("odometry_noise", {"odometry"}),
+        ("latency:2", {"rgb", "depth", "semantic"}),
+        ("frame_drop:70", {"rgb", "depth", "semantic"}),
         ("native_noise", EVERYTHING),
         ("pyrobot:half", EVERYTHING),
         ("pyrobot:teleport", EVERYTHING),

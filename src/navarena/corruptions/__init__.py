@@ -21,6 +21,7 @@ from navarena.corruptions.corruption import (
     ImageCorruption,
     MotionCorruption,
     PoseCorruption,
+    TimingCorruption,
 )
 from navarena.corruptions.one_by_one import EachDepth, EachImage
 
@@ -41,6 +42,7 @@ __all__ = [
     "ImageCorruption",
     "MotionCorruption",
     "PoseCorruption",
+    "TimingCorruption",
     "find_corruption",
     "find_corruptions",
     "join_corruptions",

@@ -213,6 +213,19 @@ class PoseCorruption(Corruption, ABC):
         """
 
 
+class TimingCorruption(Corruption, ABC):
+    """Changes which images are in view: those of an earlier step, of all cameras alike.
+
+    Nothing else is late: gps, compass, odometry and goals are those of now.
+    """
+
+    per: Per = "episode"
+
+    @abstractmethod
+    def draw(self, generator: np.random.Generator, steps: int) -> Int64[np.ndarray, "steps 1"]:
+        """(steps, 1) of one episode: row t is the step, 0 to t, whose images are in view after t steps."""
+
+
 class GoalCorruption(Corruption, ABC):
     """Corrupts the goals that an agent observes. What counts as the goal stays as it is.
 

@@ -11,6 +11,8 @@ from navarena import __version__
 from navarena.agents.catalog import SHIPPED
 from navarena.core.errors import InputError, require_name
 from navarena.corruptions.catalog import write_corruption
+from navarena.corruptions.mixture import JOIN
+from navarena.corruptions.suites import CLEAN_NAME
 from navarena.episodes.house_blocks import HouseBlocks
 from navarena.episodes.stream import EpisodeStream, Stay
 from navarena.learning.agent import find_vocabulary
@@ -109,7 +111,9 @@ def make_slots(
     made = []
     for group, sampler in enumerate(samplers):
         own = WorldCache(task.embodiment, worlds.open) if group else worlds
-        batch = NavigationBatch(task, recipe.slots // len(samplers), threads, shown, own, corruptions)
+        batch = NavigationBatch(
+            task, recipe.slots // len(samplers), threads, shown, own, corruptions, mixture=recipe.mixture
+        )
         made.append(Slots(batch, SlotEpisodes(batch, sampler, own, METRICS)))
     return made
 
@@ -190,7 +194,13 @@ def describe_policy(recipe: Recipe, task: Task, batch: NavigationBatch) -> Check
         commit=find_commit(),
         seeds={"training": recipe.seed},
         selection=recipe.evaluation.selection,
-        corruptions=tuple(write_corruption(text) for text in recipe.corruptions),
+        corruptions=_list_corruptions(recipe),
         augmentations=recipe.augmentation.names,
         vocabulary=find_vocabulary(task),
     )
+
+
+def _list_corruptions(recipe: Recipe) -> tuple[str, ...]:
+    """The corruptions of `recipe` in their canonical form: those of every episode, and then of some."""
+    mixed = [text for row in recipe.mixture if row != CLEAN_NAME for text in row.split(JOIN)]
+    return tuple(dict.fromkeys(write_corruption(text) for text in (*recipe.corruptions, *mixed)))

@@ -20,6 +20,8 @@ class Bodies:
         estimated_positions, estimated_yaws: (N, 3) and (N,) float64, the estimated poses, which gps and
             compass observe. They are the true poses until `separate_estimates` gives them arrays of
             their own.
+        camera_positions, camera_yaws, camera_tilts: (N, 3), (N,) and (N,) float64, the poses from which
+            images are taken. They are the true ones until `separate_cameras` gives them arrays of their own.
         motion_errors: (N, 3) float64, added to the odometry: metres ahead, metres to the right,
             radians to the left.
     """
@@ -36,6 +38,9 @@ class Bodies:
     last_yaws: Float[np.ndarray, "n"]
     estimated_positions: Float[np.ndarray, "n 3"]
     estimated_yaws: Float[np.ndarray, "n"]
+    camera_positions: Float[np.ndarray, "n 3"]
+    camera_yaws: Float[np.ndarray, "n"]
+    camera_tilts: Float[np.ndarray, "n"]
     motion_errors: Float[np.ndarray, "n 3"]
 
     def __init__(self, count: int) -> None:
@@ -50,6 +55,7 @@ class Bodies:
         self.last_positions = np.zeros((count, 3))
         self.last_yaws = np.zeros(count)
         self.estimated_positions, self.estimated_yaws = self.positions, self.yaws
+        self.camera_positions, self.camera_yaws, self.camera_tilts = self.positions, self.yaws, self.tilts
         self.motion_errors = np.zeros((count, 3))
 
     def __len__(self) -> int:
@@ -68,6 +74,8 @@ class Bodies:
         self.estimated_positions[slots], self.estimated_yaws[slots] = positions, self.yaws[slots]
         self.motion_errors[slots] = 0.0
         self.tilts[slots] = tilts
+        self.camera_positions[slots], self.camera_yaws[slots] = positions, self.yaws[slots]
+        self.camera_tilts[slots] = self.tilts[slots]
         self.triangles[slots] = -1
         self.collided[slots] = False
         self.moved[slots] = False
@@ -79,3 +87,8 @@ class Bodies:
     def separate_estimates(self) -> None:
         """Give the estimated poses arrays of their own, so that they can differ from the true ones."""
         self.estimated_positions, self.estimated_yaws = self.positions.copy(), self.yaws.copy()
+
+    def separate_cameras(self) -> None:
+        """Give the poses of cameras arrays of their own, so that images can be those of earlier steps."""
+        self.camera_positions, self.camera_yaws = self.positions.copy(), self.yaws.copy()
+        self.camera_tilts = self.tilts.copy()

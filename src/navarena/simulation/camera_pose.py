@@ -42,11 +42,25 @@ def place_cameras(positions, yaws, tilts, mount, yaw, pitch, out):
 
 def world_from_camera(bodies: Bodies, camera: Camera) -> Float[np.ndarray, "n 4 4"]:
     """(N, 4, 4) float64 transforms: world metres from the camera's (right, up, backward, 1)."""
-    out = np.zeros((len(bodies), 4, 4))
+    return _place(bodies.positions, bodies.yaws, bodies.tilts, camera)
+
+
+def world_from_image(bodies: Bodies, camera: Camera) -> Float[np.ndarray, "n 4 4"]:
+    """(N, 4, 4) float64, as `world_from_camera`, of the images in view: maybe those of earlier steps."""
+    return _place(bodies.camera_positions, bodies.camera_yaws, bodies.camera_tilts, camera)
+
+
+def _place(
+    positions: Float[np.ndarray, "n 3"],
+    yaws: Float[np.ndarray, "n"],
+    tilts: Float[np.ndarray, "n"],
+    camera: Camera,
+) -> Float[np.ndarray, "n 4 4"]:
+    out = np.zeros((len(yaws), 4, 4))
     place_cameras(
-        bodies.positions,
-        bodies.yaws,
-        bodies.tilts,
+        positions,
+        yaws,
+        tilts,
         np.array(camera.mount, float),
         float(camera.yaw),
         float(camera.pitch),

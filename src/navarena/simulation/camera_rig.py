@@ -10,7 +10,7 @@ from jaxtyping import Bool
 from navarena.core.errors import SceneError
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera
-from navarena.simulation.camera_pose import world_from_camera
+from navarena.simulation.camera_pose import world_from_image
 from navarena.simulation.device_images import ImageDevice
 from navarena.simulation.rendering.engine import Renderer
 from navarena.simulation.rendering.views import ExtraObjects, Frames, Views
@@ -95,7 +95,7 @@ class CameraRig:
 
         Those of other slots, and of slots that were never placed, stay as they are.
         """
-        poses = world_from_camera(bodies, self.camera)
+        poses = world_from_image(bodies, self.camera)
         views = Views(
             camera=self.camera,
             scene_index=np.where(rows, slot_worlds.row, -1).astype(np.int32),

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Int64
 
 from navarena.core.errors import ActionError, InputError, UnknownNameError, unknown_name
 from navarena.corruptions.catalog import join_corruptions
+from navarena.corruptions.mixture import make_mixture
 from navarena.episodes.episode import Episode
 from navarena.episodes.goal_corruptions import GoalCorruptions
 from navarena.metrics.effort import measure_path
@@ -43,6 +44,7 @@ class NavigationBatch:
         buffers: name -> an array (N, ...) of the caller, of the dtype of its spec, into which the
             observation is written; the batch allocates those of other observations.
         device: where images are drawn.
+        mixture: rows of more corruptions, each "clean" or some joined by "+"; every episode has one of them.
 
     Attributes:
         specs: name -> shape, type and bounds of each observation.
@@ -60,9 +62,10 @@ class NavigationBatch:
         corruptions: Sequence[str] = (),
         buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
         device: RenderDevice = ON_CPU,
+        mixture: Sequence[str] = (),
     ) -> None:
         self.task, self.slots = task, slots
-        self._made_with = threads, tuple(corruptions), device
+        self._made_with = threads, tuple(corruptions), device, tuple(mixture)
         self.sensors = tuple(dict.fromkeys(task.sensors if sensors is None else sensors))
         found = {name: find_goal_sensor(name, task.find_sensor) for name in self.sensors}
         goals = {name: sensor for name, sensor in found.items() if sensor is not None}
@@ -75,8 +78,9 @@ class NavigationBatch:
         self.state: TaskState = task.make_state(slots)
         for name, sensor in goals.items():
             require_state(self.state, sensor.state_type, task, f"the sensor {name!r}")
-        found_corruptions = join_corruptions(task.corruptions, corruptions)
-        self._pipeline = make_pipeline(found_corruptions, slots, task.max_steps, task.actuation)
+        mixed = make_mixture(task.corruptions, corruptions, mixture) if mixture else None
+        found_corruptions = mixed.corruptions if mixed else join_corruptions(task.corruptions, corruptions)
+        self._pipeline = make_pipeline(found_corruptions, slots, task.max_steps, task.actuation, mixed)
         self._goal_corruptions = GoalCorruptions(found_corruptions)
         if isinstance(self.state, LifelongGoalState):
             self.state.image_transform = self._corrupt_goal_image
@@ -321,9 +325,9 @@ class NavigationBatch:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles and copies are batches of equal arguments in the same state, with buffers of their own."""
-        threads, corruptions, device = self._made_with
+        threads, corruptions, device, mixture = self._made_with
         first = (self.task, self.slots, threads, self.sensors, self._worlds, corruptions)
-        return type(self), (*first, {}, device), self.save_state()
+        return type(self), (*first, {}, device, mixture), self.save_state()
 
     def __setstate__(self, saved: bytes) -> None:
         self.restore_state(saved)

@@ -13,6 +13,7 @@ from navarena.corruptions.corruption import (
     ImageCorruption,
     MotionCorruption,
     PoseCorruption,
+    TimingCorruption,
 )
 from navarena.simulation.motion import movement_table
 from navarena.simulation.observation_sources import find_sources
@@ -69,6 +70,8 @@ def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
         return "" if "depth" in channels else "a sensor of depth"
     if isinstance(corruption, CameraCorruption):
         return "" if channels and (not corruption.rgb_only or "rgb" in channels) else "a sensor of images"
+    if isinstance(corruption, TimingCorruption):
+        return "" if channels else "a sensor of images"
     if isinstance(corruption, PoseCorruption):
         return "" if senses & set(corruption.sensors) else f"a sensor of {' or '.join(corruption.sensors)}"
     if isinstance(corruption, MotionCorruption):

@@ -56,6 +56,8 @@ class Recipe:
         log_updates: updates in a line of the log.
         evaluation: during the training, and which checkpoints stay.
         corruptions: of what the policy sees and does while it learns, each as "name:severity".
+        mixture: rows of more corruptions, each "clean" or some joined by "+": every episode is learned from
+            under one of them, drawn by its own name. What is in no row is held out.
         training_view: whether training renders image_size itself, by smaller cameras; else it sees the
             protocol's own images, subsampled as in an evaluation.
 
@@ -90,6 +92,7 @@ class Recipe:
     log_updates: int = 10
     evaluation: TrainingEvaluationSettings = field(default_factory=TrainingEvaluationSettings)
     corruptions: tuple[str, ...] = ()
+    mixture: tuple[str, ...] = ()
     training_view: bool = True
 
     def __post_init__(self) -> None:

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int64
+from jaxtyping import Bool, Float, Int64
 
 from navarena.core.seeding import make_generator
-from navarena.corruptions.corruption import MotionCorruption, PoseCorruption
+from navarena.corruptions.corruption import MotionCorruption, PoseCorruption, TimingCorruption
 
 EpisodeKey = tuple[str, str]
 """Scene name and episode id, which name what is drawn for an episode."""
@@ -24,12 +24,19 @@ class EpisodeDraws:
         corruption: what draws.
         slots: N.
         steps: rows drawn when an episode begins; more are drawn for slots that go on beyond them.
+        active: (N,) bool, slots whose episodes the corruption changes; its owner rewrites it.
     """
 
     def __init__(
-        self, text: str, place: int, corruption: MotionCorruption | PoseCorruption, slots: int, steps: int
+        self,
+        text: str,
+        place: int,
+        corruption: MotionCorruption | PoseCorruption | TimingCorruption,
+        slots: int,
+        steps: int,
+        active: Bool[np.ndarray, "n"],
     ) -> None:
-        self.corruption = corruption
+        self.corruption, self.active = corruption, active
         self._name = ("corruption", text, place, "episode")
         self._steps = steps
         self._everyone = np.arange(slots)

@@ -25,10 +25,13 @@ class ImageStage:
 
     Args:
         corruptions: place -> text and corruption.
+        active: (P, N) bool, places and the slots whose episodes they change; its owner rewrites it.
     """
 
-    def __init__(self, corruptions: Mapping[int, tuple[str, ImageKind]]) -> None:
-        self._corruptions = corruptions
+    def __init__(
+        self, corruptions: Mapping[int, tuple[str, ImageKind]], active: Bool[np.ndarray, "p n"]
+    ) -> None:
+        self._corruptions, self._active = corruptions, active
 
     def find(self, name: str | None) -> list[ImageKind]:
         """The corruptions of the channel `name`, with its camera's prefix, or of all channels for None."""
@@ -54,9 +57,10 @@ class ImageStage:
         """
         kind = CHANNEL_KINDS.get(name.split("_")[-1])
         chosen = {slot: episodes[slot] for slot in np.flatnonzero(rows).tolist()}
-        keys = {slot: key for slot, key in chosen.items() if key is not None}
-        slots = list(keys)
         for place, (text, corruption) in self._corruptions.items():
+            active = self._active[place]
+            keys = {slot: key for slot, key in chosen.items() if key is not None and active[slot]}
+            slots = list(keys)
             if kind is None or not slots or not isinstance(corruption, kind):
                 continue
             kept = {"scene": -2, "episode": -1}.get(corruption.per)

@@ -56,7 +56,9 @@ class MotionStage:
         floors = self._find_floors(positions, slot_worlds) if self._reads_floors else self._no_floors
         changed, slots = movements.copy(), np.flatnonzero(active)
         for one, corruption in self._draws:
+            before = changed.copy()
             changed = corruption.change(changed, movements, one.rows(steps, slots), floors)
+            changed[~one.active] = before[~one.active]
         return changed
 
     def _find_floors(

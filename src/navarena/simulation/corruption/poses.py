@@ -103,6 +103,7 @@ class _Step:
         if starting:
             self.last[slots] = poses[slots]
         corrupted = self._corruption.corrupt(poses, self.last, self.draws.rows(steps, slots))
+        corrupted = np.where(self.draws.active[:, None], corrupted, poses)
         self.last[slots] = corrupted[slots]
         return corrupted
 
