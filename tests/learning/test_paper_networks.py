@@ -8,6 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
+from navarena.learning.auxiliaries import AuxiliaryHeads, watch  # noqa: E402
+from navarena.learning.auxiliary_settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
 from navarena.learning.encoder_settings import EncoderSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.embedded_encoder import (  # noqa: E402
@@ -21,6 +23,7 @@ from navarena.learning.networks.tiled_encoder import TiledGoalEncoder  # noqa: E
 from navarena.learning.networks.trunks import load_trunk, rename_torchvision  # noqa: E402
 from navarena.learning.policy import RecurrentPolicy  # noqa: E402
 from navarena.learning.settings import PolicySettings  # noqa: E402
+from navarena.learning.storage import Fragment  # noqa: E402
 from navarena.learning.training import Training, make_training_task  # noqa: E402
 from navarena.learning.updates import make_optimiser, update_ppo  # noqa: E402
 
@@ -55,6 +58,36 @@ def add_depth(recipe):
 def test_parameters_are_as_many_as_the_papers(name, with_depth, count):
     recipe = get_recipe(name)
     assert count_trained(paper_policy(add_depth(recipe) if with_depth else recipe)) == count
+
+
+@pytest.mark.parametrize(("loss", "count"), [(INVERSE_DYNAMICS, 9_411), (ROTATION, 6_276)])
+def test_heads_have_as_many_parameters_as_robustnavs(loss, count):
+    recipe = get_recipe("robustnav-pointnav-paper")
+    policy = paper_policy(recipe)
+    heads = AuxiliaryHeads(policy, (loss,), paper_inputs(recipe), (), 4, 3)
+    assert count_trained(heads) == count
+    reached = torch.autograd.grad(
+        _turned_loss(policy, heads, paper_inputs(recipe)),
+        _trained(policy),
+        allow_unused=True,
+    )
+    names = [name for name, one in policy.named_parameters() if one.requires_grad]
+    learned = {name for name, one in zip(names, reached, strict=True) if one is not None}
+    assert learned == {name for name in names if name.startswith("encoder.compressors.")}, "no goal in it"
+
+
+def _trained(policy):
+    return [one for one in policy.parameters() if one.requires_grad]
+
+
+def _turned_loss(policy, heads, inputs):
+    frames = {name: torch.stack((one, one)) for name, one in random_observations(inputs, 1).items()}
+    mask, actions = torch.tensor([[False], [True]]), torch.tensor([[2], [0]])
+    nothing = torch.zeros(2, 1)
+    part = Fragment(frames, {}, mask, actions, nothing, nothing, actions, nothing)
+    with watch(policy) as watched:
+        policy.encoder({name: one.flatten(0, 1) for name, one in frames.items()})
+    return heads.compute(policy, part, watched, np.random.default_rng(0))[0]
 
 
 def count_resnet50(channels, planes, compressed_to, features):

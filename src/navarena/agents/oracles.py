@@ -8,6 +8,7 @@ from jaxtyping import Bool, Int64
 from navarena.agents.agent import Agent, Boundary, Start, require_actions, require_discrete
 from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.task import Actions, Task
 
 
@@ -30,12 +31,16 @@ class OracleStopAgent(Agent):
 
     def __init__(self, inner: Agent, task: Task) -> None:
         inner.forgo_declaration()
-        self.sensors = inner.sensors
+        self.sensors, self.calibration_sensors = inner.sensors, inner.calibration_sensors
         self._inner = inner
         self._task = task
         self._declare = task.actions.index(task.declaration)
         self._instead = 0 if task.is_continuous else task.actions.index("turn_left")
         self._batch: NavigationBatch | None = None
+
+    def adapt(self, env: CalibrationEnv) -> None:
+        """Let the other agent adapt."""
+        self._inner.adapt(env)
 
     def attach(self, batch: NavigationBatch) -> None:
         """Keep the batch, to look at the distances to its goals."""

@@ -1,9 +1,13 @@
-"""Agent of a checkpoint: `checkpoint:DIR` acts as its recipe says, with ?temperature=1 it samples."""
+"""Agent of a checkpoint: `checkpoint:DIR` acts as its recipe says, with ?temperature=1 it samples.
+
+With ?adapt=ap or ?adapt=rp it adapts before an evaluation, with ?weights=FILE it acts by what it adapted to
+before. Options are joined by "&".
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool
@@ -11,15 +15,26 @@ from jaxtyping import Bool
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.core.errors import InputError, NavarenaError, describe_choices
 from navarena.core.protocol_ids import base_protocol
+from navarena.core.seeding import make_generator
 from navarena.episodes.catalog import RECIPES, get_recipe
+from navarena.learning.adaptation import (
+    OPTIONS,
+    AdaptationSettings,
+    Adapter,
+    EpisodeAdapters,
+    load_adapted,
+    read_settings,
+)
 from navarena.learning.checkpoints import CheckpointInfo, load_policy, read_info
 from navarena.learning.inputs import InputSpec, choose_inputs, resize_input
+from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.catalog import get_body_task
 from navarena.tasks.task import Actions, Task
 
-SAMPLE, TEMPERATURE = "sample", "temperature"
+SAMPLE, TEMPERATURE, WEIGHTS = "sample", "temperature", "weights"
 
 
 def find_checkpoint(text: str) -> type["CheckpointAgent"]:
@@ -87,10 +102,23 @@ class CheckpointAgent(Agent):
     folder: ClassVar[Path]
     temperature: ClassVar[float]
     trained_on: ClassVar[str]
+    adaptation: ClassVar[AdaptationSettings | None] = None
+    adapted: ClassVar[str] = ""
 
     @classmethod
     def with_options(cls, text: str) -> type["CheckpointAgent"]:
-        members = {"temperature": read_temperature(text), "__doc__": cls.__doc__}
+        members: dict[str, Any] = {"__doc__": cls.__doc__}
+        learning: dict[str, str] = {}
+        for part in text.split("&"):
+            name, _, value = part.partition("=")
+            if name == WEIGHTS and value:
+                members["adapted"] = value
+            elif name in OPTIONS:
+                learning[name] = value
+            else:
+                members["temperature"] = read_temperature(part)
+        if learning:
+            members["adaptation"] = read_settings(learning)
         return type("CheckpointAgent", (cls,), members)
 
     @classmethod
@@ -102,9 +130,15 @@ class CheckpointAgent(Agent):
     def __init__(self, task: Task, seed: int) -> None:
         self._info, self._policy = load_policy(self.folder)
         require_fitting(self._info, task, self.folder)
-        self._declaration = task.actions.index(task.declaration)
+        if self.adapted:
+            load_adapted(self._policy, Path(self.adapted))
+        self._declaration = self._info.actions.index(task.declaration)
         if task.declares_itself:
             self.forgo_declaration()
+        self._has_adapted = False
+        self._episodes: EpisodeAdapters | None = None
+        if self.adaptation is not None and self.adaptation.per_episode:
+            self._episodes = EpisodeAdapters(self._policy, self._make_adapter)
         torch.set_num_threads(1)
         self._rows = self._info.act_rows
         self._numbers = np.array([task.actions.index(name) for name in self._info.actions])
@@ -118,6 +152,39 @@ class CheckpointAgent(Agent):
         if not self._info.is_continuous:
             self._policy.mask_action(self._declaration)
 
+    def _make_adapter(self, policy: RecurrentPolicy) -> Adapter:
+        assert self.adaptation is not None
+        return Adapter(policy, self._info, self.folder, self.adaptation, self._declaration)
+
+    def adapt(self, env: CalibrationEnv) -> None:
+        """Learn from `env` by the loss of `adaptation`; the checkpoint's files stay as they are.
+
+        Raises InputError without one, and for a checkpoint that was not trained with its loss.
+        """
+        if self.adaptation is None:
+            raise InputError(
+                f"expected {self.folder} with a loss to adapt by, got none; write ?adapt=ap or ?adapt=rp "
+                "behind it, or evaluate it without calibration"
+            )
+        generator = make_generator("learning", self.adaptation.seed, "adaptation")
+        self._make_adapter(self._policy).run(env, self._observe, generator)
+        self._has_adapted = True
+
+    def attach(self, batch: Any) -> None:
+        """Raises InputError for an agent that should have adapted, in a run without calibration."""
+        if self.adaptation is not None and self._episodes is None and not self._has_adapted:
+            raise InputError(
+                f"expected a calibration in which {self.folder} adapts, got none; give --calibration-steps "
+                "166000, leave ?adapt= out, or adapt within episodes by &per_episode=true"
+            )
+
+    def _observe(self, observations: Mapping[str, np.ndarray]) -> Tree:
+        """The inputs among `observations`, as the policy takes them: copies."""
+        return {
+            one.name: torch.from_numpy(np.array(resize_input(one, observations[one.name]), one.dtype))
+            for one in self._info.inputs
+        }
+
     def reset(self, starts: Sequence[Start]) -> None:
         self._make_room(1 + max((start.slot for start in starts), default=-1))
         for start in starts:
@@ -125,6 +192,8 @@ class CheckpointAgent(Agent):
                 self._begun[start.slot] = False
             if start.boundary >= Boundary.EPISODE:
                 self._generators[start.slot] = start.generator("checkpoint")
+                if self._episodes is not None:
+                    self._episodes.begin(start.slot)
 
     def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
         slots = np.flatnonzero(active)
@@ -133,15 +202,27 @@ class CheckpointAgent(Agent):
         shape = (len(active), columns) if self._info.is_continuous else (len(active),)
         chosen = np.zeros(shape, np.float64 if self._info.is_continuous else np.int64)
         small = {one.name: resize_input(one, observations[one.name]) for one in self._info.inputs}
-        for first in range(0, len(slots), self._rows):
-            part = slots[first : first + self._rows]
+        together = self._rows if self._episodes is None else 1
+        for first in range(0, len(slots), together):
+            part = slots[first : first + together]
             for name, seen in self._seen.items():
                 seen[: len(part)] = small[name][part]
-            own = self._act_part(part)
+            own = self._act_part(part) if self._episodes is None else self._act_adapting(part)
             chosen[part] = own if self._info.is_continuous else self._numbers[own]
         return chosen
 
-    def _act_part(self, slots: np.ndarray) -> np.ndarray:
+    def _act_adapting(self, slots: np.ndarray) -> np.ndarray:
+        """(1,) the action of one slot, whose policy first learns from the last step."""
+        assert self._episodes is not None
+        slot, frame = int(slots[0]), {k: torch.from_numpy(seen[:1]) for k, seen in self._seen.items()}
+        self._episodes.see(slot, frame)
+        actions = self._act_part(slots, self._episodes.policy(slot))
+        generator = self._generators[slot]
+        assert generator is not None, "reset comes before act"
+        self._episodes.note(slot, frame, int(actions[0]), generator)
+        return actions
+
+    def _act_part(self, slots: np.ndarray, policy: RecurrentPolicy | None = None) -> np.ndarray:
         """(K,) or (K, numbers) actions of at most act_rows `slots` (K,), whose observations are in place.
 
         They are numbered as in the checkpoint.
@@ -164,7 +245,7 @@ class CheckpointAgent(Agent):
         with torch.inference_mode():
             seen = {name: torch.from_numpy(value) for name, value in self._seen.items()}
             drawing = draw if self.temperature > 0 else None
-            decision = self._policy.act(seen, state, mask, drawing, self.temperature)
+            decision = (policy or self._policy).act(seen, state, mask, drawing, self.temperature)
             for name, value in decision.state.items():
                 self._state[name][rows] = value[:count]
         self._begun[slots] = True

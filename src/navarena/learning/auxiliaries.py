@@ -136,7 +136,7 @@ class AuxiliaryHeads(torch.nn.Module):
         Args:
             policy: which judged the fragment.
             part: the fragment.
-            watched: what it computed.
+            watched: what it computed; without beliefs where its encoder alone did.
             generator: draws frames and turns.
         """
         steps, slots = part.mask.shape
@@ -157,7 +157,7 @@ class AuxiliaryHeads(torch.nn.Module):
         policy: RecurrentPolicy,
         part: Fragment,
         seen: Tensor,
-        beliefs: Tensor,
+        beliefs: Tensor | None,
         generator: np.random.Generator,
     ) -> Tensor:
         head, count = self.heads[one.kind], max(1, round(one.share * part.mask.numel()))
@@ -168,9 +168,12 @@ class AuxiliaryHeads(torch.nn.Module):
             return recognition_loss(head(seen), find_categories(labels, one.categories))
         if one.kind == "inverse_dynamics":
             following = torch.cat((seen[1:], seen[-1:]))
-            of_code = part.actions != self._declaration
-            counted = of_code if one.pairs == "code" else count_pairs(part.mask)
-            return inverse_dynamics_loss(head(torch.cat((seen, following), -1)), part.actions, counted)
+            is_move = part.actions != self._declaration
+            counted = is_move if one.pairs == "code" else count_pairs(part.mask) & is_move
+            moves = (part.actions - (part.actions > self._declaration).long()).clamp_max(
+                head.out_features - 1
+            )
+            return inverse_dynamics_loss(head(torch.cat((seen, following), -1)), moves, counted)
         if one.kind == "rotation":
             return self._turn(policy, part, generator, count)
         chosen = torch.from_numpy(generator.permutation(part.mask.numel())[:count]).to(seen.device)
@@ -210,7 +213,7 @@ def _make_head(one: Auxiliary, seen: int, belief: int, actions: int) -> torch.nn
     if one.kind == "cpc_action":
         return ContrastHead(seen, belief, actions)
     sizes = {
-        "inverse_dynamics": (2 * seen, actions),
+        "inverse_dynamics": (2 * seen, actions - 1),
         "rotation": (seen, 4),
         "recognition": (seen, one.categories),
         "temporal_distance": (2 * seen, 1),

@@ -25,7 +25,7 @@ def inverse_dynamics_loss(logits: Tensor, actions: Tensor, counted: Tensor) -> T
 
     Args:
         logits: (T, N, A) float32, from step t and the next.
-        actions: (T, N) int64, of step t.
+        actions: (T, N) int64, of step t, counted without the declaration.
         counted: (T, N) bool, of `count_pairs`.
     """
     log_probs = torch.log_softmax(logits, -1)

@@ -1,6 +1,7 @@
 """Checkpoints: a folder with a policy's weights, what they are, and what a training goes on from.
 
 model.safetensors   weights
+heads.safetensors   those of heads that only losses use, where there are any: adaptation goes on with them
 checkpoint.json     CheckpointInfo: how to build the policy, what it sees, how it was trained
 resume.pt           weights, optimiser, generators, environments of a training; loads with weights_only=True
 best/               the first two of the best checkpoint
@@ -31,7 +32,7 @@ FORMAT = "navarena-checkpoint-v1"
 AUXILIARIES = "auxiliaries."
 """Names of weights that only losses use: a training needs them to go on, a policy that acts does not."""
 
-MODEL, INFO, RESUME = "model.safetensors", "checkpoint.json", "resume.pt"
+MODEL, INFO, RESUME, HEADS = "model.safetensors", "checkpoint.json", "resume.pt", "heads.safetensors"
 BEST, EARLIER = "best", "earlier"
 
 
@@ -53,6 +54,7 @@ class CheckpointInfo:
         version: of navarena.
         privileged_sensors: those of its sensors that show what no body of a protocol measures.
         model_sha256: of model.safetensors.
+        heads_sha256: of heads.safetensors; empty without one.
         format: FORMAT.
         commit: of the repository of navarena's code; empty where it is not known.
         seeds: name -> seed.
@@ -77,6 +79,7 @@ class CheckpointInfo:
     version: str
     privileged_sensors: tuple[str, ...] = ()
     model_sha256: str = ""
+    heads_sha256: str = ""
     format: str = FORMAT
     commit: str = ""
     seeds: dict[str, int] = field(default_factory=dict)
@@ -107,25 +110,28 @@ def save_checkpoint(
     `resume` (tensors and plain values) takes its place first and holds the weights again: should the process
     end between two files, the training goes on from a whole state and writes the others anew.
     """
-    model, described = encode_policy(info, policy)
+    files = encode_policy(info, policy)
     weights = {name: value.detach().cpu().contiguous() for name, value in policy.state_dict().items()}
     buffer = io.BytesIO()  # PyTorch says nothing of a full disk when it writes files itself
     torch.save({"format": FORMAT, "weights": weights, **resume}, buffer)
-    _write_together(folder, {INFO: described, MODEL: model, RESUME: buffer.getvalue()})
+    _write_together(folder, {**files, RESUME: buffer.getvalue()})
 
 
 def save_policy(folder: Path, info: CheckpointInfo, policy: RecurrentPolicy) -> None:
     """Replace the folder `folder` in one step by a checkpoint that acts; raises StorageError."""
-    model, described = encode_policy(info, policy)
-    replace_folder(folder, {MODEL: model, INFO: described})
+    replace_folder(folder, encode_policy(info, policy))
 
 
-def encode_policy(info: CheckpointInfo, policy: RecurrentPolicy) -> tuple[bytes, bytes]:
-    """The contents of model.safetensors and of checkpoint.json."""
+def encode_policy(info: CheckpointInfo, policy: RecurrentPolicy) -> dict[str, bytes]:
+    """Name -> content of the files of a checkpoint that acts, checkpoint.json first."""
     weights = {name: value.detach().cpu().contiguous() for name, value in policy.state_dict().items()}
     acting = {name: value for name, value in weights.items() if not name.startswith(AUXILIARIES)}
-    model: bytes = require_extra("safetensors.torch", EXTRA).save(acting)
-    return model, encode_info(replace(info, model_sha256=hashlib.sha256(model).hexdigest()))
+    beside = {name.removeprefix(AUXILIARIES): weights[name] for name in weights if name not in acting}
+    save = require_extra("safetensors.torch", EXTRA).save
+    files = {MODEL: save(acting)} | ({HEADS: save(beside)} if beside else {})
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    written = replace(info, model_sha256=digests[MODEL], heads_sha256=digests.get(HEADS, ""))
+    return {INFO: encode_info(written), **files}
 
 
 def encode_info(info: CheckpointInfo) -> bytes:
@@ -204,6 +210,30 @@ def load_policy(folder: Path) -> tuple[CheckpointInfo, RecurrentPolicy]:
     except Exception as error:  # safetensors and PyTorch raise their own kinds
         raise FileError(f"{path} does not fit its {INFO} ({str(error)[:200]}); train it again") from error
     return info, policy.eval()
+
+
+def load_heads(heads: torch.nn.Module, info: CheckpointInfo, folder: Path, kind: str) -> None:
+    """Read the weights of one kind of the losses that the checkpoint in `folder` was trained with.
+
+    Args:
+        heads: AuxiliaryHeads of this kind alone.
+        info: what the checkpoint is.
+        folder: of the checkpoint.
+        kind: of the loss.
+
+    Raises InputError for a checkpoint without this loss, FileError for a damaged one.
+    """
+    data = read_bytes(Path(folder) / HEADS, "heads") if info.heads_sha256 else b""
+    if data and hashlib.sha256(data).hexdigest() != info.heads_sha256:
+        raise FileError(f"{Path(folder) / HEADS} does not belong to the {INFO} beside it; copy both again")
+    found = require_extra("safetensors.torch", EXTRA).load(data) if data else {}
+    own = {name: value for name, value in found.items() if name.startswith(f"heads.{kind}.")}
+    if not own:
+        raise InputError(
+            f"expected a checkpoint that was trained with the auxiliary loss {kind}, got {folder} without "
+            "it; train one whose recipe has it among method.auxiliaries"
+        )
+    heads.load_state_dict(own)
 
 
 def load_resume(folder: Path) -> dict[str, Any] | None:

@@ -50,6 +50,7 @@ class TiledGoalEncoder(Encoder):
         self.combiners = torch.nn.ModuleDict(
             {one.name: _make_convolutions(32 + goal_features, False) for one in self._images}
         )
+        self.image_encoder = torch.nn.Identity()  # auxiliary losses take what passes it: images, no goal
         self.features = sum(32 * shrink(one.shape[0]) * shrink(one.shape[1]) for one in self._images)
         colour = torch.tensor((COLOUR_MEAN, COLOUR_DEVIATION)).reshape(2, 1, 3, 1, 1)
         self.register_buffer("_colour", colour, persistent=False)
@@ -63,11 +64,14 @@ class TiledGoalEncoder(Encoder):
 
     def forward(self, observations: Tree) -> Tensor:
         goal = apply_number_layer(self._goal, self.goal_layer, observations[self._goal.name], is_plain=True)
+        compressed = {
+            one.name: self.compressors[one.name](self._see(observations[one.name])) for one in self._images
+        }
+        self.image_encoder(torch.cat([one.flatten(1) for one in compressed.values()], 1))
         parts = []
-        for one in self._images:
-            small = self.compressors[one.name](self._see(observations[one.name]))
+        for name, small in compressed.items():
             tiled = goal[:, :, None, None].expand(-1, -1, *small.shape[2:])
-            parts.append(self.combiners[one.name](torch.cat((small, tiled), 1)).flatten(1))
+            parts.append(self.combiners[name](torch.cat((small, tiled), 1)).flatten(1))
         return torch.cat(parts, 1)
 
     def _see(self, values: Tensor) -> Tensor:
