@@ -56,7 +56,7 @@ def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
     watched = Watched()
 
     def note_seen(module: object, given: object, output: Tensor) -> None:
-        watched.seen = output
+        watched.seen = output.float()  # products of encoders may be of bfloat16
 
     def note_beliefs(module: object, given: tuple[Tensor, ...]) -> None:
         watched.beliefs = given[0]

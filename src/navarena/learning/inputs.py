@@ -24,8 +24,8 @@ class InputSpec:
         name: of the sensor.
         shape: without leading dimensions; (H, W, C) of an image or a map.
         dtype: in which rollouts store it: "uint8" as rendered, "float16" for other images, "float32" for
-            numbers, "int64" for categories.
-        classes: number of categories; 0 for others.
+            numbers, "int64" for categories, "int16" for images of them.
+        classes: number of categories, of each pixel of an image; 0 for others.
         categories: of each channel of a map, how many; empty for others.
     """
 
@@ -91,14 +91,21 @@ def _choose_input(specs: Mapping[str, ObservationSpec], name: str, image_size: t
                 f"expected {name} of at least {image_size[1]} x {image_size[0]} pixels, got "
                 f"{width} x {height}"
             )
-        return InputSpec(name, (*image_size, channels), "uint8" if kind == np.uint8 else "float16")
+        shape = (*image_size, channels)
+        if kind.kind in "iu" and kind != np.uint8:
+            return InputSpec(name, shape, "int16", _count_categories(spec, name))
+        return InputSpec(name, shape, "uint8" if kind == np.uint8 else "float16")
     if kind.kind == "f":
         return InputSpec(name, spec.shape, "float32")
+    return InputSpec(name, spec.shape, "int64", _count_categories(spec, name))
+
+
+def _count_categories(spec: ObservationSpec, name: str) -> int:
     if spec.low < 0 or spec.high >= MAX_CLASSES:
         raise InputError(
             f"expected categories 0 to {MAX_CLASSES - 1} of {name}, got {spec.low} to {spec.high}"
         )
-    return InputSpec(name, spec.shape, "int64", int(spec.high) + 1)
+    return int(spec.high) + 1
 
 
 def subsample(

@@ -128,7 +128,9 @@ class Encoder(torch.nn.Module):
 class ObservationEncoder(Encoder):
     """All observations of a policy as one vector: images through one ImageEncoder, numbers through a layer.
 
-    Images are stacked along their channels; categories become one-hot.
+    Images are stacked along their channels; categories become one-hot. Pixels of categories become the
+    features of a table, and where there is one goal of a category, the products of these with the goal's: a
+    picture of where the goal is, as soon as the tables have learned which category means it.
 
     Args:
         inputs: what the policy sees; all images of one size.
@@ -151,8 +153,19 @@ class ObservationEncoder(Encoder):
                 f"expected numbers=embedded for maps, got joined with {', '.join(one.name for one in inputs)}"
             )
         self.features = 0
+        labelled = [one for one in self._images if one.classes]
+        goals = [one for one in self._numbers if one.classes and one.shape == (1,)]
+        self._goal = goals[0] if labelled and len(goals) == 1 else None
+        if labelled:
+            self.pixel_tables = torch.nn.ModuleList(
+                torch.nn.Embedding(one.classes, PIXEL_FEATURES) for one in labelled
+            )
+        if self._goal is not None:
+            self.goal_table = torch.nn.Embedding(self._goal.classes, PIXEL_FEATURES)
         if self._images:
             channels, height, width = measure_images(self._images)
+            more = PIXEL_FEATURES - 1 + (self._goal is not None)
+            channels += sum(one.shape[2] * more for one in labelled)
             self.image_encoder = ImageEncoder(channels, height, width, image_features)
             self.features += image_features
         if self._numbers:
@@ -165,13 +178,34 @@ class ObservationEncoder(Encoder):
         parts = []
         if self._images:
             images = [observations[one.name] for one in self._images]
-            if len(images) > 1:
-                images = [torch.cat([_as_image(one) for one in images], 3)]
+            if len(images) > 1 or self._images[0].classes:
+                images = [torch.cat(self._join_images(observations), 3)]
             parts.append(self.image_encoder(images[0]))
         if self._numbers:
             numbers = [_as_numbers(one, observations[one.name]) for one in self._numbers]
             parts.append(self.number_encoder(torch.cat(numbers, 1)))
         return torch.cat(parts, 1)
+
+    def _join_images(self, observations: Tree) -> list[Tensor]:
+        """The images as (B, H, W, C) float32 each, with the features of categories in their place."""
+        found, number = [], 0
+        for one in self._images:
+            values = observations[one.name]
+            if not one.classes:
+                found.append(_as_image(values))
+                continue
+            features = self.pixel_tables[number](values.long())
+            number += 1
+            if self._goal is not None:
+                goal = self.goal_table(observations[self._goal.name].long())[:, 0]
+                where = torch.einsum("bhwcf,bf->bhwc", features, goal)[..., None]
+                features = torch.cat((features, where / PIXEL_FEATURES**0.5), 4)
+            found.append(features.flatten(3))
+        return found
+
+
+PIXEL_FEATURES = 8
+"""Of the category of a pixel."""
 
 
 def measure_images(images: Sequence[InputSpec]) -> tuple[int, int, int]:

@@ -1,14 +1,27 @@
-"""Recipes of RobustNav at the paper's sizes: a frozen ResNet-18, the goal at every place of it, a GRU.
+"""Recipes of RobustNav: at the paper's sizes, and small ones whose own network reads images of 80 x 60.
 
-Source: allenai/robustnav, projects/robustnav_baselines and projects/{point,object}nav_baselines/models. The
-slots are those of all the paper's processes. ImageNet's weights come from a file (policy.encoder.trunk).
+Paper: a frozen ResNet-18, the goal at every place of it, a GRU (allenai/robustnav,
+projects/robustnav_baselines and projects/{point,object}nav_baselines/models). The slots are those of all the
+paper's processes. ImageNet's weights come from a file (policy.encoder.trunk).
+
+Small: three convolutions of the policy's own, a GRU of 256; DAgger in the 60 train apartments. Every one
+learns action prediction (AP) beside, so that it can adapt (`?adapt=ap`).
 """
 
 from dataclasses import replace
 
+from navarena.learning.auxiliary_settings import INVERSE_DYNAMICS, AugmentationSettings
 from navarena.learning.encoder_settings import EncoderSettings
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.settings import ALLENACT, PolicySettings
+from navarena.learning.settings import (
+    ALLENACT,
+    ImitationSettings,
+    OptimiserSettings,
+    PolicySettings,
+    PPOSettings,
+    Schedule,
+    constant,
+)
 
 ROBUSTNAV_POINTNAV = Recipe(
     description="RobustNav's PointNav agent of colours at the paper's sizes; 75 million frames",
@@ -37,3 +50,87 @@ ROBUSTNAV_OBJECTNAV = replace(
     frames=300_000_000,
 )
 """The recipe `robustnav-objectnav-paper`."""
+
+_DAGGER = ImitationSettings(
+    # those of pointnav-small
+    optimiser=OptimiserSettings(rate=Schedule(1e-3, 2e-5), max_gradient=1.0),
+    minibatches=4,
+    teacher_share=constant(0.5),
+    veto=0.9,
+    auxiliaries=(INVERSE_DYNAMICS,),
+)
+
+POINTNAV_RGB_SMALL = Recipe(
+    description="RobustNav's PointNav from colours by DAgger, with AP: 4 million frames, about 1 core-hour",
+    protocol="robustnav-pointnav-v1",
+    sensors=("rgb", "pointgoal_with_gps_compass"),
+    method=_DAGGER,
+    image_size=(60, 80),
+    policy=PolicySettings(hidden=256, temperature=0.5),
+    precision="auto",
+    frames=4_000_000,
+)
+"""The recipe `robustnav-pointnav-rgb-small`."""
+
+POINTNAV_RGBD_SMALL = replace(
+    POINTNAV_RGB_SMALL,
+    description="RobustNav's PointNav from RGB-D by DAgger, with AP: 4 million frames, about 1 core-hour",
+    sensors=("rgb", "depth", "pointgoal_with_gps_compass"),
+)
+"""The recipe `robustnav-pointnav-rgbd-small`."""
+
+POINTNAV_RGB_AUGMENTED = replace(
+    POINTNAV_RGB_SMALL,
+    description="the same from colours, cropped, shifted and jittered: 4 million frames, about 2 core-hours",
+    # crops of 240 x 320 of 300 x 400 pixels, shifts of 20 %, jitter of 0.4 (robustnav, -irc -irs -icj)
+    augmentation=AugmentationSettings(crop=0.2, shift=0.2, jitter=0.4),
+)
+"""The recipe `robustnav-pointnav-rgb-augmented`."""
+
+POINTNAV_RGB_MIXTURE = replace(
+    POINTNAV_RGB_SMALL,
+    description="the same, each episode clean or corrupted: 4 million frames, about 2 core-hours",
+    # held out: lower_fov, camera_crack, spatter, motor_failure
+    mixture=(
+        "clean",
+        "speckle_noise:5",
+        "lighting:5",
+        "defocus_blur:5",
+        "motion_drift",
+        "motion_bias_constant:episode",
+        "defocus_blur:5+motion_drift",
+    ),
+)
+"""The recipe `robustnav-pointnav-rgb-mixture`."""
+
+POINTNAV_RGB_FINETUNE = replace(
+    POINTNAV_RGB_SMALL,
+    description="goes on by PPO in corrupted calibration scenes, with rewards: 166,000 frames, about 0.1 "
+    "core-hours; --set start=CHECKPOINT --set corruptions=spatter:5",
+    # Table 3's last row: the settings of training at its first rate, in the steps of the adaptation
+    method=PPOSettings(
+        optimiser=replace(ALLENACT.optimiser, rate=constant(3e-4)),
+        clip=ALLENACT.clip,
+        order=ALLENACT.order,
+        minibatches=ALLENACT.minibatches,
+        value_clip=ALLENACT.value_clip,
+        normalise=ALLENACT.normalise,
+        critic_share=0.1,
+    ),
+    precision="float32",
+    split="calibration",
+    slots=16,
+    steps=128,
+    frames=166_000,
+)
+"""The recipe `robustnav-pointnav-rgb-finetune`."""
+
+OBJECTNAV_SEMANTIC_SMALL = replace(
+    POINTNAV_RGB_SMALL,
+    description="RobustNav's ObjectNav from depth and predicted classes ($NAVARENA_SEGMENTER) by DAgger: "
+    "1 million frames, about 3 core-hours",
+    protocol="robustnav-objectnav-v1",
+    sensors=("depth", "semantic_predicted", "objectgoal"),
+    frames=1_000_000,
+)
+"""The recipe `robustnav-objectnav-semantic-small`."""
