@@ -7,6 +7,7 @@ without the prefix, too, which takes ?sensors=rgb,depth,semantic behind it
 checkpoint:DIR              a trained policy; ?sample=true behind it samples its actions, as behind the
 name of one that is registered
 oracle-stop:AGENT           any of these with an oracle that declares
+compensating:AGENT          any of these, steered against corruptions of motion that a calibration shows
 process:AGENT               any unprivileged one of these in a process of its own
 http://host:port            an agent behind the protocol of `navarena.agents.serve`
 """
@@ -19,6 +20,7 @@ from typing import Any, TypeVar
 
 from navarena.agents.agent import Agent, SingleAgent, wrap
 from navarena.agents.catalog import AGENT_FILES, AGENTS, INSTALL_SHIPPED, SHIPPED
+from navarena.agents.compensation import CompensatingAgent
 from navarena.agents.declaration import UNDECLARED, Declaration, name_of, read_declaration
 from navarena.agents.habitat import StandardAgent, adapt, our_sensors
 from navarena.agents.oracles import OracleStopAgent
@@ -30,7 +32,7 @@ from navarena.tasks.catalog import require_body_task
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.task import Task, TaskRules
 
-HABITAT, ORACLE_STOP, PROCESS = "habitat:", "oracle-stop:", "process:"
+HABITAT, ORACLE_STOP, PROCESS, COMPENSATING = "habitat:", "oracle-stop:", "process:", "compensating:"
 _SENSORS_MARK = "?sensors="
 
 
@@ -57,6 +59,9 @@ def load_agent(name: AgentName, task: TaskRules, seed: int = 0, patience: float 
     if name.startswith(ORACLE_STOP):
         inner = load_agent(name.removeprefix(ORACLE_STOP), task, seed, patience)
         return OracleStopAgent(inner, require_body_task(task))
+    if name.startswith(COMPENSATING):
+        inner = load_agent(name.removeprefix(COMPENSATING), task, seed, patience)
+        return CompensatingAgent(inner, require_body_task(task), seed)
     if name.startswith(REMOTE):
         return RemoteAgent(Connection(name, patience), require_body_task(task), seed)
     if name.startswith(PROCESS):
@@ -117,6 +122,8 @@ def declare_agent(
     if name.startswith(ORACLE_STOP):
         inner = declare_agent(name.removeprefix(ORACLE_STOP), task, patience)
         return inner.looking_at(*OracleStopAgent.privileged_inputs)
+    if name.startswith(COMPENSATING):
+        return declare_agent(name.removeprefix(COMPENSATING), task, patience)
     if name.startswith(REMOTE):
         return UNDECLARED if task is None else declare_remote(name, require_body_task(task), patience)
     return _declare(find_agent(name.removeprefix(PROCESS), task), task)

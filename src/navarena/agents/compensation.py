@@ -1,0 +1,208 @@
+"""`compensating:AGENT`: finds out by odometry how motion is corrupted, and steers against it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from navarena.agents.agent import Agent, Boundary, Start, require_actions, require_discrete
+from navarena.agents.explorers.adaptive import LEFT, RIGHT, SENSORS, WALK, is_free_ahead
+from navarena.core.geometry import wrap_angle
+from navarena.core.seeding import make_generator
+from navarena.simulation.body import Embodiment
+from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.calibration_env import CalibrationEnv
+from navarena.tasks.task import Actions, Task
+
+Kind = Literal["none", "bias", "noise", "drift", "failure"]
+"""What is found: nothing; walks and turns that are all too long or too short; that vary; walks that turn to
+one side; turns to one side that do nothing."""
+
+FEWEST = 8
+"""Motions of an action in a scene from which on they are judged."""
+
+FAILED = 0.1
+"""Share of a turn below which the median turn counts as none."""
+
+DRIFTS = np.radians(3.0)
+"""Radians of the median turn of a walk beyond which it drifts."""
+
+BIASED_METRES, BIASED_RADIANS = 0.03, np.radians(3.0)
+"""Difference of the median walk or turn from the commanded one beyond which it is biased."""
+
+NOISY_METRES, NOISY_RADIANS = 0.04, np.radians(4.0)
+"""Deviation of walks or turns beyond which they are noisy: between native noise (5 mm, 0.5 degrees) and the
+stochastic bias (0.1 m, 10 degrees)."""
+
+MOST_CORRECTIONS = 12
+"""Actions in a row that correct a heading: a full turn by steps of 30 degrees."""
+
+
+@dataclass(frozen=True)
+class MotionModel:
+    """What actions do in a scene.
+
+    Attributes:
+        kind: what is wrong.
+        step: metres of a walk, median.
+        drift: radians to the left by which a walk turns, median.
+        left: radians of a turn to the left, median, to the left.
+        right: radians of a turn to the right, median, to the left.
+        noise: deviation of walks in metres, and of turns in radians.
+    """
+
+    kind: Kind
+    step: float
+    drift: float
+    left: float
+    right: float
+    noise: tuple[float, float] = (0.0, 0.0)
+
+
+def identify(motions: Mapping[str, Float[np.ndarray, "k 3"]], body: Embodiment) -> MotionModel:
+    """The model of observed `motions`: action -> (K, 3) [metres ahead, metres right, radians left].
+
+    Of an action with fewer than FEWEST motions the data sheet of `body` is believed. Walks count where the
+    path was free.
+    """
+    usual = {WALK: (body.forward_step, 0.0), LEFT: (0.0, body.turn_angle), RIGHT: (0.0, -body.turn_angle)}
+    median, spread = {}, {}
+    for action, (ahead, turn) in usual.items():
+        seen = np.asarray(motions.get(action, np.zeros((0, 3))), float)
+        known = len(seen) >= FEWEST
+        median[action] = np.median(seen, axis=0) if known else np.array([ahead, 0.0, turn])
+        # of the middle half, scaled to a normal distribution: walks that met something are no noise
+        low, high = np.quantile(seen, (0.25, 0.75), axis=0) if known else np.zeros((2, 3))
+        spread[action] = (high - low) / 1.349
+    noise = float(spread[WALK][0]), float(max(spread[name][2] for name in (LEFT, RIGHT)))
+    step, drift = float(median[WALK][0]), float(median[WALK][2])
+    left, right = float(median[LEFT][2]), float(median[RIGHT][2])
+    turns = np.abs([left, right])
+    kind: Kind = "none"
+    if turns.min() < FAILED * body.turn_angle <= turns.max():
+        kind = "failure"
+    elif noise[0] > NOISY_METRES or noise[1] > NOISY_RADIANS:
+        kind = "noise"
+    elif abs(drift) > DRIFTS:
+        kind = "drift"
+    elif (
+        abs(step - body.forward_step) > BIASED_METRES
+        or np.abs(turns - body.turn_angle).max() > BIASED_RADIANS
+    ):
+        kind = "bias"
+    return MotionModel(kind, step, drift, left, right, noise)
+
+
+def detect(env: CalibrationEnv, task: Task, generator: np.random.Generator) -> dict[str, MotionModel]:
+    """Scene -> what motion is like there, of walks and turns at random until the budget is used up.
+
+    Args:
+        env: that observes depth and odometry.
+        task: whose depth it is.
+        generator: of the actions.
+    """
+    index = {name: task.actions.index(name) for name in (WALK, LEFT, RIGHT)}
+    names = {number: name for name, number in index.items()}
+    seen: dict[str, dict[str, list[Float[np.ndarray, 3]]]] = {}
+    while not env.is_over:
+        free, scenes = is_free_ahead(env.observations["depth"], task), env.scene_ids
+        drawn = generator.choice([index[LEFT], index[RIGHT], index[WALK]], env.slots)
+        actions = np.where(free | (drawn != index[WALK]), drawn, index[LEFT])
+        begun = env.step(actions)
+        motions = env.observations["odometry"]
+        for slot in np.flatnonzero(~begun).tolist():
+            of_scene = seen.setdefault(scenes[slot], {})
+            of_scene.setdefault(names[int(actions[slot])], []).append(motions[slot].astype(float))
+    return {
+        scene: identify({name: np.array(rows) for name, rows in found.items()}, task.embodiment)
+        for scene, found in seen.items()
+    }
+
+
+class CompensatingAgent(Agent):
+    """Lets another agent act, and turns the body back to the heading that this agent has asked for.
+
+    In the calibration it walks and turns at random and observes depth and odometry, from which it learns for
+    each scene what actions do. While acting it adds up how far the heading is from the one that was asked
+    for, by what it learned, and turns in between as soon as that brings it nearer: against a drift by the
+    usual turn to the other side, after a failed turn by as many turns to the other side as make it up. The
+    other agent is not asked meanwhile.
+
+    Args:
+        inner: the agent that acts.
+        task: of discrete actions.
+        seed: of the walk of the calibration.
+
+    Attributes:
+        models: scene -> what was found there.
+    """
+
+    def __init__(self, inner: Agent, task: Task, seed: int) -> None:
+        require_discrete(task, "compensating")
+        self.sensors, self.calibration_sensors = inner.sensors, SENSORS
+        self.models: dict[str, MotionModel] = {}
+        self._inner, self._task, self._seed = inner, task, seed
+        self._index = {name: task.actions.index(name) for name in (WALK, LEFT, RIGHT)}
+        self._here: dict[int, MotionModel | None] = {}
+        self._errors: dict[int, float] = {}
+        self._corrections: dict[int, int] = {}
+
+    def adapt(self, env: CalibrationEnv) -> None:
+        """Learn in `env` what actions do."""
+        self.models = detect(env, self._task, make_generator("compensating", "adapt", self._seed))
+
+    def attach(self, batch: NavigationBatch) -> None:
+        """Hand the batch on."""
+        self._inner.attach(batch)
+
+    def reset(self, starts: Sequence[Start]) -> None:
+        for start in starts:
+            if start.boundary >= Boundary.EPISODE:
+                self._here[start.slot] = self.models.get(start.scene_id)
+                self._errors[start.slot] = 0.0
+                self._corrections[start.slot] = 0
+        self._inner.reset(starts)
+
+    def act(self, observations: Mapping[str, np.ndarray], active: Bool[np.ndarray, "n"]) -> Actions:
+        actions, asked = np.zeros(len(active), np.int64), active.copy()
+        for slot in np.flatnonzero(active).tolist():
+            turn = self._correct(slot)
+            if turn is not None:
+                actions[slot], asked[slot] = turn, False
+        if asked.any():
+            chosen = require_actions(self._inner.act(observations, asked), len(active), None)
+            actions[asked] = chosen[asked]
+        for slot in np.flatnonzero(active).tolist():
+            self._count(slot, int(actions[slot]), bool(asked[slot]))
+        return actions
+
+    def _correct(self, slot: int) -> int | None:
+        """The turn by which the heading of `slot` comes nearer to the one asked for; None for none."""
+        model, error = self._here[slot], self._errors[slot]
+        if model is None or model.kind in ("none", "noise") or self._corrections[slot] >= MOST_CORRECTIONS:
+            return None
+        if model.kind == "failure":
+            # the turns that are left go round the other way: worth it once a whole turn is missing
+            works = LEFT if abs(model.left) > abs(model.right) else RIGHT
+            return self._index[works] if abs(error) > self._task.embodiment.turn_angle / 2 else None
+        after = {name: abs(_wrap(error - turn)) for name, turn in ((LEFT, model.left), (RIGHT, model.right))}
+        best = min(after, key=lambda name: after[name])
+        return self._index[best] if after[best] < abs(error) - 1e-6 else None
+
+    def _count(self, slot: int, action: int, is_asked: bool) -> None:
+        """Add up the heading that is missing after an action, which the other agent `is_asked` for or not."""
+        model = self._here[slot]
+        if model is None:
+            return
+        made = {WALK: model.drift, LEFT: model.left, RIGHT: model.right}
+        wanted = {WALK: 0.0, LEFT: self._task.embodiment.turn_angle, RIGHT: -self._task.embodiment.turn_angle}
+        for name, number in self._index.items():
+            if action == number:
+                self._errors[slot] = _wrap(self._errors[slot] + is_asked * wanted[name] - made[name])
+        self._corrections[slot] = 0 if is_asked else self._corrections[slot] + 1
+
+
+def _wrap(angle: float) -> float:
+    return float(wrap_angle(np.array(angle)))
