@@ -1,17 +1,34 @@
-"""Augmentation: random crops, shifts and colour jitter of the images that a policy sees while it learns."""
+"""Augmentation while a policy learns: crops, shifts and colour jitter of its images, mirrored episodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped, UInt8
+from jaxtyping import Bool, Float, Int64, Shaped, UInt8
 
+from navarena.core.errors import InputError
 from navarena.corruptions.augmentations import change_colors
 from navarena.learning.auxiliary_settings import AugmentationSettings
 from navarena.learning.inputs import InputSpec
 
 COLUMNS = ("top", "left", "size", "down", "across", "brightness", "contrast", "saturation", "hue")
 """What is drawn for an image: see `draw_changes`."""
+
+
+SIGNS: Mapping[str, tuple[float, ...]] = {
+    "pointgoal_with_gps_compass": (1.0, -1.0),
+    "pointgoal": (1.0, -1.0),
+    "gps": (1.0, -1.0),
+    "compass": (-1.0,),
+    "odometry": (1.0, -1.0, -1.0),
+}
+"""Sensor of numbers -> what they are multiplied with in a mirror."""
+
+
+def mirror_actions(actions: Sequence[str]) -> Int64[np.ndarray, "a"]:
+    """(A,) the index of each of `actions` (A names) in a mirror, where turns change sides."""
+    other = {"turn_left": "turn_right", "turn_right": "turn_left"}
+    return np.array([actions.index(other.get(name, name)) for name in actions], np.int64)
 
 
 def draw_changes(
@@ -70,6 +87,9 @@ class Augmenter:
         inputs: what the policy sees; bytes of 3 channels are colours.
         slots: N.
         generator: of the draws.
+        actions: names of the discrete ones.
+
+    Raises InputError for mirrored episodes with continuous actions, or with numbers that have no mirror.
     """
 
     def __init__(
@@ -78,8 +98,17 @@ class Augmenter:
         inputs: Sequence[InputSpec],
         slots: int,
         generator: np.random.Generator,
+        actions: Sequence[str] = (),
     ) -> None:
         self._settings, self._generator = settings, generator
+        numbers = [one.name for one in inputs if not one.is_image and not one.classes]
+        if settings.mirror and (not actions or set(numbers) - set(SIGNS)):
+            raise InputError(
+                f"expected discrete actions and numbers of {', '.join(SIGNS)} for mirrored episodes, got the "
+                f"actions {list(actions)} and {numbers}"
+            )
+        self._other_side, self._numbers = mirror_actions(actions), numbers
+        self._mirrored = np.zeros(slots, bool)
         self._images = [one for one in inputs if one.is_image]
         self._changes = draw_changes(settings, generator, slots)
 
@@ -91,6 +120,9 @@ class Augmenter:
         drawn = draw_changes(self._settings, self._generator, len(mask))
         is_kept = mask if self._settings.per == "episode" else np.zeros(len(mask), bool)
         self._changes = np.where(is_kept[:, None], self._changes, drawn)
+        if self._settings.mirror:
+            begun = ~mask
+            self._mirrored[begun] = self._generator.random(int(begun.sum())) < self._settings.mirror
         moves = self._settings.crop > 0 or self._settings.shift > 0
         for one in self._images:
             images = observations[one.name]
@@ -98,11 +130,29 @@ class Augmenter:
                 images[...] = move_images(images, self._changes)
             if self._settings.jitter > 0 and one.dtype == "uint8" and one.shape[2] == 3:
                 jitter_images(images, self._changes)
+        self.mirror(observations)
+
+    def mirror(self, observations: Mapping[str, np.ndarray]) -> None:
+        """Exchange left and right in `observations`, name -> (N, ...), of mirrored slots, in place."""
+        rows = np.flatnonzero(self._mirrored)
+        if not len(rows):
+            return
+        for one in self._images:
+            observations[one.name][rows] = observations[one.name][rows, :, ::-1].copy()
+        for name in self._numbers:
+            observations[name][rows] *= np.array(SIGNS[name], observations[name].dtype)
+
+    def exchange(self, actions: Int64[np.ndarray, "n"]) -> Int64[np.ndarray, "n"]:
+        """(N,) what the bodies do for the policy's `actions` (N,), or the other way round."""
+        return (
+            np.where(self._mirrored, self._other_side[actions], actions) if self._mirrored.any() else actions
+        )
 
     def save_state(self) -> dict[str, Any]:
         """Plain values for `restore_state`; the generator is its owner's to save."""
-        return {"changes": self._changes.tolist()}
+        return {"changes": self._changes.tolist(), "mirrored": self._mirrored.tolist()}
 
     def restore_state(self, saved: dict[str, Any]) -> None:
         """Go on where `saved` was made."""
         self._changes = np.array(saved["changes"]).reshape(-1, len(COLUMNS))
+        self._mirrored = np.array(saved["mirrored"], bool)

@@ -85,6 +85,8 @@ class AugmentationSettings:
         jitter: greatest change of brightness, contrast and saturation (factors 1 - jitter to 1 + jitter)
             and of the hue (in circles) of colour images.
         per: whether each "frame" is changed anew, or all frames of an "episode" alike.
+        mirror: probability with which an episode is learned from in a mirror, as in RobustNav's ObjectNav
+            (robothor_tasks.py): left and right are exchanged in images, goals and turns.
 
     Raises InputError for shares out of range.
     """
@@ -93,18 +95,20 @@ class AugmentationSettings:
     shift: float = 0.0
     jitter: float = 0.0
     per: Literal["frame", "episode"] = "frame"
+    mirror: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (0 <= self.crop < 1 and 0 <= self.shift <= 1 and 0 <= self.jitter <= 0.5):
-            raise InputError(f"expected crop and shift of 0 to 1 and jitter of 0 to 0.5, got {self}")
+        in_range = 0 <= self.crop < 1 and 0 <= self.shift <= 1 and 0 <= self.mirror <= 1
+        if not (in_range and 0 <= self.jitter <= 0.5):
+            raise InputError(f"expected crop, shift and mirror of 0 to 1 and jitter of 0 to 0.5, got {self}")
 
     @property
     def is_on(self) -> bool:
         """Whether anything is changed."""
-        return max(self.crop, self.shift, self.jitter) > 0
+        return max(self.crop, self.shift, self.jitter, self.mirror) > 0
 
     @property
     def names(self) -> tuple[str, ...]:
         """What is changed, as results of such a policy say it: crop=0.1 and the like."""
-        amounts = {"crop": self.crop, "shift": self.shift, "jitter": self.jitter}
+        amounts = {"crop": self.crop, "shift": self.shift, "jitter": self.jitter, "mirror": self.mirror}
         return tuple(f"{name}={amount:g}" for name, amount in amounts.items() if amount > 0)

@@ -156,7 +156,7 @@ class Collector:
         taken = decision.actions
         if self._teacher is not None and self._mix is not None:
             with self.clock.measure("labels"):
-                labels = self._teacher.label()
+                labels = self._exchange(self._teacher.label())
             self._labels = rollout.labels[step] = self._send(labels)
             taken = self._send(self._mix.choose(taken.cpu().numpy(), labels, done))
         rollout.actions[step], rollout.log_probs[step] = taken, decision.log_probs
@@ -165,7 +165,7 @@ class Collector:
             self._teacher.note(taken.cpu().numpy())
         self._state = self._policy.replace_actions(decision.state, taken)
         with self.clock.measure("simulation"):
-            result = batch.step(taken.cpu().numpy())
+            result = batch.step(self._exchange(taken.cpu().numpy()))
         self._require_finite(result.reward)
         rollout.rewards[step] = self._send(result.reward)
         with self.clock.measure("reset"):
@@ -210,7 +210,14 @@ class Collector:
     def _evaluate(self, rollout: Rollout, mask: Tensor) -> Tensor:
         """(N,) float32 values of what is seen now, which stays out of the rollout."""
         seen = rollout.look(self._batch.observe_into(rollout.rows(rollout.steps, self._batch.specs)))
+        if self._augmenter is not None:
+            seen = {name: value.clone() for name, value in seen.items()}  # the next rollout begins with them
+            self._augmenter.mirror({name: value.numpy() for name, value in seen.items()})
         return self._policy.act(seen, self._state, mask).values
+
+    def _exchange(self, actions: np.ndarray) -> np.ndarray:
+        """(N,) `actions` of the policy as the bodies make them, or the other way round: turns in a mirror."""
+        return actions if self._augmenter is None else self._augmenter.exchange(actions)
 
     def _begin(self, chosen: np.ndarray, done: float) -> None:
         """Draw and start episodes in the `chosen` (N,) bool slots until all of their goals can be reached."""

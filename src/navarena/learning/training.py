@@ -163,7 +163,8 @@ class Training:
             if device != "cpu":
                 raise InputError(f"expected no augmentation on {device}, got {recipe.augmentation}")
             drawn = self._generators["augmentation"]
-            augmenter = Augmenter(recipe.augmentation, self._info.inputs, recipe.slots, drawn)
+            moves = () if task.is_continuous else tuple(task.actions)
+            augmenter = Augmenter(recipe.augmentation, self._info.inputs, recipe.slots, drawn, moves)
         collectors = [
             Collector(
                 recipe,
