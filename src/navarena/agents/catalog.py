@@ -32,6 +32,11 @@ INSTALL_SHIPPED = "pip install ./checkpoints"
 """What installs them, from the root of the repository."""
 
 AGENT_FILES = Registry(
-    "kind of agent file", {"checkpoint": "navarena.learning.agent:find_checkpoint"}, "navarena.agent_files"
+    "kind of agent file",
+    {
+        "checkpoint": "navarena.learning.agent:find_checkpoint",
+        "stopping": "navarena.learning.stopping:find_stopping",
+    },
+    "navarena.agent_files",
 )
 """KIND of the agents KIND:PATH -> function of PATH that returns the class of the agent."""

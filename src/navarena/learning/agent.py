@@ -58,7 +58,7 @@ def open_checkpoint(folder: Path) -> type["CheckpointAgent"]:
         "temperature": info.policy.temperature,
         "trained_on": info.protocol,
         "sensors": tuple(one.name for one in info.inputs),
-        "resizes": tuple(f"{one.name}={one.shape[1]}x{one.shape[0]}" for one in info.inputs if one.is_image),
+        "resizes": info.resizes,
         "trained_with": info.trained_with,
         "model_sha256": info.model_sha256,
         "__doc__": f"Trained policy: {doing}; {info.frames:,} frames.",

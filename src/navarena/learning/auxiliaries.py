@@ -12,6 +12,7 @@ from navarena.learning.auxiliary_losses import (
     count_horizons,
     count_pairs,
     find_categories,
+    goal_distance_loss,
     inverse_dynamics_loss,
     last_steps,
     progress_loss,
@@ -30,6 +31,9 @@ from navarena.learning.tensors import Tensor, torch
 ACTION_FEATURES = 16
 """Of an action in CPC|A (AllenAct)."""
 
+DISTANCE_FEATURES = 64
+"""Of the layer that tells the distance to the goal."""
+
 CONTRAST_FEATURES = 64
 """Of the layer that tells frames apart in CPC|A."""
 
@@ -41,11 +45,13 @@ class Watched:
     Attributes:
         seen: (B, F) float32, features of the images before goals come in; of all observations where the
             encoder has no part for images alone.
+        encoded: (B, E) float32, of all observations, goals included.
         beliefs: (..., H) float32, outputs of the memory.
         logits: (B, K) float32, of the classifier of the encoder where there is one.
     """
 
     seen: Tensor = None
+    encoded: Tensor = None
     beliefs: Tensor = None
     logits: Tensor = None
 
@@ -61,11 +67,15 @@ def watch(policy: RecurrentPolicy) -> Iterator[Watched]:
     def note_beliefs(module: object, given: tuple[Tensor, ...]) -> None:
         watched.beliefs = given[0]
 
+    def note_encoded(module: object, given: object, output: Tensor) -> None:
+        watched.encoded = output.float()
+
     def note_logits(module: object, given: object, output: Tensor) -> None:
         watched.logits = output
 
     handles = [
         find_visual(policy).register_forward_hook(note_seen),
+        policy.encoder.register_forward_hook(note_encoded),
         policy.critic.register_forward_pre_hook(note_beliefs),
     ]
     classifier = dict(policy.encoder.named_children()).get("classifier")
@@ -114,7 +124,7 @@ class AuxiliaryHeads(torch.nn.Module):
         blank = {one.name: torch.zeros((1, *one.shape), dtype=getattr(torch, one.dtype)) for one in inputs}
         with torch.no_grad(), watch(policy) as watched:
             policy.act(blank, policy.initial_state(1), torch.zeros(1, dtype=torch.bool))
-        seen, belief = watched.seen.shape[-1], watched.beliefs.shape[-1]
+        seen, belief, encoded = (one.shape[-1] for one in (watched.seen, watched.beliefs, watched.encoded))
         self.heads = torch.nn.ModuleDict()
         for one in chosen:
             if one.kind in ("inverse_dynamics", "cpc_action") and is_continuous:
@@ -124,7 +134,7 @@ class AuxiliaryHeads(torch.nn.Module):
                 if one.kind == "recognition" and not known[one.target].dtype.startswith("int"):
                     raise InputError(f"expected category numbers for recognition, got {one.target}")
             if one.kind != "seen_class":
-                self.heads[one.kind] = _make_head(one, seen, belief, actions)
+                self.heads[one.kind] = _make_head(one, seen, belief, actions, encoded)
             elif watched.logits is None:
                 raise InputError("expected neural_map.kind=recognised for seen_class, got no classifier")
 
@@ -145,6 +155,9 @@ class AuxiliaryHeads(torch.nn.Module):
         for one in self._chosen:
             if one.kind == "seen_class":
                 loss = seen_class_loss(watched.logits.float(), part.observations[one.target].flatten())
+            elif one.kind == "goal_distance":
+                predicted = self.heads[one.kind](watched.encoded).reshape(steps, slots)
+                loss = goal_distance_loss(predicted, part.observations[one.target].reshape(steps, slots))
             else:
                 loss = self._compute_one(one, policy, part, seen, watched.beliefs, generator)
             total = total + one.weight * loss
@@ -204,7 +217,10 @@ class AuxiliaryHeads(torch.nn.Module):
         return rotation_loss(self.heads["rotation"](watched.seen), turns)
 
 
-def _make_head(one: Auxiliary, seen: int, belief: int, actions: int) -> torch.nn.Module:
+def _make_head(one: Auxiliary, seen: int, belief: int, actions: int, encoded: int) -> torch.nn.Module:
+    if one.kind == "goal_distance":
+        layer = torch.nn.Linear(encoded, DISTANCE_FEATURES)
+        return torch.nn.Sequential(layer, torch.nn.ReLU(), torch.nn.Linear(DISTANCE_FEATURES, 1))
     if one.kind == "progress":
         linear = torch.nn.Linear(belief, 1)
         torch.nn.init.kaiming_normal_(linear.weight, nonlinearity="tanh")

@@ -20,6 +20,19 @@ def progress_loss(predicted: Tensor, progress: Tensor) -> Tensor:
     return mean_of((predicted - torch.where(known, progress, 0.0)).square(), known)
 
 
+def goal_distance_loss(predicted: Tensor, distance: Tensor) -> Tensor:
+    """Distance regression: mean smooth L1 error of log(1 + metres), () float32; near goals count most.
+
+    Args:
+        predicted: (T, N) float32, log(1 + metres).
+        distance: (T, N) float32 metres; negative ones are unknown and do not count.
+    """
+    known = distance >= 0
+    wanted = torch.log1p(distance.clamp_min(0))
+    errors = torch.nn.functional.smooth_l1_loss(predicted, wanted, reduction="none", beta=0.1)
+    return mean_of(errors, known)
+
+
 def inverse_dynamics_loss(logits: Tensor, actions: Tensor, counted: Tensor) -> Tensor:
     """Action prediction: mean cross-entropy of the action between two frames, () float32.
 

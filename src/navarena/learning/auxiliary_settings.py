@@ -6,10 +6,12 @@ from typing import Literal
 from navarena.core.errors import InputError
 
 Kind = Literal[
-    *("progress", "inverse_dynamics", "rotation", "recognition", "seen_class"),
-    *("cpc_action", "temporal_distance"),
-]
+    "progress", "goal_distance", "inverse_dynamics", "rotation", "recognition", "seen_class", "cpc_action",
+    "temporal_distance",
+]  # fmt: skip
 """What an auxiliary loss predicts: see the functions of navarena.learning.auxiliaries."""
+
+_WITH_TARGET = ("progress", "goal_distance", "recognition", "seen_class")
 
 
 @dataclass(frozen=True)
@@ -19,9 +21,9 @@ class Auxiliary:
     Attributes:
         kind: what is predicted.
         weight: by which the loss is added to that of the policy.
-        target: name of the observation that holds what is to be predicted, for "progress" (1 number),
-            "recognition" (an image of category numbers) and "seen_class" (1 category number); the recipe
-            lists it among its `targets`.
+        target: name of the observation that holds what is to be predicted, for "progress" and
+            "goal_distance" (1 number), "recognition" (an image of category numbers) and "seen_class" (1
+            category number); the recipe lists it among its `targets`.
         categories: C, of "recognition": those of the numbers 0 to C - 1; the image may show others.
         horizons: numbers of steps ahead that "cpc_action" predicts.
         share: of the frames from which "cpc_action" and "temporal_distance" predict, and which "rotation"
@@ -43,14 +45,17 @@ class Auxiliary:
     def __post_init__(self) -> None:
         if self.weight <= 0 or not 0 < self.share <= 1 or self.categories < 1:
             raise InputError(f"expected a positive weight and categories, and a share up to 1, got {self}")
-        if (self.kind in ("progress", "recognition", "seen_class")) != bool(self.target):
-            raise InputError(f"expected a target for progress, recognition and seen_class alone, got {self}")
+        if (self.kind in _WITH_TARGET) != bool(self.target):
+            raise InputError(f"expected a target for {', '.join(_WITH_TARGET)} alone, got {self}")
         if not self.horizons or min(self.horizons) < 1:
             raise InputError(f"expected horizons of at least 1 step, got {self.horizons}")
 
 
 PROGRESS = Auxiliary("progress", 1.0, target="progress")
 """The progress monitor of VLN-CE (map_cma_policy.py 355-366), of weight 1."""
+
+GOAL_DISTANCE = Auxiliary("goal_distance", 0.1, target="goal_distance")
+"""The distance to the goal from what is seen now, by which a stopping module decides; the weight is ours."""
 
 INVERSE_DYNAMICS = Auxiliary("inverse_dynamics", 0.001)
 """RobustNav's action prediction (AP), of weight 0.001."""

@@ -96,6 +96,11 @@ class CheckpointInfo:
         chosen = (SELECTED,) if self.selection == "paper" else ()
         return (*self.corruptions, *self.augmentations, *chosen)
 
+    @property
+    def resizes(self) -> tuple[str, ...]:
+        """The sizes to which it brings images, as of agents."""
+        return tuple(f"{one.name}={one.shape[1]}x{one.shape[0]}" for one in self.inputs if one.is_image)
+
     def build(self) -> RecurrentPolicy:
         """The policy, with random weights."""
         masked = [self.actions.index(name) for name in self.masked]

@@ -8,6 +8,7 @@ GOAL_SENSORS = Registry(
     "goal sensor",
     {
         "current_subtask": "navarena.tasks.sensors.lifelong_goal:CurrentSubtask",
+        "goal_distance": "navarena.tasks.sensors.progress:GoalDistance",
         "image_goal": "navarena.tasks.sensors.lifelong_goal:ImageGoalSensor",
         "instruction": "navarena.tasks.sensors.instruction:Instruction",
         "instruction_tokens": "navarena.tasks.sensors.instruction:InstructionTokens",

@@ -1,4 +1,4 @@
-"""Progress: what share of the way to the goal is done, for losses that predict it."""
+"""How far the goal is, and what share of the way to it is done, for losses that predict it."""
 
 from typing import ClassVar
 
@@ -29,3 +29,16 @@ class Progress(GoalSensor):
         known = np.isfinite(whole) & np.isfinite(left) & (whole > 0)
         out[:, 0] = 0.0
         out[known, 0] = (whole[known] - left[known]) / whole[known]
+
+
+class GoalDistance(GoalSensor):
+    """(1,) float32: metres of the shortest path to the current goal; -1 where there is none."""
+
+    name = "goal_distance"
+    privileged: ClassVar[bool] = True
+
+    def spec(self) -> ObservationSpec:
+        return ObservationSpec((1,), np.float32, -1.0, FAR)
+
+    def observe(self, simulator: Simulator, state: TaskState, out: np.ndarray) -> None:
+        out[:, 0] = np.where(np.isfinite(state.distance), state.distance, -1.0)
