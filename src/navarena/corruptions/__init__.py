@@ -1,4 +1,4 @@
-"""Corruptions of a robot's images, motion, estimated pose and goals, by name and severity."""
+"""Corruptions of a robot's images, motion, estimated pose, goals and instructions, by name and severity."""
 
 from navarena.corruptions.augmentations import Augmentation
 from navarena.corruptions.catalog import (
@@ -19,6 +19,7 @@ from navarena.corruptions.corruption import (
     GoalImageCorruption,
     GoalWordsCorruption,
     ImageCorruption,
+    InstructionCorruption,
     MotionCorruption,
     PoseCorruption,
     TimingCorruption,
@@ -40,6 +41,7 @@ __all__ = [
     "GoalImageCorruption",
     "GoalWordsCorruption",
     "ImageCorruption",
+    "InstructionCorruption",
     "MotionCorruption",
     "PoseCorruption",
     "TimingCorruption",

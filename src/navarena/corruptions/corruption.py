@@ -251,3 +251,21 @@ class GoalImageCorruption(GoalCorruption, ABC):
 
 class GoalWordsCorruption(GoalCorruption, ABC):
     """Gives goals in other words, which the task knows; drawn for each goal of an episode."""
+
+
+class InstructionCorruption(Corruption, ABC):
+    """Changes the words of the instruction that an agent reads; the described path stays as it is.
+
+    Attributes:
+        change: what is done with the words; see navarena.episodes.language.rewording.
+        shares: of the words that it concerns, how many are changed, by severity.
+    """
+
+    per: Per = "episode"
+    change: ClassVar[Literal["paraphrase", "word_drop", "landmark_swap"]]
+    shares: ClassVar[Sequence[float]]
+
+    @property
+    def share(self) -> float:
+        """Probability with which each phrase or word is changed."""
+        return self.of_severity(self.shares)

@@ -58,9 +58,16 @@ _PAIRS = tuple(product(PAIRED_SIGHT, PAIRED_MOTION))
 GOAL_NOISE = ("goal_image_noise", "goal_image_noise:5", "goal_synonyms", "goal_paraphrase")
 """GOAT-Bench's noise experiments (section 5.3), and images whose noise can be seen."""
 
+INSTRUCTION_NOISE = ("instruction_paraphrase", "instruction_word_drop", "instruction_landmark_swap")
+"""Corruptions of instructions."""
+
 SUITES = {
     "all": Suite("RobustNav's corruptions", (CLEAN, *_graded(5), *_graded(3), *_SINGLE, *_PAIRS)),
     "goal-noise": Suite("noise on goals", (CLEAN, *((name,) for name in GOAL_NOISE), tuple(GOAL_NOISE[1:]))),
+    "instruction-noise": Suite(
+        "changed instructions",
+        (CLEAN, *((f"{name}:{severity}",) for name in INSTRUCTION_NOISE for severity in (1, 3, 5))),
+    ),
     "severities": Suite(
         "corruptions of sight by severity",
         (CLEAN, *(row for severity in SEVERITIES for row in _graded(severity))),

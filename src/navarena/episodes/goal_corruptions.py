@@ -1,4 +1,4 @@
-"""Corruptions of goals: other words and changed images for the agent; what counts stays as it is."""
+"""Corruptions of goals and instructions: other words and images for the agent; what counts stays as it is."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -13,9 +13,12 @@ from navarena.corruptions.corruption import (
     GoalCorruption,
     GoalImageCorruption,
     GoalWordsCorruption,
+    InstructionCorruption,
 )
 from navarena.episodes.episode import Episode, LifelongGoal
-from navarena.episodes.goals import Modality, Subtask, as_subtasks
+from navarena.episodes.exchange.vocabulary import encode_again
+from navarena.episodes.goals import InstructionGoal, Modality, Subtask, as_subtasks
+from navarena.episodes.language.rewording import change_instruction
 from navarena.simulation.world import World
 
 
@@ -39,7 +42,7 @@ REWORD: Mapping[Modality, Callable[[World, Subtask, np.random.Generator], Subtas
 
 
 class GoalCorruptions:
-    """Corruptions of goals, in the order in which they are applied.
+    """Corruptions of goals and instructions, in the order in which they are applied.
 
     What a corruption draws is named by itself, its place in that order, the scene, the episode and the
     place of the goal in it, so it depends on neither batches nor steps.
@@ -52,15 +55,17 @@ class GoalCorruptions:
         self._corruptions = {
             place: (text, one)
             for place, (text, one) in enumerate(corruptions.items())
-            if isinstance(one, GoalCorruption)
+            if isinstance(one, GoalCorruption | InstructionCorruption)
         }
 
     def corrupt_goals(self, episode: Episode, world: World | None) -> Episode:
-        """The episode as the agent observes it: categories and descriptions in other words.
+        """The episode as the agent observes it: categories, descriptions and instructions in other words.
 
-        Raises UnknownNameError and InputError for goals that no other words are known for (see
-        episodes.goat.draw_synonym and paraphrase).
+        The `world` is needed for descriptions alone. Raises UnknownNameError and InputError for goals that no
+        other words are known for (see episodes.goat.draw_synonym and paraphrase).
         """
+        if isinstance(episode.goal, InstructionGoal):
+            return self._corrupt_instruction(episode, episode.goal)
         subtasks = list(as_subtasks(episode.goal))
         for place, (text, corruption) in self._corruptions.items():
             for number, subtask in enumerate(subtasks):
@@ -70,6 +75,17 @@ class GoalCorruptions:
         if tuple(subtasks) == as_subtasks(episode.goal):
             return episode
         return replace(episode, goal=LifelongGoal(tuple(subtasks)))
+
+    def _corrupt_instruction(self, episode: Episode, goal: InstructionGoal) -> Episode:
+        text = goal.instruction
+        for place, (name, corruption) in self._corruptions.items():
+            if isinstance(corruption, InstructionCorruption):
+                generator = self._generator(name, place, episode, 0)
+                text = change_instruction(corruption.change, text, corruption.share, generator)
+        if text == goal.instruction:
+            return episode
+        tokens = encode_again(goal.instruction, goal.tokens, text)
+        return replace(episode, goal=replace(goal, instruction=text, tokens=tokens))
 
     def corrupt_image(
         self, episode: Episode, number: int, image: UInt8[np.ndarray, "h w 3"]

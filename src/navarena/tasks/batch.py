@@ -39,8 +39,8 @@ class NavigationBatch:
         threads: for rendering; None for all processors this process may use.
         sensors: names of what to observe; None for all that the task offers. Only these are computed.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: of images, motion, estimated pose and goals, in this order and after the task's own,
-            each as "name", "name:severity" or with words (see navarena.corruptions).
+        corruptions: of images, motion, estimated pose, goals and instructions, in this order and after the
+            task's own, each as "name", "name:severity" or with words (see navarena.corruptions).
         buffers: name -> an array (N, ...) of the caller, of the dtype of its spec, into which the
             observation is written; the batch allocates those of other observations.
         device: where images are drawn.
@@ -109,7 +109,13 @@ class NavigationBatch:
         self._oracle = (
             None
             if task.oracle is None
-            else OraclePhases(task, self.simulator, self.state, lambda slot, one: self._begin([slot], [one]))
+            else OraclePhases(
+                task,
+                self.simulator,
+                self.state,
+                lambda slot, one: self._begin([slot], [one]),
+                lambda one: self._goal_corruptions.corrupt_goals(one, None),
+            )
         )
 
     @property

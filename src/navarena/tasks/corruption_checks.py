@@ -11,6 +11,7 @@ from navarena.corruptions.corruption import (
     DepthCorruption,
     GoalCorruption,
     ImageCorruption,
+    InstructionCorruption,
     MotionCorruption,
     PoseCorruption,
     TimingCorruption,
@@ -37,12 +38,13 @@ def require_applicable(task: TaskRules, corruptions: Sequence[str], sensors: Ite
     Raises UnknownNameError for unknown corruptions, and InputError for one without effect.
     """
     if not isinstance(task, Task):
-        if corruptions:
-            raise InputError(
-                f"expected no corruption of {task.protocol_id}, which runs on navigation graphs without "
-                f"cameras or motion, got {corruptions[0]!r}; choose r2r-ce-v1, or in Python "
-                "RenderedFeatures(..., corruptions=[...])"
-            )
+        for text, corruption in join_corruptions((), corruptions).items():
+            if not isinstance(corruption, InstructionCorruption):
+                raise InputError(
+                    f"expected corruptions of instructions alone of {task.protocol_id}, which runs on "
+                    f"navigation graphs without cameras or motion, got {text!r}; choose r2r-ce-v1, or in "
+                    "Python RenderedFeatures(..., corruptions=[...])"
+                )
         return
     found = join_corruptions(task.corruptions, corruptions)
     names = dict.fromkeys((*task.sensors, *sensors))
@@ -77,6 +79,8 @@ def _missing(task: Task, corruption: Corruption, names: Sequence[str]) -> str:
     if isinstance(corruption, MotionCorruption):
         done = " or ".join(corruption.acts_on)
         return "" if _movements(task) & set(corruption.acts_on) else f"a {done} that is commanded as one step"
+    if isinstance(corruption, InstructionCorruption):
+        return "" if {"instruction", "instruction_tokens"} & set(names) else "a sensor of the instruction"
     if isinstance(corruption, GoalCorruption):
         sensor = GOAL_SENSORS[corruption.modality]
         is_given = any(isinstance(find_goal_sensor(name, task.make_sensor), sensor) for name in names)

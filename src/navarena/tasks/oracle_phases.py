@@ -35,6 +35,7 @@ class OraclePhases:
         simulator: the bodies.
         state: of the task.
         begin: called with a slot and the episode that begins there, when a transition is done.
+        observe: an episode -> the same as agents read its instruction.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class OraclePhases:
         simulator: Simulator,
         state: TaskState,
         begin: Callable[[int, Episode], object],
+        observe: Callable[[Episode], Episode],
     ) -> None:
+        self._observe = observe
         self._task, self._simulator, self._state, self._begin_episode = task, simulator, state, begin
         self._rules = task.require_oracle()
         self._index = {name: number for number, name in enumerate(task.actions)}
@@ -161,4 +164,5 @@ class OraclePhases:
 
     def _show_instruction(self, slot: int, episode: Episode) -> None:
         """What the agent reads while the oracle leads: nothing, or the instruction of the episode at hand."""
-        self._task.show_instruction(self._state, slot, episode if self._rules.shows_instruction else None)
+        shown = self._observe(episode) if self._rules.shows_instruction else None
+        self._task.show_instruction(self._state, slot, shown)

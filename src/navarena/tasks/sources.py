@@ -22,7 +22,6 @@ from navarena.scenes.graphs.matterport import Connectivity
 from navarena.simulation.device_images import ON_CPU, RenderDevice
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.corruption_checks import require_applicable
 from navarena.tasks.graphs.batch import GraphBatch
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.task import Task, TaskRules
@@ -131,7 +130,7 @@ def make_batch(
         threads: for rendering; None for all processors this process may use.
         sensors: names of what to observe; None for all that the task offers.
         worlds: where scenes come from; None for a store of its own.
-        corruptions: each as "name:severity"; none on graphs.
+        corruptions: each as "name:severity"; on graphs of instructions alone.
         sources: on graphs the connectivity and the features.
         scans: on graphs the scans of the episodes; None for all that the connectivity has.
         buffers: name -> an array (N, ...) of the caller into which the observation is written.
@@ -141,7 +140,6 @@ def make_batch(
     raises.
     """
     if isinstance(task, GraphTask):
-        require_applicable(task, corruptions)
         if not device.is_cpu:
             raise InputError(f"expected device 'cpu' for {task.protocol_id} on graphs, got {device.name!r}")
         if sources.scenes is None:
@@ -152,7 +150,7 @@ def make_batch(
         if sources.features is not None:
             features = load_features(Path(sources.features), scans=atlas.scans)
             features.require(atlas.places())
-        return GraphBatch(task, atlas, slots, sensors, features, buffers)
+        return GraphBatch(task, atlas, slots, sensors, features, buffers, corruptions)
     if not isinstance(task, Task):
         raise InputError(f"expected a Task or a GraphTask, got {type(task).__name__}")
     return NavigationBatch(task, slots, threads, sensors, worlds, corruptions, buffers, device)

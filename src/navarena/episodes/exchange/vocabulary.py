@@ -81,6 +81,17 @@ class Vocabulary:
         )
 
 
+def encode_again(before: str, tokens: Sequence[int], after: str) -> tuple[int, ...]:
+    """Numbers of the words of the text `after`, by what is known of the vocabulary: the `tokens` of `before`.
+
+    Words that `before` does not have become 1, unknown. Nothing where there are no tokens.
+    """
+    if not len(tokens):
+        return ()
+    known = dict(zip(split_words(before), tokens))
+    return tuple(known.get(word, 1) for word in split_words(after))
+
+
 def build_vocabulary(sentences: Iterable[str], least_count: int = 5) -> Vocabulary:
     """The words that occur at least `least_count` times (R2R: 5), most frequent first, ties by letter."""
     counts = Counter(word for sentence in sentences for word in split_words(sentence))

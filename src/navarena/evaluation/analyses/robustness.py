@@ -16,6 +16,7 @@ from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.corruptions import (
     GoalCorruption,
+    InstructionCorruption,
     MotionCorruption,
     PoseCorruption,
     find_corruption,
@@ -128,7 +129,7 @@ def kind_of(text: str) -> str:
     corruption = find_corruption(text)
     if isinstance(corruption, MotionCorruption):
         return MOTION
-    if isinstance(corruption, GoalCorruption):
+    if isinstance(corruption, GoalCorruption | InstructionCorruption):
         return GOAL
     return POSE if isinstance(corruption, PoseCorruption) else SIGHT
 

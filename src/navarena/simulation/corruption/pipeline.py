@@ -1,6 +1,7 @@
 """The corruptions of a simulator, applied stage by stage: cameras, images, depth, motion and estimated poses.
 
-Corruptions of goals, which the simulator does not know, are applied by episodes.goal_corruptions.
+Corruptions of goals and instructions, which the simulator does not know, are applied by
+episodes.goal_corruptions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from navarena.corruptions.corruption import (
     DepthCorruption,
     GoalCorruption,
     ImageCorruption,
+    InstructionCorruption,
     MotionCorruption,
     PoseCorruption,
     TimingCorruption,
@@ -180,6 +182,7 @@ def make_pipeline(
 
     Arguments as of CorruptionPipeline.
     """
-    if actuation is None and all(isinstance(one, GoalCorruption) for one in corruptions.values()):
+    beside = (GoalCorruption, InstructionCorruption)
+    if actuation is None and all(isinstance(one, beside) for one in corruptions.values()):
         return None
     return CorruptionPipeline(corruptions, slots, max_steps, actuation, mixture)

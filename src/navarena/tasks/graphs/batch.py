@@ -8,11 +8,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from navarena.core.errors import ActionError, InputError, unknown_name
+from navarena.corruptions.catalog import join_corruptions
 from navarena.episodes.episode import Episode
+from navarena.episodes.goal_corruptions import GoalCorruptions
 from navarena.episodes.graph_episodes import require_graph_goal
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.features import ViewFeatures
+from navarena.tasks.corruption_checks import require_applicable
 from navarena.tasks.graphs.observer import GraphObserver
 from navarena.tasks.graphs.oracle import plan_oracle
 from navarena.tasks.graphs.scoring import make_trajectory
@@ -32,6 +35,7 @@ class GraphBatch:
         features: of the views, for the sensors that need them.
         buffers: name -> an array (N, ...) of the caller, of the dtype of its spec, into which the
             observation is written.
+        corruptions: of instructions, in this order.
 
     Attributes:
         state: of the bodies.
@@ -49,7 +53,10 @@ class GraphBatch:
         sensors: Sequence[str] | None = None,
         features: ViewFeatures | None = None,
         buffers: Mapping[str, np.ndarray] = MappingProxyType({}),
+        corruptions: Sequence[str] = (),
     ) -> None:
+        require_applicable(task, corruptions)
+        self._goal_corruptions = GoalCorruptions(join_corruptions((), corruptions))
         self.task, self.atlas, self.slots = task, atlas, slots
         self.state = GraphState(slots, task.max_steps)
         self.sensors = tuple(dict.fromkeys(task.sensors if sensors is None else sensors))
@@ -127,7 +134,7 @@ class GraphBatch:
                 self._begin_next(int(slot), episode)
             else:
                 self.state.lead(int(slot), plan, episode)
-                self._observer.announce(int(slot), episode)
+                self._observer.announce(int(slot), self._goal_corruptions.corrupt_goals(episode, None))
         return begun
 
     def oracle_steps(self, slot: int) -> tuple[int, int]:
@@ -231,4 +238,4 @@ class GraphBatch:
 
     def _begin(self, slot: int, episode: Episode) -> None:
         self.state.begin(slot, episode, self.atlas)
-        self._observer.begin(slot, episode)
+        self._observer.begin(slot, self._goal_corruptions.corrupt_goals(episode, None))
