@@ -17,6 +17,7 @@ from navarena.core.errors import InputError, NavarenaError, describe_choices
 from navarena.core.protocol_ids import base_protocol
 from navarena.core.seeding import make_generator
 from navarena.episodes.catalog import RECIPES, get_recipe
+from navarena.episodes.language.vocabulary import route_vocabulary
 from navarena.learning.adaptation import (
     OPTIONS,
     AdaptationSettings,
@@ -32,6 +33,7 @@ from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.catalog import get_body_task
+from navarena.tasks.sensors.instruction import InstructionState
 from navarena.tasks.task import Actions, Task
 
 SAMPLE, TEMPERATURE, WEIGHTS = "sample", "temperature", "weights"
@@ -327,5 +329,7 @@ def _describe_input(one: InputSpec) -> str:
 
 
 def find_vocabulary(task: Task) -> tuple[str, ...]:
-    """The categories of goals of `task` by number; empty where goals are none, or it has no episodes."""
+    """The categories of goals of `task` by number, or the words of instructions; empty without."""
+    if issubclass(task.state_type, InstructionState):
+        return route_vocabulary().words
     return get_recipe(task.protocol_id).words if base_protocol(task.protocol_id) in RECIPES else ()

@@ -16,15 +16,22 @@ MAX_CLASSES = 512
 """Integers of more values are no categories that are written as one-hot."""
 
 
+TOKENS = "instruction_tokens"
+"""The sensor of the words of an instruction."""
+
+MAPS = "semantic_map"
+"""How the names of semantic maps begin."""
+
+
 @dataclass(frozen=True)
 class InputSpec:
     """One observation of a policy.
 
     Attributes:
         name: of the sensor.
-        shape: without leading dimensions; (H, W, C) of an image or a map.
+        shape: without leading dimensions; (H, W, C) of an image or a map, (C, W, W) of a semantic map.
         dtype: in which rollouts store it: "uint8" as rendered, "float16" for other images, "float32" for
-            numbers, "int64" for categories, "int16" for images of them.
+            numbers, "int64" for categories, "int16" for images of them, "int32" for words.
         classes: number of categories, of each pixel of an image; 0 for others.
         categories: of each channel of a map, how many; empty for others.
     """
@@ -38,12 +45,17 @@ class InputSpec:
     @property
     def is_image(self) -> bool:
         """Whether it is an image."""
-        return len(self.shape) == 3 and not self.categories
+        return len(self.shape) == 3 and not (self.is_map or self.is_semantic_map)
 
     @property
     def is_map(self) -> bool:
         """Whether it is a map, whose channels hold categories."""
         return bool(self.categories)
+
+    @property
+    def is_semantic_map(self) -> bool:
+        """Whether it is a semantic map: planes of cells, (C, W, W)."""
+        return self.name.startswith(MAPS)
 
 
 def choose_inputs(
@@ -84,6 +96,10 @@ def _choose_input(specs: Mapping[str, ObservationSpec], name: str, image_size: t
     kind = np.dtype(spec.dtype)
     if spec.categories:
         return InputSpec(name, spec.shape, kind.name, categories=spec.categories)
+    if name.startswith(MAPS):
+        return InputSpec(name, spec.shape, "uint8")
+    if name == TOKENS:
+        return InputSpec(name, spec.shape, "int32")
     if len(spec.shape) == 3:
         height, width, channels = spec.shape
         if height < image_size[0] or width < image_size[1]:

@@ -131,7 +131,7 @@ class RecurrentPolicy(Policy):
         self.encoder = make_encoder(inputs, settings)
         self.action_encoder = self._make_action_encoder(settings.action_features)
         size = self.encoder.features + settings.action_features + POSE * settings.has_pose
-        self.memory = make_memory(size, settings)
+        self.memory = make_memory(size, settings, self.encoder)
         self.head = (
             GaussianHead(self.memory.features, actions)
             if is_continuous

@@ -10,6 +10,7 @@ from typing import Literal
 from navarena.core.errors import InputError
 from navarena.learning.auxiliary_settings import Auxiliary
 from navarena.learning.encoder_settings import EncoderSettings
+from navarena.learning.follower_settings import FollowerSettings
 from navarena.learning.neural_map_settings import NeuralMapSettings
 
 Precision = Literal["float32", "bfloat16", "auto"]
@@ -21,8 +22,8 @@ class PolicySettings:
     """Networks and sizes of a policy.
 
     Attributes:
-        memory: "gru", "lstm", one that attends to past steps, "smt" or "frmqn", or a GRU with a map that it
-            writes: "neural_map".
+        memory: "gru", "lstm", one that attends to past steps: "smt" or "frmqn", a GRU with a map that it
+            writes: "neural_map", or "cma", which follows an instruction.
         hidden: units of the memory.
         layers: of a GRU or LSTM.
         image_features: of the encoder of images.
@@ -41,9 +42,10 @@ class PolicySettings:
         neural_map: of "neural_map".
         temperature: of the actions in evaluations: 0 takes the likeliest, 1 samples them as training does,
             between them likely ones are preferred. A policy that imitates turns to and fro at 0.
+        follower: of "cma".
     """
 
-    memory: Literal["gru", "lstm", "smt", "frmqn", "neural_map"] = "gru"
+    memory: Literal["gru", "lstm", "smt", "frmqn", "neural_map", "cma"] = "gru"
     hidden: int = 256
     layers: int = 1
     image_features: int = 256
@@ -57,8 +59,12 @@ class PolicySettings:
     has_pose: bool = False
     neural_map: NeuralMapSettings = field(default_factory=NeuralMapSettings)
     temperature: float = 0.0
+    follower: FollowerSettings = field(default_factory=FollowerSettings)
 
     def __post_init__(self) -> None:
+        lasts = self.remembers in ("tour", "scene")
+        if self.memory == "cma" and (self.follower.tour != "none") != lasts:
+            raise InputError(f"expected remembers=tour with follower.tour, got {self.remembers}")
         if self.temperature < 0:
             raise InputError(f"expected a temperature of at least 0, got {self.temperature}")
         if self.has_pose and self.memory not in ("smt", "neural_map"):

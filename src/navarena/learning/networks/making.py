@@ -6,6 +6,7 @@ from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.attention import FRMQNMemory, SMTMemory
 from navarena.learning.networks.embedded_encoder import EmbeddedEncoder
 from navarena.learning.networks.encoders import Encoder, ObservationEncoder
+from navarena.learning.networks.follower import FollowerEncoder, FollowerMemory
 from navarena.learning.networks.map_memories import ProjectedMapMemory, RecognisedMapMemory
 from navarena.learning.networks.memories import Memory, RecurrentMemory
 from navarena.learning.networks.neural_map_encoder import ProjectingEncoder, RecognisingEncoder
@@ -18,6 +19,8 @@ def make_encoder(inputs: Sequence[InputSpec], settings: PolicySettings) -> Encod
     if settings.memory == "neural_map":
         is_recognised = settings.neural_map.kind == "recognised"
         return (RecognisingEncoder if is_recognised else ProjectingEncoder)(inputs, settings)
+    if settings.memory == "cma":
+        return FollowerEncoder(inputs, settings.follower)
     if settings.encoder.images == "frozen_resnet18":
         return TiledGoalEncoder(inputs, settings.number_features)
     if settings.encoder.numbers == "embedded":
@@ -25,8 +28,10 @@ def make_encoder(inputs: Sequence[InputSpec], settings: PolicySettings) -> Encod
     return ObservationEncoder(inputs, settings.image_features, settings.number_features)
 
 
-def make_memory(features: int, settings: PolicySettings) -> Memory:
-    """The memory of `features` numbers a step; raises InputError as its class."""
+def make_memory(features: int, settings: PolicySettings, encoder: Encoder) -> Memory:
+    """The memory of `features` numbers a step, first those of `encoder`; raises InputError as its class."""
+    if isinstance(encoder, FollowerEncoder):
+        return FollowerMemory(encoder, features, settings.hidden, settings.follower)
     if settings.memory == "smt":
         return SMTMemory(features, settings.hidden, settings.memory_steps, settings.heads, settings.has_pose)
     if settings.memory == "frmqn":

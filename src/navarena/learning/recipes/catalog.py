@@ -7,6 +7,11 @@ _MAPS = "navarena.learning.recipes.multion_maps"
 RECIPES = Registry(
     "recipe",
     {
+        "cma-paper": "navarena.learning.recipes.instructions:CMA_PAPER",
+        "cma-small": "navarena.learning.recipes.instructions:CMA_SMALL",
+        "map-cma-64-small": "navarena.learning.recipes.instructions:MAP_CMA_64_SMALL",
+        "map-cma-paper": "navarena.learning.recipes.instructions:MAP_CMA_PAPER",
+        "map-cma-small": "navarena.learning.recipes.instructions:MAP_CMA_SMALL",
         "multion-dynamic-ego-map-dagger-small": "navarena.learning.recipes.multion_small:DYNAMIC_EGO_DAGGER",
         "multion-dynamic-ego-map-small": "navarena.learning.recipes.multion_small:DYNAMIC_EGO",
         "multion-dynamic-oracle-map-dagger-small": "navarena.learning.recipes.multion_small:DYNAMIC_DAGGER",
@@ -57,6 +62,8 @@ RECIPES = Registry(
         "pointnav-ppo-small": "navarena.learning.recipes.pointnav:POINTNAV_PPO_SMALL",
         "pointnav-small": "navarena.learning.recipes.pointnav:POINTNAV_SMALL",
         "pointnav-smoke": "navarena.learning.recipes.pointnav:POINTNAV_SMOKE",
+        "pool-cma-small": "navarena.learning.recipes.instructions:POOL_CMA_SMALL",
+        "pool-end-cma-small": "navarena.learning.recipes.instructions:POOL_END_CMA_SMALL",
         "robustnav-objectnav-paper": "navarena.learning.recipes.robustnav:ROBUSTNAV_OBJECTNAV",
         "robustnav-objectnav-semantic-small": "navarena.learning.recipes.robustnav:OBJECTNAV_SEMANTIC_SMALL",
         "robustnav-pointnav-paper": "navarena.learning.recipes.robustnav:ROBUSTNAV_POINTNAV",
@@ -69,6 +76,7 @@ RECIPES = Registry(
         "segmenter-paper": "navarena.learning.recipes.perception:SEGMENTER_PAPER",
         "segmenter-small": "navarena.learning.recipes.perception:SEGMENTER_SMALL",
         "segmenter-smoke": "navarena.learning.recipes.perception:SEGMENTER_SMOKE",
+        "tour-cma-small": "navarena.learning.recipes.instructions:TOUR_CMA_SMALL",
     },
     "navarena.training_recipes",
 )

@@ -1,0 +1,239 @@
+"""Instruction followers: sizes of the papers, acting as learning, memory of tours, what controls hide."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from navarena.core.errors import InputError  # noqa: E402
+from navarena.episodes.language.vocabulary import route_vocabulary  # noqa: E402
+from navarena.learning.follower_settings import PAPER, FollowerSettings  # noqa: E402
+from navarena.learning.inputs import InputSpec  # noqa: E402
+from navarena.learning.networks.instructions import (  # noqa: E402
+    InstructionEncoder,
+    Texts,
+    attend_words,
+    code_instructions,
+)
+from navarena.learning.settings import PolicySettings  # noqa: E402
+
+from .made import draw_from, make_policy  # noqa: E402
+
+pytestmark = pytest.mark.learn
+
+RGB, DEPTH = InputSpec("rgb", (64, 64, 3), "uint8"), InputSpec("depth", (64, 64, 1), "float16")
+MAP = InputSpec("semantic_map_iterative", (14, 64, 64), "uint8")
+TOKENS = InputSpec("instruction_tokens", (200,), "int32")
+TINY = FollowerSettings(
+    words=20, word_features=6, text_hidden=4, keys=8, depth_values=6, view_features=10, depth_features=7,
+    positions=3, map_channels=(4, 6, 8),
+)  # fmt: skip
+
+
+def follower(inputs=(RGB, DEPTH, TOKENS), tour="none", **changes):
+    settings = PolicySettings(
+        memory="cma",
+        hidden=12,
+        action_features=5,
+        remembers="episode" if tour == "none" else "tour",
+        follower=replace(TINY, tour=tour, **changes),
+    )
+    return make_policy(inputs=inputs, settings=settings)
+
+
+def instructions(generator, *shape):
+    tokens = generator.integers(2, 20, (*shape, 200))
+    tokens[np.arange(200) >= generator.integers(1, 9, shape)[..., None]] = 0
+    return torch.from_numpy(tokens).int()
+
+
+def observe(inputs, steps, slots, seed=0, every=3):
+    """Random observations (T, N, ...) whose instruction changes every few steps, and is hidden at times."""
+    generator = np.random.default_rng(seed)
+    tokens = instructions(generator, steps, slots)
+    for step in range(steps):
+        tokens[step] = tokens[step - step % every]
+    tokens[every : 2 * every, 0] = 0
+    seen = {"instruction_tokens": tokens}
+    for one in inputs:
+        shape = (steps, slots, *one.shape)
+        if one.dtype == "uint8":
+            high = 2 if one.is_map else 256
+            seen[one.name] = torch.from_numpy(generator.integers(0, high, shape).astype(np.uint8))
+        elif one.dtype == "float16":
+            seen[one.name] = torch.from_numpy(generator.random(shape).astype(np.float16))
+    return seen
+
+
+def learned(policy):
+    return sum(one.numel() for one in policy.parameters() if one.requires_grad)
+
+
+def test_paper_sizes_are_those_of_the_papers():
+    settings = PolicySettings(memory="cma", hidden=512, follower=PAPER)
+    big = {"rgb": (224, 224, 3), "depth": (256, 256, 1)}
+    rgb, depth = (InputSpec(name, shape, "float32") for name, shape in big.items())
+    critic, monitor = 513, 513
+    with torch.device("meta"):
+        latent = make_policy(inputs=(rgb, depth, TOKENS), settings=settings)
+        mapped = make_policy(inputs=(depth, MAP, TOKENS), settings=settings)
+    assert learned(latent) - critic + monitor == 6_153_381, "6.15 million: counted by hand from section 2.1"
+    assert learned(mapped) - critic + monitor == 6_447_749, "6.45 million"
+
+
+def test_small_sizes():
+    settings = PolicySettings(memory="cma", hidden=256)
+    assert learned(make_policy(inputs=(RGB, DEPTH, TOKENS), settings=settings)) == 1_336_167
+    assert FollowerSettings().words == len(route_vocabulary().words)
+
+
+@pytest.mark.parametrize("tour", ["none", "vision", "both", "pool", "pool_end"])
+@pytest.mark.parametrize("inputs", [(RGB, DEPTH, TOKENS), (DEPTH, MAP, TOKENS)], ids=["images", "maps"])
+def test_acting_and_evaluating_agree(tour, inputs):
+    policy, steps, slots = follower(inputs, tour), 7, 4
+    seen = observe(inputs, steps, slots)
+    generator = np.random.default_rng(1)
+    mask = torch.from_numpy(generator.random((steps, slots)) > 0.3)
+    first = {
+        name: torch.from_numpy(generator.random(value.shape)).to(value.dtype)
+        for name, value in policy.initial_state(slots).items()
+    }
+    state, actions, log_probs, values = first, [], [], []
+    with torch.no_grad():
+        for step in range(steps):
+            one = {name: value[step] for name, value in seen.items()}
+            decision = policy.act(one, state, mask[step], draw_from(generator))
+            state = decision.state
+            actions.append(decision.actions)
+            log_probs.append(decision.log_probs)
+            values.append(decision.values)
+    judged = policy.evaluate_sequence(seen, torch.stack(actions), first, mask)
+    found = judged.distribution.log_prob(torch.stack(actions))
+    torch.testing.assert_close(found, torch.stack(log_probs), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(judged.values, torch.stack(values), atol=1e-5, rtol=1e-5)
+    assert set(judged.state) == set(state)
+    for name, value in state.items():
+        torch.testing.assert_close(judged.state[name], value, atol=1e-5, rtol=1e-5)
+    judged.values.sum().backward()
+    assert all(
+        one.grad is not None and bool(one.grad.isfinite().all())
+        for name, one in policy.named_parameters()
+        if one.requires_grad and not name.startswith("head")
+    )
+
+
+def run_tours(tour, change):
+    """Outputs of a policy over two episodes of a tour, of which `change` alters the first one's images."""
+    policy, inputs = follower(tour=tour), (RGB, DEPTH, TOKENS)
+    seen = observe(inputs, 6, 1, every=3)
+    seen["instruction_tokens"][3:] = seen["instruction_tokens"][0].flip(-1).roll(3, -1)
+    if change:
+        seen["rgb"][1] = 255 - seen["rgb"][1]
+    mask = torch.tensor([[False], *[[True]] * 5])
+    if tour == "none":
+        mask[3] = False
+    policy.eval()
+    with torch.no_grad():
+        actions = torch.zeros(6, 1, dtype=torch.int64)
+        judged = policy.evaluate_sequence(seen, actions, policy.initial_state(1), mask)
+    return judged.values[3:], judged.state
+
+
+@pytest.mark.parametrize("tour", ["none", "vision", "both", "pool", "pool_end"])
+def test_what_outlasts_an_episode(tour):
+    (before, state), (after, changed) = run_tours(tour, False), run_tours(tour, True)
+    remembers = not torch.equal(before, after)
+    assert remembers == (tour != "none")
+    if "pool" in state:
+        assert bool((state["pool"] >= 0).all()), "greatest values begin at 0"
+        assert not torch.equal(state["pool"], changed["pool"])
+
+
+def test_words_are_weighted_as_by_a_loop():
+    generator = torch.Generator().manual_seed(0)
+    words, keys = torch.randn(3, 5, 4, generator=generator), torch.randn(3, 5, 6, generator=generator)
+    lengths, rows = torch.tensor([5, 2, 0]), torch.tensor([1, 0, 2, 1, 1])
+    words = words * (torch.arange(5) < lengths[:, None])[..., None]
+    queries = torch.randn(5, 6, generator=generator)
+    found = attend_words(queries, keys, Texts(words, lengths, rows))
+    for step, row in enumerate(rows.tolist()):
+        length = int(lengths[row])
+        weights = (keys[row, :length] @ queries[step] / 6**0.5).softmax(0)
+        torch.testing.assert_close(found[step], weights @ words[row, :length])
+
+
+def test_instructions_are_read_alike_alone_and_together():
+    torch.manual_seed(0)
+    encoder = InstructionEncoder(TINY)
+    tokens = instructions(np.random.default_rng(0), 6).long()
+    tokens[4], tokens[5] = tokens[1], 0
+    codes = code_instructions(tokens)
+    assert codes[4] == codes[1] and codes[5] == 0 and len(set(codes.tolist())) == 5
+    together = encoder(tokens, codes)
+    with torch.no_grad():
+        alone = encoder(tokens, codes)
+        again = encoder(tokens[:1], codes[:1])
+    torch.testing.assert_close(together.words.detach(), alone.words)
+    assert together.lengths.tolist() == alone.lengths.tolist()
+    assert torch.equal(again.words[0], alone.words[alone.rows[0], : again.words.shape[1]])
+    with torch.no_grad():
+        encoder.embedding.weight.add_(1.0)
+        changed = encoder(tokens[:1], codes[:1])
+    assert not torch.allclose(again.words, changed.words), "new weights read anew"
+
+
+@pytest.mark.parametrize(
+    ("blank", "hidden", "seen"),
+    [
+        ("instruction", "instruction_tokens", "rgb"),
+        ("vision", "rgb", "instruction_tokens"),
+        ("occupancy", "occupied", "classes"),
+        ("semantics", "classes", "occupied"),
+    ],
+)
+def test_controls_do_not_see_what_is_blank(blank, hidden, seen):
+    of_map = blank in ("occupancy", "semantics")
+    inputs = (DEPTH, MAP, TOKENS) if of_map else (RGB, DEPTH, TOKENS)
+    policy = follower(inputs, blank=(blank,))
+    mask, actions = torch.zeros(1, 2, dtype=torch.bool), torch.zeros(1, 2, dtype=torch.int64)
+
+    def judge(changed):
+        given = observe(inputs, 1, 2)
+        if changed == "instruction_tokens":
+            given[changed] = (given[changed] + 1) % 20
+        elif changed == "rgb":
+            given[changed] = 255 - given[changed]
+        elif changed:
+            planes = slice(0, 1) if changed == "occupied" else slice(1, 14)
+            given[MAP.name][:, :, planes] = 1 - given[MAP.name][:, :, planes]
+        with torch.no_grad():
+            return policy.evaluate_sequence(given, actions, policy.initial_state(2), mask).values
+
+    assert torch.equal(judge(hidden), judge(""))
+    assert not torch.equal(judge(seen), judge(""))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: follower((RGB, DEPTH)), "expected instruction_tokens and images or maps"),
+        (lambda: follower((TOKENS,)), "expected instruction_tokens and images or maps"),
+        (lambda: follower((DEPTH, replace(MAP, shape=(14, 48, 48)), TOKENS)), "square map of 32 cells"),
+        (lambda: follower((MAP, TOKENS), map_side=64), "as many map_channels as leave 4 x 4"),
+        (lambda: FollowerSettings(map_side=48), "map_side of 32 or 64"),
+        (lambda: PolicySettings(memory="cma", remembers="tour"), "remembers=tour with follower.tour"),
+    ],
+)
+def test_bad_settings_are_refused(build, message):
+    with pytest.raises(InputError, match=message):
+        build()
+
+
+def test_words_of_a_larger_vocabulary_are_refused():
+    policy, given = follower(), observe((RGB, DEPTH, TOKENS), 1, 2)
+    given["instruction_tokens"][0, 1, 0] = 20
+    one = {name: value[0] for name, value in given.items()}
+    with pytest.raises(InputError, match="below 20, got 20: the instruction is of another vocabulary"):
+        policy.act(one, policy.initial_state(2), torch.zeros(2, dtype=torch.bool))
