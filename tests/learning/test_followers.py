@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.episodes.language.vocabulary import route_vocabulary  # noqa: E402
+from navarena.learning.checkpoints import read_info  # noqa: E402
 from navarena.learning.follower_settings import PAPER, FollowerSettings  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
 from navarena.learning.networks.instructions import (  # noqa: E402
@@ -17,9 +18,13 @@ from navarena.learning.networks.instructions import (  # noqa: E402
     attend_words,
     code_instructions,
 )
-from navarena.learning.settings import PolicySettings  # noqa: E402
+from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
+from navarena.learning.settings import PolicySettings, constant  # noqa: E402
+from navarena.learning.storage import NO_LABEL  # noqa: E402
+from navarena.learning.training import Training  # noqa: E402
 
 from .made import draw_from, make_policy  # noqa: E402
+from .test_recipes import mini  # noqa: E402
 
 pytestmark = pytest.mark.learn
 
@@ -131,9 +136,7 @@ def run_tours(tour, change):
     seen["instruction_tokens"][3:] = seen["instruction_tokens"][0].flip(-1).roll(3, -1)
     if change:
         seen["rgb"][1] = 255 - seen["rgb"][1]
-    mask = torch.tensor([[False], *[[True]] * 5])
-    if tour == "none":
-        mask[3] = False
+    mask = torch.tensor([[False], *[[True]] * 5])  # the second episode shows by its instruction alone
     policy.eval()
     with torch.no_grad():
         actions = torch.zeros(6, 1, dtype=torch.int64)
@@ -237,3 +240,41 @@ def test_words_of_a_larger_vocabulary_are_refused():
     one = {name: value[0] for name, value in given.items()}
     with pytest.raises(InputError, match="below 20, got 20: the instruction is of another vocabulary"):
         policy.act(one, policy.initial_state(2), torch.zeros(2, dtype=torch.bool))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cma-small",
+        "map-cma-small",
+        "map-cma-64-small",
+        "tour-cma-small",
+        "pool-cma-small",
+        "pool-end-cma-small",
+    ],
+)
+def test_recipes_start(tmp_path, name):
+    training = Training(mini(RECIPES.get(name), slots=4, steps=4), tmp_path, 1)
+    rows = []
+    training.run(rows.append)
+    training.close()
+    assert np.isfinite(rows[-1]["gradient_norm"]) and rows[-1]["frames"] == 32
+    assert 0.0 <= rows[-1]["agreement"] <= 1.0 and np.isfinite(rows[-1]["progress_loss"])
+    info = read_info(tmp_path)
+    assert info.privileged_sensors == (("semantic_map_iterative",) if name.startswith("map") else ())
+    assert info.vocabulary == route_vocabulary().words
+
+
+def test_where_an_oracle_leads_nothing_is_learned(tmp_path):
+    recipe = mini(RECIPES.get("map-cma-small"), slots=4, steps=48, updates=1)
+    recipe = replace(recipe, method=replace(recipe.method, veto=0.0, teacher_share=constant(0.0)))
+    recipe = replace(recipe, declaration_bias=9.0)  # every episode ends at once
+    training = Training(recipe, tmp_path, 1)
+    training.run()
+    rollout, hidden = training._rollout, 0
+    for step in range(1, 48):
+        led = ~rollout.observations["instruction_tokens"][step].any(-1)
+        hidden += int(led.sum())
+        assert torch.equal(led, rollout.labels[step] == NO_LABEL)
+    training.close()
+    assert hidden > 10

@@ -156,16 +156,18 @@ class Collector:
         taken = decision.actions
         if self._teacher is not None and self._mix is not None:
             with self.clock.measure("labels"):
-                labels = self._exchange(self._teacher.label())
+                # while an oracle leads there is nothing to learn
+                labels = np.where(batch.led, NO_LABEL, self._exchange(self._teacher.label()))
             self._labels = rollout.labels[step] = self._send(labels)
             taken = self._send(self._mix.choose(taken.cpu().numpy(), labels, done))
         rollout.actions[step], rollout.log_probs[step] = taken, decision.log_probs
         rollout.values[step] = decision.values
+        moves = self._exchange(taken.cpu().numpy())
         if isinstance(self._teacher, AgentTeacher):
-            self._teacher.note(taken.cpu().numpy())
+            self._teacher.note(moves)
         self._state = self._policy.replace_actions(decision.state, taken)
         with self.clock.measure("simulation"):
-            result = batch.step(self._exchange(taken.cpu().numpy()))
+            result = batch.step(moves)
         self._require_finite(result.reward)
         rollout.rewards[step] = self._send(result.reward)
         with self.clock.measure("reset"):

@@ -32,8 +32,7 @@ class FollowerSettings:
         map_side: cells to which a map is brought first, by the greatest of those that become one.
         tour: what outlasts an episode in a tour: "none"; "both" states (TourCMA as the code has it) or that
             of "vision" alone (as the paper has it); or the greatest values of the vision's states, which are
-            seen by the same ("pool") or added at the end, too ("pool_end"). An episode then begins where the
-            instruction changes.
+            seen by the same ("pool") or added at the end, too ("pool_end").
         blank: what the agent does not see, for controls.
 
     Raises InputError for sizes below 1.

@@ -165,10 +165,11 @@ def update_imitation(
             raise InputError("expected a policy of discrete actions, which alone have labels")
         log_probs = judged.distribution.log_probs
         own = imitation_loss(log_probs, part.labels, part.weights)
-        right = log_probs.argmax(-1) == part.labels
+        counted = part.labels != NO_LABEL
+        right = ((log_probs.argmax(-1) == part.labels) & counted).sum() / counted.sum().clamp_min(1)
         return own + beside, noted | {
             "imitation_loss": float(own.detach()),
-            "agreement": float(right.float().mean()),
+            "agreement": float(right),
             "entropy": float(judged.distribution.entropy().mean().detach()),
         }
 

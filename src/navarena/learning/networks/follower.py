@@ -202,8 +202,9 @@ class FollowerMemory(Memory):
     """Cross-modal attention: one GRU over what is seen, which attends to the words; these attend to places.
 
     A second GRU over everything found makes the output (VLN-CE, models/cma_policy.py; IVLN-CE,
-    latent_cma_policy.py and map_cma_policy.py). The states are "vision" and "hidden" (N, 1, H), where tours
-    are remembered also "instruction" (N,) int64 and "pool" (N, H).
+    latent_cma_policy.py and map_cma_policy.py). The states are "vision" and "hidden" (N, 1, H),
+    "instruction" (N,) int64 and, where it is pooled, "pool" (N, H). Where the instruction changes, also when
+    an oracle leads and hides it, states begin anew that last for an episode.
 
     Args:
         encoder: whose vectors begin the features; what is behind belongs to the previous action.
@@ -243,7 +244,7 @@ class FollowerMemory(Memory):
         device = self.word_keys.weight.device
         zeros = torch.zeros(slots, 1, self._hidden, device=device)
         state = {"vision": zeros, "hidden": zeros.clone()}
-        if self._tour in ("vision", "pool", "pool_end"):
+        if self._tour != "both":
             state["instruction"] = torch.zeros(slots, dtype=torch.int64, device=device)
         if self._pools:
             state["pool"] = torch.zeros(slots, self._hidden, device=device)
@@ -273,14 +274,13 @@ class FollowerMemory(Memory):
         found = [vision.flatten(0, 1), heard]
         found += [_attend_places(query, places[one.name], self._keys) for one in self._views]
         joined = self.join(torch.cat((*found, rest), 1)).reshape(steps, slots, -1)
-        keep = mask if self._tour in ("none", "both") else same
-        outputs, last = self.memory.unroll(joined, {"hidden": state["hidden"]}, keep)
+        outputs, last = self.memory.unroll(joined, {"hidden": state["hidden"]}, same)
         if self.end is not None:
             outputs = self.end(torch.cat((outputs, pools), -1))
         return outputs, after | changed | {"hidden": last["hidden"]}
 
     def _find_kept(self, codes: Tensor, state: Tree, mask: Tensor) -> tuple[Tensor, Tree]:
-        """(T, N) bool: steps of the same instruction as the one before; and what the state keeps for it."""
+        """(T, N) bool: steps that go on with the states of the one before; and what tells the next."""
         if "instruction" not in state:
             return mask, {}
         before = torch.cat((state["instruction"][None], codes[:-1]))
@@ -290,7 +290,8 @@ class FollowerMemory(Memory):
         """Outputs (T, N, H) of the first GRU, the pools (T, N, H) before each step, and the state after."""
         own = {"hidden": state["vision"]}
         if not self._pools:
-            outputs, last = self.vision.unroll(seen, own, mask)
+            lasts = mask if self._tour == "vision" else same
+            outputs, last = self.vision.unroll(seen, own, lasts)
             return outputs, outputs, {"vision": last["hidden"]}
         pool, outputs, pools = state["pool"], [], []
         for given, keep, goes_on in zip(seen, mask, same):

@@ -64,7 +64,7 @@ CMA_PAPER = replace(
 
 MAP_CMA_SMALL = replace(
     CMA_SMALL,
-    description="CMA over iterative maps of true classes, 32 x 32 cells; 5 million frames, about 4 core-hours",
+    description="CMA over iterative maps of true classes, 32 x 32 cells; 5 million frames, 4 core-hours",
     protocol="ir2r-ce-v1",
     sensors=("depth", "semantic_map_iterative", "instruction_tokens"),
 )
