@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.core.errors import InputError  # noqa: E402
+from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.episodes.language.vocabulary import route_vocabulary  # noqa: E402
 from navarena.learning.checkpoints import read_info  # noqa: E402
 from navarena.learning.follower_settings import PAPER, FollowerSettings  # noqa: E402
@@ -18,6 +18,9 @@ from navarena.learning.networks.instructions import (  # noqa: E402
     attend_words,
     code_instructions,
 )
+from navarena.learning.networks.trunks import rename_torchvision  # noqa: E402
+from navarena.learning.published.follower_trunks import load_follower_trunks  # noqa: E402
+from navarena.learning.published.layouts import rename_resnet  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import PolicySettings, constant  # noqa: E402
 from navarena.learning.storage import NO_LABEL  # noqa: E402
@@ -278,3 +281,32 @@ def test_where_an_oracle_leads_nothing_is_learned(tmp_path):
         assert torch.equal(led, rollout.labels[step] == NO_LABEL)
     training.close()
     assert hidden > 10
+
+
+def test_frozen_networks_come_from_files(tmp_path):
+    big = (InputSpec("rgb", (224, 224, 3), "uint8"), InputSpec("depth", (256, 256, 1), "float16"), TOKENS)
+    settings = PolicySettings(memory="cma", hidden=8, follower=replace(TINY, images="resnet50"))
+    ours, theirs = (make_policy(inputs=big, settings=settings, seed=seed) for seed in (0, 1))
+    rgb, depth = (theirs.encoder.networks[name].state_dict() for name in ("rgb", "depth"))
+    names = {key: rename_torchvision(key.removeprefix("trunk.")) for key in rgb}
+    assert {"conv1.weight", "layer4.2.conv3.weight", "layer2.0.downsample.1.running_var"} <= set(
+        names.values()
+    )
+    torch.save(
+        {names[key]: value for key, value in rgb.items()} | {"fc.bias": torch.zeros(3)}, tmp_path / "rgb"
+    )
+    named = {}
+    for key, value in depth.items():
+        inner = f"backbone.{rename_resnet(key[6:])}" if key.startswith("trunk.") else key
+        named[f"actor_critic.net.visual_encoder.{inner}"] = value
+    torch.save({"state_dict": named | {"actor_critic.critic.fc.bias": torch.zeros(1)}}, tmp_path / "depth")
+    files = replace(settings.follower, rgb_trunk=str(tmp_path / "rgb"), depth_trunk=str(tmp_path / "depth"))
+    load_follower_trunks(ours, replace(settings, follower=files))
+    for name in ("rgb", "depth"):
+        found = ours.encoder.networks[name].state_dict()
+        expected = theirs.encoder.networks[name].state_dict()
+        assert all(torch.equal(found[key], expected[key]) for key in expected)
+    with pytest.raises(InputError, match=r"policy.follower.rgb_trunk=FILE"):
+        load_follower_trunks(ours, settings)
+    with pytest.raises(FileError, match="is missing"):
+        load_follower_trunks(ours, replace(settings, follower=replace(files, depth_trunk=files.rgb_trunk)))

@@ -5,6 +5,9 @@ from typing import Literal
 
 from navarena.core.errors import InputError
 
+Tour = Literal["none", "vision", "both", "pool", "pool_end"]
+"""What an agent remembers beyond an episode; see FollowerSettings."""
+
 Blank = Literal["instruction", "vision", "occupancy", "semantics"]
 """What a control does not see: the words; all images and maps; of maps the occupied cells, or the classes."""
 
@@ -34,6 +37,9 @@ class FollowerSettings:
             of "vision" alone (as the paper has it); or the greatest values of the vision's states, which are
             seen by the same ("pool") or added at the end, too ("pool_end").
         blank: what the agent does not see, for controls.
+        rgb_trunk: file with the weights of ImageNet's ResNet-50, as torchvision stores them, or "random";
+            read when a training begins, and part of its checkpoint from then on. Of "resnet50", as the next.
+        depth_trunk: file of a habitat-lab checkpoint of DD-PPO with a ResNet-50 of depth, or "random".
 
     Raises InputError for sizes below 1.
     """
@@ -51,12 +57,16 @@ class FollowerSettings:
     map_channels: tuple[int, ...] = (16, 32, 64)
     map_kernel: int = 3
     map_side: int = 32
-    tour: Literal["none", "vision", "both", "pool", "pool_end"] = "none"
+    tour: Tour = "none"
     blank: tuple[Blank, ...] = ()
+    rgb_trunk: str = ""
+    depth_trunk: str = ""
 
     def __post_init__(self) -> None:
-        sizes = (self.words, self.word_features, self.text_hidden, self.keys, self.depth_values)
-        sizes += (self.view_features, self.depth_features, self.positions, self.map_kernel)
+        sizes = (
+            *(self.words, self.word_features, self.text_hidden, self.keys, self.depth_values),
+            *(self.view_features, self.depth_features, self.positions, self.map_kernel),
+        )
         if min(sizes) < 1 or not self.map_channels or self.map_side not in (32, 64):
             raise InputError(f"expected positive sizes and a map_side of 32 or 64, got {self}")
 

@@ -24,6 +24,7 @@ from navarena.learning.distributed import Processes
 from navarena.learning.inputs import InputSpec, choose_inputs, choose_targets
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.provenance import find_commit
+from navarena.learning.published.follower_trunks import load_follower_trunks
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import ImitationSettings
 from navarena.learning.shipped import find_folder
@@ -141,7 +142,7 @@ FIRST = "first"
 
 
 def load_start(policy: RecurrentPolicy, info: CheckpointInfo, recipe: Recipe, own: Path) -> None:
-    """Copy the weights that `recipe` starts from into `policy`; heads of losses stay random.
+    """Copy the weights that `recipe` starts from into `policy`, frozen ones too; heads of losses stay random.
 
     Args:
         policy: to be trained.
@@ -151,6 +152,7 @@ def load_start(policy: RecurrentPolicy, info: CheckpointInfo, recipe: Recipe, ow
 
     Raises InputError for a checkpoint of other inputs, actions or networks, FileError for a damaged one.
     """
+    load_follower_trunks(policy, recipe.policy)
     start = recipe.start
     if recipe.first:
         folder = own / FIRST

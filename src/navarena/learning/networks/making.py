@@ -1,6 +1,7 @@
 """Making of networks: the encoder and the memory that the settings of a policy name."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.attention import FRMQNMemory, SMTMemory
@@ -39,4 +40,5 @@ def make_memory(features: int, settings: PolicySettings, encoder: Encoder) -> Me
     if settings.memory == "neural_map":
         is_recognised = settings.neural_map.kind == "recognised"
         return (RecognisedMapMemory if is_recognised else ProjectedMapMemory)(features, settings)
-    return RecurrentMemory(features, settings.hidden, settings.layers, settings.memory)
+    kind: Literal["gru", "lstm"] = "lstm" if settings.memory == "lstm" else "gru"
+    return RecurrentMemory(features, settings.hidden, settings.layers, kind)

@@ -80,11 +80,11 @@ def require_keys(found: Mapping[str, object], shapes: Mapping[str, tuple[int, ..
 
 
 def rename_torchvision(name: str) -> str:
-    """The key in torchvision's ResNet-18 of the weight `name` of our ResNet of batch normalisation."""
+    """The key in torchvision's ResNets of the weight `name` of our ResNet of batch normalisation."""
     for ours, theirs in (("stem.0.", "conv1."), ("stem.1.", "bn1.")):
         if name.startswith(ours):
             return theirs + name.removeprefix(ours)
     _, stage, block, part, number, leaf = name.split(".")
-    inner = {"0": "conv1", "1": "bn1", "3": "conv2", "4": "bn2"}
+    inner = {"0": "conv1", "1": "bn1", "3": "conv2", "4": "bn2", "6": "conv3", "7": "bn3"}
     middle = f"downsample.{number}" if part == "shortcut" else inner[number]
     return f"layer{int(stage) + 1}.{block}.{middle}.{leaf}"

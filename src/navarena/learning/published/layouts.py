@@ -97,7 +97,7 @@ def _choose_habitat(shapes: Shapes) -> Recipe:
 def _rename_habitat(name: str, shapes: Shapes) -> str:
     images = "encoder.images."
     if name.startswith(f"{images}trunk."):
-        return f"{_VISUAL}backbone.{_rename_resnet(name.removeprefix(f'{images}trunk.'))}"
+        return f"{_VISUAL}backbone.{rename_resnet(name.removeprefix(f'{images}trunk.'))}"
     pairs = {
         f"{images}normaliser.mean": f"{_VISUAL}running_mean_and_var._mean",
         f"{images}normaliser.variance": f"{_VISUAL}running_mean_and_var._var",
@@ -113,7 +113,8 @@ def _rename_habitat(name: str, shapes: Shapes) -> str:
     return _begins(name, _HEADS | pairs)
 
 
-def _rename_resnet(name: str) -> str:
+def rename_resnet(name: str) -> str:
+    """The key in habitat-lab's ResNets of the weight `name` of ours."""
     if name.startswith("stem."):
         return name.replace("stem.", "conv1.", 1)
     _, stage, block, part, rest = name.split(".", 4)

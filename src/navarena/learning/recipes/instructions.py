@@ -6,7 +6,7 @@ Sizes: `paper` as IVLN-CE (latent_cma_policy.py, map_cma_policy.py); `small` for
 from dataclasses import replace
 
 from navarena.learning.auxiliary_settings import PROGRESS
-from navarena.learning.follower_settings import PAPER, FollowerSettings
+from navarena.learning.follower_settings import PAPER, FollowerSettings, Tour
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import (
     ImitationSettings,
@@ -92,7 +92,7 @@ MAP_CMA_PAPER = replace(
 """The recipe `map-cma-paper`."""
 
 
-def _remember(tour: str, words: str) -> Recipe:
+def _remember(tour: Tour, words: str) -> Recipe:
     policy = replace(
         CMA_SMALL.policy, remembers="tour", follower=replace(CMA_SMALL.policy.follower, tour=tour)
     )

@@ -1,0 +1,64 @@
+"""Frozen networks of instruction followers at the papers' sizes: from files that users have."""
+
+from pathlib import Path
+
+from navarena.core.errors import InputError
+from navarena.learning.encoder_settings import RANDOM_TRUNK
+from navarena.learning.networks.trunks import read_weights, rename_torchvision, require_keys
+from navarena.learning.published.layouts import rename_resnet
+from navarena.learning.settings import PolicySettings
+from navarena.learning.tensors import Tensor, torch
+
+_VISUAL = ("actor_critic.net.visual_encoder.", "net.visual_encoder.", "visual_encoder.")
+"""With which the keys of DD-PPO's network of depth begin in its files."""
+
+
+def load_follower_trunks(policy: torch.nn.Module, settings: PolicySettings) -> None:
+    """Read the frozen networks of `policy`, where it has some, from the files that settings name.
+
+    Raises InputError when none is named, and FileError for a file with other weights.
+    """
+    follower = settings.follower
+    if settings.memory != "cma" or follower.images != "resnet50":
+        return
+    weights = policy.state_dict()
+    for name, path in (("rgb", follower.rgb_trunk), ("depth", follower.depth_trunk)):
+        begin = f"encoder.networks.{name}."
+        wanted = {key.removeprefix(begin): value for key, value in weights.items() if key.startswith(begin)}
+        if not wanted or path == RANDOM_TRUNK:
+            continue
+        if not path:
+            raise InputError(
+                f"expected a file with the weights of the frozen network of {name}: "
+                f"--set policy.follower.{name}_trunk=FILE ({RANDOM_TRUNK} to go without)"
+            )
+        found = _find(read_weights(Path(path)), name)
+        names = {key: _rename(key, name) for key in wanted}
+        shapes = {names[key]: tuple(value.shape) for key, value in wanted.items()}
+        require_keys(found, shapes, path)
+        with torch.no_grad():
+            for key, value in wanted.items():
+                value.copy_(found[names[key]])
+
+
+def _find(found: dict[str, object], name: str) -> dict[str, Tensor]:
+    """The weights of the network of `name` in what a file holds, without layers behind it."""
+    inner = found.get("state_dict", found)
+    weights = inner if isinstance(inner, dict) else found
+    if name == "rgb":
+        return {key: value for key, value in weights.items() if not key.startswith("fc.")}
+    kept = {}
+    for key, value in weights.items():
+        begin = next((one for one in _VISUAL if key.startswith(one)), None)
+        if begin is not None and not key.startswith(f"{begin}running_mean_and_var."):
+            kept[key.removeprefix(begin)] = value
+    return kept
+
+
+def _rename(key: str, name: str) -> str:
+    """The key in a file of our weight `key` of the network of `name`."""
+    if name == "rgb":
+        return rename_torchvision(key.removeprefix("trunk."))
+    if key.startswith("trunk."):
+        return f"backbone.{rename_resnet(key.removeprefix('trunk.'))}"
+    return key
