@@ -88,8 +88,9 @@ def load_hamt(network: HAMT, path: Path) -> None:
     own = network.state_dict()
     names = {name: rename_hamt(name) for name in own}
     table = names["history.steps.weight"]
-    if isinstance(kept.get(table), torch.Tensor):
-        kept[table] = kept[table][: len(own["history.steps.weight"])]
+    rows = kept.get(table)
+    if isinstance(rows, torch.Tensor):
+        kept[table] = rows[: len(own["history.steps.weight"])]
     if "history.earlier" in names and names["history.earlier"] not in kept:
         del names["history.earlier"]
     kept = {name: _reshape(name, value) for name, value in kept.items()}
