@@ -54,7 +54,7 @@ def test_goals_are_noticed_from_the_start():
         maps[k, k : k + 3, 45 - k : 48 - k] = 1 + k % 8
     one = replace(MAP, shape=(50, 50, 1), categories=(9,))
     spread = {
-        name: float(MapEncoder(one, EncoderSettings(maps=name))(maps).std(0).mean())
+        name: MapEncoder(one, EncoderSettings(maps=name))(maps).detach().std(0).mean().item()
         for name in ("small", "multion")
     }
     assert 0.1 < spread["small"] < 2.0 and spread["multion"] < 0.05
