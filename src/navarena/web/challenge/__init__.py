@@ -1,0 +1,1 @@
+"""A challenge server whose leaderboards verify themselves."""
