@@ -1,1 +1,1 @@
-"""What people reach with a browser."""
+"""Services over HTTP."""

@@ -1,1 +1,1 @@
-"""A challenge server whose leaderboards verify themselves."""
+"""A challenge server: it executes every submission itself and stores its own numbers."""
