@@ -57,7 +57,7 @@ class Scores:
     def mean(self) -> float:
         """Over finite values; infinite when there are none."""
         finite = np.isfinite(self.values)
-        if not finite.any():
+        if not finite.any():  # or there are no values
             return float("inf")
         weights = None if self.weights is None else self.weights[finite]
         return float(np.average(self.values[finite], weights=weights))
@@ -147,6 +147,8 @@ class Ties:
         return self._known[key]
 
     def _compare(self, leader: Scores, other: Scores) -> bool:
+        if not leader.values.size or not other.values.size:
+            return True
         if not np.array_equal(leader.scenes, other.scenes):
             raise InputError(
                 f"expected scores of the same episodes, got {leader.values.size} and {other.values.size} "

@@ -3,20 +3,19 @@
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-import numpy as np
-from jaxtyping import Float, Int
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
 
 from navarena.evaluation.records.journal import Row
 from navarena.metrics.catalog import get_metric
 from navarena.web.challenge.leaderboard import Entry, Scores, Section, Ties, build_board, trace_ranks
-from navarena.web.challenge.settings import UNSEEN_MEAN, Challenge, Phase
+from navarena.web.challenge.ranking import unpack_scores
+from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.engine import Storage
 from navarena.web.challenge.storage.models import ChallengeRow, PhaseRow, ScoreRow, Submission
 
@@ -34,12 +33,6 @@ FRESH_SECONDS = 1.0
 """How long what is known of the database is taken to be true."""
 
 Version = tuple[int, int, int]
-
-
-class SceneOnly(msgspec.Struct):
-    """The part of a journal's row that says where an episode is."""
-
-    scene_id: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +71,6 @@ class Boards:
         self._fresh_seconds, self._clock = fresh_seconds, clock
         self._locks = {phase.name: threading.Lock() for phase in challenge.phases}
         self._snapshots: dict[str, tuple[float, Snapshot]] = {}
-        self._scenes: dict[str, Int[np.ndarray, "n"]] = {}
         self._kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
         self._kept_lock = threading.Lock()
 
@@ -154,13 +146,13 @@ class Boards:
         for first in range(0, len(missing), 500):
             query = select(Submission).where(Submission.id.in_(missing[first : first + 500]))
             for one in session.scalars(query.options(undefer(Submission.rank_values))):
-                known[one.public_id] = self._entry(session, phase, one)
+                known[one.public_id] = self._entry(one)
         entries = tuple(known[name] for _, name, _ in sorted(ids))
         again = before is not None and len(known) == len(before.entries) + len(missing)
         ties = before.ties if before is not None and again else Ties(get_metric(phase.rank_metric), phase.name)
         return Snapshot(version, entries, ties)
 
-    def _entry(self, session: Session, phase: Phase, one: Submission) -> Entry:
+    def _entry(self, one: Submission) -> Entry:
         return Entry(
             submission=one.public_id,
             team=one.team.name,
@@ -169,18 +161,9 @@ class Boards:
             kind=one.kind,  # type: ignore[arg-type]
             privileged=one.privileged,
             created=one.created,
-            scores=self._scores(session, phase, one),
+            scores=read_scores(one.rank_values),
             facts={name: getattr(one, name) for name in FACTS},
         )
-
-    def _scores(self, session: Session, phase: Phase, one: Submission) -> Scores:
-        values = np.frombuffer(one.rank_values or b"", np.float64).copy()
-        values[np.isnan(values)] = np.inf
-        scenes = self._scenes.get(phase.name)
-        if scenes is None or scenes.size != values.size:
-            scenes = _read_scenes(session, one, values.size)
-            self._scenes[phase.name] = scenes
-        return average_parts(phase, values, scenes, one.trained_with)
 
 
 def is_live_only(phase: Phase) -> bool:
@@ -188,47 +171,10 @@ def is_live_only(phase: Phase) -> bool:
     return phase.is_hidden or tuple(phase.accepts) == ("live",)
 
 
-def average_parts(
-    phase: Phase, values: Float[np.ndarray, "n"], scenes: Int[np.ndarray, "n"], trained_with: Sequence[str]
-) -> Scores:
-    """The scores that are ranked: of each episode the mean over the corruptions under which it was run.
-
-    Args:
-        phase: whose parts follow one another in `values`.
-        values: (N,) float64, the metric by part and position.
-        scenes: (N,) int64, index of the scene of each.
-        trained_with: corruptions that do not count where the phase ranks by unseen ones.
-    """
-    parts = phase.parts
-    if len(parts) == 1 or not values.size or values.size % len(parts):
-        return Scores(values, scenes)
-    size = values.size // len(parts)
-    unseen = phase.rank_by.startswith(UNSEEN_MEAN)
-    means, places = [], []
-    for dataset in dict.fromkeys(part.dataset for part in parts):
-        members = [k for k, part in enumerate(parts) if part.dataset == dataset]
-        seen = {name.partition(":")[0] for name in trained_with}
-        counted = [
-            k
-            for k in members
-            if not unseen
-            or (parts[k].corruptions and not seen & {c.partition(":")[0] for c in parts[k].corruptions})
-        ]
-        blocks = [values[k * size : (k + 1) * size] for k in counted or members]
-        means.append(np.mean(blocks, axis=0))
-        places.append(scenes[members[0] * size : (members[0] + 1) * size])
-    return Scores(np.concatenate(means), np.concatenate(places))
-
-
-def _read_scenes(session: Session, one: Submission, count: int) -> Int[np.ndarray, "n"]:
-    """(N,) int64: the place of each episode's scene among the sorted ids; each its own where unknown."""
-    query = select(ScoreRow.row).where(ScoreRow.submission_id == one.id)
-    lines = session.scalars(query.order_by(ScoreRow.part, ScoreRow.position)).all()
-    if len(lines) != count:
-        return np.arange(count)
-    decoder = msgspec.json.Decoder(SceneOnly)
-    _, places = np.unique([decoder.decode(line).scene_id for line in lines], return_inverse=True)
-    return places.astype(np.int64)
+def read_scores(data: bytes | None) -> Scores:
+    """The scores in Submission.rank_values; none where a submission has no rank metric."""
+    values, scenes, weights = unpack_scores(data or b"")
+    return Scores(values, scenes, None if (weights == 1.0).all() else weights)
 
 
 def read_rows(session: Session, submission: Submission) -> list[list[Row]]:
