@@ -277,7 +277,7 @@ class Submission(Base):
 
 
 class UploadChunk(Base):
-    """A piece of what a team has uploaded, as it came; deleted once the submission has ended."""
+    """A piece of what a team has uploaded, as it came, so that hosts can run it again."""
 
     __tablename__ = "upload_chunks"
 
