@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import msgspec
-from sqlalchemy import delete, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from navarena.core.errors import CheckFailedError
@@ -206,7 +206,6 @@ def finish_submission(
         if scores.estimate is not None:
             submission.rank_mean = scores.estimate.mean
             submission.rank_low, submission.rank_high = scores.estimate.low, scores.estimate.high
-        session.execute(delete(UploadChunk).where(UploadChunk.submission_id == submission.id))
 
 
 def refuse(session: Session, lease: Lease, refusal: Refusal) -> None:

@@ -83,6 +83,10 @@ class Accounts:
                 session.merge(user).password_hash = self.passwords.hash(password)
         return user
 
+    def count_code(self, address: str) -> None:
+        """Count one invitation that somebody at `address` tries; raises a Refusal after too many."""
+        self.limits.count("code", address, limits.CODES_BY_ADDRESS)
+
     def require_password(self, user: User, password: str) -> None:
         """Raise a Refusal unless `password` is that of a user who is signed in."""
         self.limits.count("account", user.name, limits.PASSWORDS_BY_ACCOUNT)
