@@ -39,7 +39,9 @@ def disqualify(session: Session, submission: Submission, reason: str, host: User
     """Take a verified submission out of the ranks; raises a Refusal without a reason, or for other states."""
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= LONGEST_REASON:
-        raise Refusal("no_reason", f"expected a reason of 1 to {LONGEST_REASON} characters, got {len(reason)}")
+        raise Refusal(
+            "no_reason", f"expected a reason of 1 to {LONGEST_REASON} characters, got {len(reason)}"
+        )
     _require_state(submission, "verified")
     submission.state, submission.error_code, submission.error_text = "disqualified", "disqualified", reason
     record_change(session, host.name, "submission.disqualify", submission.public_id, reason=reason)

@@ -15,7 +15,13 @@ from navarena.web.challenge.accounts.sessions import (
     open_session,
     require_own_form,
 )
-from navarena.web.challenge.accounts.teams import create_team, list_teams, make_owner, remove_member, require_team
+from navarena.web.challenge.accounts.teams import (
+    create_team,
+    list_teams,
+    make_owner,
+    remove_member,
+    require_team,
+)
 from navarena.web.challenge.accounts.users import (
     describe_account,
     invite,

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Request
 
-from navarena.web.challenge.accounts.sessions import Visitor, address_of, require_own_form
 from navarena.web.challenge.accounts.personal_data import export_account
+from navarena.web.challenge.accounts.sessions import Visitor, address_of, require_own_form
 from navarena.web.challenge.accounts.teams import create_team, make_owner, remove_member, require_team
 from navarena.web.challenge.accounts.users import invite, issue_token, join_by_invitation, revoke_token
 from navarena.web.challenge.pages.accounts import view_account
@@ -16,9 +16,9 @@ from navarena.web.challenge.pages.hosts import (
     view_host_phase,
     view_people,
 )
+from navarena.web.challenge.pages.public import board_view
 from navarena.web.challenge.pages.site import Site
 from navarena.web.challenge.pages.submission_views import view_submission, view_team
-from navarena.web.challenge.pages.public import board_view
 from navarena.web.challenge.pages.views import view_challenge, view_history
 from navarena.web.challenge.permissions import find_phase_row, require_phase
 

@@ -29,20 +29,24 @@ SUBMISSION_ACTIONS = ("disqualify", "reinstate", "rerun")
 def view_host(session: Session, challenge: Challenge, visitor: Visitor) -> dict[str, Any]:
     """The page of hosts: phases with what can be done to them, and the last changes."""
     changes = [
-        {"when": one.when, "actor": one.actor, "action": one.action, "subject": one.subject, "detail": one.detail}
+        {
+            "when": one.when,
+            "actor": one.actor,
+            "action": one.action,
+            "subject": one.subject,
+            "detail": one.detail,
+        }
         for one in read_changes(session, 100)
     ]
     return {**view_challenge(session, challenge), "changes": changes}
 
 
-def view_host_phase(
-    session: Session, challenge: Challenge, visitor: Visitor, phase: Phase
-) -> dict[str, Any]:
+def view_host_phase(session: Session, challenge: Challenge, visitor: Visitor, phase: Phase) -> dict[str, Any]:
     """All submissions of a phase, newest first."""
     row = find_phase_row(session, challenge, phase)
     query = select(Submission).where(Submission.phase_id == row.id).order_by(desc(Submission.id))
     return {
-        "phase": view_phase(phase, row),
+        "phase": view_phase(challenge, phase, row),
         "submissions": list_submissions(session, challenge, visitor, query),
     }
 

@@ -10,14 +10,13 @@ from navarena.web.challenge.pages.hosts import make_host_router
 from navarena.web.challenge.pages.public import make_public_router
 from navarena.web.challenge.pages.security import SecureHeaders, handle_failures
 from navarena.web.challenge.pages.site import Site
-from navarena.web.challenge.settings import Challenge
-from navarena.web.challenge.storage.engine import Storage
+from navarena.web.challenge.service import Service
 
 
-def make_site(challenge: Challenge, storage: Storage, accounts: Accounts | None = None) -> Site:
-    """The site of `challenge`; accounts are made as its file says."""
-    accounts = accounts or Accounts(storage, challenge.sign_up)
-    return Site(challenge, storage, accounts, Boards(storage, challenge))
+def make_site(service: Service, accounts: Accounts | None = None, boards: Boards | None = None) -> Site:
+    """The site of `service`."""
+    accounts = accounts or Accounts(service.storage, service.sign_up)
+    return Site(service, accounts, boards or Boards(service.storage, service.challenge))
 
 
 def add_pages(app: FastAPI, site: Site) -> None:

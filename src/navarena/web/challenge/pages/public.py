@@ -48,7 +48,7 @@ def make_public_router(site: Site) -> APIRouter:
     ) -> Response:
         visitor = site.visitor(request)
         view = board_view(site, visitor, name, track, sort, page)
-        table = board_table(site, visitor, view)
+        table = board_table(site, view)
         return site.page(request, "leaderboard.html", visitor, view=view, table=table)
 
     @router.get("/phases/{name}/history")
@@ -73,14 +73,18 @@ def make_public_router(site: Site) -> APIRouter:
         if parts is None:
             raise not_found("journal")
         name = f'attachment; filename="{public_id}.jsonl"'
-        return Response(encode_journal(parts), media_type="application/x-ndjson", headers={"content-disposition": name})
+        return Response(
+            encode_journal(parts), media_type="application/x-ndjson", headers={"content-disposition": name}
+        )
 
     @router.get("/submissions/{public_id}/events")
     async def send_events(request: Request, public_id: str) -> Response:
         visitor = await run_in_threadpool(site.visitor, request)
         first = await run_in_threadpool(read_progress, site, visitor, public_id)
         stream = stream_progress(site, visitor, public_id, first)
-        return StreamingResponse(stream, media_type="text/event-stream", headers={"cache-control": "no-store"})
+        return StreamingResponse(
+            stream, media_type="text/event-stream", headers={"cache-control": "no-store"}
+        )
 
     @router.get("/teams/{name}")
     def show_team(request: Request, name: str) -> Response:
@@ -108,24 +112,25 @@ def board_view(
         return view_board(session, site.challenge, site.boards, visitor, phase, track or None, sort, page)
 
 
-def board_table(site: Site, visitor: Visitor, view: dict[str, Any]) -> Markup:
-    """The table of a leaderboard, which is the same for everybody who sees it."""
-    phase = require_phase(site.challenge, view["phase"]["name"])
+def board_table(site: Site, view: dict[str, Any], base: str = "/", exported: bool = False) -> Markup:
+    """The table of a leaderboard: the same for everybody who sees it, and kept until it changes."""
 
     def make() -> Markup:
-        return Markup(site.render("board_table.html", Visitor(None, ""), "", view=view))  # noqa: S704
+        text = site.render("board_table.html", Visitor(None, ""), "", view=view, base=base, exported=exported)
+        return Markup(text)
 
-    if not view["visible"]:
+    if exported or not view["visible"]:
         return make()
-    version = site.boards.snapshot(phase).version
-    return site.boards.keep(("table", phase.name, version, view["track"], view["sort"], view["page"]), make)
+    phase = require_phase(site.challenge, view["phase"]["name"])
+    shown = (view["track"], view["sort"], view["page"], view["phase"]["board_shown"])
+    return site.boards.keep(("table", phase.name, site.boards.snapshot(phase).version, *shown), make)
 
 
 def read_progress(site: Site, visitor: Visitor, public_id: str) -> dict[str, Any]:
     """How far a submission is, for whoever may see it."""
     with site.storage.read() as session:
         one, phase = require_submission(session, site.challenge, visitor, public_id)
-        return view_progress(session, phase, one, may_see_scores(visitor, phase, one.phase))
+        return view_progress(session, phase, one, may_see_scores(site.challenge, visitor, one.phase))
 
 
 async def stream_progress(

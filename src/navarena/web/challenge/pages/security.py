@@ -1,15 +1,16 @@
 """Headers of every response, the bound of forms, and failures in words."""
 
-from typing import Any
-
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from navarena.core.errors import InputError
-from navarena.web.challenge.pages.site import Site, describe_failure
+from navarena.core.errors import NavarenaError, StorageError
+from navarena.web.challenge.accounts.sessions import Visitor
+from navarena.web.challenge.pages.site import Site
+from navarena.web.challenge.refusals import Refusal
 
 CONTENT_SECURITY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -61,18 +62,38 @@ class SecureHeaders:
 
 
 def handle_failures(app: FastAPI, site: Site) -> None:
-    """Answer what visitors did wrong with a page, or below /api with JSON."""
+    """Answer failures of pages with a page; below /api the application's own handlers answer."""
+    before = dict(app.exception_handlers)
 
-    def answer(request: Request, error: Exception) -> Response:
-        status, code, text = describe_failure(error)
+    async def answer(request: Request, error: Exception) -> Response:
         if request.url.path.startswith("/api/"):
+            kinds = [kind for kind in type(error).__mro__ if kind in before]
+            if kinds:
+                return await before[kinds[0]](request, error)  # type: ignore[misc, no-any-return]
+            status, code, text = describe_failure(error)
             return JSONResponse({"error": {"code": code, "message": text}}, status)
+        return await run_in_threadpool(show, request, error)
+
+    def show(request: Request, error: Exception) -> Response:
+        status, _, text = describe_failure(error)
         try:
             visitor = site.visitor(request)
-        except InputError:
-            return JSONResponse({"error": {"code": code, "message": text}}, status)
-        values: dict[str, Any] = {"status_code": status, "text": text}
-        return site.page(request, "failure.html", visitor, status, **values)
+        except NavarenaError:  # the failure itself may be that nobody can be looked up
+            visitor = Visitor(None, "")
+        return site.page(request, "failure.html", visitor, status, status_code=status, text=text)
 
-    for kind in (InputError, HTTPException, RequestValidationError):
+    for kind in (Refusal, StorageError, NavarenaError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, answer)
+
+
+def describe_failure(error: Exception) -> tuple[int, str, str]:
+    """Status, code and text of a failure."""
+    if isinstance(error, Refusal):
+        return error.status, error.code, str(error)
+    if isinstance(error, HTTPException):
+        return error.status_code, "http_error", str(error.detail)
+    if isinstance(error, StorageError):
+        return 503, "database", str(error)
+    if isinstance(error, NavarenaError):
+        return 422, "bad_request", str(error)
+    return 422, "bad_request", "expected the fields of this page's form; load it again"

@@ -9,14 +9,12 @@ from urllib.parse import quote, urlsplit
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.exceptions import HTTPException
 
-from navarena.core.errors import InputError
 from navarena.web.challenge.accounts.sessions import Visitor, give_form_secret, identify
 from navarena.web.challenge.accounts.users import Accounts
 from navarena.web.challenge.pages.boards import Boards
 from navarena.web.challenge.pages.markdown import render_markdown
-from navarena.web.challenge.refusals import Refusal
+from navarena.web.challenge.service import Service
 from navarena.web.challenge.settings import Challenge
 from navarena.web.challenge.storage.engine import Storage
 
@@ -40,7 +38,11 @@ def make_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        markdown=render_markdown, moment=format_moment, iso=format_iso, count=format_number, segment=quote_segment
+        markdown=render_markdown,
+        moment=format_moment,
+        iso=format_iso,
+        count=format_number,
+        segment=quote_segment,
     )
     environment.tests["link"] = is_link
     environment.globals.update(section_titles=SECTION_TITLES)
@@ -89,43 +91,43 @@ def is_link(text: str) -> bool:
 class Site:
     """A challenge server, as its pages see it."""
 
-    challenge: Challenge
-    storage: Storage
+    service: Service
     accounts: Accounts
     boards: Boards
     environment: Environment = field(default_factory=make_environment)
+
+    @property
+    def challenge(self) -> Challenge:
+        """From its file."""
+        return self.service.challenge
+
+    @property
+    def storage(self) -> Storage:
+        """The database."""
+        return self.service.storage
 
     def visitor(self, request: Request) -> Visitor:
         """Who sends the request."""
         return identify(request, self.storage)
 
-    def page(self, request: Request, name: str, visitor: Visitor, status: int = 200, **values: Any) -> Response:
-        """The page of the template `name`; it is kept by no cache where somebody has signed in."""
+    def page(
+        self, request: Request, template: str, visitor: Visitor, status: int = 200, /, **values: Any
+    ) -> Response:
+        """The page of `template`; it is kept by no cache where somebody has signed in."""
         response = HTMLResponse("", status)
         visitor = give_form_secret(request, response, visitor) if values.get("has_form") else visitor
-        text = self.render(name, visitor, path=request.url.path, **values)
+        text = self.render(template, visitor, request.url.path, **values)
         response.body = text.encode("utf-8", "replace")
         response.headers["content-length"] = str(len(response.body))
         response.headers["cache-control"] = "no-store" if visitor.csrf else "no-cache"
         return response
 
-    def render(self, name: str, visitor: Visitor, path: str, **values: Any) -> str:
-        """The text of the template `name`."""
+    def render(self, template: str, visitor: Visitor, path: str, /, **values: Any) -> str:
+        """The text of `template`."""
         known = {"site": self.challenge, "visitor": visitor, "path": path, "base": "/", "exported": False}
-        return self.environment.get_template(name).render({**known, **values})
+        return self.environment.get_template(template).render({**known, **values})
 
 
 def see_other(path: str) -> Response:
     """Lead a browser to `path` after a form."""
     return RedirectResponse(path, 303)
-
-
-def describe_failure(error: Exception) -> tuple[int, str, str]:
-    """Status, code and text of what a visitor did wrong."""
-    if isinstance(error, Refusal):
-        return error.status, error.code, str(error)
-    if isinstance(error, HTTPException):
-        return error.status_code, "http_error", str(error.detail)
-    if isinstance(error, InputError):
-        return 422, "bad_input", str(error)
-    return 422, "bad_request", "expected the fields of this page's form; load it again"
