@@ -11,6 +11,8 @@ import navarena
 from navarena.core.errors import NavarenaError, StorageError
 from navarena.web.challenge.api import phases, submissions
 from navarena.web.challenge.api.views import ProblemView
+from navarena.web.challenge.pages.mounting import add_pages, make_site
+from navarena.web.challenge.pages.site import Site
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.service import Service
 
@@ -23,8 +25,8 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
-def make_app(service: Service) -> FastAPI:
-    """The ASGI application of `service`."""
+def make_app(service: Service, site: Site | None = None) -> FastAPI:
+    """The ASGI application of `service`; `site` are its pages, the usual ones by default."""
     app = FastAPI(
         title=service.challenge.name,
         version=navarena.__version__,
@@ -43,6 +45,7 @@ def make_app(service: Service) -> FastAPI:
     app.add_exception_handler(NavarenaError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_validation)
     app.add_middleware(BodyLimit)
+    add_pages(app, site or make_site(service))
     return app
 
 

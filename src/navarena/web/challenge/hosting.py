@@ -8,7 +8,8 @@ from navarena.web.challenge.accounts.audit import record_change
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.engine import now_ms
-from navarena.web.challenge.storage.models import Job, PhaseRow, ScoreRow, Submission, User
+from navarena.web.challenge.storage.jobs import add_job
+from navarena.web.challenge.storage.models import Job, PhaseRow, ScoreRow, Submission, UploadChunk, User
 
 LONGEST_REASON = 500
 
@@ -38,7 +39,9 @@ def disqualify(session: Session, submission: Submission, reason: str, host: User
     """Take a verified submission out of the ranks; raises a Refusal without a reason, or for other states."""
     reason = " ".join(reason.split())
     if not 1 <= len(reason) <= LONGEST_REASON:
-        raise Refusal("no_reason", f"expected a reason of 1 to {LONGEST_REASON} characters, got {len(reason)}")
+        raise Refusal(
+            "no_reason", f"expected a reason of 1 to {LONGEST_REASON} characters, got {len(reason)}"
+        )
     _require_state(submission, "verified")
     submission.state, submission.error_code, submission.error_text = "disqualified", "disqualified", reason
     record_change(session, host.name, "submission.disqualify", submission.public_id, reason=reason)
@@ -60,12 +63,14 @@ def run_again(session: Session, submission: Submission, phase: Phase, host: User
     _require_state(submission, "verified", "refused", "failed", "disqualified")
     if submission.kind == "live":
         raise Refusal("live_run", "a live run cannot be repeated without its agent; ask the team for another")
+    if session.scalar(select(UploadChunk.position).where(UploadChunk.submission_id == submission.id)) is None:
+        raise Refusal("upload_gone", "what the team has sent is not here any more; ask it for another", 409)
     session.execute(delete(ScoreRow).where(ScoreRow.submission_id == submission.id))
     session.execute(delete(Job).where(Job.submission_id == submission.id))
-    submission.state, submission.error_code, submission.error_text = "queued", None, None
+    submission.error_code = submission.error_text = None
     submission.summary = submission.rank_mean = submission.rank_low = submission.rank_high = None
     submission.rank_values = submission.started = submission.finished = None
-    session.add(Job(kind=submission.kind, submission_id=submission.id, created=now_ms()))
+    add_job(session, submission)
     record_change(session, host.name, "submission.rerun", submission.public_id, phase=phase.name)
 
 

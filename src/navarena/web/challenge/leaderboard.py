@@ -20,6 +20,7 @@ entries that follow the same leader.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -207,7 +208,7 @@ def _place(members: Sequence[Entry], ties: Ties, ranked: bool) -> tuple[Place, .
             best.append(entry)
         tries[key] = tries.get(key, 0) + 1
     ranks = rank_entries(best, ties) if ranked else [None] * len(best)
-    shared = {rank for before, rank in zip(ranks, ranks[1:]) if rank is not None and before == rank}
+    shared = {rank for before, rank in pairwise(ranks) if rank is not None and before == rank}
     return tuple(
         Place(entry, rank, rank in shared, tries[entry.team, entry.method, entry.track])
         for entry, rank in zip(best, ranks)
@@ -237,8 +238,10 @@ def trace_ranks(
 
     Args:
         entries: verified submissions of one phase.
-        ties, track, live_only: as of build_board.
+        ties: of the phase.
         shown: entries whose methods are traced.
+        track: as of build_board.
+        live_only: as of build_board.
         most_days: only the last ones.
 
     Returns the ends of days (milliseconds since 1970, UTC), and for the id of each shown entry the rank

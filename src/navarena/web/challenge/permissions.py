@@ -1,15 +1,13 @@
 """Who may see and do what: the one place that decides about objects."""
 
-import datetime
-
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.accounts.teams import find_team, is_member
+from navarena.web.challenge.service import is_shown
 from navarena.web.challenge.settings import Challenge, Phase
-from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.models import ChallengeRow, PhaseRow, Submission, Team
 
 
@@ -30,17 +28,9 @@ def find_phase_row(session: Session, challenge: Challenge, phase: Phase) -> Phas
     return row
 
 
-def is_board_shown(phase: Phase, row: PhaseRow) -> bool:
-    """Whether everybody sees the scores of `phase` now."""
-    if phase.board == "public" or row.revealed is not None:
-        return True
-    now = datetime.datetime.fromtimestamp(now_ms() / 1000, datetime.UTC)
-    return phase.reveals is not None and phase.reveals <= now
-
-
-def may_see_scores(visitor: Visitor, phase: Phase, row: PhaseRow) -> bool:
-    """Whether `visitor` sees the scores of `phase`: hosts always do, a team only what everybody sees."""
-    return visitor.is_host or is_board_shown(phase, row)
+def may_see_scores(challenge: Challenge, visitor: Visitor, row: PhaseRow) -> bool:
+    """Whether `visitor` sees the scores of a phase: hosts always do, a team only what everybody sees."""
+    return visitor.is_host or is_shown(challenge, row)
 
 
 def require_submission(
@@ -55,7 +45,7 @@ def require_submission(
     if found is None or found.phase.challenge.slug != challenge.slug:
         raise not_found("submission")
     phase = require_phase(challenge, found.phase.slug)
-    on_board = found.state == "verified" and is_board_shown(phase, found.phase)
+    on_board = found.state == "verified" and is_shown(challenge, found.phase)
     if not (on_board or is_insider(session, visitor, found.team_id)):
         raise not_found("submission")
     return found, phase

@@ -196,7 +196,6 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         tracks: in the order in which they are shown; by default one that allows everything.
         phases: likewise.
         preset: of quotas, for phases of its names that give none.
-        sign_up: who makes accounts: everybody, whoever has an invitation, or administrators by invitations.
         folder: of the file; private seeds lie in it.
     """
 
@@ -206,7 +205,6 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     text: str = ""
     tracks: tuple[Track, ...] = (Track(name="all", title="All sensors", privileged=True),)
     preset: str | None = None
-    sign_up: Literal["open", "invitation", "administrator"] = "open"
     folder: str = ""
 
     def phase(self, name: str) -> Phase:

@@ -24,4 +24,6 @@ def hash_secret(secret: str) -> str:
 
 def is_same(first: str, second: str) -> bool:
     """Whether two texts are equal, in a time that does not tell where they differ."""
-    return hmac.compare_digest(first.encode("utf-8", "surrogatepass"), second.encode("utf-8", "surrogatepass"))
+    return hmac.compare_digest(
+        first.encode("utf-8", "surrogatepass"), second.encode("utf-8", "surrogatepass")
+    )

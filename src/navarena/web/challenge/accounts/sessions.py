@@ -6,9 +6,9 @@ from fastapi import Request, Response
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.secret_texts import hash_secret, is_same, make_secret
 from navarena.web.challenge.accounts.users import find_user_of_token
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.storage.engine import Storage, now_ms
 from navarena.web.challenge.storage.models import BrowserSession, User
@@ -138,7 +138,7 @@ def require_own_form(request: Request, visitor: Visitor, sent: str | None) -> No
 
 
 def address_of(request: Request) -> str:
-    """The address that sends `request`; behind a proxy, that of the proxy's header where uvicorn trusts it."""
+    """The address that sends `request`; behind a proxy that uvicorn trusts, the one that it names."""
     return request.client.host if request.client else ""
 
 

@@ -5,8 +5,8 @@ import unicodedata
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from navarena.web.challenge.accounts.audit import record_change
 from navarena.web.challenge.accounts.absent import not_found
+from navarena.web.challenge.accounts.audit import record_change
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.models import Membership, Team, User
@@ -16,7 +16,7 @@ MOST_TEAMS = 10
 
 
 def create_team(session: Session, user: User, name: str) -> Team:
-    """A new team that `user` owns; raises a Refusal for a name that is taken or none, and for too many teams."""
+    """A new team that `user` owns; raises a Refusal for a bad or taken name, and for too many teams."""
     name = unicodedata.normalize("NFC", " ".join(name.split()))
     strange = [sign for sign in name if unicodedata.category(sign)[0] == "C" or sign in "/\\"]
     if not 1 <= len(name) <= 64 or strange:

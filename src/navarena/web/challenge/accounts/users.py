@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 
 from navarena.core.errors import require_name
 from navarena.web.challenge.accounts import limits
+from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.audit import SERVER, record_change
 from navarena.web.challenge.accounts.limits import RateLimits
 from navarena.web.challenge.accounts.passwords import Passwords
 from navarena.web.challenge.accounts.secret_texts import hash_secret, make_secret
-from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.storage.engine import Storage, now_ms
 from navarena.web.challenge.storage.models import BrowserSession, Invitation, Membership, Role, Token, User
@@ -82,6 +82,10 @@ class Accounts:
             with self.storage.write() as session:
                 session.merge(user).password_hash = self.passwords.hash(password)
         return user
+
+    def count_code(self, address: str) -> None:
+        """Count one invitation that somebody at `address` tries; raises a Refusal after too many."""
+        self.limits.count("code", address, limits.CODES_BY_ADDRESS)
 
     def require_password(self, user: User, password: str) -> None:
         """Raise a Refusal unless `password` is that of a user who is signed in."""

@@ -20,9 +20,9 @@ from navarena.web.challenge.storage.engine import Storage
 from navarena.web.challenge.storage.models import ChallengeRow, PhaseRow, ScoreRow, Submission
 
 FACTS = (
-    "link", "code_link", "hardware", "model_size", "training_frames", "demonstrations", "trained_with", "agent",
-    "declared_inputs", "finished", "summary", "rank_mean", "rank_low", "rank_high", "seconds_per_step",
-    "episodes",
+    "link", "code_link", "hardware", "model_size", "training_frames", "demonstrations", "trained_with",
+    "agent", "declared_inputs", "finished", "summary", "rank_mean", "rank_low", "rank_high",
+    "seconds_per_step", "episodes",
 )  # fmt: skip
 """Columns of a submission that a leaderboard shows as they are."""
 
@@ -149,7 +149,9 @@ class Boards:
                 known[one.public_id] = self._entry(one)
         entries = tuple(known[name] for _, name, _ in sorted(ids))
         again = before is not None and len(known) == len(before.entries) + len(missing)
-        ties = before.ties if before is not None and again else Ties(get_metric(phase.rank_metric), phase.name)
+        ties = (
+            before.ties if before is not None and again else Ties(get_metric(phase.rank_metric), phase.name)
+        )
         return Snapshot(version, entries, ties)
 
     def _entry(self, one: Submission) -> Entry:

@@ -13,4 +13,4 @@ def render_markdown(text: str) -> Markup:
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrSet("rel", "nofollow noopener noreferrer")
-    return Markup(_PARSER.renderer.render(tokens, _PARSER.options, {}))  # noqa: S704
+    return Markup(_PARSER.renderer.render(tokens, _PARSER.options, {}))

@@ -43,11 +43,11 @@ def view_submission(
     """
     one, phase = require_submission(session, challenge, visitor, public_id)
     inside = is_insider(session, visitor, one.team_id)
-    scores = may_see_scores(visitor, phase, one.phase)
+    scores = may_see_scores(challenge, visitor, one.phase)
     shown = {
         "id": one.public_id,
         "challenge": {"name": challenge.name, "slug": challenge.slug},
-        "phase": view_phase(phase, one.phase),
+        "phase": view_phase(challenge, phase, one.phase),
         "track": view_track(challenge, one.track),
         "team": one.team.name,
         "kind": one.kind,
@@ -81,7 +81,12 @@ def may_read_journal(visitor: Visitor, phase: Phase, one: Submission, inside: bo
 def view_progress(session: Session, phase: Phase, one: Submission, scores: bool) -> dict[str, Any]:
     """How many episodes are done; on open splits with the means so far."""
     done = session.scalar(select(func.count()).where(ScoreRow.submission_id == one.id)) or 0
-    progress: dict[str, Any] = {"state": one.state, "done": done, "of": one.episodes, "ended": one.state in ENDED}
+    progress: dict[str, Any] = {
+        "state": one.state,
+        "done": done,
+        "of": one.episodes,
+        "ended": one.state in ENDED,
+    }
     progress["so_far"] = []
     if one.state == "running" and scores and not phase.is_hidden and done:
         progress["so_far"] = _means_so_far(session, phase, one)
@@ -96,8 +101,8 @@ def _means_so_far(session: Session, phase: Phase, one: Submission) -> list[dict[
         if values:
             mean = math.fsum(values) / len(values)
             metric = get_metric(name)
-            found.append({"name": name, "title": metric.title, "mean": mean, "text": format_value(metric, mean),
-                          "n": len(values)})  # fmt: skip
+            shown = {"name": name, "title": metric.title, "text": format_value(metric, mean)}
+            found.append({**shown, "mean": mean, "n": len(values)})
     return found
 
 
@@ -153,7 +158,7 @@ def read_journal(
     """The rows of a submission's log by part; None where the visitor may see the page but not the log."""
     one, phase = require_submission(session, challenge, visitor, public_id)
     inside = is_insider(session, visitor, one.team_id)
-    if not may_read_journal(visitor, phase, one, inside, may_see_scores(visitor, phase, one.phase)):
+    if not may_read_journal(visitor, phase, one, inside, may_see_scores(challenge, visitor, one.phase)):
         return None
     return read_rows(session, one)
 
@@ -167,7 +172,7 @@ def view_team(session: Session, challenge: Challenge, visitor: Visitor, name: st
         used, limits = count_quota(session, row.id, team.id), phase.limits
         quotas.append(
             {
-                "phase": view_phase(phase, row),
+                "phase": view_phase(challenge, phase, row),
                 "used_today": used.last_day,
                 "used": used.in_all,
                 "left_today": None if limits.per_day is None else max(0, limits.per_day - used.last_day),
@@ -181,7 +186,9 @@ def view_team(session: Session, challenge: Challenge, visitor: Visitor, name: st
         "challenge": {"name": challenge.name, "slug": challenge.slug},
         "created": team.created,
         "members": [{"name": user.name, "owner": owner} for user, owner in members],
-        "owner": any(visitor.user is not None and user.id == visitor.user.id and owner for user, owner in members),
+        "owner": any(
+            visitor.user is not None and user.id == visitor.user.id and owner for user, owner in members
+        ),
         "quotas": quotas,
         "submissions": list_submissions(session, challenge, visitor, query),
     }
@@ -197,7 +204,7 @@ def list_submissions(
         phase = phases.get(one.phase.slug)
         if phase is None or one.phase.challenge.slug != challenge.slug:
             continue
-        scores = may_see_scores(visitor, phase, one.phase) and one.state in ("verified", "disqualified")
+        scores = may_see_scores(challenge, visitor, one.phase) and one.state in ("verified", "disqualified")
         lines.append(
             {
                 "id": one.public_id,

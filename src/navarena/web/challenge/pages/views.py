@@ -13,8 +13,9 @@ from navarena.reports.tables import NO_VALUE, format_count, format_interval, for
 from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.leaderboard import Place, Section
 from navarena.web.challenge.pages.boards import Boards, is_live_only
-from navarena.web.challenge.permissions import find_phase_row, is_board_shown, may_see_scores
+from navarena.web.challenge.permissions import find_phase_row, may_see_scores
 from navarena.web.challenge.refusals import Refusal
+from navarena.web.challenge.service import is_shown
 from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.models import PhaseRow, Submission
@@ -35,18 +36,12 @@ PLAIN_ORDERS = {
 
 def view_challenge(session: Session, challenge: Challenge) -> dict[str, Any]:
     """The page of the challenge: its text, tracks and phases."""
-    counts: dict[int, int] = {
-        row_id: count
-        for row_id, count in session.execute(
-            select(Submission.phase_id, func.count())
-            .where(Submission.state == "verified")
-            .group_by(Submission.phase_id)
-        )
-    }
+    verified = select(Submission.phase_id, func.count()).where(Submission.state == "verified")
+    counts = {one[0]: one[1] for one in session.execute(verified.group_by(Submission.phase_id))}
     phases = []
     for phase in challenge.phases:
         row = find_phase_row(session, challenge, phase)
-        phases.append({**view_phase(phase, row), "verified": counts.get(row.id, 0)})
+        phases.append({**view_phase(challenge, phase, row), "verified": counts.get(row.id, 0)})
     tracks = [view_track(challenge, track.name) for track in challenge.tracks]
     named = {"name": challenge.name, "slug": challenge.slug, "text": challenge.text}
     return {**named, "tracks": tracks, "phases": phases}
@@ -65,7 +60,7 @@ def view_track(challenge: Challenge, name: str) -> dict[str, Any]:
     return {"name": name, "title": name, "sensors": [], "privileged": False}
 
 
-def view_phase(phase: Phase, row: PhaseRow) -> dict[str, Any]:
+def view_phase(challenge: Challenge, phase: Phase, row: PhaseRow) -> dict[str, Any]:
     """A phase with its state; nothing about its seed."""
     now = now_ms()
     opens, closes, reveals = (_ms(moment) for moment in (phase.opens, phase.closes, phase.reveals))
@@ -76,7 +71,7 @@ def view_phase(phase: Phase, row: PhaseRow) -> dict[str, Any]:
         state = "closed"
     elif row.frozen:
         state = "frozen"
-    shown = is_board_shown(phase, row)
+    shown = is_shown(challenge, row)
     hidden_names = phase.hide_corruptions and not shown
     limits = phase.limits
     return {
@@ -111,27 +106,30 @@ def view_board(
     track: str | None = None,
     sort: str = "rank",
     page: int = 1,
+    size: int = PAGE_SIZE,
 ) -> dict[str, Any]:
     """One page of the leaderboard of `phase`.
 
     Args:
         session: a reading one.
-        challenge, boards, phase: whose leaderboard.
+        challenge: of the phase.
+        boards: of the server.
         visitor: who sees it; a board that is hidden has no rows for others than hosts.
+        phase: whose leaderboard.
         track: only this one.
         sort: "rank", a metric or one of PLAIN_ORDERS, with a "-" before it to turn it round.
         page: from 1.
+        size: rows of a page.
 
     Raises a Refusal for an unknown track, order or page.
     """
     if track is not None and track not in [one.name for one in challenge.tracks]:
         raise Refusal("unknown_track", "there is no such track; choose one of the page", 404)
     row = find_phase_row(session, challenge, phase)
-    seen = may_see_scores(visitor, phase, row)
-    hides_names = phase.hide_corruptions and not seen
+    seen = may_see_scores(challenge, visitor, row)
     head = {
         "challenge": {"name": challenge.name, "slug": challenge.slug},
-        "phase": view_phase(phase, row),
+        "phase": view_phase(challenge, phase, row),
         "tracks": [view_track(challenge, one.name) for one in challenge.tracks],
         "track": track,
         "sort": sort,
@@ -142,24 +140,26 @@ def view_board(
     if not seen:
         return {**head, "pages": 1, "entries": 0, "columns": [], "sections": []}
     version = boards.snapshot(phase).version
-    key = ("rows", phase.name, version, track, sort, page, hides_names)
-    return {**head, **boards.keep(key, lambda: _view_rows(boards, challenge, phase, track, sort, page))}
+    key = ("rows", phase.name, version, track, sort, page, size)
+    return {**head, **boards.keep(key, lambda: _view_rows(boards, phase, track, sort, page, size))}
 
 
 def _view_rows(
-    boards: Boards, challenge: Challenge, phase: Phase, track: str | None, sort: str, page: int
+    boards: Boards, phase: Phase, track: str | None, sort: str, page: int, size: int
 ) -> dict[str, Any]:
     sections = boards.board(phase, track)
-    columns = _columns(phase, sections)
+    columns = list_columns(phase, sections)
     names = [column["name"] for column in columns]
     total = sum(len(section.places) for section in sections)
-    pages = max(1, -(-total // PAGE_SIZE))
+    pages = max(1, -(-total // size))
     if sort.removeprefix("-") not in ("rank", *names, *PLAIN_ORDERS) or not 1 <= page <= pages:
-        raise Refusal("unknown_page", "the leaderboard has no such order or page; choose one of the page", 404)
-    first, shown = (page - 1) * PAGE_SIZE, []
+        raise Refusal(
+            "unknown_page", "the leaderboard has no such order or page; choose one of the page", 404
+        )
+    first, shown = (page - 1) * size, []
     for section in sections:
         ordered = sort_places(phase, section.places, sort)
-        part = ordered[max(0, first) : max(0, first + PAGE_SIZE)]
+        part = ordered[max(0, first) : max(0, first + size)]
         first -= len(ordered)
         if part:
             rows = [view_place(phase, place, names) for place in part]
@@ -167,7 +167,7 @@ def _view_rows(
     return {"pages": pages, "entries": total, "columns": columns, "sections": shown}
 
 
-def _columns(phase: Phase, sections: tuple[Section, ...]) -> list[dict[str, Any]]:
+def list_columns(phase: Phase, sections: tuple[Section, ...]) -> list[dict[str, Any]]:
     """The metrics that any entry has: that of the ranks first."""
     found: dict[str, dict[str, Any]] = {
         phase.rank_by: {
@@ -269,8 +269,8 @@ def view_place(phase: Phase, place: Place, names: list[str]) -> dict[str, Any]:
 
 
 ABOUT = (
-    "link", "code_link", "hardware", "model_size", "training_frames", "demonstrations", "trained_with", "agent",
-    "declared_inputs", "seconds_per_step", "finished",
+    "link", "code_link", "hardware", "model_size", "training_frames", "demonstrations", "trained_with",
+    "agent", "declared_inputs", "seconds_per_step", "finished",
 )  # fmt: skip
 """What a team says of a submission, and how fast it was."""
 
@@ -304,10 +304,10 @@ def view_history(
     row = find_phase_row(session, challenge, phase)
     head = {
         "challenge": {"name": challenge.name, "slug": challenge.slug},
-        "phase": view_phase(phase, row),
+        "phase": view_phase(challenge, phase, row),
         "track": track,
     }
-    if not may_see_scores(visitor, phase, row):
+    if not may_see_scores(challenge, visitor, row):
         return {**head, "visible": False, "days": [], "lines": []}
     days, traced = boards.history(phase, track)
     entries = {one.submission: one for one in boards.snapshot(phase).entries}

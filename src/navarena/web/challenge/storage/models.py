@@ -277,7 +277,7 @@ class Submission(Base):
 
 
 class UploadChunk(Base):
-    """A piece of what a team has uploaded, as it came, so that hosts can run it again."""
+    """A piece of what a team has uploaded, as it came; kept, so that a host can have it executed again."""
 
     __tablename__ = "upload_chunks"
 
