@@ -24,6 +24,10 @@ def pack(*folders: Path, **more: Any) -> bytes:
     return b"".join(pack_log(about(**more), folders))
 
 
+def _dump(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
 @dataclass
 class Log:
     """A log of one run: what the team says, run.json, and rows, each as JSON values."""
@@ -41,17 +45,14 @@ class Log:
 
     def text(self) -> bytes:
         """The lines, with the hashes that whoever edits them would compute."""
-        before = self._run_hash().encode()
-        lines = [json.dumps(self.about), json.dumps(self.record)]
-        lines.append(
-            json.dumps({"journal": "navarena-journal-v1", "run": before.decode()}, separators=(",", ":"))
-        )
+        before = self._run_hash()
+        header = {"journal": "navarena-journal-v1", "run": before}
+        lines = [_dump(one) for one in (self.about, self.record, header)]
         for row in self.rows:
-            body = json.dumps(row)
-            before = hashlib.sha256(before + body.encode()).hexdigest()[:32].encode()
-            lines.append('{"chain":"' + before.decode() + '",' + body[1:])
-        # how lines begin is part of the format
-        return ("\n".join(line.replace('": ', '":', 1) for line in lines) + "\n").encode()
+            body = _dump(row)
+            before = hashlib.sha256((before + body).encode()).hexdigest()[:32]
+            lines.append(f'{{"chain":"{before}",{body[1:]}')
+        return ("\n".join(lines) + "\n").encode()
 
     def pack(self) -> bytes:
         return gzip.compress(self.text(), 1)

@@ -15,7 +15,7 @@ pytest.importorskip("sqlalchemy")
 pytest.importorskip("fastapi")
 
 from fastapi.testclient import TestClient
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 
 from fuzzing import BOMB, mutate_bytes, mutate_json
 from navarena.core.seeding import make_generator
@@ -262,14 +262,14 @@ def test_mutants_are_refused_or_executed_but_never_break_the_server(
         statuses[status] += 1
         assert status in (200, 201) or said["error"]["code"], said
     assert max(statuses) < 500, statuses
-    assert statuses[201] > 5 and statuses[422] > 50, (
+    assert statuses[201] > 1 and statuses[200] > 5 and statuses[422] > 50, (
         f"mutants are neither all fatal nor all harmless: {statuses}"
     )
     worker = Worker(team.service)
     while worker.run_one():
         pass
     with team.service.storage.read() as session:
-        ends = Counter(session.execute(select(Submission.state, Submission.error_code)).tuples())
+        ends = Counter(map(tuple, session.execute(select(Submission.state, Submission.error_code))))
     assert {state for state, _ in ends} <= {"verified", "refused"}, ends
 
 
@@ -350,13 +350,15 @@ def test_a_frozen_phase_takes_nothing(team: Team, runs: dict[str, Path]) -> None
 
 
 def test_a_full_disk_is_one_answer_and_nothing_half_written(team: Team, runs: dict[str, Path]) -> None:
-    with team.service.storage.engine.connect() as connection:
+    engine = team.service.storage.engine
+    with engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
-        status, said = team.send(pack(runs["random"]))
-        connection.exec_driver_sql("PRAGMA max_page_count = 4294967294")
-    if status == 201:
-        pytest.skip("the limit is another connection's")
+    limit = f"PRAGMA max_page_count = {pages}"
+    event.listen(engine, "connect", lambda connection, _: connection.execute(limit).close())
+    engine.dispose()
+    noise = make_generator("noise").bytes(100_000).hex()
+    large = Log.of(pack(runs["random"])).edited(lambda log: log.rows[0].update(traceback=noise))
+    status, said = team.send(large)
     assert (status, said["error"]["code"]) == (503, "database")
     assert count(team.service, Submission) == count(team.service, UploadChunk) == 0
 
