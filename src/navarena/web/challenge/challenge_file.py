@@ -14,7 +14,9 @@ from navarena.core.errors import FileError, InputError, NavarenaError, require_n
 from navarena.core.files import read_text
 from navarena.corruptions.catalog import write_corruption
 from navarena.corruptions.suites import SUITES
-from navarena.metrics.catalog import METRICS, TOUR_METRICS
+from navarena.episodes.catalog import get_recipe, split_sizes
+from navarena.metrics.catalog import TOUR_METRICS
+from navarena.scenes.catalog import SCENE_SETS
 from navarena.tasks.catalog import get_task
 from navarena.tasks.task import Task
 from navarena.web.challenge.settings import (
@@ -85,6 +87,13 @@ def require_challenge(challenge: Challenge) -> None:
     for phase in challenge.phases:
         require_phase(challenge, phase)
     require_times(challenge.phases)
+    offered = {name for one in challenge.phases for name in get_task(one.protocol).sensors}
+    for track in challenge.tracks:
+        for sensor in track.sensors:
+            try:
+                require_name("sensor of its protocols", sensor, offered)
+            except InputError as error:
+                raise type(error)(f"track {track.name!r}: {error}") from error
 
 
 def _with_preset(phase: Phase, preset: str | None) -> Phase:
@@ -125,7 +134,7 @@ def require_phase(challenge: Challenge, phase: Phase) -> None:
 def _require_rules(phase: Phase) -> None:
     """What is run, and what decides about ranks."""
     task = get_task(phase.protocol)
-    require_name("metric", phase.rank_metric, {**METRICS.targets(), **TOUR_METRICS})
+    require_name("metric", phase.rank_metric, (*task.metrics, *task.common_metrics, *TOUR_METRICS))
     if phase.rank_metric in TOUR_METRICS and task.tour_scoring is None:
         raise InputError(
             f"expected a metric of episodes for {phase.protocol}, which has no tours, got "
@@ -139,6 +148,12 @@ def _require_rules(phase: Phase) -> None:
         write_corruption(text)
     if phase.rank_by.startswith(UNSEEN_MEAN) and phase.suite is None:
         raise InputError(f"expected a suite of corruptions for rank_by = {phase.rank_by!r}, got none")
+    for dataset in phase.datasets if phase.new_houses is None else ():
+        if dataset in SCENE_SETS:
+            require_name("split", phase.split, split_sizes(dataset, get_recipe(phase.protocol)))
+    if not phase.datasets and phase.new_houses is None and isinstance(task, Task):
+        recipe = get_recipe(phase.protocol)
+        require_name("split", phase.split, split_sizes(recipe.default_dataset, recipe))
     if not phase.accepts:
         raise InputError('expected accepts to name "log", "live" or "trajectory", got none')
 

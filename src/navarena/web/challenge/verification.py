@@ -18,7 +18,8 @@ from navarena.evaluation.running.replay import compare_row, execute_actions, is_
 from navarena.web.challenge.log_format import RunLog, read_runs, unpack_lines
 from navarena.web.challenge.ranking import pack_scores, rank_parts
 from navarena.web.challenge.refusals import Refusal
-from navarena.web.challenge.settings import Challenge, Phase
+from navarena.web.challenge.service import Service
+from navarena.web.challenge.settings import Phase
 from navarena.web.challenge.storage.engine import Storage, now_ms
 from navarena.web.challenge.storage.jobs import Lease, end_job, hold_job
 from navarena.web.challenge.storage.models import PhaseRow, ScoreRow, Submission, UploadChunk
@@ -37,15 +38,16 @@ def open_parts(phase: Phase) -> tuple[Benchmark, ...]:
     return tuple(open_benchmark(phase.evaluation(part), needs_agent=False) for part in phase.parts)
 
 
-def verify_log(storage: Storage, challenge: Challenge, lease: Lease) -> None:
+def run_log_job(service: Service, lease: Lease) -> None:
     """Execute the log of a job from where it stands, and write its end.
 
     Finished episodes are committed every COMMIT_SECONDS. A log of which a number does not come out again is
     refused. Raises LeaseLostError when another worker has taken over.
     """
+    storage = service.storage
     with storage.read() as session:
         submission = session.get_one(Submission, lease.submission_id)
-        phase = challenge.phase(session.get_one(PhaseRow, submission.phase_id).slug)
+        phase = service.challenge.phase(session.get_one(PhaseRow, submission.phase_id).slug)
         trained_with = list(submission.trained_with)
         runs = _read_upload(session, submission.id)
         done = _done_episodes(session, submission.id)
@@ -96,7 +98,7 @@ def _execute_part(
     def commit() -> None:
         nonlocal begun
         with storage.write() as session:
-            hold_job(session, lease)
+            hold_job(session, lease, has_progress=bool(fresh))
             session.add_all(fresh)
         fresh.clear()
         begun = time.monotonic()
@@ -209,7 +211,7 @@ def finish_submission(
 
 
 def refuse(session: Session, lease: Lease, refusal: Refusal) -> None:
-    """End a job whose submission is wrong; its upload is kept for hosts."""
+    """End a job whose submission is wrong;"""
     submission = end_job(session, lease)
     submission.state, submission.finished = "refused", now_ms()
     submission.error_code, submission.error_text = refusal.code, str(refusal)

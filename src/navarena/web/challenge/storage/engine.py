@@ -1,7 +1,7 @@
 """The door to the database: SQLite beside the challenge file, or PostgreSQL by its address."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,8 @@ class Storage:
             self.engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
             _prepare_sqlite(self.engine)
         self._readers = sessionmaker(self.engine, expire_on_commit=False)
-        self._writers = sessionmaker(
-            self.engine.execution_options(**{_IMMEDIATE: True}), expire_on_commit=False
-        )
+        self._writing = self.engine.execution_options(**{_IMMEDIATE: True})
+        self._writers = sessionmaker(self._writing, expire_on_commit=False)
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -70,6 +69,11 @@ class Storage:
         """
         with self._translate(), self._writers.begin() as session:
             yield session
+
+    def change_tables(self, change: Callable[[Connection], None]) -> None:
+        """Call `change` with a connection, as one transaction; raises StorageError as `write` does."""
+        with self._translate(), self._writing.begin() as connection:
+            change(connection)
 
     def close(self) -> None:
         """Close every connection."""
@@ -91,10 +95,14 @@ def open_storage(address: str) -> Storage:
 
     Raises as Storage does, and InputError for a database of a newer version.
     """
-    from navarena.web.challenge.storage.models import Base
+    from navarena.web.challenge.storage.upgrade import upgrade  # it stands above, and Alembic takes its time
 
     storage = Storage(address)
-    Base.metadata.create_all(storage.engine)
+    try:
+        upgrade(storage)
+    except BaseException:
+        storage.close()
+        raise
     return storage
 
 

@@ -4,6 +4,9 @@ A worker writes only while it holds the lease, in the same transaction that look
 workers that both believe to have a job only one is heard.
 """
 
+import os
+import secrets
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +21,7 @@ LEASE_SECONDS = 60.0
 """That a job stays with a worker which says nothing."""
 
 MOST_ATTEMPTS = 5
-"""Workers that may begin a job; whoever ends so many of them is no fault of theirs."""
+"""Workers that may end, one after the other, before any of them has stored an episode."""
 
 
 class LeaseLostError(NavarenaError):
@@ -31,8 +34,7 @@ class Lease:
 
     Attributes:
         job_id, submission_id, kind: what is to be done.
-        worker: who does it.
-        attempt: from 1; each has a lease of its own.
+        worker: who does it, with a mark that no other lease has.
         seconds: that it lasts from its last renewal on.
     """
 
@@ -40,7 +42,6 @@ class Lease:
     submission_id: int
     kind: str
     worker: str
-    attempt: int
     seconds: float
 
 
@@ -70,19 +71,25 @@ def take_job(
                 submission.error_text = f"{job.attempts} workers ended while they executed it; ask a host"
                 session.flush()
                 continue
-            job.state, job.worker, job.attempts = "leased", worker, job.attempts + 1
+            holder = f"{worker}:{secrets.token_hex(4)}"
+            job.state, job.worker, job.attempts = "leased", holder, job.attempts + 1
             job.lease_until = now + round(1000 * seconds)
             submission.state, submission.started = "running", submission.started or now
-            return Lease(job.id, job.submission_id, job.kind, worker, job.attempts, seconds)
+            return Lease(job.id, job.submission_id, job.kind, holder, seconds)
     return None
 
 
-def hold_job(session: Session, lease: Lease) -> Job:
-    """The job of `lease`, locked and renewed within a writing session; raises LeaseLostError."""
+def hold_job(session: Session, lease: Lease, has_progress: bool = False) -> Job:
+    """The job of `lease`, locked and renewed within a writing session; raises LeaseLostError.
+
+    One that `has_progress` may lose as many workers again.
+    """
     job = session.get(Job, lease.job_id, with_for_update=True)
-    if job is None or (job.state, job.worker, job.attempts) != ("leased", lease.worker, lease.attempt):
+    if job is None or (job.state, job.worker) != ("leased", lease.worker):
         raise LeaseLostError(f"job {lease.job_id} is no longer with {lease.worker}")
     job.lease_until = now_ms() + round(1000 * lease.seconds)
+    if has_progress:
+        job.attempts = 0
     return job
 
 
@@ -96,3 +103,38 @@ def end_job(session: Session, lease: Lease) -> Submission:
     """Mark the job as done within a writing session; its submission, whose end the caller writes."""
     hold_job(session, lease).state = "done"
     return session.get_one(Submission, lease.submission_id)
+
+
+def give_back_job(storage: Storage, lease: Lease) -> None:
+    """Let another worker go on with a job, without counting this attempt; raises LeaseLostError."""
+    with storage.write() as session:
+        job = hold_job(session, lease)
+        job.state, job.lease_until, job.attempts = "queued", None, max(0, job.attempts - 1)
+        session.get_one(Submission, lease.submission_id).state = "queued"
+
+
+def name_worker() -> str:
+    """The name of this process: host and process id."""
+    return f"{socket.gethostname()[:60]}:{os.getpid()}"
+
+
+def free_lost_jobs(storage: Storage) -> int:
+    """Take the jobs of workers on this host that are gone, before their leases end; returns how many."""
+    host, count = socket.gethostname()[:60], 0
+    with storage.write() as session:
+        leased = select(Job).where(Job.state == "leased", Job.worker.startswith(f"{host}:", autoescape=True))
+        for job in session.scalars(leased.with_for_update(skip_locked=True)):
+            if not _is_alive(int(job.worker.split(":")[1])):
+                job.state, job.lease_until = "queued", None
+                count += 1
+    return count
+
+
+def _is_alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
