@@ -1,6 +1,8 @@
 """A small challenge with people, teams and finished submissions, written straight into a database."""
 
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -25,7 +27,7 @@ from navarena.web.challenge.ranking import RankScores, pack_scores
 from navarena.web.challenge.service import Service, open_service
 from navarena.web.challenge.settings import Challenge, Phase, Quota, Track
 from navarena.web.challenge.storage.engine import now_ms, sqlite_address
-from navarena.web.challenge.storage.models import Membership, ScoreRow, Submission, UploadChunk
+from navarena.web.challenge.storage.models import Membership, Role, ScoreRow, Submission, UploadChunk
 
 PASSWORD = "a long password"
 IDENTITY = "pointnav-v1@houses-v1/mini#0123456789abcdef"
@@ -43,26 +45,39 @@ CHALLENGE = Challenge(
     ),
 )
 
+ROLES: dict[str, Role] = {
+    "ada": "participant",
+    "bob": "participant",
+    "carl": "participant",
+    "hanna": "host",
+    "root": "administrator",
+}
+
 FAST = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """So that tests are not about argon2."""
 
 
+@cache
+def _database(challenge: Challenge) -> bytes:
+    """The file of a database with a host, an administrator, two teams of one member each, and a third."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rooms.sqlite"
+        service = open_service(challenge, sqlite_address(path))
+        hashed = Passwords(FAST).hash(PASSWORD)
+        with service.storage.write() as session:
+            for name, role in ROLES.items():
+                create_user(session, name, hashed, role, name)
+            create_team(session, require_user(session, "ada"), "Team A")
+            create_team(session, require_user(session, "bob"), "Team B")
+        service.storage.close()
+        return path.read_bytes()
+
+
 def make_service(folder: Path, challenge: Challenge = CHALLENGE) -> Service:
-    """A server with a host, an administrator, two teams of one member each, and somebody without a team."""
-    service = open_service(challenge, sqlite_address(folder / "rooms.sqlite"))
-    hashed = Passwords(FAST).hash(PASSWORD)
-    with service.storage.write() as session:
-        for name, role in (
-            ("ada", "participant"),
-            ("bob", "participant"),
-            ("carl", "participant"),
-            ("hanna", "host"),
-            ("root", "administrator"),
-        ):
-            create_user(session, name, hashed, role, name)
-        create_team(session, require_user(session, "ada"), "Team A")
-        create_team(session, require_user(session, "bob"), "Team B")
-    return service
+    """A server of `challenge` with the people of ROLES; ada owns "Team A", bob "Team B"."""
+    path = folder / "rooms.sqlite"
+    path.write_bytes(_database(challenge))
+    return open_service(challenge, sqlite_address(path))
 
 
 def make_application(service: Service) -> FastAPI:
@@ -147,7 +162,9 @@ def add_submission(
             "episodes": len(rows),
             "created": now_ms(),
             "finished": now_ms() if done else None,
-            "summary": {"parts": [msgspec.to_builtins(summarize(rows, IDENTITY, "made", METRICS))]} if done else None,
+            "summary": {"parts": [msgspec.to_builtins(summarize(rows, IDENTITY, "made", METRICS))]}
+            if done
+            else None,
             "rank_mean": estimate.mean if done else None,
             "rank_low": estimate.low if done else None,
             "rank_high": estimate.high if done else None,

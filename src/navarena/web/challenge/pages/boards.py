@@ -99,14 +99,13 @@ class Boards:
     def history(
         self, phase: Phase, track: str | None, most: int = 10
     ) -> tuple[tuple[int, ...], dict[str, tuple[int | None, ...]]]:
-        """Ranks by day of the `most` first entries; see leaderboard.trace_ranks."""
+        """Ranks by day of the `most` first entries of each section; see leaderboard.trace_ranks."""
         now = self.snapshot(phase)
-        shown = [
-            place.entry for section in self.board(phase, track) if section.ranked for place in section.places
-        ]
+        ranked = [section for section in self.board(phase, track) if section.ranked]
+        shown = [place.entry for section in ranked for place in section.places[:most]]
         return self.keep(
             ("history", phase.name, now.version, track, most),
-            lambda: trace_ranks(now.entries, now.ties, shown[:most], track, is_live_only(phase)),
+            lambda: trace_ranks(now.entries, now.ties, shown, track, is_live_only(phase)),
         )
 
     def keep(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:

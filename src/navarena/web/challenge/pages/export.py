@@ -86,8 +86,10 @@ def _export_phase(site: Site, folder: Path, phase: Phase) -> int:
         history = view_history(session, site.challenge, site.boards, NOBODY, phase)
     table = board_table(site, view, base="../", exported=True)
     _write_page(site, files / f"{phase.name}.html", "leaderboard.html", "../", view=view, table=table)
-    chart = draw_history(history)
-    _write_page(site, files / f"{phase.name}-history.html", "history.html", "../", view=history, chart=chart)
+    charts = draw_history(history)
+    _write_page(
+        site, files / f"{phase.name}-history.html", "history.html", "../", view=history, charts=charts
+    )
     write_atomic(files / f"{phase.name}.json", msgspec.json.encode({**view, "history": history}))
     if not view["visible"]:
         return 0

@@ -57,7 +57,7 @@ def make_public_router(site: Site) -> APIRouter:
         with site.storage.read() as session:
             phase = require_phase(site.challenge, name)
             view = view_history(session, site.challenge, site.boards, visitor, phase, track or None)
-        return site.page(request, "history.html", visitor, view=view, chart=draw_history(view))
+        return site.page(request, "history.html", visitor, view=view, charts=draw_history(view))
 
     @router.get("/submissions/{public_id}")
     def show_submission(request: Request, public_id: str) -> Response:
@@ -150,19 +150,28 @@ async def stream_progress(
 WIDTH, HEIGHT, EDGE = 720, 320, 34
 """Pixels of the chart of ranks."""
 
+KINDS = 8
+"""Colours of its lines."""
 
-def draw_history(view: dict[str, Any]) -> dict[str, Any]:
-    """Where the chart of ranks has its lines: for each traced entry points, rank 1 at the top."""
-    lines, days = view["lines"], view["days"]
+
+def draw_history(view: dict[str, Any]) -> list[dict[str, Any]]:
+    """For each section the chart of its ranks: a line for each traced entry, rank 1 at the top."""
+    sections = dict.fromkeys(line["section"] for line in view["lines"])
+    return [_draw_section(name, view) for name in sections]
+
+
+def _draw_section(name: str, view: dict[str, Any]) -> dict[str, Any]:
+    lines = [line for line in view["lines"] if line["section"] == name]
+    last = len(view["days"]) - 1
     worst = max((rank for line in lines for rank in line["ranks"] if rank is not None), default=1)
 
     def place(day: int, rank: int) -> str:
-        x = EDGE + (WIDTH - 2 * EDGE) * (day / (len(days) - 1) if len(days) > 1 else 0.5)
+        x = EDGE + (WIDTH - 2 * EDGE) * (day / last if last else 0.5)
         y = EDGE + (HEIGHT - 2 * EDGE) * ((rank - 1) / (worst - 1) if worst > 1 else 0.5)
         return f"{x:.1f},{y:.1f}"
 
     drawn = []
     for number, line in enumerate(lines):
         points = [place(day, rank) for day, rank in enumerate(line["ranks"]) if rank is not None]
-        drawn.append({"kind": number % 8, "points": points, "team": line["team"], "method": line["method"]})
-    return {"width": WIDTH, "height": HEIGHT, "edge": EDGE, "worst": worst, "lines": drawn}
+        drawn.append({**line, "kind": number % KINDS, "points": points})
+    return {"section": name, "width": WIDTH, "height": HEIGHT, "edge": EDGE, "worst": worst, "lines": drawn}

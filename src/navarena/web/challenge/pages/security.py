@@ -67,7 +67,7 @@ def handle_failures(app: FastAPI, site: Site) -> None:
 
     async def answer(request: Request, error: Exception) -> Response:
         if request.url.path.startswith("/api/"):
-            kinds = [kind for kind in type(error).__mro__ if kind in before]
+            kinds = [kind for kind in type(error).__mro__ if kind in before and kind is not HTTPException]
             if kinds:
                 return await before[kinds[0]](request, error)  # type: ignore[misc, no-any-return]
             status, code, text = describe_failure(error)

@@ -312,7 +312,13 @@ def view_history(
     days, traced = boards.history(phase, track)
     entries = {one.submission: one for one in boards.snapshot(phase).entries}
     lines = [
-        {"submission": name, "team": entries[name].team, "method": entries[name].method, "ranks": list(ranks)}
+        {
+            "submission": name,
+            "section": entries[name].section,
+            "team": entries[name].team,
+            "method": entries[name].method,
+            "ranks": list(ranks),
+        }
         for name, ranks in traced.items()
     ]
     return {**head, "visible": True, "days": list(days), "lines": lines}
