@@ -34,8 +34,8 @@ def find_token(file: Path | None = None) -> str:
     token = read_text(file, "token file").strip() if file is not None else os.environ.get(TOKEN_VARIABLE, "")
     if not token or not token.isascii() or not token.isprintable():
         raise InputError(
-            f"expected the token of your account in ${TOKEN_VARIABLE} or in --token-file FILE, got none; make "
-            "one on your account's page"
+            f"expected the token of your account in ${TOKEN_VARIABLE} or in --token-file FILE, got none; "
+            "make one on your account's page"
         )
     return token
 
