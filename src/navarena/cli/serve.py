@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +19,13 @@ from navarena.cli.console import Console
 from navarena.core.errors import InputError, require_extra
 
 DATABASE_VARIABLE = "NAVARENA_DATABASE"
+REPLACE_SECONDS = 2.0
+"""Between two looks at the workers; one that cannot start is tried again as often."""
+
 BACKLOG = 2048
 """Connections that may wait."""
 
 File = Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="CHALLENGE")]
-ADDRESSES = "sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME"
 
 
 @dataclass(frozen=True)
@@ -166,16 +169,31 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def start_workers(file: Path, database: str, count: int) -> Iterator[None]:
-    """`count` worker processes, which end with the block or with this process.
+    """`count` worker processes, which end with the block or with this process; one that dies is replaced.
 
     The address of the database may hold a password, so it goes by the environment.
     """
     command = [sys.executable, "-m", "navarena", "serve-worker", str(file), "--with-parent"]
     environment = {**os.environ, DATABASE_VARIABLE: database}
-    processes = [subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) for _ in range(count)]
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+
+    processes, over = [start() for _ in range(count)], threading.Event()
+
+    def replace_dead() -> None:
+        while not over.wait(REPLACE_SECONDS):
+            for place, one in enumerate(processes):
+                if one.poll() is not None and not over.is_set():
+                    processes[place] = start()
+
+    watcher = threading.Thread(target=replace_dead, daemon=True)
+    watcher.start()
     try:
         yield
     finally:
+        over.set()
+        watcher.join()
         for one in processes:
             one.terminate()
         for one in processes:

@@ -1,6 +1,6 @@
 """Killed servers and workers: no submission is lost, none is counted twice, and quotas are exact.
 
-python tests/web/challenge/test_kills.py ROUNDS [SEED]     more rounds than the tests do
+PYTHONPATH=tests python -m web.challenge.test_kills ROUNDS [SEED]     more rounds than the tests do
 """
 
 import json
@@ -21,6 +21,8 @@ import pytest
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("fastapi")
 
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
 from sqlalchemy import func, select
 
 from navarena.core.errors import InputError
@@ -28,7 +30,8 @@ from navarena.core.seeding import make_generator
 from navarena.evaluation import read_summary
 from navarena.web.challenge.client import Client
 from navarena.web.challenge.storage.engine import Storage, open_storage, sqlite_address
-from navarena.web.challenge.storage.models import ScoreRow, Submission
+from navarena.web.challenge.storage.models import Base, ScoreRow, Submission
+from navarena.web.challenge.storage.upgrade import find_revision
 
 from .log_files import Log, pack
 from .servers import MINIVAL, add_account, make_run, write_challenge
@@ -64,7 +67,14 @@ class Server:
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().split()[-1]
 
+    def kill_worker(self) -> None:
+        """Kill the worker alone, if it has started; the server puts another in its place."""
+        pid = self.process.pid
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+
     def kill(self) -> None:
+        """Kill the server and its workers."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         assert self.process.stdout is not None
@@ -117,15 +127,16 @@ def kill_rounds(folder: Path, database: str, rounds: int, rng: np.random.Generat
     token, _, team_id = add_account(storage, "ann")
     packed, received = variants(run, LIMIT + 2), set[str]()
     server = Server(file, database)
-    port = server.url.rpartition(":")[2]
     client = Client(server.url, token)
     with senders(client, packed, received):
         for _ in range(rounds):
             time.sleep(float(rng.uniform(0.0, 6.0)))
+            if rng.random() < 0.3:
+                server.kill_worker()
+                continue
             server.kill()
             server = Server(file, database)
             client.address = server.url
-    assert port
     try:
         wait_for_ends(storage)
         check_ends(storage, team_id, received, run)
@@ -159,10 +170,41 @@ def check_ends(storage: Storage, team_id: int, received: set[str], run: Path) ->
                 assert one.rank_mean == read_summary(run).metrics["spl"].mean
 
 
-@pytest.mark.parametrize("kind", ["sqlite"])
-def test_nothing_is_lost_when_everything_is_killed(tmp_path: Path, kind: str) -> None:
-    database = sqlite_address(tmp_path / "test.sqlite")
-    kill_rounds(tmp_path, database, ROUNDS, make_generator("kills", time.time_ns()))
+def test_nothing_is_lost_when_everything_is_killed(tmp_path: Path) -> None:
+    seed = time.time_ns()
+    print(f"seed {seed}")
+    kill_rounds(tmp_path, sqlite_address(tmp_path / "test.sqlite"), ROUNDS, make_generator("kills", seed))
+
+
+OPEN = """
+import sys
+from navarena.web.challenge.storage import upgrade
+from navarena.web.challenge.storage.engine import open_storage
+print("ready", flush=True)
+open_storage(sys.argv[1])
+"""
+
+
+def kill_migrations(folder: Path, rounds: int, rng: np.random.Generator) -> None:
+    """Kill processes that make the tables of an empty database; whoever comes next ends with all of them."""
+    for number in range(rounds):
+        address = sqlite_address(folder / f"{number}.sqlite")
+        child = subprocess.Popen([sys.executable, "-c", OPEN, address], stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None and child.stdout.readline() == "ready\n"
+        time.sleep(float(rng.uniform(0.0, 0.4)))
+        child.kill()
+        child.wait()
+        child.stdout.close()
+        storage = open_storage(address)
+        with storage.engine.connect() as connection:
+            assert find_revision(connection) == "0002"
+            context = MigrationContext.configure(connection)
+            assert compare_metadata(context, Base.metadata) == []
+        storage.close()
+
+
+def test_killed_migrations_leave_all_or_nothing(tmp_path: Path) -> None:
+    kill_migrations(tmp_path, ROUNDS, make_generator("killed migrations", time.time_ns()))
 
 
 if __name__ == "__main__":
