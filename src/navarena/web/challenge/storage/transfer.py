@@ -10,9 +10,10 @@ Private seeds are in no database.
 
 import base64
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 from sqlalchemy import LargeBinary, Table, func, insert, select, text
@@ -82,12 +83,12 @@ def import_tables(storage: Storage, path: Path) -> dict[str, int]:
                 session.execute(insert(before), held)
             if storage.kind == POSTGRESQL:
                 _advance_sequences(session)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"expected the export of a challenge server at {path}, got {error}") from error
     return counts
 
 
-def _read_lines(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_lines(path: Path, file: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         head = msgspec.json.decode(file.readline(LONGEST_LINE) or b"{}", type=dict[str, Any])
         if head.get("export") != FORMAT:
