@@ -67,6 +67,8 @@ COMMANDS: Mapping[str, Entry] = {
         "navarena.cli.checkpoint_import:CheckpointImport", "turn published weights into a checkpoint"
     ),
     "serve": Entry("navarena.cli.serve:Serve", "host a challenge"),
+    "serve export": Entry("navarena.cli.serve_transfer:ServeExport", "write a challenge to a folder"),
+    "serve import": Entry("navarena.cli.serve_transfer:ServeImport", "restore a challenge from a folder"),
     "serve-worker": Entry("navarena.cli.serve:ServeWorker", "execute the submissions of a challenge"),
     "submit": Entry("navarena.cli.submit:Submit", "send a run to a challenge"),
     "export": Entry("navarena.cli.exchange:Export", "write a run in the layout of reference code"),

@@ -37,10 +37,11 @@ def export_challenge(service: Service, folder: Path) -> tuple[int, dict[str, int
             folder.rmdir()
         os.replace(part, folder)
     except OSError as error:
-        shutil.rmtree(part, ignore_errors=True)
         raise StorageError(
             f"the disk refused to write {folder} ({error.strerror}); make room there"
         ) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)  # not there any more when all went well
     return public, counts
 
 

@@ -236,6 +236,7 @@ class Submission(Base):
     __table_args__ = (
         UniqueConstraint("phase_id", "content_hash"),
         Index("ix_submissions_quota", "phase_id", "team_id", "created"),
+        Index("ix_submissions_board", "phase_id", "state", "finished", "id"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

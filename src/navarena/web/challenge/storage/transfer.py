@@ -10,9 +10,10 @@ Private seeds are in no database.
 
 import base64
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 from sqlalchemy import LargeBinary, Table, func, insert, select, text
@@ -42,15 +43,16 @@ def export_tables(storage: Storage, path: Path) -> dict[str, int]:
     path.touch(mode=0o600)
     with storage.read() as session, gzip.open(path, "wb") as file:
         file.write(
-            msgspec.json.encode({"export": FORMAT, "tables": [one.name for one in list_tables()]}) + b"\n"
+            msgspec.json.encode({"export": FORMAT, "tables": [str(one.name) for one in list_tables()]})
+            + b"\n"
         )
         for table in list_tables():
-            counts[table.name] = 0
+            counts[str(table.name)] = 0
             for row in session.execute(select(table).execution_options(yield_per=AT_ONCE)).mappings():
                 file.write(
-                    msgspec.json.encode({"table": table.name, "row": _encode(table, dict(row))}) + b"\n"
+                    msgspec.json.encode({"table": str(table.name), "row": _encode(table, dict(row))}) + b"\n"
                 )
-                counts[table.name] += 1
+                counts[str(table.name)] += 1
     return counts
 
 
@@ -60,7 +62,7 @@ def import_tables(storage: Storage, path: Path) -> dict[str, int]:
     Raises InputError for a database that has accounts or challenges, and FileError for a file that is
     damaged or of another kind.
     """
-    tables = {table.name: table for table in list_tables()}
+    tables = {str(table.name): table for table in list_tables()}
     counts = dict.fromkeys(tables, 0)
     try:
         with gzip.open(path, "rb") as file, storage.write() as session:
@@ -81,12 +83,12 @@ def import_tables(storage: Storage, path: Path) -> dict[str, int]:
                 session.execute(insert(before), held)
             if storage.kind == POSTGRESQL:
                 _advance_sequences(session)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"expected the export of a challenge server at {path}, got {error}") from error
     return counts
 
 
-def _read_lines(path: Path, file: BinaryIO | gzip.GzipFile) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_lines(path: Path, file: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         head = msgspec.json.decode(file.readline(LONGEST_LINE) or b"{}", type=dict[str, Any])
         if head.get("export") != FORMAT:
@@ -108,10 +110,11 @@ def _require_empty(session: Session) -> None:
 
 
 def _encode(table: Table, row: dict[str, Any]) -> dict[str, Any]:
+    found = {str(name): value for name, value in row.items()}
     for column in table.columns:
-        if isinstance(column.type, LargeBinary) and row[column.name] is not None:
-            row[column.name] = base64.b64encode(row[column.name]).decode()
-    return row
+        if isinstance(column.type, LargeBinary) and found[column.name] is not None:
+            found[str(column.name)] = base64.b64encode(found[column.name]).decode()
+    return found
 
 
 def _decode(path: Path, table: Table, row: dict[str, Any]) -> dict[str, Any]:
