@@ -121,7 +121,14 @@ def test_no_machine_is_named() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-KNOWN_AS = {"PIL": "pillow", "cv2": "opencv_python_headless", "llvmlite": "numba", "warp": "warp_lang"}
+KNOWN_AS = {
+    "PIL": "pillow",
+    "argon2": "argon2_cffi",
+    "cv2": "opencv_python_headless",
+    "llvmlite": "numba",
+    "markdown_it": "markdown_it_py",
+    "warp": "warp_lang",
+}
 """Module -> the distribution that is declared for it, where the names differ."""
 
 

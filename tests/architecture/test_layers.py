@@ -6,7 +6,8 @@ from .sources import imported_modules, sources, where
 
 LAYERS = (
     ("cli",),
-    ("reports", "challenge", "learning"),
+    ("web",),
+    ("reports", "learning"),
     ("evaluation",),
     ("agents",),
     ("tasks",),

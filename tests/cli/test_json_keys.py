@@ -17,7 +17,7 @@ from navarena.cli.listing import LISTINGS
 from navarena.cli.main import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTED = re.compile(r"^\| `([a-z ]+)` \| (.*) \|$", re.M)
+DOCUMENTED = re.compile(r"^\| `([a-z -]+)` \| (.*) \|$", re.M)
 
 RAW_METRICS = {
     "success": 1,

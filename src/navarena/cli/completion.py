@@ -38,7 +38,8 @@ def write_script() -> str:
     """The script: it holds the names of all commands and flags, so that a shell starts nothing."""
     words = {name + " ": known_flags(load_target(entry.target), name) for name, entry in COMMANDS.items()}
     for group in {name.split()[0] for name in COMMANDS if " " in name}:
-        words[group + " "] = [name.split()[1] for name in COMMANDS if name.startswith(group + " ")]
+        own = words.get(group + " ", [])  # a group may be a command, too
+        words[group + " "] = [*own, *(name.split()[1] for name in COMMANDS if name.startswith(group + " "))]
     first = sorted({name.split()[0] for name in COMMANDS})
     longest_first = sorted(words, key=lambda name: (-len(name.split()), name))
     cases = [f'        " ") words="{" ".join(first)}" ;;']

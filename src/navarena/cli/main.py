@@ -66,6 +66,11 @@ COMMANDS: Mapping[str, Entry] = {
     "checkpoint import": Entry(
         "navarena.cli.checkpoint_import:CheckpointImport", "turn published weights into a checkpoint"
     ),
+    "serve": Entry("navarena.cli.serve:Serve", "host a challenge"),
+    "serve export": Entry("navarena.cli.serve_transfer:ServeExport", "write a challenge to a folder"),
+    "serve import": Entry("navarena.cli.serve_transfer:ServeImport", "restore a challenge from a folder"),
+    "serve-worker": Entry("navarena.cli.serve:ServeWorker", "execute the submissions of a challenge"),
+    "submit": Entry("navarena.cli.submit:Submit", "send a run to a challenge"),
     "export": Entry("navarena.cli.exchange:Export", "write a run in the layout of reference code"),
     "import": Entry("navarena.cli.exchange:Import", "turn results of other code into a run"),
     "failures": Entry("navarena.cli.failures:Failures", "classify why episodes of a run failed"),
@@ -138,6 +143,8 @@ def split_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
         old, new = " ".join(arguments[:2]), MOVED[" ".join(arguments[:2])]
         raise InputError(f"expected a command, got {old!r}, which is now: {new}")
     groups = {name.split()[0] for name in COMMANDS if " " in name}
+    if " ".join(arguments[:2]) in COMMANDS:
+        return " ".join(arguments[:2]), rest[1:]
     if first in COMMANDS:
         return first, rest
     if first not in groups:

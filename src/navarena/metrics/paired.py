@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from navarena.core.errors import InputError
 from navarena.metrics.statistics import UNBOUNDED, Estimate, estimate_mean, estimate_weighted
@@ -98,17 +98,41 @@ def compare_paired(
     if not both.any():
         nothing = Estimate(float("inf"), None, None, first.size, first.size)
         return PairedComparison(float("inf"), float("inf"), nothing, None, NO_TEST, wins, ties, losses)
-    changes = np.where(both, second - np.where(both, first, 0.0), np.inf)
-    width = bounds[1] - bounds[0]
-    if weights is None:
-        estimate = estimate_mean(changes, scenes, generator, two_levels, (-width, width))
-        weights = np.ones(first.size)
-    else:
-        estimate = estimate_weighted(changes, weights, scenes, generator, (-width, width))
+    changes = _subtract(second, first)
+    estimate = estimate_difference(first, second, scenes, generator, two_levels, bounds, weights)
+    weights = np.ones(first.size) if weights is None else weights
     units, method = _units((changes * weights)[both], np.asarray(scenes)[both])
     p_value = permutation_test(units, generator)
     before, after = (float(np.average(values[both], weights=weights[both])) for values in (first, second))
     return PairedComparison(before, after, estimate, p_value, method, wins, ties, losses)
+
+
+def estimate_difference(
+    first: Float[np.ndarray, "n"],
+    second: Float[np.ndarray, "n"],
+    scenes: Sequence[str] | Int[np.ndarray, "n"],
+    generator: np.random.Generator,
+    two_levels: bool = False,
+    bounds: tuple[float, float] = UNBOUNDED,
+    weights: Float[np.ndarray, "n"] | None = None,
+) -> Estimate:
+    """The mean of second minus first over N episodes, with its interval.
+
+    Args:
+        first, second: (N,) float64 values of the two agents.
+        scenes: scene id of each episode, or its place among the sorted ids.
+        generator, two_levels, bounds, weights: see compare_paired.
+    """
+    changes, width = _subtract(second, first), bounds[1] - bounds[0]
+    if weights is None:
+        return estimate_mean(changes, scenes, generator, two_levels, (-width, width))
+    return estimate_weighted(changes, weights, scenes, generator, (-width, width))
+
+
+def _subtract(second: Float[np.ndarray, "n"], first: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
+    """(N,) second minus first; infinite where either is."""
+    both = np.isfinite(first) & np.isfinite(second)
+    return np.where(both, second - np.where(both, first, 0.0), np.inf)
 
 
 def permutation_test(units: Float[np.ndarray, "u"], generator: np.random.Generator) -> float:

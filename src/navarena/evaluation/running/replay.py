@@ -140,7 +140,8 @@ def replay_run(
     by_id = {episode.episode_id: episode for episode in benchmark.episodes}
     pairs = [(row, by_id[row.episode_id]) for row in rows]
     for row, episode, outcome in execute_actions(benchmark, pairs):
-        differences.extend(compare_row(benchmark, row, episode, outcome, exact))
+        again = redo_row(benchmark, row, episode, outcome)
+        differences.extend(compare_row(row, again, outcome, exact))
         on_episode()
     differences.extend(compare_files(folder, record, journals, rows, benchmark, exact))
     return Replay(folder, record, len(rows), exact, tuple(differences))
@@ -309,15 +310,17 @@ def _step_logged(
     return moved
 
 
-def compare_row(
-    benchmark: Benchmark, row: Row, episode: Episode, outcome: Outcome, exact: bool
-) -> list[Difference]:
-    """Every number of `row` that re-executing its actions does not give again."""
+def redo_row(benchmark: Benchmark, row: Row, episode: Episode, outcome: Outcome) -> Row:
+    """The row that the re-executed actions of `row` give; its status and traceback are taken over."""
     place = None
     if row.tour is not None:
         is_last = row.episode_id in benchmark.tour_ends
         place = TourPlace(row.tour.tour_id, row.tour.position, is_last, *outcome.oracle_steps)
-    again = make_row(benchmark, episode, outcome.trajectory, row.status, row.traceback, place)
+    return make_row(benchmark, episode, outcome.trajectory, row.status, row.traceback, place)
+
+
+def compare_row(row: Row, again: Row, outcome: Outcome, exact: bool) -> list[Difference]:
+    """Every number of `row` that is another one in `again`, which redo_row has made of its actions."""
     found = []
 
     def expect(name: str, logged: object, replayed: object) -> None:

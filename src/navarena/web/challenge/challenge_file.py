@@ -1,0 +1,250 @@
+"""Reads a challenge file, and checks that its names, numbers and times fit together."""
+
+import datetime
+import re
+import tomllib
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from navarena.core.errors import FileError, InputError, NavarenaError, require_name, unknown_name
+from navarena.core.files import read_text
+from navarena.corruptions.catalog import write_corruption
+from navarena.corruptions.suites import SUITES
+from navarena.episodes.catalog import get_recipe, split_sizes
+from navarena.metrics.catalog import TOUR_METRICS
+from navarena.scenes.catalog import SCENE_SETS
+from navarena.tasks.catalog import get_task
+from navarena.tasks.task import Task
+from navarena.web.challenge.settings import (
+    PRESETS,
+    UNSEEN_MEAN,
+    Challenge,
+    Phase,
+    Quota,
+    Track,
+    read_private_seed,
+)
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_REMEDY = "mend the file, or write a commented one with `navarena serve --init DIR`"
+
+
+def load_challenge(path: Path) -> Challenge:
+    """The challenge in the file at `path`.
+
+    Raises FileError for a file that is missing or no TOML, UnknownNameError for an unknown protocol, field,
+    metric, suite or preset, and InputError for what contradicts itself.
+    """
+    text = read_text(path, "challenge file")
+    try:
+        held = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(f"challenge file {path} is no TOML ({error}); {_REMEDY}") from error
+    if "folder" in held:
+        raise unknown_name("field of a challenge", "folder", set(Challenge.__struct_fields__) - {"folder"})
+    _require_fields(held, Challenge, "a challenge")
+    for kind, key, name in ((Track, "tracks", "a track"), (Phase, "phases", "a phase")):
+        for one in _tables(held.get(key)):
+            _require_fields(one, kind, name)
+            _require_fields(one.get("quota"), Quota, "a quota")
+    try:
+        challenge = msgspec.convert(held, Challenge)
+    except msgspec.ValidationError as error:
+        raise InputError(f"challenge file {path}: {_lower(str(error))}; {_REMEDY}") from error
+    slug = challenge.slug or "-".join(re.findall(r"[a-z0-9]+", challenge.name.lower()))[:63]
+    challenge = msgspec.structs.replace(
+        challenge,
+        slug=slug,
+        folder=str(path.absolute().parent),
+        phases=tuple(_with_preset(one, challenge.preset) for one in challenge.phases),
+    )
+    try:
+        require_challenge(challenge)
+    except InputError as error:
+        raise type(error)(f"challenge file {path}: {error}") from error
+    return challenge
+
+
+def require_challenge(challenge: Challenge) -> None:
+    """Raise InputError unless `challenge` can be held."""
+    for kind, names in (
+        ("challenge", [challenge.slug]),
+        ("track", [one.name for one in challenge.tracks]),
+        ("phase", [one.name for one in challenge.phases]),
+    ):
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise InputError(
+                    f"expected the name of a {kind} in addresses to be small letters, digits and dashes, "
+                    f"got {name!r}"
+                )
+        if len(set(names)) < len(names) or not names:
+            raise InputError(f"expected each {kind} once and at least one, got {', '.join(names) or 'none'}")
+    for phase in challenge.phases:
+        require_phase(challenge, phase)
+    require_times(challenge.phases)
+    offered = {name for one in challenge.phases for name in get_task(one.protocol).sensors}
+    for track in challenge.tracks:
+        for sensor in track.sensors:
+            try:
+                require_name("sensor of its protocols", sensor, offered)
+            except InputError as error:
+                raise type(error)(f"track {track.name!r}: {error}") from error
+
+
+def _with_preset(phase: Phase, preset: str | None) -> Phase:
+    """`phase` with the quota of the preset, where it has none of its own."""
+    if preset is None or phase.quota is not None:
+        return phase
+    if preset not in PRESETS:
+        raise unknown_name("preset", preset, PRESETS)
+    return msgspec.structs.replace(phase, quota=PRESETS[preset].get(phase.name))
+
+
+def _tables(value: Any) -> Sequence[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _require_fields(table: Any, kind: type[msgspec.Struct], name: str) -> None:
+    """Raise UnknownNameError for a key of `table` that is no field of `kind`."""
+    if isinstance(table, dict):
+        for key in table:
+            if key not in kind.__struct_fields__:
+                raise unknown_name(f"field of {name}", key, kind.__struct_fields__)
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def require_phase(challenge: Challenge, phase: Phase) -> None:
+    """Raise InputError, with the phase's name, unless `phase` can be held."""
+    try:
+        _require_rules(phase)
+        _require_hidden(challenge, phase)
+        _require_numbers(phase)
+    except NavarenaError as error:
+        raise type(error)(f"phase {phase.name!r}: {error}") from error
+
+
+def _require_rules(phase: Phase) -> None:
+    """What is run, and what decides about ranks."""
+    task = get_task(phase.protocol)
+    require_name("metric", phase.rank_metric, (*task.metrics, *task.common_metrics, *TOUR_METRICS))
+    if phase.rank_metric in TOUR_METRICS and task.tour_scoring is None:
+        raise InputError(
+            f"expected a metric of episodes for {phase.protocol}, which has no tours, got "
+            f"{phase.rank_metric!r}"
+        )
+    if phase.suite is not None:
+        require_name("suite", phase.suite, SUITES)
+        if phase.corruptions:
+            raise InputError("expected either suite or corruptions, got both")
+    for text in phase.corruptions:
+        write_corruption(text)
+    if phase.rank_by.startswith(UNSEEN_MEAN) and phase.suite is None:
+        raise InputError(f"expected a suite of corruptions for rank_by = {phase.rank_by!r}, got none")
+    for dataset in phase.datasets if phase.new_houses is None else ():
+        if dataset in SCENE_SETS:
+            require_name("split", phase.split, split_sizes(dataset, get_recipe(phase.protocol)))
+    if not phase.datasets and phase.new_houses is None and isinstance(task, Task):
+        recipe = get_recipe(phase.protocol)
+        require_name("split", phase.split, split_sizes(recipe.default_dataset, recipe))
+    if not phase.accepts:
+        raise InputError('expected accepts to name "log", "live" or "trajectory", got none')
+
+
+def _require_hidden(challenge: Challenge, phase: Phase) -> None:
+    """Hidden episodes have a seed and are run live; nothing else is hidden."""
+    if not phase.is_hidden:
+        for name in ("per_scene", "new_houses"):
+            if getattr(phase, name) is not None:
+                raise InputError(f"expected private_seed beside {name}, got none")
+        return
+    if not isinstance(get_task(phase.protocol), Task):
+        raise InputError(
+            f"expected a protocol of bodies in scenes for hidden episodes, got {phase.protocol!r}"
+        )
+    if phase.accepts != ("live",):
+        raise InputError(
+            'expected accepts = ["live"] where episodes are hidden: a log can only be made of episodes that '
+            f"everybody has; got {list(phase.accepts)}"
+        )
+    if phase.per_scene is None:
+        raise InputError("expected hidden episodes (private_seed) with per_scene, got none")
+    read_private_seed(challenge, phase)
+
+
+def _require_numbers(phase: Phase) -> None:
+    """Counts are at least 1, seconds are positive."""
+    counts = {
+        "episodes": phase.episodes,
+        "per_scene": phase.per_scene,
+        "new_houses": phase.new_houses,
+        "calibration_steps": phase.calibration_steps,
+        "quota per_day": phase.limits.per_day,
+        "quota in_all": phase.limits.in_all,
+    }
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise InputError(f"expected {name} of at least 1, got {count}")
+    seconds = {
+        "episode_seconds": phase.episode_seconds,
+        "step_seconds": phase.step_seconds,
+        "grace_seconds": phase.grace_seconds,
+        "quota seconds": phase.limits.seconds,
+    }
+    for name, value in seconds.items():
+        if value is not None and not value > 0:
+            raise InputError(f"expected positive {name}, got {value}")
+
+
+def require_times(phases: Sequence[Phase]) -> None:
+    """Raise InputError for reversed times, times without a zone, and phases that share episodes and overlap.
+
+    Where two phases over the same episodes were open at once, no quota would hold.
+    """
+    for phase in phases:
+        for name in ("opens", "closes", "reveals"):
+            when = getattr(phase, name)
+            if when is not None and when.tzinfo is None:
+                raise InputError(
+                    f"phase {phase.name!r}: expected {name} with a zone, got {when.isoformat()}; write "
+                    f"{when.isoformat()}Z for UTC"
+                )
+        if phase.opens is not None and phase.closes is not None and phase.opens >= phase.closes:
+            raise InputError(
+                f"phase {phase.name!r}: expected it to open before it closes, got {phase.opens.isoformat()} "
+                f"and {phase.closes.isoformat()}"
+            )
+        if phase.reveals is not None and phase.board == "public":
+            raise InputError(f'phase {phase.name!r}: expected board = "hidden" beside reveals, got "public"')
+        if phase.reveals is not None and phase.opens is not None and phase.reveals < phase.opens:
+            raise InputError(
+                f"phase {phase.name!r}: expected the board to be shown after {phase.opens.isoformat()}, when "
+                f"it opens, got {phase.reveals.isoformat()}"
+            )
+    for one, other in combinations(phases, 2):
+        if _episodes_of(one) == _episodes_of(other) and _overlap(one, other):
+            raise InputError(
+                f"expected phases over the same episodes to be open one after the other, got {one.name!r} "
+                f"and {other.name!r}, which overlap; change opens and closes, or the split"
+            )
+
+
+def _episodes_of(phase: Phase) -> tuple[object, ...]:
+    return (
+        phase.protocol, phase.split, phase.datasets, phase.episodes, phase.private_seed, phase.corruptions,
+        phase.suite,
+    )  # fmt: skip
+
+
+def _overlap(one: Phase, other: Phase) -> bool:
+    first = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+    last = datetime.datetime.max.replace(tzinfo=datetime.UTC)
+    begins = max(one.opens or first, other.opens or first)
+    return begins < min(one.closes or last, other.closes or last)

@@ -1,0 +1,1 @@
+"""Challenge files to begin with, one for each benchmark."""

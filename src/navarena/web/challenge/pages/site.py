@@ -1,0 +1,133 @@
+"""What all pages share: the challenge, the database, templates, and the way from a view to a response."""
+
+import datetime
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from navarena.web.challenge.accounts.sessions import Visitor, give_form_secret, identify
+from navarena.web.challenge.accounts.users import Accounts
+from navarena.web.challenge.pages.boards import Boards
+from navarena.web.challenge.pages.markdown import render_markdown
+from navarena.web.challenge.service import Service
+from navarena.web.challenge.settings import Challenge
+from navarena.web.challenge.storage.engine import Storage
+
+FOLDER = Path(__file__).parent
+STATIC = FOLDER / "static"
+
+SECTION_TITLES = {
+    "live": "Live",
+    "declared": "Actions verified, inputs declared",
+    "privileged": "Privileged, not ranked",
+}
+
+
+def make_environment() -> Environment:
+    """The templates: text is escaped, missing values raise."""
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        markdown=render_markdown,
+        moment=format_moment,
+        iso=format_iso,
+        count=format_number,
+        segment=quote_segment,
+    )
+    environment.tests["link"] = is_link
+    environment.globals.update(section_titles=SECTION_TITLES)
+    return environment
+
+
+def format_moment(ms: int | None) -> str:
+    """Milliseconds since 1970 as "2026-05-01 12:00 UTC"; a dash for None."""
+    return "–" if ms is None else _utc(ms).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def format_iso(ms: int) -> str:
+    """Milliseconds since 1970 as a time for machines."""
+    return _utc(ms).isoformat(timespec="seconds")
+
+
+def _utc(ms: int) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(ms / 1000, datetime.UTC)
+
+
+def format_number(value: float | None) -> str:
+    """A number with three digits, such as "11.7 M"; a dash for None."""
+    if value is None:
+        return "–"
+    for size, sign in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{sign}"
+    return f"{value:.3g}"
+
+
+def quote_segment(text: str) -> str:
+    """`text` as one part of an address's path."""
+    return quote(text, safe="")
+
+
+def is_link(text: str) -> bool:
+    """Whether `text` is the address of a web page."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A challenge server, as its pages see it."""
+
+    service: Service
+    accounts: Accounts
+    boards: Boards
+    environment: Environment = field(default_factory=make_environment)
+
+    @property
+    def challenge(self) -> Challenge:
+        """From its file."""
+        return self.service.challenge
+
+    @property
+    def storage(self) -> Storage:
+        """The database."""
+        return self.service.storage
+
+    def visitor(self, request: Request) -> Visitor:
+        """Who sends the request."""
+        return identify(request, self.storage)
+
+    def page(
+        self, request: Request, template: str, visitor: Visitor, status: int = 200, /, **values: Any
+    ) -> Response:
+        """The page of `template`; it is kept by no cache where somebody has signed in."""
+        response = HTMLResponse("", status)
+        visitor = give_form_secret(request, response, visitor) if values.get("has_form") else visitor
+        text = self.render(template, visitor, request.url.path, **values)
+        response.body = text.encode("utf-8", "replace")
+        response.headers["content-length"] = str(len(response.body))
+        response.headers["cache-control"] = "no-store" if visitor.csrf else "no-cache"
+        return response
+
+    def render(self, template: str, visitor: Visitor, path: str, /, **values: Any) -> str:
+        """The text of `template`."""
+        known = {"site": self.challenge, "visitor": visitor, "path": path, "base": "/", "exported": False}
+        return self.environment.get_template(template).render({**known, **values})
+
+
+def see_other(path: str) -> Response:
+    """Lead a browser to `path` after a form."""
+    return RedirectResponse(path, 303)

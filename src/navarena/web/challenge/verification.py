@@ -1,0 +1,217 @@
+"""Verification of logs: every action is executed again, and the server's own numbers are stored."""
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+
+import msgspec
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from navarena.core.errors import CheckFailedError
+from navarena.episodes.episode import Episode
+from navarena.evaluation.benchmark import Benchmark, open_benchmark
+from navarena.evaluation.records.journal import Row, sort_rows
+from navarena.evaluation.records.results import summarize
+from navarena.evaluation.running.replay import compare_row, execute_actions, is_same_platform, redo_row
+from navarena.web.challenge.log_format import RunLog, read_runs, unpack_lines
+from navarena.web.challenge.ranking import pack_scores, rank_parts
+from navarena.web.challenge.refusals import Refusal
+from navarena.web.challenge.service import Service
+from navarena.web.challenge.settings import Phase
+from navarena.web.challenge.storage.engine import Storage, now_ms
+from navarena.web.challenge.storage.jobs import Lease, end_job, hold_job
+from navarena.web.challenge.storage.models import PhaseRow, ScoreRow, Submission, UploadChunk
+from navarena.web.challenge.submissions import rows_of
+
+COMMIT_SECONDS = 2.0
+"""Of execution that a worker's death costs at most, beside an episode."""
+
+LISTED = 10
+"""Differences that a refusal names."""
+
+
+@lru_cache(maxsize=16)
+def open_parts(phase: Phase) -> tuple[Benchmark, ...]:
+    """The benchmarks of the parts of a phase whose episodes everybody has; raises InputError."""
+    return tuple(open_benchmark(phase.evaluation(part), needs_agent=False) for part in phase.parts)
+
+
+def run_log_job(service: Service, lease: Lease) -> None:
+    """Execute the log of a job from where it stands, and write its end.
+
+    Finished episodes are committed every COMMIT_SECONDS. A log of which a number does not come out again is
+    refused. Raises LeaseLostError when another worker has taken over.
+    """
+    storage = service.storage
+    with storage.read() as session:
+        submission = session.get_one(Submission, lease.submission_id)
+        phase = service.challenge.phase(session.get_one(PhaseRow, submission.phase_id).slug)
+        trained_with = list(submission.trained_with)
+        runs = _read_upload(session, submission.id)
+        done = _done_episodes(session, submission.id)
+    benchmarks = open_parts(phase)
+    by_identity = {run.record.identity: run for run in runs}
+    try:
+        for part, benchmark in enumerate(benchmarks):
+            run = by_identity[str(benchmark.identity)]
+            _execute_part(storage, lease, part, benchmark, run, done[part])
+    except Refusal as refusal:
+        with storage.write() as session:
+            refuse(session, lease, refusal)
+        return
+    agents = [by_identity[str(one.identity)].record.agent for one in benchmarks]
+    finish_submission(storage, lease, phase, benchmarks, agents, trained_with)
+
+
+def _read_upload(session: Session, submission_id: int) -> list[RunLog]:
+    chunks = (
+        select(UploadChunk.data)
+        .where(UploadChunk.submission_id == submission_id)
+        .order_by(UploadChunk.position)
+    )
+    lines = unpack_lines(session.scalars(chunks))
+    next(lines)
+    return list(read_runs(lines))
+
+
+def _done_episodes(session: Session, submission_id: int) -> dict[int, set[int]]:
+    """Part -> positions of the episodes that are stored."""
+    done: dict[int, set[int]] = defaultdict(set)
+    stored = select(ScoreRow.part, ScoreRow.position).where(ScoreRow.submission_id == submission_id)
+    for part, position in session.execute(stored):
+        done[part].add(position)
+    return done
+
+
+def _execute_part(
+    storage: Storage, lease: Lease, part: int, benchmark: Benchmark, run: RunLog, done: set[int]
+) -> None:
+    """Execute what is not `done` of a part; raises Refusal for the differences of the episodes so far."""
+    exact = is_same_platform(run.record)
+    positions = {one.episode_id: position for position, one in enumerate(benchmark.episodes)}
+    fresh: list[ScoreRow] = []
+    differences: list[str] = []
+    count, begun = 0, time.monotonic()
+
+    def commit() -> None:
+        nonlocal begun
+        with storage.write() as session:
+            hold_job(session, lease, has_progress=bool(fresh))
+            session.add_all(fresh)
+        fresh.clear()
+        begun = time.monotonic()
+
+    try:
+        for row, episode, outcome in execute_actions(benchmark, _open_pairs(benchmark, run, positions, done)):
+            again = redo_row(benchmark, row, episode, outcome)
+            found = compare_row(row, again, outcome, exact)
+            count += len(found)
+            differences += [str(one) for one in found[: LISTED - len(differences)]]
+            position = positions[episode.episode_id]
+            if not found and position not in done:
+                fresh.append(make_score(lease.submission_id, part, position, again))
+            if time.monotonic() - begun > COMMIT_SECONDS:
+                commit()
+    except CheckFailedError as error:
+        raise Refusal("illegal_action", str(error)) from error
+    commit()
+    if count:
+        raise Refusal(
+            "other_numbers",
+            f"expected every number of the log to come out again, got {count} differences: "
+            f"{'; '.join(differences)}",
+        )
+
+
+def _open_pairs(
+    benchmark: Benchmark, run: RunLog, positions: dict[str, int], done: set[int]
+) -> list[tuple[Row, Episode]]:
+    """Rows with their episodes, those of scenes together; of a tour of which one is missing, all."""
+    rows = sort_rows(rows_of(run))
+    episodes = benchmark.episodes
+    broken = {
+        (one.scene_id, one.tour_id) for place, one in enumerate(episodes) if place not in done and one.tour_id
+    }
+    pairs = [(row, episodes[positions[row.episode_id]]) for row in rows]
+    return [
+        (row, episode)
+        for row, episode in pairs
+        if positions[row.episode_id] not in done or (episode.scene_id, episode.tour_id) in broken
+    ]
+
+
+def make_score(
+    submission_id: int, part: int, position: int, row: Row, seconds: float | None = None
+) -> ScoreRow:
+    """The score of a finished episode.
+
+    Args:
+        submission_id: whose it is.
+        part: index into Phase.parts.
+        position: of the episode in the part.
+        row: as the server has executed it.
+        seconds: that a live agent took.
+    """
+    return ScoreRow(
+        submission_id=submission_id,
+        part=part,
+        position=position,
+        metrics=dict(row.metrics),
+        row=msgspec.json.encode(row).decode(),
+        seconds=seconds,
+    )
+
+
+def read_scores(session: Session, submission_id: int, parts: int) -> list[list[Row]]:
+    """The rows of each part that are stored, sorted."""
+    found: list[list[Row]] = [[] for _ in range(parts)]
+    stored = select(ScoreRow.part, ScoreRow.row).where(ScoreRow.submission_id == submission_id)
+    for part, row in session.execute(stored):
+        found[part].append(msgspec.json.decode(row, type=Row))
+    return [sort_rows(rows) for rows in found]
+
+
+def finish_submission(
+    storage: Storage,
+    lease: Lease,
+    phase: Phase,
+    benchmarks: Sequence[Benchmark],
+    agents: Sequence[str],
+    trained_with: Sequence[str],
+) -> None:
+    """Write the numbers of a submission all of whose episodes are stored, and end its job.
+
+    Args:
+        storage: of the server.
+        lease: of the job.
+        phase: of the submission.
+        benchmarks: of its parts.
+        agents: name of the agent in each part.
+        trained_with: corruptions that it knows.
+
+    Raises LeaseLostError.
+    """
+    with storage.read() as session:
+        parts = read_scores(session, lease.submission_id, len(benchmarks))
+    summaries = [
+        msgspec.to_builtins(summarize(rows, str(one.identity), agent, one.metrics, one.tour_scoring))
+        for one, rows, agent in zip(benchmarks, parts, agents)
+    ]
+    scores = rank_parts(phase, benchmarks, parts, trained_with)
+    with storage.write() as session:
+        submission = end_job(session, lease)
+        submission.state, submission.finished = "verified", now_ms()
+        submission.summary = {"parts": summaries}
+        submission.rank_values = pack_scores(scores)
+        if scores.estimate is not None:
+            submission.rank_mean = scores.estimate.mean
+            submission.rank_low, submission.rank_high = scores.estimate.low, scores.estimate.high
+
+
+def refuse(session: Session, lease: Lease, refusal: Refusal) -> None:
+    """End a job whose submission is wrong;"""
+    submission = end_job(session, lease)
+    submission.state, submission.finished = "refused", now_ms()
+    submission.error_code, submission.error_text = refusal.code, str(refusal)

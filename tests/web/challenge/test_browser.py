@@ -1,0 +1,208 @@
+"""A whole challenge in a real browser: sign up, team, log, rank, freeze, reveal, export.
+
+Skipped without Chromium; on Debian, apt-get install chromium. With NAVARENA_SCREENSHOTS=DIR, pages are drawn
+into DIR.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.server, pytest.mark.browser, pytest.mark.slow]
+pytest.importorskip("fastapi")
+playwright = pytest.importorskip("playwright.sync_api")
+
+CHALLENGE = """
+name = "Flats"
+text = "Reach the **point**."
+[[tracks]]
+name = "plain"
+title = "No privileges"
+[[tracks]]
+name = "all"
+privileged = true
+[[phases]]
+name = "minival"
+title = "Minival"
+protocol = "pointnav-v1"
+split = "mini"
+episodes = 4
+quota = {per_day = 3}
+[[phases]]
+name = "final"
+protocol = "pointnav-v1"
+split = "val"
+episodes = 4
+board = "hidden"
+"""
+PASSWORD = "a long password"
+
+
+@contextmanager
+def open_browser() -> Iterator[Any]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed; run: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[tuple[str, str]]:
+    """(address, code of the first administrator) of a server with one worker."""
+    command = [sys.executable, "-u", "-m", "navarena", "serve", "challenge.toml", "--port", "0"]
+    with open(folder / "serve.log", "w+") as log:
+        server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True)
+        assert server.stdout is not None
+        try:
+            said = ""
+            while not (found := re.search(r"Flats: (http://\S+)", said)):
+                line = server.stdout.readline()
+                assert line, (folder / "serve.log").read_text()
+                said += line
+            code = re.search(r"the code (\S+)", said + (folder / "serve.log").read_text())
+            assert code, said
+            yield found[1], code[1]
+        finally:
+            server.terminate()
+            server.wait(30)
+            server.stdout.close()
+
+
+def run_navarena(folder: Path, *words: str, token: str = "") -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "navarena", *words],
+        cwd=folder,
+        env={**os.environ, "NAVARENA_TOKEN": token},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def draw(page: Any, name: str) -> None:
+    folder = os.environ.get("NAVARENA_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def sign_up(page: Any, address: str, name: str, code: str = "") -> None:
+    page.goto(f"{address}/sign-up")
+    page.fill("input[name=name]", name)
+    page.fill("input[name=password]", PASSWORD)
+    page.fill("input[name=code]", code)
+    page.click("main button")
+    page.wait_for_url("**/account")
+
+
+def test_a_whole_challenge(tmp_path: Path) -> None:
+    (tmp_path / "challenge.toml").write_text(CHALLENGE)
+    for agent, split in (("expert", "mini"), ("random", "mini"), ("random", "val")):
+        out = f"{agent}-{split}"
+        words = (
+            "evaluate",
+            "pointnav-v1",
+            "--agent",
+            agent,
+            "--split",
+            split,
+            "--episodes",
+            "4",
+            "--out",
+            out,
+        )
+        run_navarena(tmp_path, *words)
+    with open_browser() as browser, serve(tmp_path) as (address, code):
+        failures: list[str] = []
+        host, team, reader = (browser.new_context().new_page() for _ in range(3))
+        for page in (host, team, reader):
+            page.set_default_timeout(60_000)
+            page.on("pageerror", lambda error: failures.append(str(error)))
+            page.on("console", lambda said: failures.append(said.text) if said.type == "error" else None)
+        sign_up(host, address, "hanna", code)
+        assert host.locator("nav >> text=Host").count() == 1
+        sign_up(team, address, "ada")
+        team.fill("form[action='/account/teams'] input[name=name]", "Walkers")
+        team.click("form[action='/account/teams'] button")
+        team.wait_for_url("**/teams/Walkers")
+        assert "3" in team.inner_text("table >> nth=0")
+        team.goto(f"{address}/account")
+        team.fill("input[name=label]", "laptop")
+        team.click("form[action='/account/tokens'] button")
+        token = team.inner_text(".secret code")
+        draw(team, "token")
+
+        for run, track in (("random-mini", "plain"), ("expert-mini", "all")):
+            words = ("submit", address, run, "--phase", "minival", "--track", track, "--json")
+            found = json.loads(run_navarena(tmp_path, *words, token=token))
+            assert found["state"] == "verified"
+            local = json.loads((tmp_path / run / "summary.json").read_text())["metrics"]["spl"]["mean"]
+            assert found["rank_mean"] == local, "the server's number is the local one to the last digit"
+        words = (
+            "submit",
+            address,
+            "random-val",
+            "--phase",
+            "final",
+            "--track",
+            "plain",
+            "--no-wait",
+            "--json",
+        )
+        hidden = json.loads(run_navarena(tmp_path, *words, token=token))["id"]
+        team.goto(f"{address}/submissions/{hidden}")
+        team.wait_for_selector("#state .chip-good")  # the script follows the events, and loads the end
+        assert "hidden" in team.inner_text("main") and team.locator("h3").count() == 0
+        draw(team, "hidden")
+
+        reader.goto(f"{address}/phases/minival")
+        rows = reader.locator("table.board").first.locator("tbody tr")
+        assert rows.count() == 1 and rows.first.locator("td").first.inner_text() == "1"
+        assert "Privileged, not ranked" in reader.inner_text("main")
+        draw(reader, "board")
+        reader.click("table.board >> nth=0 >> text=Success")
+        assert "sort=success" in reader.url
+        reader.goto(f"{address}/phases/minival/history")
+        draw(reader, "history")
+        reader.goto(f"{address}/phases/final")
+        assert "hidden" in reader.inner_text("main")
+
+        host.goto(f"{address}/host")
+        host.click("form[action='/host/phases/minival/freeze'] button")
+        host.wait_for_selector("form[action='/host/phases/minival/unfreeze']")
+        host.click("form[action='/host/phases/final/reveal'] button")
+        host.wait_for_selector("form[action='/host/phases/final/hide']")
+        assert "phase.freeze" in host.inner_text("main")
+        draw(host, "host")
+        reader.goto(f"{address}/phases/final")
+        assert reader.locator("table.board tbody tr").count() == 1
+        reader.click("table.board tbody a")
+        assert "By scene" in reader.inner_text("main")
+        draw(reader, "submission")
+
+        words = ("submit", address, "expert-mini", "--phase", "minival", "--track", "all")
+        refused = subprocess.run(
+            [sys.executable, "-m", "navarena", *words],
+            cwd=tmp_path, env={**os.environ, "NAVARENA_TOKEN": token}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert refused.returncode == 2 and "frozen" in refused.stderr, refused.stderr
+
+        run_navarena(tmp_path, "serve", "export", "exported")
+        reader.goto((tmp_path / "exported" / "web" / "index.html").as_uri())
+        reader.click("text=final")
+        assert reader.locator("table.board tbody tr").count() == 1
+        draw(reader, "exported")
+        assert not [one for one in failures if "favicon" not in one], failures
