@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Bool
 
 from navarena.agents.agent import Agent, Boundary, Start, require_actions
-from navarena.agents.declaration import read_declaration
-from navarena.agents.loading import AgentName, load_agent, name_of
+from navarena.agents.declaration import name_of, read_declaration
+from navarena.agents.loading import AgentName, load_agent
 from navarena.core.errors import ActionError, AgentUnreachableError, InputError, readable
 from navarena.core.threads import thread_count
 from navarena.evaluation.running.rows import format_traceback
@@ -73,7 +73,8 @@ class StreamedCalibration(CalibrationEnv):
         }
         self.slots = len(first.scenes)
         self._columns = len(actions) if is_continuous else None
-        self._stream, self._unpack, self._seen = stream, unpack, {}
+        self._stream, self._unpack = stream, unpack
+        self._seen: dict[str, np.ndarray] = {}
         self._take(first)
 
     @property
