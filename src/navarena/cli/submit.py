@@ -1,20 +1,27 @@
 """`navarena submit`: send a run, or an agent, to a challenge server."""
 
+import contextlib
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from navarena.cli.console import Console
-from navarena.core.errors import CheckFailedError, InputError
+from navarena.cli.console import Console, Progress
+from navarena.core.errors import CheckFailedError, InputError, require_extra
+
+if TYPE_CHECKING:
+    from navarena.web.challenge.client import Client
 
 Text = str | None
 
 
 @dataclass(frozen=True)
 class Submit:
-    """Submit the log of a run to a phase of a challenge, and wait until the server has executed it.
+    """Submit the log of a run, or a live agent, to a phase of a challenge, and wait for its numbers.
+
+    With --agent the agent acts here, in episodes that the server holds.
 
     The token of your account is read from $NAVARENA_TOKEN or --token-file. With --json, one document is
     printed with the keys that the server's interface gives for a submission (id, state, rank_mean, summary,
@@ -28,6 +35,10 @@ class Submit:
     """Folder of the run, as `navarena evaluate` printed it; of a phase of several runs all their folders."""
     phase: str
     """Name of the phase."""
+    agent: Text = None
+    """In the place of a run: an agent, as of `navarena evaluate`, that acts in the server's episodes."""
+    submission: Text = None
+    """With --agent: go on with this live submission, which was made before."""
     track: Text = None
     """Name of the track; not needed where there is one."""
     method: Text = None
@@ -58,10 +69,18 @@ class Submit:
         from navarena.web.challenge.client import Client, find_token
         from navarena.web.challenge.log_format import pack_log
 
-        if not self.runs:
-            raise InputError("expected the folder of a run, got none; `navarena evaluate` prints it")
+        if bool(self.runs) == (self.agent is not None):
+            raise InputError(
+                "expected the folder of a run, which `navarena evaluate` prints, or --agent, got "
+                f"{'both' if self.runs else 'neither'}"
+            )
         client = Client(self.url, find_token(self.token_file))
-        about = self._describe(client.challenge())
+        if self.agent is not None:
+            return self._act(console, client, self.agent)
+        from navarena.evaluation.records.record import read_record
+
+        record = read_record(self.runs[0])
+        about = self._describe(client.challenge(), record.agent, str(record.hardware.get("processor", "")))
         public_id = client.submit_log(self.phase, pack_log(about, self.runs), self.team)
         console.text(f"submitted as {public_id}")
         found = client.submission(public_id)
@@ -74,25 +93,72 @@ class Submit:
         console.result(found)
         return self._tell(console, found)
 
-    def _describe(self, challenge: dict[str, Any]) -> Any:
+    def _act(self, console: Console, client: "Client", agent: str) -> int:
+        """Let `agent` act in a live submission until its end."""
+        require_extra("websockets", "server")
+        import msgspec
+
+        from navarena.evaluation.records.record import describe_hardware
+        from navarena.web.challenge.client import find_token
+        from navarena.web.challenge.live.intake_form import LiveAbout
+        from navarena.web.challenge.live.participant import Participant
+        from navarena.web.challenge.live.stream import LiveStream
+
+        challenge = client.challenge()
+        about = self._describe(challenge, agent, str(describe_hardware()["processor"]))
+        phase = next(one for one in challenge["phases"] if one["name"] == self.phase)
+        participant = Participant(agent, phase["protocol"])
+        hello = participant.hello(find_token(self.token_file))
+        public_id = self.submission
+        if public_id is None:
+            said = LiveAbout(
+                about=about,
+                agent=hello.agent,
+                nonce=secrets.token_hex(16),
+                privileged_inputs=hello.privileged_inputs,
+                trained_with=hello.trained_with,
+            )
+            public_id = client.submit_live(self.phase, msgspec.json.encode(said), self.team)
+        console.text(
+            f"submitted as {public_id}; go on with --submission={public_id}, should this command end"
+        )
+        stream = LiveStream(client.stream_address(public_id), hello, console.note)
+        with contextlib.ExitStack() as opened:
+            opened.callback(stream.close)
+            shown: list[Progress] = []
+            done = 0
+
+            def tell(finished: int, episodes: int) -> None:
+                nonlocal done
+                if not shown:
+                    shown.append(opened.enter_context(console.progress(episodes, "the agent acts")))
+                shown[0].advance(finished - done)
+                done = finished
+
+            participant.take_part(stream, tell)
+        found = client.submission(public_id)
+        if not self.no_wait:
+            *_, found = client.watch(public_id)
+        console.result(found)
+        return self._tell(console, found)
+
+    def _describe(self, challenge: dict[str, Any], agent: str, processor: str) -> Any:
         """What the team says of the submission; log_format.About."""
         import msgspec
 
         from navarena.core.errors import require_name
-        from navarena.evaluation.records.record import read_record
         from navarena.web.challenge.log_format import About
 
         tracks = [one["name"] for one in challenge["tracks"]]
         require_name("phase", self.phase, [one["name"] for one in challenge["phases"]])
         if self.track is None and len(tracks) > 1:
             raise InputError(f"expected --track of {', '.join(tracks)}, got none")
-        record = read_record(self.runs[0])
         said = {
             "track": require_name("track", self.track or tracks[0], tracks),
-            "method": self.method or record.agent,
+            "method": self.method or agent,
             "link": self.link,
             "code_link": self.code_link,
-            "hardware": self.hardware or str(record.hardware.get("processor", ""))[:200],
+            "hardware": self.hardware or processor[:200],
             "model_size": self.model_size,
             "training_frames": self.training_frames,
             "demonstrations": self.demonstrations,

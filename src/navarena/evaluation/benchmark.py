@@ -124,6 +124,7 @@ class Benchmark:
         declaration: what the agent says of itself.
         is_continuous: whether an action is a number within [-1, 1] for each of `actions`.
         tour_scoring: how tours are scored; None where episodes come without tours.
+        is_bound: whether the setup holds what no other process has, such as a connection.
     """
 
     identity: Identity
@@ -134,6 +135,7 @@ class Benchmark:
     declaration: Declaration = UNDECLARED
     is_continuous: bool = False
     tour_scoring: TourScoring | None = None
+    is_bound: bool = False
 
     @cached_property
     def tour_ends(self) -> frozenset[str]:
@@ -193,12 +195,19 @@ class TaskSetup:
         return agent
 
 
-def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Benchmark:
+def open_benchmark(
+    settings: EvaluationSettings,
+    needs_agent: bool = True,
+    declared: Declaration | None = None,
+    given: EpisodeDataset | None = None,
+) -> Benchmark:
     """The benchmark that `settings` name.
 
     Args:
         settings: what to evaluate.
         needs_agent: whether an agent will act; a replay works without the agent's code.
+        declared: declaration of an agent that has no code here; None for that of the agent in `settings`.
+        given: episodes in the place of those that `settings` name.
 
     Raises InputError for unknown names, bad files, a device that is not here, and streams without a number
     of episodes.
@@ -208,11 +217,13 @@ def open_benchmark(settings: EvaluationSettings, needs_agent: bool = True) -> Be
     if needs_agent and not device.is_cpu:
         find_device(device.name)
     # an agent that does not exist is noticed here, before anything is computed or written
-    declaration = declare_agent(settings.agent, task, settings.episode_seconds) if needs_agent else UNDECLARED
+    declaration = UNDECLARED if declared is None else declared
+    if needs_agent and declared is None:
+        declaration = declare_agent(settings.agent, task, settings.episode_seconds)
     chosen = [one for text in settings.corrupt for one in text.split(",")]
     if needs_agent:
         require_applicable(task, chosen, declaration.sensors)
-    dataset = _load_dataset(task, settings)
+    dataset = _load_dataset(task, settings) if given is None else given
     identity = Identity(task.protocol_id, dataset.name, dataset.split, dataset.hash)
     if settings.episodes is None and dataset.is_stream:
         raise InputError(

@@ -147,7 +147,8 @@ class Run:
         }
         self.remaining = [episode for episode in benchmark.episodes if episode.episode_id not in finished]
         self.resumed = len(benchmark.episodes) - len(self.remaining)
-        self._is_supervised = was_abandoned and isinstance(settings.agent, str) and settings.ray is None
+        is_movable = isinstance(settings.agent, str) and settings.ray is None and not benchmark.is_bound
+        self._is_supervised = was_abandoned and is_movable
         if was_abandoned and self.remaining:
             self.notices.append(
                 "the process of the last command was killed, or ended by its agent, without a word"

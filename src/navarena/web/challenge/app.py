@@ -11,6 +11,7 @@ import navarena
 from navarena.core.errors import NavarenaError, StorageError
 from navarena.web.challenge.api import phases, submissions
 from navarena.web.challenge.api.views import ProblemView
+from navarena.web.challenge.live import routes as live
 from navarena.web.challenge.pages.mounting import add_pages, make_site
 from navarena.web.challenge.pages.site import Site
 from navarena.web.challenge.refusals import Refusal
@@ -38,7 +39,7 @@ def make_app(service: Service, site: Site | None = None) -> FastAPI:
     problems: dict[int | str, dict[str, Any]] = {
         code: {"model": ProblemView} for code in (401, 403, 404, 409, 413, 422, 429, 503, 507)
     }
-    for router in (phases.router, submissions.router):
+    for router in (phases.router, submissions.router, live.router):
         app.include_router(router, prefix=API, responses=problems)
     app.add_exception_handler(Refusal, _answer_refusal)
     app.add_exception_handler(StorageError, _answer_storage)

@@ -25,6 +25,7 @@ from navarena.web.challenge.storage.jobs import (
 POLL_SECONDS = 0.5
 
 RUNNERS: Mapping[str, str] = {
+    "live": "navarena.web.challenge.live.job:run_live_job",
     "log": "navarena.web.challenge.verification:run_log_job",
 }
 """Kind of a job -> "module:function" that executes one, called with the service and the lease.

@@ -1,0 +1,34 @@
+"""What a team says of a live submission, as the client sends it and the server reads it."""
+
+from typing import Annotated
+
+import msgspec
+
+from navarena.web.challenge.live.wire import Names
+from navarena.web.challenge.log_format import About, Short
+from navarena.web.challenge.refusals import Refusal
+
+
+class LiveAbout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a team says of its live submission.
+
+    Attributes:
+        about: as of a log.
+        agent: its name, as after --agent.
+        nonce: drawn by the client; a request that is sent again with the same one makes no second submission.
+        privileged_inputs, trained_with: as the agent declares them.
+    """
+
+    about: About
+    agent: Annotated[Short, msgspec.Meta(min_length=1)]
+    nonce: Annotated[str, msgspec.Meta(min_length=16, max_length=64)]
+    privileged_inputs: Names = ()
+    trained_with: Names = ()
+
+
+def read_live_about(body: bytes) -> LiveAbout:
+    """What the body of a request says; raises Refusal."""
+    try:
+        return msgspec.json.decode(body, type=LiveAbout)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal("bad_request", f"expected what a team says of a live submission, {error}") from error
