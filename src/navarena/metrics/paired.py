@@ -119,9 +119,13 @@ def estimate_difference(
     """The mean of second minus first over N episodes, with its interval.
 
     Args:
-        first, second: (N,) float64 values of the two agents.
+        first: (N,) float64 values of one agent.
+        second: (N,) float64 values of the other.
         scenes: scene id of each episode, or its place among the sorted ids.
-        generator, two_levels, bounds, weights: see compare_paired.
+        generator: of the bootstrap; see compare_paired, as for the next three.
+        two_levels: whether episodes are drawn within scenes, too.
+        bounds: between which values lie.
+        weights: (N,) float64 of the episodes; None weighs all alike.
     """
     changes, width = _subtract(second, first), bounds[1] - bounds[0]
     if weights is None:

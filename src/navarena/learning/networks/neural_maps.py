@@ -142,7 +142,8 @@ def read_windows(maps: Tensor, own: Tensor, turns: Tensor, cells: int, window: i
     share = (places - below).float()
     first = below.long()
     half, taps, weights = window // 2, [], []
-    rows, columns = [], []
+    rows: list[Tensor] = []
+    columns: list[Tensor] = []
     for axis, found in ((0, rows), (1, columns)):
         for more in (0, 1):
             offset = first[..., axis] + more

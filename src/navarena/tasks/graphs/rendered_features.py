@@ -69,7 +69,7 @@ class RenderedFeatures:
                 stages[place] = text, corruption
             else:
                 raise InputError(f"expected a corruption of colour images or cameras, got {text!r}")
-        self._corruptions = ImageStage(stages)
+        self._corruptions = ImageStage(stages, np.ones((1 + max(stages, default=-1), VIEWS), bool))
         self._atlas, self._open, self._encode = atlas, open_mesh, encode
         self._camera, self._threads = camera, threads
         self._rotations = np.stack(
