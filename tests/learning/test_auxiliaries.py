@@ -195,7 +195,7 @@ def test_pairs_of_the_code_differ_at_the_ends():
 
 
 def test_settings_that_do_not_fit_are_refused():
-    with pytest.raises(InputError, match="target for progress and recognition alone"):
+    with pytest.raises(InputError, match="target for progress, goal_distance, recognition, seen_class alone"):
         Auxiliary("progress", 1.0)
     with pytest.raises(InputError, match="positive weight"):
         Auxiliary("rotation", 0.0)

@@ -257,7 +257,7 @@ def test_words_of_a_larger_vocabulary_are_refused():
     ],
 )
 def test_recipes_start(tmp_path, name):
-    training = Training(mini(RECIPES.get(name), slots=4, steps=4), tmp_path, 1)
+    training = Training(mini(RECIPES.get(name), slots=4, steps=4), tmp_path)
     rows = []
     training.run(rows.append)
     training.close()
@@ -272,7 +272,7 @@ def test_where_an_oracle_leads_nothing_is_learned(tmp_path):
     recipe = mini(RECIPES.get("map-cma-small"), slots=4, steps=48, updates=1)
     recipe = replace(recipe, method=replace(recipe.method, veto=0.0, teacher_share=constant(0.0)))
     recipe = replace(recipe, declaration_bias=9.0)  # every episode ends at once
-    training = Training(recipe, tmp_path, 1)
+    training = Training(recipe, tmp_path)
     training.run()
     rollout, hidden = training._rollout, 0
     for step in range(1, 48):

@@ -16,7 +16,7 @@ from navarena.learning.auxiliaries import AuxiliaryHeads, judge_fragment  # noqa
 from navarena.learning.auxiliary_settings import SEEN_CLASS  # noqa: E402
 from navarena.learning.checkpoints import MODEL  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
-from navarena.learning.selection import MonitorSettings  # noqa: E402
+from navarena.learning.selection import TrainingEvaluationSettings  # noqa: E402
 from navarena.learning.setup import make_training_task  # noqa: E402
 from navarena.learning.training import Training  # noqa: E402
 from navarena.learning.updates import make_optimiser, update_ppo  # noqa: E402
@@ -103,7 +103,7 @@ def make_training(folder, name, **changes):
         method=replace(recipe.method, minibatches=2, epochs=1),
         precision="float32",
         image_size=(36, 36),
-        monitor=MonitorSettings(updates=0),
+        evaluation=TrainingEvaluationSettings(updates=0),
         **TINY | changes,
     )
     worlds = WorldCache(make_training_task(recipe).embodiment)
@@ -117,12 +117,12 @@ def make_training(folder, name, **changes):
         )
         yaw = float(generator.uniform(-3, 3))
         episodes.append(Episode(str(number), "hall", (x, 0.0, z), yaw, MultiGoal(goals), None))
-    return Training(recipe, folder, 1, episodes, worlds)
+    return Training(replace(recipe, first=""), folder, episodes=episodes, worlds=worlds)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["multion-proj-neural-map-ppo-small", "multion-ego-map-ppo-small", "multion-obj-recog-map-ppo-small"],
+    ["multion-proj-neural-map-small", "multion-ego-map-small", "multion-obj-recog-map-small"],
 )
 def test_resumed_training_goes_on_bit_for_bit(tmp_path, name):
     whole, rows = make_training(tmp_path / "whole", name), []
@@ -139,7 +139,7 @@ def test_resumed_training_goes_on_bit_for_bit(tmp_path, name):
     assert (tmp_path / "whole" / MODEL).read_bytes() == (tmp_path / "stopped" / MODEL).read_bytes()
 
 
-@pytest.mark.parametrize("name", ["multion-proj-neural-map-ppo-small", "multion-obj-recog-map-ppo-small"])
+@pytest.mark.parametrize("name", ["multion-proj-neural-map-small", "multion-obj-recog-map-small"])
 def test_actions_are_equal_in_any_batch(tmp_path, name):
     """Each episode shows what its number says; slots, order and neighbours must not matter."""
     training = make_training(tmp_path, name, frames=16)
