@@ -155,7 +155,7 @@ def _require_rules(phase: Phase) -> None:
         recipe = get_recipe(phase.protocol)
         require_name("split", phase.split, split_sizes(recipe.default_dataset, recipe))
     if not phase.accepts:
-        raise InputError('expected accepts to name "log", "live" or "trajectory", got none')
+        raise InputError('expected accepts to name "log" or "live", got none')
 
 
 def _require_hidden(challenge: Challenge, phase: Phase) -> None:

@@ -31,7 +31,7 @@ from navarena.core.seeding import make_generator
 from navarena.metrics.catalog import Metric
 from navarena.metrics.paired import estimate_difference
 
-Kind = Literal["log", "live", "trajectory"]
+Kind = Literal["log", "live"]
 SectionName = Literal["live", "declared", "privileged"]
 
 SECTIONS: tuple[SectionName, ...] = ("live", "declared", "privileged")

@@ -29,7 +29,7 @@ from navarena.core.files import read_text
 from navarena.corruptions.suites import SUITES
 from navarena.evaluation.settings import EvaluationSettings
 
-Kind = Literal["log", "live", "trajectory"]
+Kind = Literal["log", "live"]
 """How a submission comes: the log of a run, an agent that acts in the server's episodes, or a results file of
 an earlier challenge."""
 

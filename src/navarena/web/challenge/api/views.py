@@ -121,7 +121,6 @@ class ReceivedView(BaseModel):
 
 CHECKED = {
     "log": "actions verified, inputs declared",
-    "trajectory": "actions verified, inputs declared",
     "live": "actions and inputs verified",
 }
 """Kind -> what the server vouches for."""

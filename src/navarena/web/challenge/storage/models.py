@@ -216,7 +216,7 @@ class Submission(Base):
         public_id: in addresses.
         track: its name in the file.
         user_id: who sent it; None once that account is deleted.
-        kind: "log", "live" or "trajectory" (settings.Kind).
+        kind: "log" or "live" (settings.Kind).
         state: see State.
         method, link, code_link, hardware, model_size, training_frames, demonstrations, trained_with: as the
             team says; empty or None where it does not.
