@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from navarena.core.seeding import make_generator
@@ -68,13 +68,13 @@ def test_equal_generators_change_alike_and_no_share_changes_nothing(share, seed,
 
 
 @given(small=st.floats(0, 1), large=st.floats(0, 1), seed=st.integers(0, 99))
+@example(small=0.5, large=0.96875, seed=27)
 def test_a_larger_share_drops_what_a_smaller_one_drops_and_more(small, large, seed):
     few, many = sorted((small, large))
     kept = [split_words(change("word_drop", share=share, seed=seed)) for share in (few, many)]
     assert len(kept[0]) >= len(kept[1])
-    if many < 1:
-        rest = iter(kept[0])
-        assert all(word in rest for word in kept[1] if word.isalpha())
+    rest = iter(kept[0])
+    assert all(word in rest for word in kept[1] if word.isalpha())
 
 
 def test_every_replacement_is_in_the_vocabulary_of_the_houses():

@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
 
 from navarena.web.challenge.refusals import Refusal
 
 pytestmark = pytest.mark.server
 pytest.importorskip("argon2")
+pytest.importorskip("sqlalchemy")
+
+from sqlalchemy import select  # noqa: E402
 
 from navarena.web.challenge.accounts.audit import DELETED, read_changes  # noqa: E402
 from navarena.web.challenge.accounts.limits import (  # noqa: E402
@@ -280,7 +282,7 @@ def test_a_copy_of_ones_data_holds_all_but_secrets(tmp_path: Path) -> None:
         token = issue_token(session, require_user(session, "ada"), "laptop")
     with service.storage.read() as session:
         ada = require_user(session, "ada")
-        copy = export_account(session, ada)
+        copy = export_account(session, ada, ())
         assert copy["account"]["name"] == "ada" and copy["teams"] == ["Team A"]
         assert [one["public_id"] for one in copy["submissions"]] == [public_id]
         assert [one["label"] for one in copy["tokens"]] == ["laptop"]

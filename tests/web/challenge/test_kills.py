@@ -197,7 +197,7 @@ def kill_migrations(folder: Path, rounds: int, rng: np.random.Generator) -> None
         child.stdout.close()
         storage = open_storage(address)
         with storage.engine.connect() as connection:
-            assert find_revision(connection) == "0002"
+            assert find_revision(connection) == "0003"
             context = MigrationContext.configure(connection)
             assert compare_metadata(context, Base.metadata) == []
         storage.close()

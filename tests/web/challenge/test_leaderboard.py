@@ -97,7 +97,7 @@ def test_sections_are_never_mixed() -> None:
         entry("expert", 1.0, 0.0, privileged=True),
         entry("privileged log", 0.95, 0.0, privileged=True, kind="log"),
         entry("log", 0.9, kind="log"),
-        entry("results", 0.3, kind="trajectory"),
+        entry("results", 0.3, kind="log"),
         entry("live", 0.4),
     ]
     assert ranks(build_board(entries, Ties(SPL))) == {

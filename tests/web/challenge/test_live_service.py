@@ -25,6 +25,9 @@ from navarena.web.challenge.storage.models import ScoreRow, Submission
 from .live_world import PROTOCOL
 from .servers import add_account, write_challenge
 
+TESTS = Path(__file__).parents[2]
+"""Where agents of the tests are imported from."""
+
 pytestmark = pytest.mark.server
 
 FOLLOWER = "web.challenge.live_world:GoalFollower"
@@ -75,7 +78,8 @@ class System:
         self.logs.append(log)
         with log.open("wb") as file:
             command = [sys.executable, "-m", "navarena", *words]
-            environment = {**os.environ, "NAVARENA_TOKEN": self.token}
+            path = os.pathsep.join(filter(None, (str(TESTS), os.environ.get("PYTHONPATH"))))
+            environment = {**os.environ, "NAVARENA_TOKEN": self.token, "PYTHONPATH": path}
             return subprocess.Popen(command, stdout=file, stderr=file, env=environment)
 
     def start_worker(self) -> subprocess.Popen:
@@ -280,7 +284,7 @@ class Spy:
             for one in (source, target):
                 with contextlib.suppress(OSError):
                     one.shutdown(socket.SHUT_RDWR)
-            (source if is_heard else target).close()
+            source.close()
 
     def stop(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)

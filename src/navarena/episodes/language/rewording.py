@@ -70,12 +70,13 @@ def paraphrase_instruction(text: str, share: float, generator: np.random.Generat
 def drop_words(text: str, share: float, generator: np.random.Generator) -> str:
     """`text` without some of its words, each left out with the probability `share`; marks stay.
 
-    One word at least is kept, where there are any.
+    One word at least is kept, where there are any. Words that a share drops are dropped by larger ones, too.
     """
     pieces = text.split()
-    kept = generator.random(len(pieces)) >= share
-    if len(pieces) and not kept.any():
-        kept[int(generator.integers(len(pieces)))] = True
+    draws = generator.random(len(pieces))
+    kept = draws >= share
+    if pieces:
+        kept[np.argmax(draws)] = True
     left: list[str] = []
     for piece, stays in zip(pieces, kept.tolist()):
         mark = piece[-1] if piece[-1] in ".,;!?" else ""

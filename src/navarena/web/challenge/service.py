@@ -80,3 +80,10 @@ def is_shown(challenge: Challenge, row: PhaseRow) -> bool:
     if phase.board == "public" or row.revealed is not None:
         return True
     return phase.reveals is not None and now_ms() >= phase.reveals.timestamp() * 1000
+
+
+def hidden_phases(session: Session, challenge: Challenge) -> set[int]:
+    """The ids of the phases whose scores only hosts may see now; those that left the file are among them."""
+    listed = {phase.name for phase in challenge.phases}
+    rows = session.scalars(select(PhaseRow))
+    return {row.id for row in rows if row.slug not in listed or not is_shown(challenge, row)}

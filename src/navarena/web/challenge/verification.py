@@ -211,7 +211,7 @@ def finish_submission(
 
 
 def refuse(session: Session, lease: Lease, refusal: Refusal) -> None:
-    """End a job whose submission is wrong;"""
+    """End a job whose submission is wrong, for the reason of `refusal`."""
     submission = end_job(session, lease)
     submission.state, submission.finished = "refused", now_ms()
     submission.error_code, submission.error_text = refusal.code, str(refusal)

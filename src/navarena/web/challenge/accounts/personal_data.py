@@ -1,5 +1,6 @@
 """What the server holds about somebody: a copy to take away, and its deletion."""
 
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import select, update
@@ -20,8 +21,11 @@ SUBMISSION_FIELDS = (
 )  # fmt: skip
 
 
-def export_account(session: Session, user: User) -> dict[str, Any]:
-    """Everything that the server holds about `user`, without hashes of passwords and tokens."""
+def export_account(session: Session, user: User, hidden: Collection[int]) -> dict[str, Any]:
+    """Everything that the server holds about `user`, without hashes of passwords and tokens.
+
+    Scores of the phases whose ids are `hidden` (see service.hidden_phases) are None: only hosts see them.
+    """
     submissions = select(Submission).where(Submission.user_id == user.id).order_by(Submission.id)
     return {
         "account": describe_account(user),
@@ -31,7 +35,9 @@ def export_account(session: Session, user: User) -> dict[str, Any]:
         ],
         "teams": [team.name for team in list_teams(session, user)],
         "submissions": [
-            {name: getattr(one, name) for name in SUBMISSION_FIELDS} for one in session.scalars(submissions)
+            {name: getattr(one, name) for name in SUBMISSION_FIELDS}
+            | ({"summary": None} if one.phase_id in hidden else {})
+            for one in session.scalars(submissions)
         ],
         "changes": [
             {"when": one.when, "action": one.action, "subject": one.subject, "detail": one.detail}

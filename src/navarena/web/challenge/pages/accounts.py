@@ -34,6 +34,7 @@ from navarena.web.challenge.accounts.users import (
 from navarena.web.challenge.pages.site import Site, quote_segment, see_other
 from navarena.web.challenge.pages.submission_views import view_team
 from navarena.web.challenge.refusals import Refusal
+from navarena.web.challenge.service import hidden_phases
 from navarena.web.challenge.storage.models import User
 
 Text = Annotated[str, Form(max_length=1000)]
@@ -139,7 +140,8 @@ def make_account_router(site: Site) -> APIRouter:
     def export(request: Request) -> Response:
         user = site.visitor(request).require_user()
         with site.storage.read() as session:
-            data = msgspec.json.format(msgspec.json.encode(export_account(session, user)))
+            held = export_account(session, user, hidden_phases(session, site.challenge))
+        data = msgspec.json.format(msgspec.json.encode(held))
         headers = {"content-disposition": 'attachment; filename="account.json"', "cache-control": "no-store"}
         return Response(data, media_type="application/json", headers=headers)
 

@@ -21,6 +21,7 @@ from navarena.web.challenge.pages.site import Site
 from navarena.web.challenge.pages.submission_views import view_submission, view_team
 from navarena.web.challenge.pages.views import view_challenge, view_history
 from navarena.web.challenge.permissions import find_phase_row, require_phase
+from navarena.web.challenge.service import hidden_phases
 
 Csrf = Annotated[str, Header(alias="x-csrf-token")]
 Field = Annotated[str, Body(embed=True, max_length=1000)]
@@ -84,7 +85,7 @@ def make_data_router(site: Site) -> APIRouter:
         """Everything that the server holds about somebody."""
         user = site.visitor(request).require_user()
         with site.storage.read() as session:
-            return export_account(session, user)
+            return export_account(session, user, hidden_phases(session, site.challenge))
 
     @router.post("/account/tokens", status_code=201)
     def make_token(request: Request, label: Field = "", csrf: Csrf = "") -> dict[str, str]:

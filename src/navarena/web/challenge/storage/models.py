@@ -316,7 +316,7 @@ class Job(Base):
     """Work for `navarena serve-worker`.
 
     Attributes:
-        kind: "log", "live" or "trajectory".
+        kind: "log" or "live".
         state: see JobState.
         lease_until: when the worker's hold ends unless it says that it is alive; None without one.
         worker: its name.
