@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 from navarena.agents.agent import Start  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
 from navarena.core.errors import FileError, InputError  # noqa: E402
+from navarena.learning.adaptation import Adapter  # noqa: E402
 from navarena.learning.agent import find_checkpoint  # noqa: E402
 from navarena.learning.auxiliary_settings import INVERSE_DYNAMICS, ROTATION  # noqa: E402
 from navarena.learning.checkpoints import load_policy  # noqa: E402
@@ -90,9 +91,32 @@ def test_the_loss_falls_where_it_learns(trained):
     task = get_body_task(TASK)
     batch = NavigationBatch(task, 4, 1, agent.sensors, make_worlds(task))
     env = CalibrationEnv(batch, make_episodes(8), 4 * 8 * 60)
-    losses = adapter.run(env, agent._observe, np.random.default_rng(0))
+    losses = adapter.run(env, agent._observe, agent._translate, np.random.default_rng(0))
     assert len(losses) == adapter.updates == 60
     assert np.mean(losses[-15:]) < 0.9 * np.mean(losses[:15])
+
+
+def test_actions_are_made_as_the_protocol_numbers_them_and_learned_as_the_checkpoint_does(
+    trained, monkeypatch
+):
+    agent = make_agent(trained, "adapt=ap&steps=8")
+    agent._numbers = np.array([0, 3, 1, 2])  # as on a protocol of another order
+    made, learned = [], []
+    step, update = CalibrationEnv.step, Adapter.update
+
+    def note_step(env, actions):
+        made.append(np.array(actions))
+        return step(env, actions)
+
+    def note_update(adapter, frames, actions, mask, generator):
+        learned.append(actions.numpy().copy())
+        return update(adapter, frames, actions, mask, generator)
+
+    monkeypatch.setattr(CalibrationEnv, "step", note_step)
+    monkeypatch.setattr(Adapter, "update", note_update)
+    calibrate(agent, 4 * 8)
+    assert len(made) == 8 and len(np.unique(learned)) > 1
+    np.testing.assert_array_equal(np.array(made), agent._numbers[learned[0][:-1]])
 
 
 def test_changes_stay_within_the_bound(trained):

@@ -31,6 +31,9 @@ KINDS = {"ap": "inverse_dynamics", "rp": "rotation"}
 Observe = Callable[[Mapping[str, np.ndarray]], Tree]
 """Brings observations to the sizes and dtypes of the policy, as a copy."""
 
+Translate = Callable[[np.ndarray], np.ndarray]
+"""(N,) or (N, numbers) actions as the policy numbers them -> as the protocol does."""
+
 
 @dataclass(frozen=True)
 class AdaptationSettings:
@@ -163,8 +166,17 @@ class Adapter:
                 if length > most:
                     value.copy_(source + change * (most / length))
 
-    def run(self, env: CalibrationEnv, observe: Observe, generator: np.random.Generator) -> list[float]:
-        """Act and learn in `env` until its steps are used up; the loss of each update."""
+    def run(
+        self, env: CalibrationEnv, observe: Observe, translate: Translate, generator: np.random.Generator
+    ) -> list[float]:
+        """Act and learn in `env` until its steps are used up; the loss of each update.
+
+        Args:
+            env: where to learn.
+            observe: its observations as the policy's.
+            translate: the policy's actions as those of `env`.
+            generator: draws actions and turns.
+        """
         settings, slots = self._settings, env.slots
         acting = copy.deepcopy(self._policy) if settings.source_policy else self._policy
         state, mask = acting.initial_state(slots), torch.zeros(slots, dtype=torch.bool)
@@ -176,7 +188,7 @@ class Adapter:
                 decision = acting.act(frames[-1], state, masks[-1], _drawing(generator))
             state = decision.state
             taken.append(decision.actions.clone())
-            begun = env.step(decision.actions.numpy())
+            begun = env.step(translate(decision.actions.numpy()))
             frames.append(observe(env.observations))
             masks.append(torch.from_numpy(~begun))
             if len(taken) == settings.steps or env.is_over:

@@ -169,7 +169,7 @@ class CheckpointAgent(Agent):
                 "behind it, or evaluate it without calibration"
             )
         generator = make_generator("learning", self.adaptation.seed, "adaptation")
-        self._make_adapter(self._policy).run(env, self._observe, generator)
+        self._make_adapter(self._policy).run(env, self._observe, self._translate, generator)
         self._has_adapted = True
 
     def attach(self, batch: Any) -> None:
@@ -186,6 +186,10 @@ class CheckpointAgent(Agent):
             one.name: torch.from_numpy(np.array(resize_input(one, observations[one.name]), one.dtype))
             for one in self._info.inputs
         }
+
+    def _translate(self, actions: np.ndarray) -> np.ndarray:
+        """`actions` as the checkpoint numbers them, as the protocol does."""
+        return actions if self._info.is_continuous else self._numbers[actions]
 
     def reset(self, starts: Sequence[Start]) -> None:
         self._make_room(1 + max((start.slot for start in starts), default=-1))
@@ -210,7 +214,7 @@ class CheckpointAgent(Agent):
             for name, seen in self._seen.items():
                 seen[: len(part)] = small[name][part]
             own = self._act_part(part) if self._episodes is None else self._act_adapting(part)
-            chosen[part] = own if self._info.is_continuous else self._numbers[own]
+            chosen[part] = self._translate(own)
         return chosen
 
     def _act_adapting(self, slots: np.ndarray) -> np.ndarray:

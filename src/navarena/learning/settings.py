@@ -169,7 +169,7 @@ class PPOSettings:
         bootstrap_truncated: whether the value of the last observation stands for the rewards that a cut-off
             episode would still have brought; the reference code treats time-outs as ends.
         critic_share: of all frames, at first, from which the value's last layer alone learns: a policy that
-            imitated has no values, and advantages of random ones would spoil it (PIRLNav, section 3.2).
+            imitated has no values, and advantages of random ones would undo it (PIRLNav, section 3.2).
         auxiliaries: what is learned beside.
     """
 
