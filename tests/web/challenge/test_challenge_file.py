@@ -123,6 +123,10 @@ BAD = {
     ),
     "shown already": (GOOD + "reveals = 2026-02-01T00:00:00Z\n", 'expected board = "hidden"'),
     "overlapping phases": (GOOD + PHASE.format("again", "mini"), "'minival' and 'again', which overlap"),
+    "graphs": (
+        GOOD + PHASE.format("graphs", "val_seen").replace("pointnav-v1", "ir2r-v1"),
+        "bodies in scenes",
+    ),
     "hidden episodes by log": (GOOD + SEED + "per_scene = 1\n", "a log can only be made of episodes"),
     "no number of episodes": (GOOD + SEED + 'accepts = ["live"]\n', "with per_scene, got none"),
     "no seed": (GOOD + SEED + 'accepts = ["live"]\nper_scene = 1\n', "x.seed does not exist"),

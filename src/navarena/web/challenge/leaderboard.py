@@ -30,8 +30,8 @@ from navarena.core.errors import InputError
 from navarena.core.seeding import make_generator
 from navarena.metrics.catalog import Metric
 from navarena.metrics.paired import estimate_difference
+from navarena.web.challenge.settings import Kind
 
-Kind = Literal["log", "live"]
 SectionName = Literal["live", "declared", "privileged"]
 
 SECTIONS: tuple[SectionName, ...] = ("live", "declared", "privileged")
