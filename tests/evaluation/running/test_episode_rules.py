@@ -316,7 +316,7 @@ def test_what_a_dead_worker_leaves_is_given_out_again():
     first = queue.take()
     assert [len(first), len(take_all(queue))] == [2, 4]
     queue.require_empty()
-    queue.bury("worker 1", [first[0].after(["e000"]), first[1]], {"e001"}, "a fire")
+    queue.note_death("worker 1", [first[0].after(["e000"]), first[1]], {"e001"}, "a fire")
     with pytest.raises(CheckFailedError, match=r"every worker died \(worker 1: a fire \(e001\)\) with 1 ep"):
         queue.require_empty()
     assert take_all(queue) == [["e001"]] and not queue and queue.take() == []
@@ -325,17 +325,17 @@ def test_what_a_dead_worker_leaves_is_given_out_again():
 def test_what_ran_when_an_agent_ended_its_worker_runs_again_alone():
     groups = make_groups(make_benchmark().episodes[:4], set(), "episode")
     queue = ShareQueue(groups, 1, 4)
-    queue.accuse("worker 1", queue.take(), {"e001", "e002"}, "exit 3")
+    queue.note_suspects("worker 1", queue.take(), {"e001", "e002"}, "exit 3")
     assert queue.has_suspects
     assert [group.episodes[0].episode_id for group in queue.take(is_idle=False)] == ["e000", "e003"]
     assert queue and queue.take(is_idle=False) == [], "suspects are for idle workers"
     (first,), (second,) = queue.take(), queue.take()
     assert not queue and first.fatal == second.fatal == {}
-    queue.accuse("worker 2", [first], {"e001"}, "exit 3")
+    queue.note_suspects("worker 2", [first], {"e001"}, "exit 3")
     (again,) = queue.take()
     assert "twice in this episode: exit 3" in again.fatal["e001"]
     assert queue.deaths == ["worker 1: exit 3 (e001, e002)", "worker 2: exit 3 (e001)"]
-    queue.accuse("worker 3", [second], {"e002"}, "exit 3")
+    queue.note_suspects("worker 3", [second], {"e002"}, "exit 3")
     with pytest.raises(CheckFailedError, match="with 1 episodes left"):
         queue.require_empty()
 

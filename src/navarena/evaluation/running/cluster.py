@@ -361,9 +361,9 @@ class ClusterPool:
         end = describe_death(text)
         death = f"worker on {worker.place}", worker.left(), running, end
         if end != DIED:
-            self._queue.bury(*death)
+            self._queue.note_death(*death)
             return
-        self._queue.accuse(*death)
+        self._queue.note_suspects(*death)
         self._replace_worker()
 
 

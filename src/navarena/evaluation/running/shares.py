@@ -74,7 +74,9 @@ class ShareQueue:
         self._left -= sum(len(group.left) for group in share)
         return share
 
-    def bury(self, worker: str, left: Sequence[MemoryGroup], running: Collection[str], end: str) -> None:
+    def note_death(
+        self, worker: str, left: Sequence[MemoryGroup], running: Collection[str], end: str
+    ) -> None:
         """Take what is left of a worker that died from outside, as by a signal or with its machine.
 
         Args:
@@ -86,8 +88,10 @@ class ShareQueue:
         self.deaths.append(f"{worker}: {end} ({', '.join(sorted(running))})")
         self._give_back(left)
 
-    def accuse(self, worker: str, left: Sequence[MemoryGroup], running: Collection[str], end: str) -> None:
-        """Take what is left of a worker that its agent ended: what ran is suspect. Arguments as of `bury`.
+    def note_suspects(
+        self, worker: str, left: Sequence[MemoryGroup], running: Collection[str], end: str
+    ) -> None:
+        """Take what is left of a worker that its agent ended: what ran is suspect. Arguments: see note_death.
 
         An episode that ran alone, and had run at such an end before, becomes fatal (see MemoryGroup).
         """
@@ -100,7 +104,7 @@ class ShareQueue:
                 self._suspects.append(replace(group, fatal={**group.fatal, **fatal}))
             else:
                 harmless.append(group)
-        self.bury(worker, harmless, running, end)
+        self.note_death(worker, harmless, running, end)
 
     def _give_back(self, groups: Iterable[MemoryGroup]) -> None:
         returned = deque(group for group in groups if group.left)

@@ -262,9 +262,9 @@ class WorkerPool:
         running = worker.running.intersection(worker.held)
         death = f"worker {worker.order.journal.stem}", worker.left(), running, _describe_exit(worker.process)
         if not running or worker.process.exitcode in _FROM_OUTSIDE:
-            self._queue.bury(*death)
+            self._queue.note_death(*death)
             return
-        self._queue.accuse(*death)
+        self._queue.note_suspects(*death)
         self._launch(worker.order)
 
     def _stop(self) -> None:

@@ -130,7 +130,7 @@ class ObservationEncoder(Encoder):
 
     Images are stacked along their channels; categories become one-hot. Pixels of categories become the
     features of a table, and where there is one goal of a category, the products of these with the goal's: a
-    picture of where the goal is, as soon as the tables have learned which category means it.
+    image of where the goal is, as soon as the tables have learned which category means it.
 
     Args:
         inputs: what the policy sees; all images of one size.

@@ -23,7 +23,7 @@ from navarena.learning.tensors import Tensor, Tree, torch
 class ProjectingEncoder(Encoder):
     """The projection of the image's features, 13 x 13 x 32 numbers, then the image's and the goal's features.
 
-    multiON's network of agents with maps of their own: three convolutions with ReLU, whose picture is
+    multiON's network of agents with maps of their own: three convolutions with ReLU, whose feature map is
     projected, and a linear layer without.
 
     Args:
@@ -62,15 +62,15 @@ class ProjectingEncoder(Encoder):
     def forward(self, observations: Tree) -> Tensor:
         parts = [read_image(observations[one.name], 0) for one in self._images]
         images = torch.cat(parts, 3)
-        picture = torch.cat(
+        features = torch.cat(
             [
                 self.convolutions[1:](convolve_first(self.convolutions[0], part))
                 for part in images.split(ROWS if images.device.type == "cpu" else len(images))
             ]
         )
         depth = read_image(observations["depth"], 0)[..., 0] * self._map.depth_metres
-        projected = project(picture, depth, math.radians(self._map.hfov_deg), self._points)
-        seen = self.image_encoder(picture.flatten(1))
+        projected = project(features, depth, math.radians(self._map.hfov_deg), self._points)
+        seen = self.image_encoder(features.flatten(1))
         return torch.cat(
             (projected.flatten(1), seen, *read_tables(self._numbers, self.numbers, observations)), 1
         )
