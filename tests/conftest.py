@@ -21,12 +21,14 @@ from typing import Any, get_args
 
 import jaxtyping
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from jaxtyping._decorator import _destring_annotation
 from jaxtyping._storage import pop_shape_memo, push_shape_memo
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.register_profile("random", derandomize=False, database=None, deadline=None)  # CI derandomises
+# how long examples take to draw says how busy the machine is
+_ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("repeatable", derandomize=True, **_ANY_SPEED)
+settings.register_profile("random", derandomize=False, database=None, **_ANY_SPEED)  # CI derandomises
 
 WORKERS_SEED = "NAVARENA_TEST_SEED"
 

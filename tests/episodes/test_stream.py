@@ -309,3 +309,29 @@ def test_what_a_prefetcher_cannot_do_is_done_here():
     )
     workers.close()
     assert not workers.close.alive
+
+
+class ClosesWhenPickled:
+    """Garbage that is collected in the middle of a job: the pool is closed by its own thread."""
+
+    def __init__(self, pool):
+        self.pool = pool
+
+    def __call__(self, house, body):
+        raise AssertionError("is never called")
+
+    def __reduce__(self):
+        self.pool.close()
+        return str, ()
+
+
+def test_a_pool_may_be_closed_by_its_own_thread():
+    workers = Prefetchers(2)
+    _, _, (_, threads, processes), _ = workers.close.peek()
+    future = workers.submit(HouseJob(ClosesWhenPickled(workers), LOCOBOT, "a", None, 0))
+    with pytest.raises(PrefetchError, match="'str' object is not callable"):
+        future.result(60)
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    assert [process.poll() is not None for process in processes] == [True]

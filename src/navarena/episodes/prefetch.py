@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 from navarena.core.threads import THREADS_VARIABLE
@@ -79,7 +79,7 @@ class Prefetchers:
 
 
 def _serve(jobs: "SimpleQueue[Any]", processes: "list[subprocess.Popen[bytes]]") -> None:
-    """Let one process, started with the first job, do one after the other."""
+    """Let one process, started with the first job, do one after the other; end it after the last."""
     process = None
     while (waiting := jobs.get()) is not None:
         job, future = waiting
@@ -95,6 +95,8 @@ def _serve(jobs: "SimpleQueue[Any]", processes: "list[subprocess.Popen[bytes]]")
             future.set_exception(error)
         except (OSError, ValueError, pickle.PicklingError, AttributeError, TypeError) as error:
             future.set_exception(PrefetchError(str(error)))
+    if process is not None:
+        _end(process)
 
 
 def _start() -> "subprocess.Popen[bytes]":
@@ -105,6 +107,15 @@ def _start() -> "subprocess.Popen[bytes]":
         env=os.environ | {THREADS_VARIABLE: "1"},
         start_new_session=True,  # an interrupt from the keyboard is for the run alone
     )
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
 
 
 def _ask(process: "subprocess.Popen[bytes]", request: bytes) -> Groups | None:
@@ -121,22 +132,21 @@ def _ask(process: "subprocess.Popen[bytes]", request: bytes) -> Groups | None:
 def _close(
     jobs: "SimpleQueue[Any]", threads: list[threading.Thread], processes: "list[subprocess.Popen[bytes]]"
 ) -> None:
-    """End the processes, and the threads that wait for them; what was not begun is dropped."""
-    while not jobs.empty():
-        jobs.get()
+    """End the processes, and the threads that wait for them; what was not begun is dropped.
+
+    Any thread may be the one that collects a forgotten pool as garbage, also one of the pool's own:
+    that one ends when it asks for its next job.
+    """
+    with contextlib.suppress(Empty):
+        while True:
+            jobs.get_nowait()
     for _ in threads:
         jobs.put(None)
     for process in processes:
-        process.kill()
+        process.kill()  # who waits for its answer waits no longer
     for thread in threads:
-        thread.join()
-    for process in processes:
-        process.kill()  # one that started meanwhile
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        if thread is not threading.current_thread():
+            thread.join()
 
 
 def write_message(pipe: IO[bytes] | None, data: bytes) -> None:

@@ -104,7 +104,7 @@ def test_a_broken_connection_goes_on_where_it_was(server, local, tmp_path) -> No
 
 
 def test_a_lost_participant_loses_no_finished_episode(server, local, tmp_path) -> None:
-    order = make_order(tmp_path / "live", slots=1, phase={"grace_seconds": 0.5})
+    order = make_order(tmp_path / "live", slots=1, phase={"grace_seconds": 2.0})
     run = LiveThread(order)
     server.worker = run.address
 
@@ -164,10 +164,10 @@ def test_steps_have_a_time(server, tmp_path) -> None:
     class Sleeper(Participant):
         def _observe(self, message, welcome):
             if message.number == 3:
-                time.sleep(1.0)
+                time.sleep(5.0)
             return super()._observe(message, welcome)
 
-    run = LiveThread(make_order(tmp_path / "live", slots=1, phase={"episodes": 2, "step_seconds": 0.5}))
+    run = LiveThread(make_order(tmp_path / "live", slots=1, phase={"episodes": 2, "step_seconds": 4.0}))
     server.worker = run.address
     participant = Sleeper(FOLLOWER, PROTOCOL)
     participant.take_part(LiveStream(server.address, participant.hello(TOKEN)))
@@ -190,12 +190,12 @@ def test_episodes_have_a_time(server, tmp_path) -> None:
 
 
 def test_submissions_have_a_time(server, tmp_path) -> None:
-    run = LiveThread(make_order(tmp_path / "live", ends=time.time() + 1.5))
+    run = LiveThread(make_order(tmp_path / "live", ends=time.time() + 4.0))
     server.worker = run.address
 
     class Sleeper(Participant):
         def _observe(self, message, welcome):
-            time.sleep(0.2)
+            time.sleep(0.5)
             return super()._observe(message, welcome)
 
     participant = Sleeper(FOLLOWER, PROTOCOL)
@@ -250,7 +250,7 @@ def test_boundaries_and_oracle_phases_are_streamed(server, toured, tmp_path) -> 
 
 def test_a_broken_tour_begins_again_as_a_group(server, toured, tmp_path) -> None:
     rows, _ = toured
-    phase = {"protocol": TOURS, "episodes": 6, "grace_seconds": 0.5}
+    phase = {"protocol": TOURS, "episodes": 6, "grace_seconds": 2.0}
     order = make_order(tmp_path / "live", agent=MARCHER, slots=1, track=GPS, phase=phase)
     run = LiveThread(order)
     server.worker = run.address
