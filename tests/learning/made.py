@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from navarena.learning.inputs import InputSpec
+from navarena.learning.inputs import TOKENS, InputSpec
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.settings import PolicySettings
 from navarena.learning.storage import Rollout
@@ -32,6 +32,9 @@ def draw_input(one, slots, generator):
         return generator.integers(0, one.classes, shape)
     if one.is_map:
         return generator.integers(0, one.categories, shape).astype(one.dtype)
+    if one.name == TOKENS:
+        is_word = np.arange(one.shape[0]) < generator.integers(1, 30, (slots, 1))
+        return generator.integers(1, 200, shape) * is_word
     if one.dtype == "uint8":
         return generator.integers(0, 256, shape).astype(np.uint8)
     return generator.random(shape).astype(np.float32)

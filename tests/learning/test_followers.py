@@ -20,7 +20,7 @@ from navarena.learning.networks.instructions import (  # noqa: E402
 )
 from navarena.learning.networks.trunks import rename_torchvision  # noqa: E402
 from navarena.learning.published.follower_trunks import load_follower_trunks  # noqa: E402
-from navarena.learning.published.layouts import rename_resnet  # noqa: E402
+from navarena.learning.published.names import rename_resnet  # noqa: E402
 from navarena.learning.recipes.catalog import RECIPES  # noqa: E402
 from navarena.learning.settings import PolicySettings, constant  # noqa: E402
 from navarena.learning.storage import NO_LABEL  # noqa: E402

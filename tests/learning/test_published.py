@@ -17,6 +17,7 @@ from navarena.learning.published.importing import import_checkpoint  # noqa: E40
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 
 from .papers import random_observations  # noqa: E402
+from .reference_followers import run_vlnce, vlnce_shapes  # noqa: E402
 from .reference_networks import (  # noqa: E402
     MULTION_SHAPES,
     habitat_shapes,
@@ -36,13 +37,17 @@ def save(path, weights, state="state_dict", prefix="actor_critic."):
     return path
 
 
-def compare(folder, reference, begins_with_token=True):
-    """Two steps of two slots: log-probabilities and values of the checkpoint are the reference's."""
+def compare(folder, reference, begins_with_token=True, stays=()):
+    """Two steps of two slots: log-probabilities and values of the checkpoint are the reference's.
+
+    What `stays` names is seen alike in both.
+    """
     info, policy = load_policy(folder)
     state, mask = policy.initial_state(2), torch.zeros(2, dtype=torch.bool)
     previous, theirs = torch.zeros(2, dtype=torch.int64), None
     for step in range(2):
         seen = random_observations(info.inputs, 2, seed=step)
+        seen |= {name: random_observations(info.inputs, 2)[name] for name in stays}
         with torch.no_grad():
             decision = policy.act(seen, state, mask)
             logits, values, theirs = reference(seen, previous, theirs)
@@ -94,6 +99,33 @@ def test_robustnav(tmp_path, goal, modalities):
     compare(tmp_path / "out", lambda seen, _, state: run_robustnav(weights, trunk, seen, modalities, state))
     with pytest.raises(InputError, match="expected --trunk FILE"):
         import_checkpoint(path, "allenact", tmp_path / "out")
+
+
+@pytest.mark.parametrize("pool, at_end", [(False, False), (True, False), (True, True)])
+def test_vlnce(tmp_path, pool, at_end):
+    weights = make_weights(vlnce_shapes(pool, at_end))
+    import_checkpoint(save(tmp_path / "a.pth", weights, prefix=""), "vlnce", tmp_path / "out")
+    info = compare(tmp_path / "out", lambda *seen: run_vlnce(weights, *seen), stays=("instruction_tokens",))
+    assert [one.shape for one in info.inputs] == [(224, 224, 3), (256, 256, 1), (200,)]
+    assert info.policy.remembers == ("tour" if pool else "episode")
+    assert info.policy.follower.tour == ("pool_end" if at_end else "pool" if pool else "none")
+
+
+@pytest.mark.parametrize(
+    "key, shape, message",
+    [
+        ("net.text_k.weight", None, r"net.text_k.weight of shape \(256, 256, 1\) is missing"),
+        ("net.rgb_kv.weight", (512, 2112), r"net.rgb_kv.weight has shape .* instead of \(512, 2112, 1\)"),
+        ("net.rgb_encoder.spatial_embeddings.weight", (64, 64), r"shape \(64, 64\) instead of \(16, 64\)"),
+        ("net.waypoint.weight", (3,), "net.waypoint.weight is not known"),
+    ],
+)
+def test_wrong_keys_of_vlnce_are_named(tmp_path, key, shape, message):
+    shapes = vlnce_shapes() | {key: shape}
+    weights = {name: torch.zeros(one) for name, one in shapes.items() if one is not None}
+    with pytest.raises(FileError, match=message):
+        import_checkpoint(save(tmp_path / "a.pth", weights, prefix=""), "vlnce", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,15 @@ from navarena.cli.console import Console
 class CheckpointImport:
     """Turn a file of weights of the reference code into a checkpoint, for --agent checkpoint:DIR.
 
-    Layouts are multion (the agent without a map), habitat-ddppo (PointNav and ObjectNav) and allenact
-    (RobustNav). Only tensors and plain values are read from the file. With --json, one document is printed
-    with the keys layout, protocol, out, inputs and parameters.
+    Layouts are multion (the agent without a map), habitat-ddppo (PointNav and ObjectNav), allenact
+    (RobustNav) and vlnce (CMA). Only tensors and plain values are read from the file. With --json, one
+    document is printed with the keys layout, protocol, out, inputs and parameters.
     """
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
     """As the reference code saved it (.pth or .pt)."""
     layout: str
-    """Whose weights they are: multion, habitat-ddppo or allenact."""
+    """Whose weights they are: multion, habitat-ddppo, allenact or vlnce."""
     out: Path
     """Folder of the checkpoint."""
     protocol: str | None = None

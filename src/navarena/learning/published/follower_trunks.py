@@ -5,7 +5,7 @@ from pathlib import Path
 from navarena.core.errors import InputError
 from navarena.learning.encoder_settings import RANDOM_TRUNK
 from navarena.learning.networks.trunks import read_weights, rename_torchvision, require_keys
-from navarena.learning.published.layouts import rename_resnet
+from navarena.learning.published.names import rename_resnet
 from navarena.learning.settings import PolicySettings
 from navarena.learning.tensors import Tensor, torch
 
@@ -33,7 +33,7 @@ def load_follower_trunks(policy: torch.nn.Module, settings: PolicySettings) -> N
                 f"--set policy.follower.{name}_trunk=FILE ({RANDOM_TRUNK} to go without)"
             )
         found = _find(read_weights(Path(path)), name)
-        names = {key: _rename(key, name) for key in wanted}
+        names = {key: rename_follower_trunk(key, name) for key in wanted}
         shapes = {names[key]: tuple(value.shape) for key, value in wanted.items()}
         require_keys(found, shapes, path)
         with torch.no_grad():
@@ -55,7 +55,7 @@ def _find(found: dict[str, object], name: str) -> dict[str, Tensor]:
     return kept
 
 
-def _rename(key: str, name: str) -> str:
+def rename_follower_trunk(key: str, name: str) -> str:
     """The key in a file of our weight `key` of the network of `name`."""
     if name == "rgb":
         return rename_torchvision(key.removeprefix("trunk."))

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from navarena.core.errors import FileError, InputError, require_name
 from navarena.learning.checkpoints import CheckpointInfo, save_policy
+from navarena.learning.inputs import choose_inputs
 from navarena.learning.networks.trunks import TRUNK, read_weights, require_keys, take_trunk
-from navarena.learning.published.layouts import LAYOUTS, Layout, Shapes
+from navarena.learning.published.layouts import LAYOUTS, Layout
+from navarena.learning.published.names import Shapes
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.setup import describe_policy, make_training_task
 from navarena.learning.tensors import Tensor, torch
@@ -16,6 +18,9 @@ from navarena.tasks.batch import NavigationBatch
 
 ACTION_TABLES = ("head.linear.weight", "head.linear.bias", "action_encoder.weight")
 """Weights with a row for each action."""
+
+VALUE = "critic."
+"""How the names of the layer of values begin, which stays 0 where a file has none."""
 
 
 def import_checkpoint(
@@ -59,11 +64,13 @@ def import_checkpoint(
     info = _describe(recipe, path, layout)
     policy = info.build()
     weights = policy.state_dict()
-    own = {name: value for name, value in weights.items() if not (trunk and name.startswith(TRUNK))}
+    left = (*([TRUNK] if trunk else []), *([] if chosen.has_value else [VALUE]))
+    own = {name: value for name, value in weights.items() if not name.startswith(tuple(left))}
     mapped = _map_weights(own, found, shapes, chosen, info.actions, path)
     if trunk is not None:
         frozen = {name: value for name, value in weights.items() if name.startswith(TRUNK)}
         mapped |= take_trunk(read_weights(trunk), frozen, str(trunk))
+    mapped |= {name: torch.zeros_like(value) for name, value in weights.items() if name not in mapped}
     policy.load_state_dict(mapped)
     save_policy(folder, info, policy)
     return info
@@ -90,10 +97,20 @@ def _describe(recipe: Recipe, path: Path, layout: str) -> CheckpointInfo:
     """What the checkpoint says of itself; the batch has no scene, only shapes."""
     task = make_training_task(recipe)
     batch = NavigationBatch(task, 1, 1, recipe.sensors)
-    if recipe.policy.encoder.resize:  # the network takes the protocol's own images, of any size
-        shapes = [batch.specs[one].shape for one in recipe.sensors if one in ("rgb", "depth")]
-        recipe = replace(recipe, image_size=(shapes[0][0], shapes[0][1]))
+    shapes = {one: batch.specs[one].shape for one in recipe.sensors if one in ("rgb", "depth")}
+    sizes = {name: (shape[0], shape[1]) for name, shape in shapes.items()}
+    takes_own = bool(recipe.policy.encoder.resize) or recipe.policy.memory == "cma"
+    if takes_own:  # the network takes the protocol's own images, of any size
+        recipe = replace(recipe, image_size=min(sizes.values()))
     info = describe_policy(recipe, task, batch)
+    if takes_own:
+        inputs = tuple(
+            choose_inputs(batch.specs, (one.name,), sizes[one.name])[0] if one.name in sizes else one
+            for one in info.inputs
+        )
+        info = replace(info, inputs=inputs)
+    if recipe.policy.memory == "cma":  # the words that its numbers stand for are not in the file
+        info = replace(info, vocabulary=())
     source = {
         "layout": layout,
         "file": path.name,
@@ -119,9 +136,9 @@ def _map_weights(
             f"{', '.join(actions)}; choose another by --protocol"
         )
     names = {name: layout.rename(name, shapes) for name in own}
-    expected = {names[name]: tuple(value.shape) for name, value in own.items()}
+    expected = {names[name]: layout.reshape(names[name], tuple(one.shape)) for name, one in own.items()}
     require_keys(found, expected, str(path))
-    mapped = {name: found[names[name]].to(value.dtype) for name, value in own.items()}
+    mapped = {name: found[names[name]].to(one.dtype).reshape(one.shape) for name, one in own.items()}
     rows = [theirs.index(name) for name in actions]
     for name in ACTION_TABLES:
         if name in mapped:

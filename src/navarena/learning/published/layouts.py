@@ -3,13 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from navarena.learning.published.names import Shapes, begins, rename_resnet
+from navarena.learning.published.vlnce import choose_vlnce, rename_vlnce, reshape_vlnce
 from navarena.learning.recipes.habitat import OBJECTNAV_DDPPO, POINTNAV_DDPPO
 from navarena.learning.recipes.multion import MULTION_NOMAP
 from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.recipes.robustnav import ROBUSTNAV_OBJECTNAV, ROBUSTNAV_POINTNAV
-
-Shapes = Mapping[str, tuple[int, ...]]
-"""Key of a file -> shape of its tensor."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,8 @@ class Layout:
         rename: our name of a weight, and the keys of the file -> their name of it.
         ignored: beginnings of keys that the policy does not use.
         needs_trunk: whether the frozen trunk comes from a file of its own.
+        reshape: the file's name and our shape of a weight -> its shape there, of as many numbers.
+        has_value: whether the file holds the layer of values, which imitation does not learn.
     """
 
     state: str
@@ -33,14 +34,8 @@ class Layout:
     rename: Callable[[str, Shapes], str]
     ignored: tuple[str, ...] = ()
     needs_trunk: bool = False
-
-
-def _begins(name: str, pairs: Mapping[str, str]) -> str:
-    """`name` with its beginning replaced by the first of `pairs` that fits."""
-    for ours, theirs in pairs.items():
-        if name.startswith(ours):
-            return theirs + name.removeprefix(ours)
-    return name
+    reshape: Callable[[str, tuple[int, ...]], tuple[int, ...]] = lambda name, shape: shape
+    has_value: bool = True
 
 
 _HEADS = {
@@ -63,7 +58,7 @@ def _rename_multion(name: str, shapes: Shapes) -> str:
         "encoder.numbers.multiobjectgoal.": "net.goal_embedding.",
         "action_encoder.": "net.action_embedding.",
     }
-    return _begins(name, _HEADS | tables | numbers)
+    return begins(name, _HEADS | tables | numbers)
 
 
 _VISUAL = "net.visual_encoder."
@@ -110,16 +105,7 @@ def _rename_habitat(name: str, shapes: Shapes) -> str:
         "encoder.numbers.gps.": "net.gps_embedding.",
         "action_encoder.": "net.prev_action_embedding.",
     }
-    return _begins(name, _HEADS | pairs)
-
-
-def rename_resnet(name: str) -> str:
-    """The key in habitat-lab's ResNets of the weight `name` of ours."""
-    if name.startswith("stem."):
-        return name.replace("stem.", "conv1.", 1)
-    _, stage, block, part, rest = name.split(".", 4)
-    inner = "downsample" if part == "shortcut" else "convs"
-    return f"layer{int(stage) + 1}.{block}.{inner}.{rest}"
+    return begins(name, _HEADS | pairs)
 
 
 _GOAL = "goal_visual_encoder."
@@ -145,10 +131,10 @@ def _rename_allenact(name: str, shapes: Shapes) -> str:
         own = f"{one}_" if is_dual else ""
         pairs[f"encoder.compressors.{one}."] = f"{_GOAL}{own}resnet_compressor."
         pairs[f"encoder.combiners.{one}."] = f"{_GOAL}{own}target_obs_combiner."
-    return _begins(name, pairs)
+    return begins(name, pairs)
 
 
-_HABITAT_ACTIONS = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down")
+HABITAT_ACTIONS = ("stop", "move_forward", "turn_left", "turn_right", "look_up", "look_down")
 
 LAYOUTS: Mapping[str, Layout] = {
     "multion": Layout(
@@ -158,9 +144,7 @@ LAYOUTS: Mapping[str, Layout] = {
         _choose_multion,
         _rename_multion,
     ),
-    "habitat-ddppo": Layout(
-        "state_dict", "actor_critic.", _HABITAT_ACTIONS, _choose_habitat, _rename_habitat
-    ),
+    "habitat-ddppo": Layout("state_dict", "actor_critic.", HABITAT_ACTIONS, _choose_habitat, _rename_habitat),
     "allenact": Layout(
         "model_state_dict",
         "",
@@ -170,5 +154,16 @@ LAYOUTS: Mapping[str, Layout] = {
         ("inverse_model.", "rotation_model."),
         needs_trunk=True,
     ),
+    "vlnce": Layout(
+        "state_dict",
+        "",
+        HABITAT_ACTIONS[:4],
+        choose_vlnce,
+        rename_vlnce,
+        ("net._scale", "net.progress_monitor."),
+        reshape=reshape_vlnce,
+        has_value=False,
+    ),
 }
-"""Name -> layout: of multiON's agent without a map, of habitat-lab's DD-PPO, and of RobustNav's agents."""
+"""Name -> layout: of multiON's agent without a map, of habitat-lab's DD-PPO, of RobustNav's agents, and of
+the cross-modal attention (CMA) of VLN-CE and IVLN-CE."""
