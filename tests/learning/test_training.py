@@ -380,7 +380,7 @@ def test_command_trains_goes_on_and_evaluates(tmp_path, capsys):
         documents.append(json.loads(capsys.readouterr().out))
     assert [one["resumed"] for one in documents] == [0, 64]
     assert set(documents[0]) == {
-        *("recipe", "protocol", "out", "frames", "updates", "resumed", "log", "seconds"),
+        *("recipe", "protocol", "out", "frames", "updates", "resumed", "failed", "log", "seconds"),
         *("curves", "warnings", "best", "runs"),
     }
     assert documents[0]["log"]["frames"] == documents[1]["frames"] == 64

@@ -12,7 +12,9 @@ import msgspec
 import tyro
 
 from navarena.cli.console import Console
-from navarena.core.errors import InputError, require_name
+from navarena.cli.train_seeds import SeedFailure, SeedTraining, end_with_parent, train_side_by_side
+from navarena.core.errors import CheckFailedError, InputError, NavarenaError, require_name
+from navarena.core.threads import count_cores
 from navarena.learning.recipes.catalog import RECIPES
 from navarena.learning.recipes.recipe import Recipe
 
@@ -35,7 +37,7 @@ class Train:
     --method.epochs=2 for --set method.epochs=2. With --json, one document is printed with the keys recipe,
     protocol, out, frames, updates, resumed (frames that were there), seconds, curves, best (null, or frames
     and a mean with interval of the best checkpoint), warnings, runs (with --seeds one for each: seed, out,
-    frames, resumed, best) and log (the last line of it).
+    frames, resumed, best), failed (of --seeds: seed, exit_code, reason) and log (the last line of it).
     """
 
     recipe: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RECIPE")]
@@ -49,7 +51,9 @@ class Train:
     seed: int | None = None
     """Of weights, episodes, actions and minibatches."""
     seeds: int | None = None
-    """So many trainings one after the other, with the seeds from --seed on, each in seed-N below --out."""
+    """So many trainings, with the seeds from --seed on, each in seed-N below --out and in its own process."""
+    workers: int | None = None
+    """Trainings of --seeds that run at a time on the processor; by default one for each core."""
     threads: int = 1
     """Of PyTorch and of rendering."""
     device: str = "cpu"
@@ -58,6 +62,8 @@ class Train:
     """A setting of the recipe, as NAME=VALUE with dots, such as method.epochs=2 (more than once)."""
     tensorboard: bool = False
     """Write the log for TensorBoard, too, into the folder tensorboard of --out."""
+    with_parent: bool = False
+    """End when the process that started this one has ended."""
     quiet: bool = False
     """Show no progress."""
     json: bool = False
@@ -76,16 +82,22 @@ class Train:
         for one in self.set:
             recipe = change_setting(recipe, one)
         out = self.out or Path("runs") / "train" / re.sub(r"[^\w.+=-]", "_", self.recipe)
-        if self.threads < 1 or (self.seeds is not None and self.seeds < 1):
-            raise InputError(f"expected at least one thread and seed, got {self.threads} and {self.seeds}")
-        began = time.monotonic()
-        if self.threads < 1 or (self.seeds is not None and self.seeds < 1):
-            raise InputError(f"expected at least one thread and seed, got {self.threads} and {self.seeds}")
+        if min(self.threads, self.seeds or 1, self.workers or 1) < 1:
+            raise InputError(
+                f"expected at least one thread, seed and worker, got {self.threads}, {self.seeds} and "
+                f"{self.workers}"
+            )
+        if self.with_parent:
+            end_with_parent()
         began = time.monotonic()
         runs: list[dict[str, Any]] = []
+        failed: list[SeedFailure] = []
         seeds = [recipe.seed] if self.seeds is None else range(recipe.seed, recipe.seed + self.seeds)
         processes, device = join_processes(self.device)
         with closing(processes):
+            if len(seeds) > 1 and device == "cpu" and processes.count == 1:
+                runs, failed = self._train_side_by_side(console, recipe, out, seeds)
+                seeds = []
             for seed in seeds:
                 folder = out if self.seeds is None else out / f"seed-{seed}"
                 own = replace(recipe, seed=seed)
@@ -95,6 +107,8 @@ class Train:
                 runs.append(self._train(console, self.recipe, own, folder, device, processes))
         if processes.rank:
             return 0
+        if not runs:
+            raise describe_failures(failed, len(failed))
         page = write_curves([Path(one["out"]) for one in runs], out / CURVES)
         console.text(f"curves: {page}")
         document = {
@@ -103,8 +117,32 @@ class Train:
         listed = [{name: one[name] for name in ("seed", "out", "frames", "resumed", "best")} for one in runs]
         warnings = list(dict.fromkeys(text for one in runs for text in one["warnings"]))
         document |= {"recipe": self.recipe, "out": str(out), "runs": listed, "warnings": warnings}
+        document["failed"] = [vars(one) for one in failed]
         console.result(document | {"curves": str(page), "seconds": round(time.monotonic() - began, 3)})
+        if failed:
+            raise describe_failures(failed, len(runs) + len(failed))
         return 0
+
+    def _train_side_by_side(
+        self, console: Console, recipe: "Recipe | SegmenterRecipe", out: Path, seeds: Sequence[int]
+    ) -> tuple[list[dict[str, Any]], list[SeedFailure]]:
+        """The trainings of `seeds`, each by this command in a process of its own."""
+        given = {"protocol": self.protocol, "frames": self.frames, "threads": self.threads}
+        options = [f"--{name}={value}" for name, value in given.items() if value is not None]
+        options += [part for one in self.set for part in ("--set", one)]
+        options += ["--tensorboard"] * self.tensorboard + ["--quiet", "--json", "--with-parent"]
+        trainings = [
+            SeedTraining(
+                seed,
+                out / f"seed-{seed}",
+                ("train", self.recipe, *options, f"--seed={seed}", f"--out={out / f'seed-{seed}'}"),
+                recipe.frames,
+            )
+            for seed in seeds
+        ]
+        workers = self.workers or max(count_cores() // self.threads, 1)
+        label = f"training {self.recipe}, seeds {seeds[0]} to {seeds[-1]}"
+        return train_side_by_side(console, label, trainings, workers, self.threads, self.quiet)
 
     def _train(
         self,
@@ -179,6 +217,14 @@ def adapt_first(first: Recipe, recipe: Recipe) -> Recipe:
     """The recipe `first` with what `recipe`, which starts from its weights, must have in common with it."""
     names = ("protocol", "sensors", "image_size", "policy", "split", "seed")
     return replace(first, **{name: getattr(recipe, name) for name in names})
+
+
+def describe_failures(failed: Sequence[SeedFailure], count: int) -> NavarenaError:
+    """The error of `failed` trainings of `count`; that of a failed check where all are."""
+    reasons = "; ".join(f"seed {one.seed}: {one.reason}" for one in failed)
+    is_check = all(one.exit_code == CheckFailedError.exit_code for one in failed)
+    kind = CheckFailedError if is_check else InputError
+    return kind(f"{len(failed)} of {count} trainings failed, the same command goes on with them; {reasons}")
 
 
 def advise(recipe: "Recipe | SegmenterRecipe", folder: Path) -> str:

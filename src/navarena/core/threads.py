@@ -17,6 +17,11 @@ def thread_count() -> int:
     chosen = os.environ.get(THREADS_VARIABLE)
     if chosen:
         return max(1, int(chosen))
+    return count_cores()
+
+
+def count_cores() -> int:
+    """The processors that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
