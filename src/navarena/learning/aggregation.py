@@ -7,6 +7,7 @@ import numpy as np
 
 from navarena.core.errors import InputError
 from navarena.learning.losses import episode_imitation_loss, inflection_weights
+from navarena.learning.networks.encoders import name_frozen
 from navarena.learning.networks.heads import Categorical
 from navarena.learning.policy import Policy
 from navarena.learning.settings import AggregationSettings, ImitationSettings
@@ -122,7 +123,8 @@ class Aggregator:
         if not self._begun:
             self._begun = [[] for _ in range(rollout.slots)]
         labels = torch.where(rollout.weights > 0, rollout.labels, NO_LABEL)
-        whole = {name: value.numpy() for name, value in rollout.observations.items()}
+        seen = rollout.observations  # where frozen layers have read an image, what they made of it will do
+        whole = {name: value.numpy() for name, value in seen.items() if name_frozen(name) not in seen}
         whole |= {
             "action": rollout.actions.numpy().astype(np.int16),
             "label": labels.numpy().astype(np.int16),

@@ -209,7 +209,9 @@ class AuxiliaryHeads(torch.nn.Module):
         """RP on separately turned copies of `count` frames."""
         chosen = torch.from_numpy(generator.permutation(part.mask.numel())[:count])
         turns = torch.from_numpy(generator.integers(4, size=count)).to(part.mask.device)
-        frames = {name: value.flatten(0, 1)[chosen] for name, value in part.observations.items()}
+        kept = {one.name for one in policy.frozen}  # of frames that are not turned
+        seen = {name: value for name, value in part.observations.items() if name not in kept}
+        frames = {name: value.flatten(0, 1)[chosen] for name, value in seen.items()}
         for name in self._images:
             frames[name] = turn_images(frames[name], turns)
         with watch(policy) as watched:

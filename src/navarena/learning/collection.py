@@ -151,6 +151,7 @@ class Collector:
             if self._augmenter is not None:
                 self._augmenter.augment({k: v.numpy() for k, v in seen.items()}, self._mask.numpy())
         with self.clock.measure("acting"):
+            self._see_frozen(seen)
             rollout.mask[step] = self._mask
             decision = self._policy.act(seen, self._state, self._mask, self._draw)
         taken = decision.actions
@@ -215,7 +216,13 @@ class Collector:
         if self._augmenter is not None:
             seen = {name: value.clone() for name, value in seen.items()}  # the next rollout begins with them
             self._augmenter.mirror({name: value.numpy() for name, value in seen.items()})
+        self._see_frozen(seen)
         return self._policy.act(seen, self._state, mask).values
+
+    def _see_frozen(self, seen: Tree) -> None:
+        """Compute into `seen` what layers that do not learn make of its images, once for all updates."""
+        for name, value in self._policy.see_frozen(seen).items():
+            seen[name].copy_(value)
 
     def _exchange(self, actions: np.ndarray) -> np.ndarray:
         """(N,) `actions` of the policy as the bodies make them, or the other way round: turns in a mirror."""

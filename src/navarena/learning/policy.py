@@ -95,6 +95,15 @@ class Policy(torch.nn.Module):
             mask: (T, N) bool, as of `act`.
         """
 
+    @property
+    def frozen(self) -> tuple[InputSpec, ...]:
+        """What layers that do not learn make of images, for rollouts to keep; see Encoder."""
+        return ()
+
+    def see_frozen(self, observations: Tree) -> Tree:
+        """What stands in `frozen`, name -> (N, ...) float32, of the images in name -> (N, ...)."""
+        return {}
+
     def learn_statistics(self, observations: Tree) -> None:
         """Count a rollout's `observations`, name -> (T, N, ...), in what scales the inputs.
 
@@ -188,6 +197,16 @@ class RecurrentPolicy(Policy):
                 previous = (previous - 1).clamp(min=0)
             parts.append(self.action_encoder(previous).to(parts[-1].dtype))
         return torch.cat(parts, 1)
+
+    @property
+    def frozen(self) -> tuple[InputSpec, ...]:
+        found: tuple[InputSpec, ...] = self.encoder.frozen
+        return found
+
+    def see_frozen(self, observations: Tree) -> Tree:
+        with self._mixed(self.critic.weight.device):
+            found: Tree = self.encoder.see_frozen(observations)
+        return found
 
     def replace_actions(self, state: Tree, actions: Tensor) -> Tree:
         return state | {PREVIOUS: actions if self._is_continuous else actions + 1}

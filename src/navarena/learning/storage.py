@@ -75,6 +75,7 @@ class Rollout:
         slots: N.
         numbers: K, of a continuous action; 0 for discrete ones.
         device: of PyTorch, where everything is stored.
+        frozen: what is stored beside, by whoever computes it of the observations (Policy.see_frozen).
 
     Attributes:
         mask, actions, log_probs, values, labels, weights: as of Fragment.
@@ -90,14 +91,20 @@ class Rollout:
     """
 
     def __init__(
-        self, inputs: Sequence[InputSpec], steps: int, slots: int, numbers: int = 0, device: str = "cpu"
+        self,
+        inputs: Sequence[InputSpec],
+        steps: int,
+        slots: int,
+        numbers: int = 0,
+        device: str = "cpu",
+        frozen: Sequence[InputSpec] = (),
     ) -> None:
         self.steps, self.slots, self.device, self._inputs = steps, slots, device, tuple(inputs)
         shape = (steps, slots)
         with torch.device(device):
             self._seen: Tree = {  # the row behind the last step is for what is seen but not learned from
                 one.name: torch.zeros((steps + 1, slots, *one.shape), dtype=getattr(torch, one.dtype))
-                for one in self._inputs
+                for one in (*self._inputs, *frozen)
             }
             self.mask = torch.zeros(shape, dtype=torch.bool)
             self.actions = torch.zeros((*shape, numbers) if numbers else shape, dtype=_number_type(numbers))
@@ -114,7 +121,7 @@ class Rollout:
         self.ends: list[EpisodeEnd] = []
         self._staging: Tree = {}
         if device != "cpu":  # from memory that is pinned, copies go on beside the processor
-            self._staging = {name: value[0].cpu().pin_memory() for name, value in self._seen.items()}
+            self._staging = {one.name: self._seen[one.name][0].cpu().pin_memory() for one in self._inputs}
 
     def rows(self, step: int, specs: Mapping[str, ObservationSpec]) -> dict[str, np.ndarray]:
         """Name -> array (N, ...) of step number `step`, into which a batch may draw its observation.

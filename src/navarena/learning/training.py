@@ -181,9 +181,9 @@ class Training:
         if recipe.collection == "variable":
             self._collector = VariableCollector(collectors, recipe.slots * recipe.steps)
         numbers = len(task.actions) if task.is_continuous else 0
-        with telling_memory_needs(recipe, self._info.inputs, checks=True):
-            stored = (*self._info.inputs, *targets)
-            self._rollout = Rollout(stored, recipe.stored_steps, recipe.slots, numbers, device)
+        with telling_memory_needs(recipe, (*self._info.inputs, *self._policy.frozen), checks=True):
+            stored, frozen = (*self._info.inputs, *targets), self._policy.frozen
+            self._rollout = Rollout(stored, recipe.stored_steps, recipe.slots, numbers, device, frozen)
         self._aggregator: Aggregator | None = None
         if isinstance(recipe.method, ImitationSettings) and recipe.method.aggregation is not None:
             if device != "cpu" or processes.count > 1:

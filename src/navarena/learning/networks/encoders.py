@@ -108,18 +108,33 @@ NUMBERS: Mapping[str, tuple[int, Callable[[Tensor], Tensor]]] = {
 GOAL_SCALE and as log(1 + metres), angles as cosine and sine."""
 
 
+def name_frozen(image: str) -> str:
+    """What the features are called that frozen layers make of `image`."""
+    return f"{image}.frozen"
+
+
 class Encoder(torch.nn.Module):
     """Interface of encoders: observations of N steps as one vector each.
 
     Attributes:
         features: length of the vectors.
+        frozen: for images that layers read first which do not learn, what these make of one: a rollout
+            keeps it beside the image, by the name of `name_frozen`, so that they run once for each image.
     """
 
     features: int
+    frozen: tuple[InputSpec, ...] = ()
 
     @abstractmethod
     def forward(self, observations: Tree) -> Tensor:
-        """(B, features) float32 of name -> (B, ...) observations, as they stand in a rollout."""
+        """(B, features) float32 of name -> (B, ...) observations, as they stand in a rollout.
+
+        An image is not read where what stands in `frozen` is there.
+        """
+
+    def see_frozen(self, observations: Tree) -> Tree:
+        """What stands in `frozen`, name -> (B, ...) float32, of the images in name -> (B, ...)."""
+        return {}
 
     def learn_statistics(self, observations: Tree) -> None:
         """Count `observations`, name -> (B, ...), in what scales the inputs; most scale by constants."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from navarena.core.errors import InputError
 from navarena.learning.follower_settings import FollowerSettings
 from navarena.learning.inputs import TOKENS, InputSpec
-from navarena.learning.networks.encoders import Encoder
+from navarena.learning.networks.encoders import Encoder, name_frozen
 from navarena.learning.networks.instructions import InstructionEncoder, attend_words, code_instructions
 from navarena.learning.networks.memories import Memory, RecurrentMemory
 from navarena.learning.networks.resnet import ResNet
@@ -79,6 +79,11 @@ class FollowerEncoder(Encoder):
                 )
             )
         self.views = tuple(views)
+        self.frozen = tuple(
+            InputSpec(name_frozen(name), (network.features, SIDE, SIDE), "float32")
+            for name, network in self.networks.items()
+            if isinstance(network, _FrozenImageNetwork)
+        )
         self.features = self.length + sum(one.channels * SIDE * SIDE for one in views)
 
     def forward(self, observations: Tree) -> Tensor:
@@ -86,7 +91,7 @@ class FollowerEncoder(Encoder):
         tokens = observations[TOKENS].float()
         parts = [torch.zeros_like(tokens) if "instruction" in self._settings.blank else tokens]
         for one in self.views:
-            places = self.networks[one.name](observations[one.name]).float().flatten(2)
+            places = self._see(one.name, observations).float().flatten(2)
             if "vision" in self._settings.blank:
                 places = torch.zeros_like(places)
             if one.name in self.positions:
@@ -94,6 +99,15 @@ class FollowerEncoder(Encoder):
                 places = torch.cat((places, where), 1)
             parts.append(places.flatten(1))
         return torch.cat(parts, 1)
+
+    def see_frozen(self, observations: Tree) -> Tree:
+        names = [name for name in self.networks if name_frozen(name) in [one.name for one in self.frozen]]
+        return {name_frozen(name): self.networks[name](observations[name]).float() for name in names}
+
+    def _see(self, name: str, observations: Tree) -> Tensor:
+        """(B, features, SIDE, SIDE) of the image or map `name`."""
+        kept = observations.get(name_frozen(name))
+        return self.networks[name](observations[name]) if kept is None else kept
 
 
 def _make_image_network(one: InputSpec, settings: FollowerSettings) -> torch.nn.Module:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from navarena.core.errors import InputError
 from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.embedded_encoder import apply_number_layer, make_number_layer
-from navarena.learning.networks.encoders import Encoder
+from navarena.learning.networks.encoders import Encoder, name_frozen
 from navarena.learning.networks.resnet import ResNet, shrink
 from navarena.learning.tensors import Tensor, Tree, torch
 
@@ -50,6 +50,14 @@ class TiledGoalEncoder(Encoder):
         self.combiners = torch.nn.ModuleDict(
             {one.name: _make_convolutions(32 + goal_features, False) for one in self._images}
         )
+        self.frozen = tuple(
+            InputSpec(
+                name_frozen(one.name),
+                (self.trunk.features, shrink(one.shape[0]), shrink(one.shape[1])),
+                "float32",
+            )
+            for one in self._images
+        )
         self.image_encoder = torch.nn.Identity()  # auxiliary losses take what passes it: images, no goal
         self.features = sum(32 * shrink(one.shape[0]) * shrink(one.shape[1]) for one in self._images)
         colour = torch.tensor((COLOUR_MEAN, COLOUR_DEVIATION)).reshape(2, 1, 3, 1, 1)
@@ -64,8 +72,10 @@ class TiledGoalEncoder(Encoder):
 
     def forward(self, observations: Tree) -> Tensor:
         goal = apply_number_layer(self._goal, self.goal_layer, observations[self._goal.name], is_plain=True)
+        seen = self.see_frozen({k: v for k, v in observations.items() if name_frozen(k) not in observations})
+        seen |= {one.name: observations[one.name] for one in self.frozen if one.name in observations}
         compressed = {
-            one.name: self.compressors[one.name](self._see(observations[one.name])) for one in self._images
+            one.name: self.compressors[one.name](seen[name_frozen(one.name)]) for one in self._images
         }
         self.image_encoder(torch.cat([one.flatten(1) for one in compressed.values()], 1))
         parts = []
@@ -73,6 +83,10 @@ class TiledGoalEncoder(Encoder):
             tiled = goal[:, :, None, None].expand(-1, -1, *small.shape[2:])
             parts.append(self.combiners[name](torch.cat((small, tiled), 1)).flatten(1))
         return torch.cat(parts, 1)
+
+    def see_frozen(self, observations: Tree) -> Tree:
+        names = [one.name for one in self._images if one.name in observations]
+        return {name_frozen(name): self._see(observations[name]) for name in names}
 
     def _see(self, values: Tensor) -> Tensor:
         """(B, 512, H / 32, W / 32) float32 of an image (B, H, W, C) as it stands in a rollout."""
