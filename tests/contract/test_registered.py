@@ -48,6 +48,7 @@ FOR_SOME = {
     "frontier-adaptive": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-odometry": ("pointnav multion objectnav", "expected PointNav, ObjectNav or MultiON"),
     "frontier-rgb": ("multion", "expected MultiON with cylinders"),
+    "topological": ("multion", "expected MultiON with cylinders"),
     "explorer": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),
     "path": ("r2r ir2r-v1", "expected an agent for bodies in scenes"),
     "modular-cow": ("goat", "expected goat-v1 or one of its skills"),

@@ -18,6 +18,7 @@ AGENTS = Registry(
         "random": "navarena.agents.simple:RandomAgent",
         "random-oracle-found": "navarena.agents.oracles:RandomOracleFoundAgent",
         "stop": "navarena.agents.simple:StopAgent",
+        "topological": "navarena.agents.explorers.topological:TopologicalAgent",
         "path": "navarena.agents.graphs:GraphPathAgent",
     },
     "navarena.agents",

@@ -21,6 +21,7 @@ from navarena.mapping import (
     flood_terrain,
     steer,
 )
+from navarena.mapping.place_graph import carry
 
 
 @dataclass(frozen=True)
@@ -109,11 +110,24 @@ class Explorer:
 
     def begin_anew(self) -> None:
         """The map was emptied: forget what was planned on it, and look around."""
-        self._turns_left = round(2 * math.pi / self.settings.steering.turn)
+        self.look_around()
         self._bumps.clear()
         self._left_alone.clear()
         self._escape.clear()
         self._target, self._idle, self._still = None, 0, 0
+
+    def look_around(self) -> None:
+        """Turn once around before it explores on."""
+        self._turns_left = round(2 * math.pi / self.settings.steering.turn)
+
+    def change_frame(self, frame: Float[np.ndarray, "3"]) -> None:
+        """The map has another frame, in which the one before lies at `frame` (3,), a Pose of place graphs."""
+        self._bumps = list(carry(frame, np.array(self._bumps).reshape(-1, 3)))
+        self._left_alone = list(carry(frame, np.array(self._left_alone).reshape(-1, 3)))
+        if self._target is not None:
+            self._target = carry(frame, self._target[None])[0]
+        if self._last is not None:
+            self._last = (carry(frame, self._last[0][None])[0], self._last[1])
 
     def act(
         self,

@@ -186,7 +186,7 @@ class SeenFinder(GoalFinder):
             memory = self._memories[slot].setdefault(label, _Memory())
             sighting = locate(mask, view)
             if len(sighting.points):
-                memory.points = _thin(np.concatenate([memory.points, sighting.points]))
+                memory.points = thin(np.concatenate([memory.points, sighting.points]))
                 memory.beyond = None
             elif not len(memory.points):
                 memory.beyond = sighting.beyond
@@ -313,11 +313,16 @@ def goal_class(goal: np.ndarray) -> int:
 
 def make_cylinder_finder(task: Task) -> GoalFinder:
     """The finder of MultiON's cylinders; raises InputError for another task."""
+    return CylinderFinder(require_cylinders(task))
+
+
+def require_cylinders(task: Task) -> MultiOn:
+    """MultiON with cylinders; raises InputError for another task."""
     if not isinstance(task, MultiOn) or task.kind != CYLINDER_GOALS:
         raise InputError(
             f"expected MultiON with cylinders for this agent, got {task.protocol_id!r}; use frontier"
         )
-    return CylinderFinder(task)
+    return task
 
 
 def make_goal_finder(task: Task) -> GoalFinder:
@@ -338,7 +343,7 @@ def make_goal_finder(task: Task) -> GoalFinder:
     )
 
 
-def _thin(points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "m 3"]:
+def thin(points: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "m 3"]:
     """At most MAX_POINTS of `points` (K, 3) metres, evenly chosen."""
     return (
         points

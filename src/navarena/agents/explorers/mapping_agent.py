@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Int64
+from jaxtyping import Bool, Float, Float32, Int8, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start
 from navarena.agents.explorers.explorer import Explorer, ExplorerSettings
@@ -12,7 +12,7 @@ from navarena.agents.explorers.pose_sources import PoseSource, SensorPoses
 from navarena.agents.explorers.sightings import DepthView
 from navarena.agents.explorers.tilt_estimation import TiltEstimator
 from navarena.core.errors import InputError
-from navarena.mapping import OccupancyMaps, OccupancySettings, SteeringSettings, TerrainSettings
+from navarena.mapping import MapGrid, OccupancyMaps, OccupancySettings, SteeringSettings, TerrainSettings
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.body import Camera, Embodiment
 from navarena.simulation.camera_pose import world_from_camera
@@ -114,8 +114,7 @@ class MappingAgent(Agent):
             if self._tilt_estimator is not None:
                 self._tilt_estimator.note(slot, name)
             if self._explorers[slot].gives_up:
-                maps.reset([slot])
-                self._explorers[slot].begin_anew()
+                self.begin_anew(slot, maps)
         self._pose_source.note(actions)
         return actions
 
@@ -132,6 +131,18 @@ class MappingAgent(Agent):
     def settings_in(self, scene_id: str) -> ExplorerSettings:
         """How it explores in a scene: by the embodiment, unless it has learned what its actions do."""
         return self._explorer_settings
+
+    def known(
+        self, slot: int, maps: OccupancyMaps
+    ) -> tuple[Int8[np.ndarray, "r c"], MapGrid, Int64[np.ndarray, "4"] | None]:
+        """Evidence (R, C) that the body in `slot` plans with, its grid and its box, as of `Explorer.act`."""
+        layer = maps.layer[slot]
+        return maps.scores[slot, layer], maps.grid(slot), maps.boxes[slot, layer]
+
+    def begin_anew(self, slot: int, maps: OccupancyMaps) -> None:
+        """Empty the map of `slot`, in which there is nothing left to explore."""
+        maps.reset([slot])
+        self._explorers[slot].begin_anew()
 
     @property
     def maps(self) -> OccupancyMaps:
@@ -171,8 +182,8 @@ class MappingAgent(Agent):
                 return tilt
         aim = self.finder.find_aim(slot, observations, view, explorer.is_done)
         position, yaw = self._bodies.positions[slot], float(self._bodies.yaws[slot])
-        scores, box = maps.scores[slot, maps.layer[slot]], maps.boxes[slot, maps.layer[slot]]
-        move = explorer.act(scores, maps.grid(slot), position, yaw, aim, box)
+        scores, grid, box = self.known(slot, maps)
+        move = explorer.act(scores, grid, position, yaw, aim, box)
         if move == "arrived":
             move = self.finder.arrive(slot, view.pose)
         return self.task.declaration if move == "arrived" else MOVES[move]
