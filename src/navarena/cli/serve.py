@@ -82,7 +82,8 @@ class Serve:
                 )
             console.text(f"{challenge.name}: {url}")
             console.result({"url": url, "invitation": code})
-            with start_workers(file, address, self.workers):
+            signal.signal(signal.SIGTERM, _interrupt)  # uvicorn raises it again when it has ended
+            with contextlib.suppress(KeyboardInterrupt), start_workers(file, address, self.workers):
                 serve_app(make_app(service), bound)
         return 0
 
@@ -202,11 +203,13 @@ def start_workers(file: Path, database: str, count: int) -> Iterator[None]:
 
 
 def serve_app(app: object, bound: socket.socket) -> None:
-    """Serve `app` at the socket until SIGINT or SIGTERM; tokens and addresses are not logged."""
+    """Serve `app` at the socket until SIGINT or SIGTERM, which come out as KeyboardInterrupt.
+
+    Tokens and addresses are not logged.
+    """
     uvicorn = require_extra("uvicorn", "server")
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
-    with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[bound])
+    uvicorn.Server(config).run(sockets=[bound])
 
 
 def _write_example(console: Console, folder: Path, benchmark: str) -> int:

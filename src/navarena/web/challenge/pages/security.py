@@ -50,7 +50,8 @@ class SecureHeaders:
 
         headers = dict(scope["headers"])
         is_form = headers.get(b"content-type", b"").lower().startswith(_FORM_KINDS)
-        if is_form and not scope["path"].startswith("/api/"):
+        has_body = scope["method"] not in ("GET", "HEAD")  # clients follow a redirect with the type of a form
+        if is_form and has_body and not scope["path"].startswith("/api/"):
             length = headers.get(b"content-length", b"")
             if not length.isdigit() or int(length) > LONGEST_FORM:
                 text = f"expected a form of at most {LONGEST_FORM} bytes that says its length"
