@@ -75,7 +75,7 @@ def test_a_run_is_submitted_executed_and_shown(
     assert main(["submit", url, str(run), *flags, "--no-wait"]) == 0
     assert json.loads(capsys.readouterr().out)["state"] == "queued"
     assert main(["serve-worker", str(file), "--once", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"jobs": 1}
+    assert json.loads(capsys.readouterr().out) == {"jobs": 2}  # the log, and the overview of its episodes
     assert main(["submit", url, str(run), *flags]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["state"] == "verified" and found["agent"] == found["method"] == "random"

@@ -1,6 +1,6 @@
 """Failure classes of a finished run: its failed episodes are re-executed with the instance sensor."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,8 +71,7 @@ def classify_run(
 ) -> Failures:
     """Re-execute the failed episodes of the run in `folder` and classify each failure.
 
-    Images are those of the body's first camera without corruptions. The result is written into the
-    folder as failures.json, too.
+    The result is written into the folder as failures.json, too; see classify_rows.
 
     Args:
         folder: of a finished run.
@@ -88,8 +87,28 @@ def classify_run(
         raise InputError(f"expected a run that was scored, got {record.identity}, whose goals are hidden")
     benchmark = benchmark or open_recorded_benchmark(record)
     require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
+    classes = classify_rows(benchmark, [row for row in rows if row.metrics["success"] != 1.0], on_episode)
+    data = msgspec.json.format(msgspec.json.encode(dict(sorted(classes.items()))), indent=1)
+    write_atomic(folder / FAILURES_NAME, data + b"\n")
+    return Failures(record, len(rows), classes)
+
+
+def classify_rows(
+    benchmark: Benchmark, rows: Sequence[Row], on_episode: Callable[[], object] = lambda: None
+) -> dict[str, FailureClass]:
+    """Episode id -> class of each of `rows`, which are re-executed; those that did not fail have none.
+
+    Images are those of the body's first camera without corruptions.
+
+    Args:
+        benchmark: what the rows were made on.
+        rows: with the metric "success".
+        on_episode: called after each episode.
+
+    Raises CheckFailedError for actions that no longer run.
+    """
     by_id = {episode.episode_id: episode for episode in benchmark.episodes}
-    failed = [(row, by_id[row.episode_id]) for row in rows if row.metrics["success"] != 1.0]
+    failed = [(row, by_id[row.episode_id]) for row in rows]
     # scenes without labels can be walked in, but not seen by their objects: points need no image
     is_visible = any(row.traits.get(MODALITY) != POINT for row, _ in failed)
     watcher = _Watcher()
@@ -102,9 +121,7 @@ def classify_run(
         if found is not None:
             classes[row.episode_id] = found
         on_episode()
-    data = msgspec.json.format(msgspec.json.encode(dict(sorted(classes.items()))), indent=1)
-    write_atomic(folder / FAILURES_NAME, data + b"\n")
-    return Failures(record, len(rows), classes)
+    return classes
 
 
 def read_failures(folder: Path) -> dict[str, FailureClass] | None:

@@ -15,6 +15,7 @@ from navarena.evaluation.benchmark import Benchmark, open_benchmark
 from navarena.evaluation.records.journal import Row, sort_rows
 from navarena.evaluation.records.results import summarize
 from navarena.evaluation.running.replay import compare_row, execute_actions, is_same_platform, redo_row
+from navarena.web.challenge.exhibits import ask_overviews
 from navarena.web.challenge.log_format import RunLog, read_runs, unpack_lines
 from navarena.web.challenge.ranking import pack_scores, rank_parts
 from navarena.web.challenge.refusals import Refusal
@@ -208,6 +209,8 @@ def finish_submission(
         if scores.estimate is not None:
             submission.rank_mean = scores.estimate.mean
             submission.rank_low, submission.rank_high = scores.estimate.low, scores.estimate.high
+        if not phase.is_hidden:
+            ask_overviews(session, submission, len(phase.parts))
 
 
 def refuse(session: Session, lease: Lease, refusal: Refusal) -> None:

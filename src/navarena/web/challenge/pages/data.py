@@ -8,7 +8,10 @@ from navarena.web.challenge.accounts.personal_data import export_account
 from navarena.web.challenge.accounts.sessions import Visitor, address_of, require_own_form
 from navarena.web.challenge.accounts.teams import create_team, make_owner, remove_member, require_team
 from navarena.web.challenge.accounts.users import invite, issue_token, join_by_invitation, revoke_token
+from navarena.web.challenge.exhibits import OVERVIEW
 from navarena.web.challenge.pages.accounts import view_account
+from navarena.web.challenge.pages.episode_views import ask_for_exhibit, view_episode, view_episodes
+from navarena.web.challenge.pages.episodes import Count, Place
 from navarena.web.challenge.pages.hosts import (
     change_phase,
     change_submission,
@@ -65,6 +68,36 @@ def make_data_router(site: Site) -> APIRouter:
         visitor = site.visitor(request)
         with site.storage.read() as session:
             return view_submission(session, site.challenge, site.boards, visitor, public_id)
+
+    @router.get("/pages/submissions/{public_id}/episodes")
+    def read_episodes(request: Request, public_id: str, part: Count = 0, page: Count = 1) -> dict[str, Any]:
+        """One page of the episodes of a submission that is verified and not hidden."""
+        visitor = site.visitor(request)
+        with site.storage.read() as session:
+            return view_episodes(session, site.challenge, visitor, public_id, part, page)
+
+    @router.get("/pages/submissions/{public_id}/episodes/{part}/{position}")
+    def read_episode(request: Request, public_id: str, part: Place, position: Place) -> dict[str, Any]:
+        """One episode of a submission; its video is at /submissions/ID/episodes/PART/POSITION/video."""
+        visitor = site.visitor(request)
+        with site.storage.read() as session:
+            return view_episode(session, site.challenge, visitor, public_id, part, position)
+
+    @router.post("/pages/submissions/{public_id}/episodes/{part}/{position}", status_code=202)
+    def ask_for_episode(
+        request: Request, public_id: str, part: Place, position: Place, csrf: Csrf = ""
+    ) -> None:
+        """Let a worker draw and record an episode of a submission of one's own."""
+        visitor = require_own(request, csrf)
+        with site.storage.write() as session:
+            ask_for_exhibit(session, site.challenge, visitor, public_id, part, position)
+
+    @router.post("/pages/submissions/{public_id}/overviews/{part}", status_code=202)
+    def ask_for_overview(request: Request, public_id: str, part: Place, csrf: Csrf = "") -> None:
+        """Let a worker find out why episodes of a submission of one's own failed, if none could before."""
+        visitor = require_own(request, csrf)
+        with site.storage.write() as session:
+            ask_for_exhibit(session, site.challenge, visitor, public_id, part, OVERVIEW)
 
     @router.get("/teams/{name}")
     def read_team(request: Request, name: str) -> dict[str, Any]:

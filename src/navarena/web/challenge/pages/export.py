@@ -70,7 +70,7 @@ def export_site(site: Site, folder: Path) -> int:
     """
     for name in ("phases", "submissions", "static"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    for file in STATIC.iterdir():
+    for file in STATIC:
         (folder / "static" / file.name).write_bytes(file.read_bytes())
     with site.storage.read() as session:
         view: dict[str, Any] = view_challenge(session, site.challenge)

@@ -28,7 +28,8 @@ EVENT_SECONDS = 1.0
 LONGEST_STREAM_SECONDS = 900.0
 """Browsers open a stream anew when it ends."""
 
-_STATIC = {"challenge.css": "text/css; charset=utf-8", "challenge.js": "text/javascript; charset=utf-8"}
+_STATIC = {path.name: path for path in STATIC}
+_KINDS = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 
 
 def make_public_router(site: Site) -> APIRouter:
@@ -98,7 +99,8 @@ def make_public_router(site: Site) -> APIRouter:
         if name not in _STATIC:
             raise not_found("file")
         headers = {"cache-control": "public, max-age=300"}
-        return Response((STATIC / name).read_bytes(), media_type=_STATIC[name], headers=headers)
+        path = _STATIC[name]
+        return Response(path.read_bytes(), media_type=_KINDS[path.suffix], headers=headers)
 
     return router
 

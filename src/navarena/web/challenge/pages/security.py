@@ -13,8 +13,8 @@ from navarena.web.challenge.pages.site import Site
 from navarena.web.challenge.refusals import Refusal
 
 CONTENT_SECURITY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
 HEADERS = (

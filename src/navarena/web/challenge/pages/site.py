@@ -8,8 +8,10 @@ from urllib.parse import quote, urlsplit
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 
+from navarena.reports.html import TEMPLATES
+from navarena.reports.topdown import PATH_COLORS
 from navarena.web.challenge.accounts.sessions import Visitor, give_form_secret, identify
 from navarena.web.challenge.accounts.users import Accounts
 from navarena.web.challenge.pages.boards import Boards
@@ -19,7 +21,12 @@ from navarena.web.challenge.settings import Challenge
 from navarena.web.challenge.storage.engine import Storage
 
 FOLDER = Path(__file__).parent
-STATIC = FOLDER / "static"
+STATIC = (
+    FOLDER / "static" / "challenge.css",
+    FOLDER / "static" / "challenge.js",
+    TEMPLATES / "topdown.css",
+)
+"""Files that pages load: their own, and the look of drawings."""
 
 SECTION_TITLES = {
     "live": "Live",
@@ -30,8 +37,9 @@ SECTION_TITLES = {
 
 def make_environment() -> Environment:
     """The templates: text is escaped, missing values raise."""
+    drawings = PrefixLoader({"reports": FileSystemLoader(TEMPLATES)})
     environment = Environment(
-        loader=FileSystemLoader(FOLDER / "templates"),
+        loader=ChoiceLoader([FileSystemLoader(FOLDER / "templates"), drawings]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -45,7 +53,7 @@ def make_environment() -> Environment:
         segment=quote_segment,
     )
     environment.tests["link"] = is_link
-    environment.globals.update(section_titles=SECTION_TITLES)
+    environment.globals.update(section_titles=SECTION_TITLES, path_colors=PATH_COLORS)
     return environment
 
 

@@ -12,10 +12,11 @@ from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.results import Summary
 from navarena.evaluation.records.traits import CATEGORY
 from navarena.metrics.catalog import get_metric, leading_metrics
-from navarena.reports.tables import Table, broken_table, format_value, group_table, metric_table, tour_table
+from navarena.reports.tables import broken_table, format_value, group_table, metric_table, tour_table
 from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.accounts.teams import list_members
 from navarena.web.challenge.pages.boards import Boards, read_rows
+from navarena.web.challenge.pages.episode_views import view_overviews, view_table
 from navarena.web.challenge.pages.views import ABOUT, read_summaries, view_phase, view_track
 from navarena.web.challenge.permissions import (
     find_phase_row,
@@ -67,7 +68,9 @@ def view_submission(
     }
     if one.state in ("verified", "disqualified") and scores and one.summary is not None:
         key = ("parts", one.public_id, one.finished, inside, visitor.is_host)
-        shown["parts"] = boards.keep(key, lambda: _view_parts(session, phase, one, visitor, inside))
+        parts = boards.keep(key, lambda: _view_parts(session, phase, one, visitor, inside))
+        overviews = view_overviews(session, phase, one, len(parts))
+        shown["parts"] = [{**part, "overview": found} for part, found in zip(parts, overviews)]
     return shown
 
 
@@ -121,17 +124,19 @@ def _view_parts(
 def _view_part(
     phase: Phase, part: Part, summary: Summary, rows: list[Row], visitor: Visitor, inside: bool
 ) -> dict[str, Any]:
-    tables: list[dict[str, Any]] = [_table("Metrics", metric_table(summary))]
+    tables: list[dict[str, Any]] = [view_table("Metrics", metric_table(summary))]
     if summary.tours is not None:
-        tables.append(_table("Over tours", tour_table(summary.tours)))
+        tables.append(view_table("Over tours", tour_table(summary.tours)))
     metrics = [name for name in leading_metrics(summary.metrics) if name in summary.metrics]
     if rows and metrics:
         if any(CATEGORY in row.traits for row in rows):
-            tables.append(_table("By category", group_table("category", break_down(rows, CATEGORY, metrics))))
+            tables.append(
+                view_table("By category", group_table("category", break_down(rows, CATEGORY, metrics)))
+            )
         if not phase.is_hidden or visitor.is_host:
-            tables.append(_table("By scene", group_table("scene", break_down(rows, SCENE, metrics))))
+            tables.append(view_table("By scene", group_table("scene", break_down(rows, SCENE, metrics))))
             if inside and any(row.failed for row in rows):
-                tables.append(_table("Errors of the agent", broken_table(rows)))
+                tables.append(view_table("Errors of the agent", broken_table(rows)))
     named = [] if phase.hide_corruptions and not visitor.is_host else list(part.corruptions)
     return {
         "dataset": part.dataset,
@@ -140,15 +145,6 @@ def _view_part(
         "scenes": summary.scenes,
         "statuses": dict(summary.statuses),
         "tables": tables,
-    }
-
-
-def _table(title: str, table: Table) -> dict[str, Any]:
-    return {
-        "title": title,
-        "columns": list(table.columns),
-        "rows": [list(row) for row in table.rows],
-        "numeric": list(table.numeric),
     }
 
 

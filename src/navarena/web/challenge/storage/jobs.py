@@ -10,18 +10,22 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import and_, or_, select, update
 from sqlalchemy.orm import Session
 
 from navarena.core.errors import NavarenaError
 from navarena.web.challenge.storage.engine import Storage, now_ms
-from navarena.web.challenge.storage.models import Job, Submission
+from navarena.web.challenge.storage.models import Exhibit, Job, Submission
 
 LEASE_SECONDS = 60.0
 """That a job stays with a worker which says nothing."""
 
 MOST_ATTEMPTS = 5
 """Workers that may end, one after the other, before any of them has stored an episode."""
+
+
+EXHIBIT = "exhibit"
+"""Kind of the jobs that make exhibits: they wait for all others, and leave their submission's state alone."""
 
 
 class LeaseLostError(NavarenaError):
@@ -56,27 +60,43 @@ def take_job(
 ) -> Lease | None:
     """The oldest job of `kinds` that waits or whose lease has ended; None when there is none.
 
-    One that was begun too often is given up: its submission fails.
+    Exhibits come after all else. A job that was begun too often is given up: its submission fails, or its
+    exhibit does.
     """
     with storage.write() as session:
         now = now_ms()
         waits = or_(Job.state == "queued", and_(Job.state == "leased", Job.lease_until < now))
-        query = select(Job).where(waits, Job.kind.in_(kinds)).order_by(Job.id).limit(1)
+        query = select(Job).where(waits, Job.kind.in_(kinds)).order_by(Job.kind == EXHIBIT, Job.id).limit(1)
         while (job := session.scalars(query.with_for_update(skip_locked=True)).first()) is not None:
             submission = session.get_one(Submission, job.submission_id)
             if job.attempts >= MOST_ATTEMPTS:
                 job.state, job.lease_until = "failed", None
-                submission.state, submission.finished = "failed", now
-                submission.error_code = "worker_lost"
-                submission.error_text = f"{job.attempts} workers ended while they executed it; ask a host"
+                _give_up(session, job, submission)
                 session.flush()
                 continue
             holder = f"{worker}:{secrets.token_hex(4)}"
             job.state, job.worker, job.attempts = "leased", holder, job.attempts + 1
             job.lease_until = now + round(1000 * seconds)
-            submission.state, submission.started = "running", submission.started or now
+            if job.kind != EXHIBIT:
+                submission.state, submission.started = "running", submission.started or now
             return Lease(job.id, job.submission_id, job.kind, holder, seconds)
     return None
+
+
+def _give_up(session: Session, job: Job, submission: Submission) -> None:
+    """Write down that too many workers have ended while they had a job."""
+    text = f"{job.attempts} workers ended while they executed it; ask a host"
+    if job.kind == EXHIBIT:
+        fail_exhibit(session, job.id, text)
+        return
+    submission.state, submission.finished = "failed", now_ms()
+    submission.error_code, submission.error_text = "worker_lost", text
+
+
+def fail_exhibit(session: Session, job_id: int, text: str) -> None:
+    """Write down why the exhibit of a job cannot be made."""
+    wanted = update(Exhibit).where(Exhibit.job_id == job_id, Exhibit.state == "wanted")
+    session.execute(wanted.values(state="failed", error=text, made=now_ms()))
 
 
 def hold_job(session: Session, lease: Lease, has_progress: bool = False) -> Job:
@@ -110,7 +130,8 @@ def give_back_job(storage: Storage, lease: Lease) -> None:
     with storage.write() as session:
         job = hold_job(session, lease)
         job.state, job.lease_until, job.attempts = "queued", None, max(0, job.attempts - 1)
-        session.get_one(Submission, lease.submission_id).state = "queued"
+        if job.kind != EXHIBIT:
+            session.get_one(Submission, lease.submission_id).state = "queued"
 
 
 def name_worker() -> str:

@@ -32,6 +32,9 @@ of the server (it takes nothing from the quota), taken out by a host."""
 JobState = Literal["queued", "leased", "done", "failed"]
 """Of a job: waiting, in the hands of a worker until its lease ends, and the two ends."""
 
+ExhibitState = Literal["wanted", "made", "failed"]
+"""Of an exhibit: waiting for its job, there to be seen, and not to be made."""
+
 
 class Base(DeclarativeBase):
     """Base of every table; constraints have names, so that migrations can change them."""
@@ -316,7 +319,7 @@ class Job(Base):
     """Work for `navarena serve-worker`.
 
     Attributes:
-        kind: "log" or "live".
+        kind: "log", "live", or "exhibit", which leaves the state of its submission as it is.
         state: see JobState.
         lease_until: when the worker's hold ends unless it says that it is alive; None without one.
         worker: its name.
@@ -359,3 +362,32 @@ class LiveStream(Base):
     acknowledged: Mapped[int] = mapped_column(BigInteger, default=0)
     held: Mapped[dict[str, Any]] = mapped_column(default=dict)
     updated: Mapped[int] = mapped_column(BigInteger)
+
+
+class Exhibit(Base):
+    """What a worker makes of a submission's episodes for its pages; see challenge.exhibits.
+
+    Attributes:
+        part: index into Phase.parts.
+        position: of the episode in the part; -1 for the overview of the part.
+        job_id: that makes it; None once that is gone.
+        state: see ExhibitState.
+        error: what could not be made, and why.
+        made: when; None for not yet.
+        data: JSON of exhibits.Overview or exhibits.Shown; None until it is made.
+        video: an MP4; None without one.
+    """
+
+    __tablename__ = "exhibits"
+
+    submission_id: Mapped[int] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    part: Mapped[int] = mapped_column(Integer, primary_key=True)
+    position: Mapped[int] = mapped_column(Integer, primary_key=True)
+    job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="SET NULL"), index=True)
+    state: Mapped[ExhibitState] = mapped_column(String(16), default="wanted")
+    error: Mapped[str] = mapped_column(Text, default="")
+    made: Mapped[int | None] = mapped_column(BigInteger, index=True)
+    data: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
+    video: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)

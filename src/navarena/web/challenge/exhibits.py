@@ -1,0 +1,127 @@
+"""What a worker makes of a submission's episodes for its pages: reasons of failures, drawings and videos.
+
+Exhibits are made of episodes that everybody has, never of hidden ones. Each is a job of its own, and there
+are bounds to all: to the episodes that are executed again, to what a team may ask for, and to what is kept.
+"""
+
+import msgspec
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from navarena.metrics.failures import FailureClass
+from navarena.web.challenge.refusals import Refusal
+from navarena.web.challenge.storage.engine import now_ms
+from navarena.web.challenge.storage.jobs import EXHIBIT
+from navarena.web.challenge.storage.models import Exhibit, Job, Submission
+
+OVERVIEW = -1
+"""Position of the exhibit that shows a whole part."""
+
+MOST_SHOWN = 20
+"""Episodes of a submission that can be shown with a video."""
+
+MOST_WAITING = 3
+"""Of them that may wait for a worker."""
+
+TOO_MANY = 429
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """A drawn episode.
+
+    Attributes:
+        position: of the episode in its part.
+        episode_id, scene_id: of the episode.
+        status: "success", "failure", or the error of the agent.
+        facts: (name, value) in words.
+        drawing: inline SVG, from above.
+    """
+
+    position: int
+    episode_id: str
+    scene_id: str
+    status: str
+    facts: list[tuple[str, str]]
+    drawing: str
+
+
+class Section(msgspec.Struct, frozen=True):
+    """Drawn episodes of one kind; `title` says which."""
+
+    title: str
+    episodes: list[Drawn]
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """A part of a submission.
+
+    Attributes:
+        failed: episodes without success.
+        examined: of them, those that were executed again to find out why.
+        classes: episode id -> why it failed, of the examined ones.
+        sections: trajectories of chosen episodes.
+    """
+
+    failed: int
+    examined: int
+    classes: dict[str, FailureClass]
+    sections: list[Section]
+
+
+def ask_overviews(session: Session, submission: Submission, parts: int) -> None:
+    """Let workers make the overview of each of `parts`, within a writing session."""
+    for part in range(parts):
+        _ask(session, submission, part, OVERVIEW)
+
+
+def ask_exhibit(session: Session, submission: Submission, part: int, position: int) -> None:
+    """Let a worker make an exhibit, within a writing session; nothing happens while there is one.
+
+    Args:
+        session: a writing one.
+        submission: that is verified.
+        part: of its episodes.
+        position: of an episode, or OVERVIEW.
+
+    Raises a Refusal (429) for more episodes than MOST_SHOWN or MOST_WAITING.
+    """
+    session.get_one(Submission, submission.id, with_for_update=True)
+    held = session.get(Exhibit, (submission.id, part, position))
+    if held is not None and held.state != "failed":
+        return
+    episodes = select(func.count()).where(
+        Exhibit.submission_id == submission.id, Exhibit.position != OVERVIEW
+    )
+    if held is None and position != OVERVIEW and (session.scalar(episodes) or 0) >= MOST_SHOWN:
+        raise Refusal(
+            "enough_episodes", f"expected at most {MOST_SHOWN} shown episodes of a submission", TOO_MANY
+        )
+    if (session.scalar(episodes.where(Exhibit.state == "wanted")) or 0) >= MOST_WAITING:
+        raise Refusal("too_many_waiting", f"{MOST_WAITING} episodes wait for a worker; come back", TOO_MANY)
+    _ask(session, submission, part, position)
+
+
+def _ask(session: Session, submission: Submission, part: int, position: int) -> None:
+    job = Job(kind=EXHIBIT, submission_id=submission.id, created=now_ms())
+    session.add(job)
+    session.flush()
+    wanted = Exhibit(
+        submission_id=submission.id, part=part, position=position, job_id=job.id, state="wanted", error=""
+    )
+    session.merge(wanted)
+
+
+def find_exhibits(session: Session, submission_id: int) -> dict[tuple[int, int], Exhibit]:
+    """(part, position) -> exhibit of a submission, without what they hold."""
+    query = select(Exhibit).where(Exhibit.submission_id == submission_id)
+    return {(one.part, one.position): one for one in session.scalars(query)}
+
+
+def read_overview(exhibit: Exhibit) -> Overview | None:
+    """What the overview of a part shows, within the session of `exhibit`; None until it is made."""
+    return None if exhibit.data is None else msgspec.json.decode(exhibit.data, type=Overview)
+
+
+def read_drawn(exhibit: Exhibit) -> Drawn | None:
+    """The drawing of an episode, within the session of `exhibit`; None until it is made."""
+    return None if exhibit.data is None else msgspec.json.decode(exhibit.data, type=Drawn)
