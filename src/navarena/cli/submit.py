@@ -57,6 +57,8 @@ class Submit:
     """Frames that it learned from."""
     demonstrations: int | None = None
     """Demonstrations that it learned from."""
+    training_data: str = ""
+    """Data that it learned from, in words."""
     token_file: Path | None = None
     """File that holds your token."""
     no_wait: bool = False
@@ -162,6 +164,7 @@ class Submit:
             "model_size": self.model_size,
             "training_frames": self.training_frames,
             "demonstrations": self.demonstrations,
+            "training_data": self.training_data,
         }
         try:
             return msgspec.convert(said, About)

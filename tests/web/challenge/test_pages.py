@@ -172,6 +172,7 @@ def test_boards_can_be_sorted_filtered_and_paged(tmp_path: Path) -> None:
         add_submission(
             service, "open", "Team A", 0.2 + 0.005 * number, method=f"m{number:03d}", kind="live",
             track=track, model_size=None if number == 7 else 1000 - number,
+            training_data={4: "maps", 5: "Houses"}.get(number, ""), hardware="GPU" if number == 9 else "",
         )  # fmt: skip
 
     def methods(query: str) -> list[str]:
@@ -182,6 +183,10 @@ def test_boards_can_be_sorted_filtered_and_paged(tmp_path: Path) -> None:
     assert methods("sort=method")[:2] == ["m000", "m001"] and methods("sort=-method")[0] == "m102"
     assert methods("sort=model_size")[0] == "m102" and methods("sort=model_size&page=2")[-1] == "m007"
     assert methods("sort=-model_size&page=2")[-1] == "m007", "what is unknown comes last either way"
+    assert methods("sort=track")[0] == "m102" and methods("sort=-track")[0] == "m101"
+    assert methods("sort=training_data")[:2] == ["m005", "m004"] and methods("sort=-hardware")[0] == "m009"
+    for order in ("tries", "demonstrations", "trained_with"):
+        assert len(methods(f"sort={order}")) == 100
     assert methods("sort=distance_to_goal")[0] == methods("sort=spl")[0]
     assert len(methods("track=rgb")) == 51 and set(methods("track=rgb")) == {
         f"m{k:03d}" for k in range(1, 103, 2)
@@ -303,7 +308,8 @@ def test_scripts_in_any_field_come_out_as_text(tmp_path: Path) -> None:
     client.post("/account/tokens", data={"label": EVIL, "csrf": secret})
     written = {
         "method": EVIL, "link": "javascript:alert(1)", "code_link": f"https://x/{EVIL}", "hardware": EVIL,
-        "agent": EVIL, "declared_inputs": [EVIL], "trained_with": [EVIL], "track": EVIL,
+        "training_data": EVIL, "agent": EVIL, "declared_inputs": [EVIL], "trained_with": [EVIL],
+        "track": EVIL,
     }  # fmt: skip
     names = [
         add_submission(service, "open", team, 0.5, public_id="one", **written),

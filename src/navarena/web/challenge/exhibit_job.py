@@ -19,7 +19,7 @@ from navarena.metrics.catalog import leading_metrics
 from navarena.reports.gallery import Card, Sections, choose_by_class, choose_episodes, draw_cards
 from navarena.reports.topdown import open_plans
 from navarena.reports.videos import VideoSettings, make_video
-from navarena.web.challenge.exhibits import OVERVIEW, Drawn, Overview, Section
+from navarena.web.challenge.exhibits import OVERVIEW, Drawn, Overview, Section, can_be_shown
 from navarena.web.challenge.service import Service
 from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.jobs import Lease, end_job
@@ -31,6 +31,9 @@ MOST_STEPS = 50_000
 
 MOST_DRAWN = 18
 """Trajectories on a submission's page, of all its parts; one of each part at least."""
+
+MOST_FACTS = 6
+"""Numbers beside a drawing; the page of the episode has all."""
 
 MOST_FRAMES = 6_000
 MOST_BYTES = 16 << 20
@@ -53,8 +56,8 @@ def run_exhibit_job(service: Service, lease: Lease) -> None:
         phase = service.challenge.phase(session.get_one(PhaseRow, submission.phase_id).slug)
         part, position = exhibit.part, exhibit.position
         rows = _read_rows(session, submission.id, part, position)
-    if phase.is_hidden:
-        raise InputError(f"expected a phase whose episodes everybody has, got {phase.name!r}")
+    if not can_be_shown(submission, phase):
+        raise InputError(f"expected actions in episodes that everybody has, got those of {phase.name!r}")
     benchmark = open_parts(phase)[part]
     made: Overview | Drawn
     video, error = None, ""
@@ -163,5 +166,5 @@ def make_shown(benchmark: Benchmark, row: Row) -> tuple[Drawn, bytes | None, str
 
 
 def _describe(card: Card, position: int) -> Drawn:
-    facts = list(card.facts)
+    facts = list(card.facts[:MOST_FACTS])
     return Drawn(position, card.episode_id, card.scene_id, card.status, facts, str(card.drawing))

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from navarena.metrics.failures import FailureClass
 from navarena.web.challenge.refusals import Refusal
+from navarena.web.challenge.settings import Phase
 from navarena.web.challenge.storage.engine import now_ms
 from navarena.web.challenge.storage.jobs import EXHIBIT
 from navarena.web.challenge.storage.models import Exhibit, Job, Submission
@@ -22,6 +23,9 @@ MOST_SHOWN = 20
 
 MOST_WAITING = 3
 """Of them that may wait for a worker."""
+
+WITH_ACTIONS = ("log", "live")
+"""Kinds of submissions whose actions are stored."""
 
 TOO_MANY = 429
 
@@ -68,10 +72,16 @@ class Overview(msgspec.Struct, frozen=True):
     sections: list[Section]
 
 
-def ask_overviews(session: Session, submission: Submission, parts: int) -> None:
-    """Let workers make the overview of each of `parts`, within a writing session."""
-    for part in range(parts):
-        _ask(session, submission, part, OVERVIEW)
+def can_be_shown(submission: Submission, phase: Phase) -> bool:
+    """Whether there are exhibits of a submission: its actions are here, and its episodes everybody's."""
+    return submission.kind in WITH_ACTIONS and not phase.is_hidden
+
+
+def ask_overviews(session: Session, submission: Submission, phase: Phase) -> None:
+    """Let workers make the overview of each part of a submission, within a writing session."""
+    if can_be_shown(submission, phase):
+        for part in range(len(phase.parts)):
+            _ask(session, submission, part, OVERVIEW)
 
 
 def ask_exhibit(session: Session, submission: Submission, part: int, position: int) -> None:

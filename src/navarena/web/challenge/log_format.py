@@ -66,7 +66,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         link, code_link: addresses of a text and of code; empty for none.
         hardware: on which the agent ran.
         model_size: parameters.
-        training_frames, demonstrations: that it learned from.
+        training_frames, demonstrations, training_data: that it learned from; the data in words.
     """
 
     submission: Literal["navarena-submission-v1"] = "navarena-submission-v1"
@@ -78,6 +78,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     model_size: Count | None = None
     training_frames: Count | None = None
     demonstrations: Count | None = None
+    training_data: Short = ""
 
 
 @dataclass(frozen=True)

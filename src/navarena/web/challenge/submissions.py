@@ -325,6 +325,7 @@ def _describe(checked: CheckedLog, phase_id: int, team_id: int, user_id: int) ->
         model_size=about.model_size,
         training_frames=about.training_frames,
         demonstrations=about.demonstrations,
+        training_data=about.training_data,
         trained_with=list(dict.fromkeys(name for one in checked.records for name in one.trained_with)),
         agent=first.agent,
         privileged=any(one.privileged for one in checked.records),

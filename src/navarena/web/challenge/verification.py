@@ -209,8 +209,7 @@ def finish_submission(
         if scores.estimate is not None:
             submission.rank_mean = scores.estimate.mean
             submission.rank_low, submission.rank_high = scores.estimate.low, scores.estimate.high
-        if not phase.is_hidden:
-            ask_overviews(session, submission, len(phase.parts))
+        ask_overviews(session, submission, phase)
 
 
 def refuse(session: Session, lease: Lease, refusal: Refusal) -> None:

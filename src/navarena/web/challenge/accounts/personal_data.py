@@ -16,8 +16,9 @@ _MOST_CHANGES = 100_000
 
 SUBMISSION_FIELDS = (
     "public_id", "track", "kind", "state", "method", "link", "code_link", "hardware", "model_size",
-    "training_frames", "demonstrations", "trained_with", "agent", "privileged", "declared_inputs", "created",
-    "finished", "error_code", "error_text", "summary", "seconds_per_step", "wall_clock",
+    "training_frames", "demonstrations", "training_data", "trained_with", "agent", "privileged",
+    "declared_inputs", "created", "finished", "error_code", "error_text", "summary", "seconds_per_step",
+    "wall_clock",
 )  # fmt: skip
 
 
@@ -70,7 +71,7 @@ def _leave(session: Session, user: User, team: Team) -> None:
     others = [(one, owner) for one, owner in list_members(session, team) if one.id != user.id]
     if not others:
         team.name = f"(deleted team {team.id})"
-        nothing = {"link": "", "code_link": "", "hardware": ""}
+        nothing = {"link": "", "code_link": "", "hardware": "", "training_data": ""}
         session.execute(update(Submission).where(Submission.team_id == team.id).values(**nothing))
     elif not any(owner for _, owner in others):
         heir = session.get(Membership, (team.id, others[0][0].id))

@@ -93,6 +93,7 @@ class SubmissionView(BaseModel):
     model_size: int | None
     training_frames: int | None
     demonstrations: int | None
+    training_data: str
     trained_with: list[str]
     agent: str
     privileged: bool
@@ -205,6 +206,7 @@ def view_submission(
         model_size=submission.model_size,
         training_frames=submission.training_frames,
         demonstrations=submission.demonstrations,
+        training_data=submission.training_data,
         trained_with=list(submission.trained_with),
         agent=submission.agent,
         privileged=submission.privileged,

@@ -20,7 +20,8 @@ from navarena.web.challenge.storage.engine import Storage
 from navarena.web.challenge.storage.models import ChallengeRow, PhaseRow, ScoreRow, Submission
 
 FACTS = (
-    "link", "code_link", "hardware", "model_size", "training_frames", "demonstrations", "trained_with",
+    "link", "code_link", "hardware", "model_size", "training_frames", "demonstrations", "training_data",
+    "trained_with",
     "agent", "declared_inputs", "finished", "summary", "rank_mean", "rank_low", "rank_high",
     "seconds_per_step", "episodes",
 )  # fmt: skip

@@ -19,6 +19,7 @@ from navarena.web.challenge.exhibits import (
     Drawn,
     Overview,
     ask_exhibit,
+    can_be_shown,
     find_exhibits,
     read_drawn,
     read_overview,
@@ -47,8 +48,8 @@ def view_table(title: str, table: Table) -> dict[str, Any]:
 def view_overviews(
     session: Session, phase: Phase, one: Submission, parts: int
 ) -> list[dict[str, Any] | None]:
-    """For each part why its episodes failed, and drawn trajectories; None where episodes are hidden."""
-    if phase.is_hidden:
+    """For each part why its episodes failed, and drawn trajectories; None where they are never shown."""
+    if not can_be_shown(one, phase):
         return [None] * parts
     exhibits = find_exhibits(session, one.id)
     return [_view_overview(exhibits.get((part, OVERVIEW))) for part in range(parts)]
@@ -84,7 +85,7 @@ def require_episodes(
     """
     one, phase = require_submission(session, challenge, visitor, public_id)
     seen = one.state in SCORED and may_see_scores(challenge, visitor, one.phase)
-    if phase.is_hidden or not seen:
+    if not (seen and can_be_shown(one, phase)):
         raise not_found("episode")
     return one, phase
 

@@ -27,8 +27,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 COLUMNS = (
     "section", "rank", "tied", "team", "method", "track", "kind", "created", "finished", "agent",
-    "declared_inputs", "trained_with", "model_size", "training_frames", "demonstrations", "seconds_per_step",
-    "hardware", "link", "code_link", "tries", "submission",
+    "declared_inputs", "trained_with", "training_data", "model_size", "training_frames", "demonstrations",
+    "seconds_per_step", "hardware", "link", "code_link", "tries", "submission",
 )  # fmt: skip
 
 

@@ -29,7 +29,13 @@ PLAIN_ORDERS = {
     "date": True,
     "model_size": False,
     "training_frames": False,
+    "demonstrations": False,
     "seconds_per_step": False,
+    "track": False,
+    "trained_with": False,
+    "training_data": False,
+    "hardware": False,
+    "tries": False,
 }
 """What a board can be sorted by beside ranks and metrics, and whether the greatest comes first."""
 
@@ -225,12 +231,16 @@ def sort_places(phase: Phase, places: tuple[Place, ...], sort: str) -> list[Plac
 
 def _sort_key(phase: Phase, place: Place, name: str) -> Any:
     entry = place.entry
-    if name == "team":
-        return entry.team.casefold()
-    if name == "method":
-        return entry.method.casefold()
+    if name in ("team", "method", "track"):
+        return str(getattr(entry, name)).casefold()
     if name == "date":
         return entry.created
+    if name == "tries":
+        return place.tries
+    if name == "trained_with":
+        return ", ".join(entry.facts[name]).casefold() or None
+    if name in ("training_data", "hardware"):
+        return entry.facts[name].casefold() or None
     if name in PLAIN_ORDERS:
         return entry.facts[name]
     if name == phase.rank_by:
@@ -269,8 +279,8 @@ def view_place(phase: Phase, place: Place, names: list[str]) -> dict[str, Any]:
 
 
 ABOUT = (
-    "link", "code_link", "hardware", "model_size", "training_frames", "demonstrations", "trained_with",
-    "agent", "declared_inputs", "seconds_per_step", "finished",
+    "link", "code_link", "hardware", "model_size", "training_frames", "demonstrations", "training_data",
+    "trained_with", "agent", "declared_inputs", "seconds_per_step", "finished",
 )  # fmt: skip
 """What a team says of a submission, and how fast it was."""
 

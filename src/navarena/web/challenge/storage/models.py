@@ -221,8 +221,8 @@ class Submission(Base):
         user_id: who sent it; None once that account is deleted.
         kind: "log" or "live" (settings.Kind).
         state: see State.
-        method, link, code_link, hardware, model_size, training_frames, demonstrations, trained_with: as the
-            team says; empty or None where it does not.
+        method, link, code_link, hardware, model_size, training_frames, demonstrations, training_data,
+            trained_with: as the team says; empty or None where it does not.
         agent: name of the agent, as the run or the client says.
         privileged, declared_inputs: whether the agent looks behind its observations, and at what, as it says.
         content_hash: of the episodes and actions of a log; None for live runs. A log counts once in a phase.
@@ -257,6 +257,7 @@ class Submission(Base):
     model_size: Mapped[int | None] = mapped_column(BigInteger)
     training_frames: Mapped[int | None] = mapped_column(BigInteger)
     demonstrations: Mapped[int | None] = mapped_column(BigInteger)
+    training_data: Mapped[str] = mapped_column(String(200), default="")
     trained_with: Mapped[list[str]] = mapped_column(default=list)
     agent: Mapped[str] = mapped_column(String(200), default="")
     privileged: Mapped[bool] = mapped_column(Boolean, default=False)
