@@ -15,15 +15,15 @@ from navarena.evaluation.exchange.imports import import_results
 class Export:
     """Write a finished run in the layout that the scripts of a benchmark's reference code read.
 
-    multion: raw metrics by scene and episode. r2r: the nodes of each episode. robustnav: mean metrics and a
-    task_info for each episode. The last two are made by replay. With --json, one document is printed with
-    the keys file, layout and episodes.
+    multion: raw metrics by scene and episode. r2r: the nodes of each episode. robothor2021: its poses and
+    actions. robustnav: mean metrics and a task_info for each episode. The last three are made by replay. With
+    --json, one document is printed with the keys file, layout and episodes.
     """
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
     """Folder of the run, as `navarena evaluate` printed it."""
     layout: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="LAYOUT")]
-    """multion, r2r or robustnav."""
+    """multion, r2r, robothor2021 or robustnav."""
     out: Path
     """The file to write."""
     json: bool = False

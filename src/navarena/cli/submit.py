@@ -21,7 +21,8 @@ Text = str | None
 class Submit:
     """Submit the log of a run, or a live agent, to a phase of a challenge, and wait for its numbers.
 
-    With --agent the agent acts here, in episodes that the server holds.
+    With --agent the agent acts here, in episodes that the server holds. A file in the place of a run is a
+    results file of an earlier challenge: R2R's JSON list of paths, or RoboTHOR's of 2021.
 
     The token of your account is read from $NAVARENA_TOKEN or --token-file. With --json, one document is
     printed with the keys that the server's interface gives for a submission (id, state, rank_mean, summary,
@@ -32,7 +33,8 @@ class Submit:
     url: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="URL")]
     """Address of the challenge server."""
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
-    """Folder of the run, as `navarena evaluate` printed it; of a phase of several runs all their folders."""
+    """Folder of the run, as `navarena evaluate` printed it, or a results file; of a phase of several runs all
+    of them, files in the phase's order."""
     phase: str
     """Name of the phase."""
     agent: Text = None
@@ -59,6 +61,10 @@ class Submit:
     """Demonstrations that it learned from."""
     training_data: str = ""
     """Data that it learned from, in words."""
+    privileged_inputs: tuple[str, ...] = ()
+    """Of a results file, which does not say it: at what the agent looks behind its observations."""
+    trained_with: tuple[str, ...] = ()
+    """Of a results file: corruptions that the agent was trained with."""
     token_file: Path | None = None
     """File that holds your token."""
     no_wait: bool = False
@@ -81,9 +87,18 @@ class Submit:
             return self._act(console, client, self.agent)
         from navarena.evaluation.records.record import read_record
 
-        record = read_record(self.runs[0])
-        about = self._describe(client.challenge(), record.agent, str(record.hardware.get("processor", "")))
-        public_id = client.submit_log(self.phase, pack_log(about, self.runs), self.team)
+        if any(path.is_file() for path in self.runs):
+            public_id = self._send_files(client)
+        elif self.privileged_inputs or self.trained_with:
+            raise InputError(
+                "expected --privileged-inputs and --trained-with for results files alone; runs say them"
+            )
+        else:
+            record = read_record(self.runs[0])
+            about = self._describe(
+                client.challenge(), record.agent, str(record.hardware.get("processor", ""))
+            )
+            public_id = client.submit_log(self.phase, pack_log(about, self.runs), self.team)
         console.text(f"submitted as {public_id}")
         found = client.submission(public_id)
         if not self.no_wait:
@@ -94,6 +109,32 @@ class Submit:
                     done = found["finished_episodes"]
         console.result(found)
         return self._tell(console, found)
+
+    def _send_files(self, client: "Client") -> str:
+        """Submit results files; the submission's id."""
+        import msgspec
+
+        from navarena.web.challenge.trajectory_files import FileClaim, pack_trajectories, read_results_file
+
+        challenge = client.challenge()
+        agent = self.method or self.runs[0].name.partition(".")[0]
+        about = self._describe(challenge, agent, "")
+        phase = next(one for one in challenge["phases"] if one["name"] == self.phase)
+        files = [read_results_file(path, phase["split"]) for path in self.runs]
+        said = {
+            "layout": files[0][0],
+            "agent": agent,
+            "privileged_inputs": self.privileged_inputs,
+            "trained_with": self.trained_with,
+        }
+        if len({layout for layout, _ in files}) > 1:
+            raise InputError("expected results files of one layout, got several; submit them apart")
+        try:
+            claim = msgspec.convert(said, FileClaim)
+        except msgspec.ValidationError as error:
+            raise InputError(f"{error}; give other flags") from error
+        members = [found for _, found in files]
+        return client.submit_trajectories(self.phase, pack_trajectories(about, claim, members), self.team)
 
     def _act(self, console: Console, client: "Client", agent: str) -> int:
         """Let `agent` act in a live submission until its end."""

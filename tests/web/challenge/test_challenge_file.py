@@ -123,10 +123,7 @@ BAD = {
     ),
     "shown already": (GOOD + "reveals = 2026-02-01T00:00:00Z\n", 'expected board = "hidden"'),
     "overlapping phases": (GOOD + PHASE.format("again", "mini"), "'minival' and 'again', which overlap"),
-    "graphs": (
-        GOOD + PHASE.format("graphs", "val_seen").replace("pointnav-v1", "ir2r-v1"),
-        "bodies in scenes",
-    ),
+    "files of graphs elsewhere": (GOOD + 'scenes = "x"\n', "expected no scenes for pointnav-v1, got 'x'"),
     "hidden episodes by log": (GOOD + SEED + "per_scene = 1\n", "a log can only be made of episodes"),
     "no number of episodes": (GOOD + SEED + 'accepts = ["live"]\n', "with per_scene, got none"),
     "no seed": (GOOD + SEED + 'accepts = ["live"]\nper_scene = 1\n', "x.seed does not exist"),
@@ -134,6 +131,7 @@ BAD = {
     "no episodes": (GOOD + "episodes = 0\n", "expected episodes of at least 1, got 0"),
     "no time": (GOOD + "grace_seconds = 0.0\n", "expected positive grace_seconds"),
     "a folder": ('folder = "x"\n' + GOOD, "unknown field of a challenge 'folder'"),
+    "a folder of a phase": (GOOD + 'folder = "x"\n', "unknown field of a phase 'folder'"),
 }
 
 

@@ -3,6 +3,8 @@
     multion     {"<scene>.<episode>": raw_metrics}, what saimwani/multiON writes (eval/metrics/<ckpt>.json)
     robustnav   [{mean metrics, "tasks": [{..., "task_info": {...}}]}], what allenai/robustnav writes
                 (metrics__test_<time>.json); positions and headings are Unity's
+    robothor2021   {split: {"episodes": {id: {"trajectory", "actions_taken", "success"}}, "ep_len", "success",
+                "spl"}}, what allenai/robothor-challenge writes in 2021; poses are Unity's
 
     r2r         [{"instr_id": ..., "trajectory": [[viewpoint, heading, elevation], ...]}, ...], what R2R's
                 evaluation server reads; of runs on navigation graphs
@@ -20,7 +22,10 @@ import numpy as np
 from navarena.core.errors import CheckFailedError, InputError, require_name
 from navarena.core.files import write_atomic
 from navarena.core.geometry import unity_from_world, unity_from_yaw
+from navarena.episodes.episode import Episode
+from navarena.episodes.exchange.robothor import AGENT_CENTRE
 from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.exchange.official import ROBOTHOR_ACTIONS
 from navarena.evaluation.exchange.r2r_results import describe_answer
 from navarena.evaluation.records.journal import Row, read_rows
 from navarena.evaluation.records.record import read_record
@@ -28,9 +33,11 @@ from navarena.evaluation.records.results import require_complete
 from navarena.evaluation.running.replay import execute_actions, open_recorded_benchmark
 from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.graphs.atlas import GraphAtlas
+from navarena.simulation.body import Embodiment
+from navarena.tasks.catalog import get_body_task
 from navarena.tasks.graphs.batch import GraphBatch
 
-FORMATS = ("multion", "r2r", "robustnav")
+FORMATS = ("multion", "r2r", "robothor2021", "robustnav")
 
 
 def export_run(folder: Path, kind: str, out: Path, benchmark: Benchmark | None = None) -> int:
@@ -54,6 +61,9 @@ def export_run(folder: Path, kind: str, out: Path, benchmark: Benchmark | None =
         require_complete(rows, record.identity, [one.episode_id for one in benchmark.episodes])
         if kind == "r2r":
             document = _replay_answers(rows, benchmark)
+        elif kind == "robothor2021":
+            require_bodies(benchmark)
+            document = {str(record.settings["split"]): _replay_poses(rows, benchmark)}
         else:
             require_bodies(benchmark)
             document = [describe_tasks(_replay_tasks(rows, benchmark))]
@@ -151,6 +161,50 @@ def _replay_answers(rows: list[Row], benchmark: Benchmark) -> list[dict[str, Any
         for row, _, outcome in execute_actions(benchmark, pairs)
     }
     return [answers[name] for name in by_id]
+
+
+def _replay_poses(rows: list[Row], benchmark: Benchmark) -> dict[str, Any]:
+    """The results of a split in RoboTHOR's file; raises InputError for a run with other actions."""
+    if len(benchmark.actions) != len(ROBOTHOR_ACTIONS) or benchmark.actions[-1] != "stop":
+        raise InputError(
+            f"expected the six actions of RoboTHOR 2021 for the layout robothor2021, got {benchmark.identity}"
+        )
+    by_id = {one.episode_id: one for one in benchmark.episodes}
+    body = get_body_task(benchmark.identity.protocol).embodiment
+    pairs = [(row, by_id[row.episode_id]) for row in rows]
+    found = {
+        row.episode_id: describe_poses(row, episode, outcome.trajectory, body)
+        for row, episode, outcome in execute_actions(benchmark, pairs)
+    }
+    episodes = {name: found[name] for name in by_id}
+    lengths = [len(one["trajectory"]) for one in episodes.values()]
+    return {
+        "episodes": episodes,
+        "ep_len": math.fsum(lengths) / len(lengths),
+        "success": math.fsum(row.metric("success") for row in rows) / len(rows),
+        "spl": math.fsum(row.metric("spl") for row in rows) / len(rows),
+    }
+
+
+def describe_poses(row: Row, episode: Episode, track: Trajectory, body: Embodiment) -> dict[str, Any]:
+    """One episode of RoboTHOR's file: a pose before the first action and one after each."""
+    places = unity_from_world(track.positions) + (0.0, AGENT_CENTRE, 0.0)
+    names = [ROBOTHOR_ACTIONS[int(action)] for action in track.actions]
+    looks = {"LookUp": body.tilt_angle, "LookDown": -body.tilt_angle}
+    tilts = [episode.start_tilt]
+    for name in names:
+        tilts.append(float(np.clip(tilts[-1] + looks.get(name, 0.0), *body.tilt_range)))
+    worked = (~track.collided).tolist()
+    if track.stopped:
+        worked[-1] = True  # the engine carries out Stop; whether it was right is `success`
+    return {
+        "trajectory": [
+            {"x": x, "y": y, "z": z, "rotation": float(heading), "horizon": -math.degrees(tilt) + 0.0}
+            for (x, y, z), heading, tilt in zip(places.tolist(), unity_from_yaw(track.yaws), tilts)
+        ],
+        "actions_taken": [{"action": name, "success": good} for name, good in zip(names, worked)],
+        "success": bool(row.metric("success")),
+    }
 
 
 def require_atlas(benchmark: Benchmark) -> GraphAtlas:

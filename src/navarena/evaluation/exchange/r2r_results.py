@@ -50,7 +50,9 @@ KIND = "results file"
 MAX_LISTED = 3
 
 
-class _Answer(msgspec.Struct):
+class Answer(msgspec.Struct):
+    """One member of a results file: the places of `trajectory` are [viewpoint, heading, elevation]."""
+
     instr_id: str
     trajectory: list[Any]
 
@@ -98,8 +100,8 @@ def load_results(
     graph, a move along no edge.
     """
     layout = "expected a list of {instr_id, trajectory: [[viewpoint, ...], ...]}"
-    answers: list[_Answer] = read_json(path, KIND, list[_Answer], layout)
-    by_id: dict[str, _Answer] = {}
+    answers: list[Answer] = read_json(path, KIND, list[Answer], layout)
+    by_id: dict[str, Answer] = {}
     for answer in answers:
         if answer.instr_id in by_id:
             raise FileError(f"{KIND} {path}: expected each instruction once, got {answer.instr_id!r} twice")
@@ -114,13 +116,24 @@ def load_results(
             f"{KIND} {path}: expected answers to {len(wanted)} instructions, got none to {len(missing)} of "
             f"them ({', '.join(missing[:MAX_LISTED])}{more}); nothing was scored"
         )
-    nodes = {name: _check(path, by_id[name], episodes[name], atlas) for name in wanted}
+    nodes = {
+        name: find_nodes(f"{KIND} {path}, instruction {name}", by_id[name], episodes[name], atlas)
+        for name in wanted
+    }
     return Answers(nodes, len(by_id) - len(wanted))
 
 
-def _check(path: Path, answer: _Answer, episode: Episode, atlas: GraphAtlas) -> Int[np.ndarray, "k"]:
-    """(K,) node indices of one answer."""
-    where = f"{KIND} {path}, instruction {answer.instr_id}"
+def find_nodes(where: str, answer: Answer, episode: Episode, atlas: GraphAtlas) -> Int[np.ndarray, "k"]:
+    """(K,) node indices of one answer.
+
+    Args:
+        where: begins every message.
+        answer: to the instruction of `episode`.
+        episode: what was to be done.
+        atlas: graphs of its scan.
+
+    Raises FileError for a path that begins elsewhere, leaves the graph, or goes along no edge.
+    """
     viewpoints = []
     for row, entry in enumerate(answer.trajectory):
         first, *angles = entry if isinstance(entry, list) and entry else [entry]
@@ -167,21 +180,25 @@ def score_answers(
     scored = []
     for group in make_groups(episodes, set(), "tour"):
         for place, episode in enumerate(group.episodes):
-            track = _record(answers[episode.episode_id], episode, atlas, task, spl_reference)
-            scored.append((_make_row(group, place, track, task, identity), track))
+            nodes = answers[episode.episode_id]
+            scored.append(score_answer(nodes, group, place, atlas, task, identity, spl_reference))
     return scored
 
 
-def _record(
+def score_answer(
     nodes: Int[np.ndarray, "_"],
-    episode: Episode,
+    group: MemoryGroup,
+    place: int,
     atlas: GraphAtlas,
     task: GraphTask,
-    spl_reference: SplReference | None,
-) -> Trajectory:
-    steps = np.zeros(len(nodes) - 1, np.int64)
-    views = np.zeros(len(nodes), np.int64)
-    return record_nodes(atlas, np.asarray(nodes, np.int64), views, steps, False, episode, task, spl_reference)
+    identity: str,
+    spl_reference: SplReference | None = None,
+) -> tuple[Row, Trajectory]:
+    """What the answer to episode `place` of a group scores; the rest as of score_answers."""
+    episode, path = group.episodes[place], np.asarray(nodes, np.int64)
+    steps, views = np.zeros(len(path) - 1, np.int64), np.zeros(len(path), np.int64)
+    track = record_nodes(atlas, path, views, steps, False, episode, task, spl_reference)
+    return _make_row(group, place, track, task, identity), track
 
 
 def _make_row(group: MemoryGroup, place: int, track: Trajectory, task: GraphTask, identity: str) -> Row:

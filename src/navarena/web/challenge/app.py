@@ -19,7 +19,7 @@ from navarena.web.challenge.service import Service
 
 API = "/api/v1"
 MAX_BODY = 1 << 20
-"""Bytes of a request to any route but the upload of logs, which has a bound of its own."""
+"""Bytes of a request to any route but uploads, which have a bound of their own."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -80,7 +80,8 @@ class BodyLimit:
 
 def _is_upload(scope: Scope) -> bool:
     path = str(scope["path"])
-    return scope["method"] == "POST" and path.startswith(f"{API}/phases/") and path.endswith("/submissions")
+    uploads = ("/submissions", "/trajectories")
+    return scope["method"] == "POST" and path.startswith(f"{API}/phases/") and path.endswith(uploads)
 
 
 def answer(code: str, message: str, status: int) -> JSONResponse:

@@ -17,7 +17,9 @@ from navarena.corruptions.suites import SUITES
 from navarena.episodes.catalog import get_recipe, split_sizes
 from navarena.metrics.catalog import TOUR_METRICS
 from navarena.scenes.catalog import SCENE_SETS
-from navarena.tasks.catalog import get_body_task, get_task
+from navarena.tasks.catalog import get_task
+from navarena.tasks.graphs.task import GraphTask
+from navarena.web.challenge.graph_phases import require_graph_phase
 from navarena.web.challenge.settings import (
     PRESETS,
     UNSEEN_MEAN,
@@ -27,6 +29,7 @@ from navarena.web.challenge.settings import (
     Track,
     read_private_seed,
 )
+from navarena.web.challenge.trajectory_files import require_layout
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _REMEDY = "mend the file, or write a commented one with `navarena serve --init DIR`"
@@ -43,8 +46,6 @@ def load_challenge(path: Path) -> Challenge:
         held = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise FileError(f"challenge file {path} is no TOML ({error}); {_REMEDY}") from error
-    if "folder" in held:
-        raise unknown_name("field of a challenge", "folder", set(Challenge.__struct_fields__) - {"folder"})
     _require_fields(held, Challenge, "a challenge")
     for kind, key, name in ((Track, "tracks", "a track"), (Phase, "phases", "a phase")):
         for one in _tables(held.get(key)):
@@ -58,8 +59,11 @@ def load_challenge(path: Path) -> Challenge:
     challenge = msgspec.structs.replace(
         challenge,
         slug=slug,
-        folder=str(path.absolute().parent),
-        phases=tuple(_with_preset(one, challenge.preset) for one in challenge.phases),
+        folder=(folder := str(path.absolute().parent)),
+        phases=tuple(
+            msgspec.structs.replace(_with_preset(one, challenge.preset), folder=folder)
+            for one in challenge.phases
+        ),
     )
     try:
         require_challenge(challenge)
@@ -110,10 +114,11 @@ def _tables(value: Any) -> Sequence[dict[str, Any]]:
 
 def _require_fields(table: Any, kind: type[msgspec.Struct], name: str) -> None:
     """Raise UnknownNameError for a key of `table` that is no field of `kind`."""
+    known = set(kind.__struct_fields__) - {"folder"}  # of the file itself
     if isinstance(table, dict):
         for key in table:
-            if key not in kind.__struct_fields__:
-                raise unknown_name(f"field of {name}", key, kind.__struct_fields__)
+            if key not in known:
+                raise unknown_name(f"field of {name}", key, known)
 
 
 def _lower(text: str) -> str:
@@ -132,7 +137,7 @@ def require_phase(challenge: Challenge, phase: Phase) -> None:
 
 def _require_rules(phase: Phase) -> None:
     """What is run, and what decides about ranks."""
-    task = get_body_task(phase.protocol)  # the files of graphs have no names in a challenge file
+    task = get_task(phase.protocol)
     require_name("metric", phase.rank_metric, (*task.metrics, *task.common_metrics, *TOUR_METRICS))
     if phase.rank_metric in TOUR_METRICS and task.tour_scoring is None:
         raise InputError(
@@ -147,14 +152,22 @@ def _require_rules(phase: Phase) -> None:
         write_corruption(text)
     if phase.rank_by.startswith(UNSEEN_MEAN) and phase.suite is None:
         raise InputError(f"expected a suite of corruptions for rank_by = {phase.rank_by!r}, got none")
+    if not phase.accepts:
+        raise InputError('expected accepts to name "log", "live" or "trajectory", got none')
+    if "trajectory" in phase.accepts:
+        require_layout(phase)
+    if isinstance(task, GraphTask):
+        require_graph_phase(phase, task)
+        return
+    for name in ("scenes", "tours"):
+        if getattr(phase, name) is not None:
+            raise InputError(f"expected no {name} for {phase.protocol}, got {getattr(phase, name)!r}")
     for dataset in phase.datasets if phase.new_houses is None else ():
         if dataset in SCENE_SETS:
             require_name("split", phase.split, split_sizes(dataset, get_recipe(phase.protocol)))
     if not phase.datasets and phase.new_houses is None:
         recipe = get_recipe(phase.protocol)
         require_name("split", phase.split, split_sizes(recipe.default_dataset, recipe))
-    if not phase.accepts:
-        raise InputError('expected accepts to name "log" or "live", got none')
 
 
 def _require_hidden(challenge: Challenge, phase: Phase) -> None:
@@ -234,7 +247,7 @@ def require_times(phases: Sequence[Phase]) -> None:
 def _episodes_of(phase: Phase) -> tuple[object, ...]:
     return (
         phase.protocol, phase.split, phase.datasets, phase.episodes, phase.private_seed, phase.corruptions,
-        phase.suite,
+        phase.suite, phase.scenes, phase.tours,
     )  # fmt: skip
 
 

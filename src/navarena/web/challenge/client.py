@@ -63,7 +63,14 @@ class Client:
 
     def submit_log(self, phase: str, pieces: Iterable[bytes], team: str | None = None) -> str:
         """Submit a packed log (log_format.pack_log); the submission's id. Raises as `get` does."""
-        path = f"/api/v1/phases/{urllib.parse.quote(phase, safe='')}/submissions"
+        return self._upload(phase, "submissions", pieces, team)
+
+    def submit_trajectories(self, phase: str, pieces: Iterable[bytes], team: str | None = None) -> str:
+        """Submit packed files of trajectories (trajectory_files.pack_trajectories), as submit_log a log."""
+        return self._upload(phase, "trajectories", pieces, team)
+
+    def _upload(self, phase: str, route: str, pieces: Iterable[bytes], team: str | None) -> str:
+        path = f"/api/v1/phases/{urllib.parse.quote(phase, safe='')}/{route}"
         query = "?" + urllib.parse.urlencode({"team": team}) if team is not None else ""
         with tempfile.TemporaryFile() as file:
             for piece in pieces:

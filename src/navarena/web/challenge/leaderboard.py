@@ -5,6 +5,8 @@ Entries are listed in sections that are never mixed:
 * `live`: the server showed the agent what it saw.
 * `declared`: logs, whose actions are verified and whose inputs are declared. They are ranked among
   themselves on open phases, and not at all on live ones.
+* `uploaded`: results files of earlier challenges, whose scores are computed from their trajectories; ranked
+  likewise.
 * `privileged`: never ranked.
 
 A rank belongs to a team's method: of several submissions of one method in one section and track the best by
@@ -32,10 +34,12 @@ from navarena.metrics.catalog import Metric
 from navarena.metrics.paired import estimate_difference
 from navarena.web.challenge.settings import Kind
 
-SectionName = Literal["live", "declared", "privileged"]
+SectionName = Literal["live", "declared", "uploaded", "privileged"]
 
-SECTIONS: tuple[SectionName, ...] = ("live", "declared", "privileged")
+SECTIONS: tuple[SectionName, ...] = ("live", "declared", "uploaded", "privileged")
 """In the order in which a page shows them."""
+
+SECTION_OF: Mapping[Kind, SectionName] = {"live": "live", "log": "declared", "trajectory": "uploaded"}
 
 DAY_MS = 86_400_000
 
@@ -94,7 +98,7 @@ class Entry:
         """Where it is listed."""
         if self.privileged:
             return "privileged"
-        return "live" if self.kind == "live" else "declared"
+        return SECTION_OF[self.kind]
 
 
 @dataclass(frozen=True)
@@ -183,7 +187,7 @@ def build_board(
     for name, members in by_section.items():
         if not members:
             continue
-        ranked = name == "live" or (name == "declared" and not live_only)
+        ranked = name == "live" or (name != "privileged" and not live_only)
         sections.append(Section(name, ranked, _place(members, ties, ranked)))
     return tuple(sections)
 

@@ -29,7 +29,7 @@ from navarena.web.challenge.refusals import Refusal
 MEDIA_TYPE = "application/gzip"
 
 TOO_LARGE = 413
-_GZIP = 31
+GZIP = 31
 """Window of zlib for gzip with its header and checksum."""
 _RECORD, _JOURNAL = b'{"format":', b'{"journal":'
 _PIECE = 1 << 16
@@ -96,7 +96,7 @@ class RunLog:
 
 def pack_log(about: About, folders: Sequence[Path]) -> Iterator[bytes]:
     """The runs in `folders` as pieces of gzip; raises FileError for files that are missing or damaged."""
-    packer = zlib.compressobj(6, zlib.DEFLATED, _GZIP)
+    packer = zlib.compressobj(6, zlib.DEFLATED, GZIP)
     yield packer.compress(msgspec.json.encode(about) + b"\n")
     for folder in folders:
         record = read_record(folder)
@@ -115,7 +115,7 @@ def unpack_lines(pieces: Iterable[bytes], limits: LogLimits = LIMITS) -> Iterato
 
     Raises Refusal "damaged_log" for other data, and "too_large".
     """
-    stream, left, waiting = zlib.decompressobj(_GZIP), limits.unpacked, b""
+    stream, left, waiting = zlib.decompressobj(GZIP), limits.unpacked, b""
     for piece in pieces:
         for text in _inflate(stream, piece):
             left -= len(text)
@@ -150,9 +150,8 @@ def _inflate(stream: Any, piece: bytes) -> Iterator[bytes]:
 
 def read_about(line: bytes) -> About:
     """The first line of a log; raises Refusal "damaged_log"."""
-    about = _decode(line, About, "first line")
-    _require_text(line)
-    return about
+    require_text(line)
+    return decode_line(line, About, "first line")
 
 
 def read_runs(lines: Iterable[bytes]) -> Iterator[RunLog]:
@@ -164,7 +163,7 @@ def read_runs(lines: Iterable[bytes]) -> Iterator[RunLog]:
         if line.startswith(_RECORD):
             if record is not None:
                 yield _finish_run(record, journals, held)
-            _require_text(line)
+            require_text(line)
             record, journals, held = _read_record(line), [], []
         elif record is None:
             raise Refusal("damaged_log", f"expected the run.json of a run on the second line; {_AGAIN}")
@@ -207,14 +206,14 @@ class _Format(msgspec.Struct):
 
 
 def _read_record(line: bytes) -> RunRecord:
-    found = _decode(line, _Format, "run.json")
+    found = decode_line(line, _Format, "run.json")
     if found.format != RUN_FORMAT:
         raise Refusal(
             "other_format",
             f"expected a run of format {RUN_FORMAT!r}, got {found.format[:50]!r}; evaluate again with the "
             "version of the server",
         )
-    record = _decode(line, RunRecord, "run.json")
+    record = decode_line(line, RunRecord, "run.json")
     if "agent" not in record.settings or len(record.agent) > 200:
         raise Refusal(
             "damaged_log", f"expected a run.json with an agent's name of at most 200 letters; {_AGAIN}"
@@ -224,7 +223,8 @@ def _read_record(line: bytes) -> RunRecord:
     return record
 
 
-def _decode(line: bytes, kind: type[Content], name: str) -> Content:
+def decode_line(line: bytes, kind: type[Content], name: str) -> Content:
+    """The JSON of a line, which messages call `name`; raises Refusal "damaged_log"."""
     try:
         return msgspec.json.decode(line, type=kind)
     except DAMAGE as error:
@@ -234,7 +234,7 @@ def _decode(line: bytes, kind: type[Content], name: str) -> Content:
         ) from error
 
 
-def _require_text(line: bytes) -> None:
+def require_text(line: bytes) -> None:
     """Raise Refusal for a zero byte in a text, which no database holds."""
     if re.search(rb"\\u0000", line):
         raise Refusal("damaged_log", f"expected text without zero bytes; {_AGAIN}")

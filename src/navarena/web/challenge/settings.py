@@ -28,10 +28,11 @@ from navarena.core.errors import FileError, InputError, unknown_name
 from navarena.core.files import read_text
 from navarena.corruptions.suites import SUITES
 from navarena.evaluation.settings import EvaluationSettings
+from navarena.scenes.catalog import SCENE_SETS
 
-Kind = Literal["log", "live"]
-"""How a submission comes: the log of a run, an agent that acts in the server's episodes, or a results file of
-an earlier challenge."""
+Kind = Literal["log", "live", "trajectory"]
+"""How a submission comes: the log of a run, an agent that acts in the server's episodes, or trajectories in
+the results file of an earlier challenge."""
 
 UNSEEN_MEAN = "unseen_mean:"
 """Before a metric in `rank_by`: its mean over the corruptions that an agent was not trained with."""
@@ -103,7 +104,10 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         split: of the data sets.
         rank_by: metric that decides about ranks ("t_ndtw" for tours), or "unseen_mean:METRIC".
         title, text: for people; the text is Markdown.
-        datasets: whose episodes are run, one after the other; empty for the protocol's own.
+        datasets: whose episodes are run, one after the other; empty for the protocol's own. Names, or files
+            beside the challenge file; of protocols on navigation graphs R2R files.
+        scenes: of protocols on navigation graphs: folder or tarball of connectivity files, likewise.
+        tours: tour file of IVLN that goes with an R2R file, for protocols with tours.
         episodes: only the first so many of each data set.
         private_seed: name of the file, beside the challenge file, that holds the seed of hidden episodes;
             None for those that everybody has.
@@ -120,6 +124,7 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         calibration_steps: in which a live agent may adapt first, without rewards.
         episode_seconds, step_seconds: that a live agent may take.
         grace_seconds: within which a broken connection may come back.
+        folder: of the challenge file, in which its files are looked for.
     """
 
     name: str
@@ -146,6 +151,9 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     episode_seconds: float | None = None
     step_seconds: float | None = None
     grace_seconds: float = 300.0
+    scenes: str | None = None
+    tours: str | None = None
+    folder: str = ""
 
     @property
     def is_hidden(self) -> bool:
@@ -175,11 +183,20 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return EvaluationSettings(
             protocol=self.protocol,
             split=self.split,
-            dataset=part.dataset,
+            dataset=self.find_file(part.dataset),
             episodes=self.episodes,
             corrupt=part.corruptions,
             episode_seconds=self.episode_seconds,
+            scenes=self.find_file(self.scenes),
+            tours=self.find_file(self.tours),
         )
+
+    def find_file(self, name: str | None) -> str | None:
+        """The path of a file or folder beside the challenge file; other names as they are."""
+        if name is None or not self.folder or name in SCENE_SETS:
+            return name
+        path = Path(self.folder) / name
+        return str(path) if path.exists() else name
 
     def is_open(self, now: datetime.datetime) -> bool:
         """Whether submissions are taken at `now`."""
@@ -225,7 +242,9 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 def hash_settings(settings: Challenge | Phase) -> str:
     """16 hex digits of SHA-256 over what a challenge or phase says; where its file lies does not count."""
     if isinstance(settings, Challenge):
-        settings = msgspec.structs.replace(settings, folder="")
+        phases = tuple(msgspec.structs.replace(one, folder="") for one in settings.phases)
+        settings = msgspec.structs.replace(settings, phases=phases)
+    settings = msgspec.structs.replace(settings, folder="")
     return hashlib.sha256(msgspec.json.encode(settings, order="deterministic")).hexdigest()[:16]
 
 
@@ -236,6 +255,8 @@ def hash_rules(phase: Phase) -> str:
         "suite", "calibration_steps", "episode_seconds", "step_seconds",
     )  # fmt: skip
     held = {name: getattr(phase, name) for name in deciding}
+    # without them a phase has the hash that it had before there were any
+    held |= {name: value for name in ("scenes", "tours") if (value := getattr(phase, name)) is not None}
     return hashlib.sha256(msgspec.json.encode(held, order="deterministic")).hexdigest()[:16]
 
 

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 import navarena
 from navarena.core.errors import CheckFailedError
+from navarena.core.files import MAX_QUOTED
 from navarena.evaluation.benchmark import Benchmark
 from navarena.evaluation.identity import Identity
 from navarena.evaluation.records.journal import Row
@@ -37,18 +38,25 @@ CONFLICT, TOO_MANY, FORBIDDEN = 409, 429, 403
 
 
 @dataclass(frozen=True)
-class CheckedLog:
-    """What intake has found out about a log.
+class CheckedUpload:
+    """What intake has found out about a log, or a file of trajectories.
 
     Attributes:
+        kind: which of the two.
         about: what the team says.
-        records: run.json of each part, in the order of the phase.
-        content_hash: of episodes and actions.
+        agent: its name.
+        privileged, privileged_inputs: whether it looks behind its observations, and at what, as is declared.
+        trained_with: corruptions that it knows, likewise.
+        content_hash: of episodes and actions, or trajectories.
         episodes: of all parts.
     """
 
+    kind: Kind
     about: About
-    records: tuple[RunRecord, ...]
+    agent: str
+    privileged: bool
+    privileged_inputs: tuple[str, ...]
+    trained_with: tuple[str, ...]
     content_hash: str
     episodes: int
 
@@ -62,7 +70,7 @@ def read_pieces(file: BinaryIO) -> Iterator[bytes]:
 
 def check_log(
     challenge: Challenge, phase: Phase, benchmarks: Sequence[Benchmark], pieces: Iterable[bytes]
-) -> CheckedLog:
+) -> CheckedUpload:
     """Read a log from end to end without executing it.
 
     Args:
@@ -85,12 +93,7 @@ def check_log(
         if part in found:
             raise Refusal("doubled_run", f"expected each run once, got two of {run.record.identity}")
         _require_run(run, benchmarks[part])
-        if run.record.privileged and not track.privileged:
-            raise Refusal(
-                "privileged_agent",
-                f"expected an agent that looks at its observations alone on the track {track.name!r}, got "
-                f"one that uses {', '.join(run.record.privileged_inputs) or 'more'}; choose another track",
-            )
+        require_inputs(track, run.record.privileged, run.record.privileged_inputs)
         found[part] = run.record, hash_actions(rows_of(run))
     missing = [str(one.identity) for part, one in enumerate(benchmarks) if part not in found]
     if missing:
@@ -100,8 +103,16 @@ def check_log(
         )
     ordered = [found[part] for part in range(len(benchmarks))]
     digest = hashlib.sha256("".join(one for _, one in ordered).encode()).hexdigest()
-    return CheckedLog(
-        about, tuple(one for one, _ in ordered), digest, sum(len(one.episodes) for one in benchmarks)
+    records = [one for one, _ in ordered]
+    return CheckedUpload(
+        kind="log",
+        about=about,
+        agent=records[0].agent,
+        privileged=any(one.privileged for one in records),
+        privileged_inputs=tuple(dict.fromkeys(name for one in records for name in one.privileged_inputs)),
+        trained_with=tuple(dict.fromkeys(name for one in records for name in one.trained_with)),
+        content_hash=digest,
+        episodes=sum(len(one.episodes) for one in benchmarks),
     )
 
 
@@ -112,6 +123,16 @@ def require_track(challenge: Challenge, name: str) -> Track:
             return track
     known = ", ".join(one.name for one in challenge.tracks)
     raise Refusal("unknown_track", f"expected one of the tracks {known}, got {name!r}")
+
+
+def require_inputs(track: Track, privileged: bool, inputs: Sequence[str]) -> None:
+    """Raise Refusal for an agent with privileged `inputs` on a track that allows none."""
+    if privileged and not track.privileged:
+        raise Refusal(
+            "privileged_agent",
+            f"expected an agent that looks at its observations alone on the track {track.name!r}, got one "
+            f"that uses {', '.join(inputs)[:MAX_QUOTED] or 'more'}; choose another track",
+        )
 
 
 def rows_of(run: RunLog) -> list[Row]:
@@ -252,16 +273,16 @@ def lock_team(session: Session, team_id: int) -> Team:
     return session.get_one(Team, team_id, with_for_update=True)
 
 
-def submit_log(
+def submit_upload(
     storage: Storage,
     challenge: Challenge,
     phase: Phase,
     team_id: int,
     user_id: int,
-    checked: CheckedLog,
+    checked: CheckedUpload,
     pieces: Iterable[bytes],
 ) -> tuple[str, bool]:
-    """Write a checked log down and queue it, in one transaction.
+    """Write a checked log, or checked trajectories, down and queue them, in one transaction.
 
     Args:
         storage: of the server.
@@ -272,13 +293,13 @@ def submit_log(
         checked: what intake found.
         pieces: of the file.
 
-    Returns the submission's public id, and whether it is new: a team that sends the same log again, because
+    Returns the submission's public id, and whether it is new: a team that sends the same again, because
     no answer came, gets what it has. Raises Refusal.
     """
     try:
         with storage.write() as session:
             row = find_phase(session, challenge, phase.name)
-            require_open(phase, row, "log")
+            require_open(phase, row, checked.kind)
             lock_team(session, team_id)
             known = select(Submission).where(
                 Submission.phase_id == row.id, Submission.content_hash == checked.content_hash
@@ -304,19 +325,19 @@ def submit_log(
 
 def _copied() -> Refusal:
     return Refusal(
-        "copied_log", "expected a log of your own, got one that another team has submitted", CONFLICT
+        "copied_log", "expected a run of your own, got one that another team has submitted", CONFLICT
     )
 
 
-def _describe(checked: CheckedLog, phase_id: int, team_id: int, user_id: int) -> Submission:
-    about, first = checked.about, checked.records[0]
+def _describe(checked: CheckedUpload, phase_id: int, team_id: int, user_id: int) -> Submission:
+    about = checked.about
     return Submission(
         public_id=secrets.token_urlsafe(12),
         phase_id=phase_id,
         track=about.track,
         team_id=team_id,
         user_id=user_id,
-        kind="log",
+        kind=checked.kind,
         state="received",
         method=about.method,
         link=about.link,
@@ -326,12 +347,10 @@ def _describe(checked: CheckedLog, phase_id: int, team_id: int, user_id: int) ->
         training_frames=about.training_frames,
         demonstrations=about.demonstrations,
         training_data=about.training_data,
-        trained_with=list(dict.fromkeys(name for one in checked.records for name in one.trained_with)),
-        agent=first.agent,
-        privileged=any(one.privileged for one in checked.records),
-        declared_inputs=list(
-            dict.fromkeys(name for one in checked.records for name in one.privileged_inputs)
-        ),
+        trained_with=list(checked.trained_with),
+        agent=checked.agent,
+        privileged=checked.privileged,
+        declared_inputs=list(checked.privileged_inputs),
         content_hash=checked.content_hash,
         episodes=checked.episodes,
         created=now_ms(),

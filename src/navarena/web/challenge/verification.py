@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -50,8 +50,10 @@ def run_log_job(service: Service, lease: Lease) -> None:
         submission = session.get_one(Submission, lease.submission_id)
         phase = service.challenge.phase(session.get_one(PhaseRow, submission.phase_id).slug)
         trained_with = list(submission.trained_with)
-        runs = _read_upload(session, submission.id)
-        done = _done_episodes(session, submission.id)
+        lines = read_upload(session, submission.id)
+        next(lines)
+        runs = list(read_runs(lines))
+        done = list_done(session, submission.id)
     benchmarks = open_parts(phase)
     by_identity = {run.record.identity: run for run in runs}
     try:
@@ -66,18 +68,17 @@ def run_log_job(service: Service, lease: Lease) -> None:
     finish_submission(storage, lease, phase, benchmarks, agents, trained_with)
 
 
-def _read_upload(session: Session, submission_id: int) -> list[RunLog]:
+def read_upload(session: Session, submission_id: int) -> Iterator[bytes]:
+    """The lines of what was sent, the first of which is the team's word."""
     chunks = (
         select(UploadChunk.data)
         .where(UploadChunk.submission_id == submission_id)
         .order_by(UploadChunk.position)
     )
-    lines = unpack_lines(session.scalars(chunks))
-    next(lines)
-    return list(read_runs(lines))
+    return unpack_lines(session.scalars(chunks))
 
 
-def _done_episodes(session: Session, submission_id: int) -> dict[int, set[int]]:
+def list_done(session: Session, submission_id: int) -> dict[int, set[int]]:
     """Part -> positions of the episodes that are stored."""
     done: dict[int, set[int]] = defaultdict(set)
     stored = select(ScoreRow.part, ScoreRow.position).where(ScoreRow.submission_id == submission_id)
@@ -86,24 +87,48 @@ def _done_episodes(session: Session, submission_id: int) -> dict[int, set[int]]:
     return done
 
 
+class ScoreWriter:
+    """Stores the finished episodes of a part, every COMMIT_SECONDS; each write raises LeaseLostError.
+
+    Args:
+        storage: of the server.
+        lease: of the job.
+        part: index into Phase.parts.
+    """
+
+    def __init__(self, storage: Storage, lease: Lease, part: int) -> None:
+        self._storage, self._lease, self._part = storage, lease, part
+        self._fresh: list[ScoreRow] = []
+        self._begun = time.monotonic()
+
+    def add(self, position: int, row: Row) -> None:
+        """Store the row of the episode at `position`, sooner or later."""
+        self._fresh.append(make_score(self._lease.submission_id, self._part, position, row))
+        self.tick()
+
+    def tick(self) -> None:
+        """Commit if it is time."""
+        if time.monotonic() - self._begun > COMMIT_SECONDS:
+            self.commit()
+
+    def commit(self) -> None:
+        """Store what waits."""
+        with self._storage.write() as session:
+            hold_job(session, self._lease, has_progress=bool(self._fresh))
+            session.add_all(self._fresh)
+        self._fresh.clear()
+        self._begun = time.monotonic()
+
+
 def _execute_part(
     storage: Storage, lease: Lease, part: int, benchmark: Benchmark, run: RunLog, done: set[int]
 ) -> None:
     """Execute what is not `done` of a part; raises Refusal for the differences of the episodes so far."""
     exact = is_same_platform(run.record)
     positions = {one.episode_id: position for position, one in enumerate(benchmark.episodes)}
-    fresh: list[ScoreRow] = []
+    writer = ScoreWriter(storage, lease, part)
     differences: list[str] = []
-    count, begun = 0, time.monotonic()
-
-    def commit() -> None:
-        nonlocal begun
-        with storage.write() as session:
-            hold_job(session, lease, has_progress=bool(fresh))
-            session.add_all(fresh)
-        fresh.clear()
-        begun = time.monotonic()
-
+    count = 0
     try:
         for row, episode, outcome in execute_actions(benchmark, _open_pairs(benchmark, run, positions, done)):
             again = redo_row(benchmark, row, episode, outcome)
@@ -112,12 +137,11 @@ def _execute_part(
             differences += [str(one) for one in found[: LISTED - len(differences)]]
             position = positions[episode.episode_id]
             if not found and position not in done:
-                fresh.append(make_score(lease.submission_id, part, position, again))
-            if time.monotonic() - begun > COMMIT_SECONDS:
-                commit()
+                writer.add(position, again)
+            writer.tick()
     except CheckFailedError as error:
         raise Refusal("illegal_action", str(error)) from error
-    commit()
+    writer.commit()
     if count:
         raise Refusal(
             "other_numbers",

@@ -30,6 +30,7 @@ RUNNERS: Mapping[str, str] = {
     EXHIBIT: "navarena.web.challenge.exhibit_job:run_exhibit_job",
     "live": "navarena.web.challenge.live.job:run_live_job",
     "log": "navarena.web.challenge.verification:run_log_job",
+    "trajectory": "navarena.web.challenge.trajectories:run_trajectory_job",
 }
 """Kind of a job -> "module:function" that executes one, called with the service and the lease.
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO
 
 from fastapi import APIRouter, Request, Response
@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select
 
+from navarena.evaluation.benchmark import Benchmark
 from navarena.web.challenge.api.access import (
     ServiceGiven,
     UserGiven,
@@ -23,15 +24,17 @@ from navarena.web.challenge.api.views import ReceivedView, SubmissionView, view_
 from navarena.web.challenge.log_format import LIMITS, TOO_LARGE
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.service import Service
-from navarena.web.challenge.settings import Phase
+from navarena.web.challenge.settings import Challenge, Kind, Phase
 from navarena.web.challenge.storage.models import ChallengeRow, Membership, PhaseRow, Submission, User
 from navarena.web.challenge.submissions import (
+    CheckedUpload,
     check_log,
     find_phase,
     read_pieces,
     require_open,
-    submit_log,
+    submit_upload,
 )
+from navarena.web.challenge.trajectories import check_trajectories
 from navarena.web.challenge.verification import open_parts
 
 router = APIRouter(tags=["submissions"])
@@ -45,6 +48,9 @@ WATCH_SECONDS = 3600.0
 
 NO_SPACE = 507
 LISTED = 100
+
+Check = Callable[[Challenge, Phase, Sequence[Benchmark], Iterable[bytes]], CheckedUpload]
+"""Reads an upload from end to end, as check_log does."""
 
 
 @router.post("/phases/{phase}/submissions", status_code=201)
@@ -60,20 +66,49 @@ async def send_log(
 
     The answer is 201 for a new submission and 200 for one that was sent before, which counts once.
     """
-    team_id, settings = await run_in_threadpool(_require_turn, service, user, phase, team)
+    return await _take(service, user, phase, team, request, response, "log", check_log)
+
+
+@router.post("/phases/{phase}/trajectories", status_code=201)
+async def send_trajectories(
+    phase: str,
+    request: Request,
+    response: Response,
+    service: ServiceGiven,
+    user: UserGiven,
+    team: str | None = None,
+) -> ReceivedView:
+    """Submit results files of earlier challenges, as `navarena submit` packs them; answers as for logs."""
+    return await _take(service, user, phase, team, request, response, "trajectory", check_trajectories)
+
+
+async def _take(
+    service: Service,
+    user: User,
+    phase: str,
+    team: str | None,
+    request: Request,
+    response: Response,
+    kind: Kind,
+    check: Check,
+) -> ReceivedView:
+    """Receive an upload of `kind`, `check` it, and write it down."""
+    team_id, settings = await run_in_threadpool(_require_turn, service, user, phase, team, kind)
     with _upload_file() as file:
         await _receive(request, file)
-        public_id, is_new = await run_in_threadpool(_submit, service, settings, team_id, user.id, file)
+        public_id, is_new = await run_in_threadpool(_submit, service, settings, team_id, user.id, file, check)
     response.status_code = 201 if is_new else 200
     return ReceivedView(id=public_id, is_new=is_new)
 
 
-def _require_turn(service: Service, user: User, phase: str, team: str | None) -> tuple[int, Phase]:
+def _require_turn(
+    service: Service, user: User, phase: str, team: str | None, kind: Kind
+) -> tuple[int, Phase]:
     """(team id, phase) of a submission that may come now; asked before its file travels."""
     with service.storage.read() as session:
         row = find_phase(session, service.challenge, phase)
         settings = service.challenge.phase(phase)
-        require_open(settings, row, "log")
+        require_open(settings, row, kind)
         team_id = find_own_team(session, user, team).id
         return team_id, settings
 
@@ -104,9 +139,12 @@ async def _receive(request: Request, file: BinaryIO) -> None:
         file.write(piece)
 
 
-def _submit(service: Service, phase: Phase, team_id: int, user_id: int, file: BinaryIO) -> tuple[str, bool]:
-    checked = check_log(service.challenge, phase, open_parts(phase), read_pieces(file))
-    return submit_log(service.storage, service.challenge, phase, team_id, user_id, checked, read_pieces(file))
+def _submit(
+    service: Service, phase: Phase, team_id: int, user_id: int, file: BinaryIO, check: Check
+) -> tuple[str, bool]:
+    challenge = service.challenge
+    checked = check(challenge, phase, open_parts(phase), read_pieces(file))
+    return submit_upload(service.storage, challenge, phase, team_id, user_id, checked, read_pieces(file))
 
 
 @router.get("/submissions")

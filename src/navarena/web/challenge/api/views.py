@@ -123,6 +123,7 @@ class ReceivedView(BaseModel):
 CHECKED = {
     "log": "actions verified, inputs declared",
     "live": "actions and inputs verified",
+    "trajectory": "trajectory uploaded, inputs declared",
 }
 """Kind -> what the server vouches for."""
 

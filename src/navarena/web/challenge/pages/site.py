@@ -31,6 +31,7 @@ STATIC = (
 SECTION_TITLES = {
     "live": "Live",
     "declared": "Actions verified, inputs declared",
+    "uploaded": "Trajectory uploaded, inputs declared",
     "privileged": "Privileged, not ranked",
 }
 

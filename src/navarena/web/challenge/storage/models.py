@@ -219,13 +219,14 @@ class Submission(Base):
         public_id: in addresses.
         track: its name in the file.
         user_id: who sent it; None once that account is deleted.
-        kind: "log" or "live" (settings.Kind).
+        kind: "log", "live" or "trajectory" (settings.Kind).
         state: see State.
         method, link, code_link, hardware, model_size, training_frames, demonstrations, training_data,
             trained_with: as the team says; empty or None where it does not.
         agent: name of the agent, as the run or the client says.
         privileged, declared_inputs: whether the agent looks behind its observations, and at what, as it says.
-        content_hash: of the episodes and actions of a log; None for live runs. A log counts once in a phase.
+        content_hash: of the episodes and actions of a log, or of the trajectories of a results file; None for
+            live runs. What has the same counts once in a phase.
         episodes: how many there are.
         created, started, finished: when; None for not yet.
         error_code, error_text: why it was refused, failed or disqualified.
@@ -320,7 +321,7 @@ class Job(Base):
     """Work for `navarena serve-worker`.
 
     Attributes:
-        kind: "log", "live", or "exhibit", which leaves the state of its submission as it is.
+        kind: that of the submission, or "exhibit", which leaves the state of its submission as it is.
         state: see JobState.
         lease_until: when the worker's hold ends unless it says that it is alive; None without one.
         worker: its name.
