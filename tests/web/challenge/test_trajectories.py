@@ -337,7 +337,7 @@ def test_teams_of_others_and_nobody(sender: Sender, made: dict[str, tuple[Path, 
     packed = wrap("paths", read(made["paths"][1]))
     add_account(sender.service.storage, "bob")
     path = "/api/v1/phases/paths/trajectories"
-    assert sender.client.post(path, content=packed, params={"team": "team bob"}).status_code == 404
+    assert sender.client.post(path, content=packed, params={"team": "team bob"}).status_code == 403
     assert sender.client.post(path, content=packed, headers={"Authorization": ""}).status_code == 401
     assert sender.client.post(path, content=b"x" * (LIMITS.packed + 1)).status_code == 413
 

@@ -136,7 +136,7 @@ class ObjectNavRobothor(ObjectGoalTask[RobothorState]):
     default_dataset = APARTMENTS
     options_type = RobothorOptions
     success_distance = ARRIVAL
-    corruptions = ("native_noise",)
+    corruptions: tuple[str, ...] = ("native_noise",)
     success_reward = 10.0
     slack_reward = -0.01
     state_type = RobothorState
