@@ -25,6 +25,7 @@ from navarena.core.geometry import unity_from_world, unity_from_yaw
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.robothor import AGENT_CENTRE
 from navarena.evaluation.benchmark import Benchmark
+from navarena.evaluation.exchange.imports import ROBOTHOR_PROTOCOL
 from navarena.evaluation.exchange.official import ROBOTHOR_ACTIONS
 from navarena.evaluation.exchange.r2r_results import describe_answer
 from navarena.evaluation.records.journal import Row, read_rows
@@ -165,7 +166,7 @@ def _replay_answers(rows: list[Row], benchmark: Benchmark) -> list[dict[str, Any
 
 def _replay_poses(rows: list[Row], benchmark: Benchmark) -> dict[str, Any]:
     """The results of a split in RoboTHOR's file; raises InputError for a run with other actions."""
-    if len(benchmark.actions) != len(ROBOTHOR_ACTIONS) or benchmark.actions[-1] != "stop":
+    if benchmark.actions != get_body_task(ROBOTHOR_PROTOCOL).actions:
         raise InputError(
             f"expected the six actions of RoboTHOR 2021 for the layout robothor2021, got {benchmark.identity}"
         )

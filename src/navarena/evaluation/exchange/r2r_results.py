@@ -194,7 +194,17 @@ def score_answer(
     identity: str,
     spl_reference: SplReference | None = None,
 ) -> tuple[Row, Trajectory]:
-    """What the answer to episode `place` of a group scores; the rest as of score_answers."""
+    """What one answer scores, as the row of a run and its record.
+
+    Args:
+        nodes: (K,) node indices, the start first.
+        group: that holds the episode.
+        place: of the episode in it.
+        atlas: graphs of its scan.
+        task: whose rules hold.
+        identity: of the row.
+        spl_reference: length by which SPL is normalised; None for the task's.
+    """
     episode, path = group.episodes[place], np.asarray(nodes, np.int64)
     steps, views = np.zeros(len(path) - 1, np.int64), np.zeros(len(path), np.int64)
     track = record_nodes(atlas, path, views, steps, False, episode, task, spl_reference)
