@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navarena.mapping.place_graph import PlaceGraph, PlaceSettings, carry, invert, join
-from navarena.mapping.place_kernels import fit_scan, lay_under, rate_fit
+from navarena.mapping.place_kernels import fit_scan, lay_over, rate_fit
 
 POSES = st.tuples(
     st.floats(-5, 5, allow_subnormal=False),
@@ -100,26 +100,29 @@ def test_ways_are_the_shortest_of_all():
     assert {place: pytest.approx(route.length) for place, route in graph.routes().items()} == best
 
 
-def test_maps_are_laid_under_those_of_nearer_places():
+def test_maps_of_places_are_put_together_by_the_stronger_evidence():
     graph = PlaceGraph(SMALL)
+    graph.place.box[:] = 0, 8, 0, 8
     graph.place.scores[3, 4] = 5  # the cell right of and before the origin
     graph.place.scores[0, 0] = 7
     graph.move(np.array([0.0, -2.1, 0.0]))
     graph.begin_place()
+    graph.place.box[:] = 0, 8, 0, 8
     graph.place.scores[0, 0] = -3
     around = graph.surroundings()
     assert around.shape == (16, 16) and around[4, 4] == -3
     assert around[3 + 4 + 4, 4 + 4] == 5, "the map before lies 2 m behind: edges are whole cells"
     assert around[4 + 4, 4] == 7 and np.count_nonzero(around) == 3
-    graph.place.scores[8 - 4 + 3, 4] = -9
-    assert graph.surroundings()[7 + 4, 8] == -9, "its own map comes first, and is never stale"
-    assert graph.surroundings(0)[3 + 4, 8] == 5 and graph.surroundings(0)[4, 4] == 7
+    graph.place.scores[7, 4] = -9
+    assert graph.surroundings()[7 + 2, 8] == 0 and graph.surroundings()[9 + 2, 8] == -9, "never stale"
+    graph.place.scores[7, 4] = -5
+    assert graph.surroundings(0)[4, 4] == 7 and (graph.surroundings(0)[11 - 4, 8]) == 5, "an obstacle wins"
 
 
 def test_a_turned_map_is_laid_by_its_nearest_cells():
     source, target = np.zeros((8, 8), np.int8), np.zeros((8, 8), np.int8)
     source[0, 2] = 1
-    lay_under(target, source, 0.0, 0.0, math.pi / 2, 0.5)
+    lay_over(target, source, np.array([0, 8, 0, 8]), 0.0, 0.0, math.pi / 2, 0.5)
     assert np.argwhere(target).tolist() == [[5, 0]], "what lay ahead lies to the left"
 
 

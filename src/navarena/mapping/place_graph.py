@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int8, Int64
 
 from navarena.core.geometry import wrap_angle
-from navarena.mapping.place_kernels import lay_under
+from navarena.mapping.place_kernels import lay_over
 
 Pose: TypeAlias = Float[np.ndarray, "3"]
 """(3,) [x, z, yaw] of a body or a frame in another: metres to the right, metres backward, radians left."""
@@ -150,19 +150,17 @@ class PlaceGraph:
         return way[::-1]
 
     def surroundings(self, place: int | None = None) -> Int8[np.ndarray, "w w"]:
-        """(W, W) int8 evidence around a place (`here` by default), by its own map before those of others."""
+        """(W, W) int8 evidence around a place (`here` by default), by its own map and those of others."""
         at = self.here if place is None else place
-        side, size = round(self.settings.window / self.settings.cell), len(self.places[at].scores)
-        first = (side - size) // 2
-        middle = (slice(first, first + size),) * 2
+        side = round(self.settings.window / self.settings.cell)
         if place is None and self._under is not None and self._under[:2] == (at, self._revision):
             whole = self._under[2].copy()
         else:
             whole = self._lay_others(at, side)
             if place is None:
                 self._under = (at, self._revision, whole.copy())
-        own = self.places[at].scores
-        whole[middle] = np.where(own != 0, own, whole[middle])
+        own = self.places[at]
+        lay_over(whole, own.scores, own.box, 0.0, 0.0, 0.0, self.settings.cell)
         return whole
 
     def remember_view(self, feature: Float32[np.ndarray, "d"]) -> None:
@@ -207,13 +205,14 @@ class PlaceGraph:
         self._revision += 1
 
     def _lay_others(self, at: int, side: int) -> Int8[np.ndarray, "w w"]:
-        """(W, W) int8 evidence around a place by the maps of those around it, the nearest ones first."""
+        """(W, W) int8 evidence around a place by the maps of those around it."""
         cell, whole = self.settings.cell, np.zeros((side, side), np.int8)
         reach = (self.settings.window + self.settings.size) / math.sqrt(2)
         for place, route in self._find_routes(at).items():
             x, z, yaw = route.pose.tolist()
             if place != at and route.length <= self.settings.trust and math.hypot(x, z) < reach:
-                lay_under(whole, self.places[place].scores, x, z, yaw, cell)
+                other = self.places[place]
+                lay_over(whole, other.scores, other.box, x, z, yaw, cell)
         return whole
 
     def _find_routes(self, start: int) -> dict[int, Route]:

@@ -8,26 +8,40 @@ from navarena.core.kernels import kernel
 
 
 @kernel
-def lay_under(target, source, x, z, yaw, cell):
-    """Copy evidence (S, S) into the cells (R, R) of `target` that hold none.
+def is_stronger(one, other):
+    """Whether evidence is more than other evidence; that for an obstacle where both are alike."""
+    return abs(one) > abs(other) or (abs(one) == abs(other) and one > other)
 
-    Both maps have their origin in the middle and cells of `cell` metres. x, z (metres) and yaw (radians): of
-    the source's frame in that of the target.
+
+@kernel
+def lay_over(target, source, box, x, z, yaw, cell):
+    """Take evidence (S, S) into the cells (R, R) of `target` that hold less, as of `is_stronger`.
+
+    So what is put together does not depend on where it is looked at from. Both maps have their origin in the
+    middle and cells of `cell` metres. box: (4,) first row, last row + 1, first column, last column + 1 of the
+    source outside which there is nothing. x, z (metres) and yaw (radians): of the source's frame in that of
+    the target.
     """
-    cosine, sine = math.cos(yaw), math.sin(yaw)
     side, size = target.shape[0], source.shape[0]
     half, middle = 0.5 * side, 0.5 * size
+    if yaw == 0.0:
+        down = math.floor(z / cell + half - middle + 0.5)
+        right = math.floor(x / cell + half - middle + 0.5)
+        for i in range(max(box[0], -down), min(box[1], side - down)):
+            for j in range(max(box[2], -right), min(box[3], side - right)):
+                if is_stronger(source[i, j], target[i + down, j + right]):
+                    target[i + down, j + right] = source[i, j]
+        return
+    cosine, sine = math.cos(yaw), math.sin(yaw)
     reach = math.ceil(middle * (abs(cosine) + abs(sine))) + 1
     row, column = math.floor(z / cell + half), math.floor(x / cell + half)
     for r in range(max(0, row - reach), min(side, row + reach + 1)):
-        down = r + 0.5 - half - z / cell
+        back = r + 0.5 - half - z / cell
         for c in range(max(0, column - reach), min(side, column + reach + 1)):
-            if target[r, c] != 0:
-                continue
-            right = c + 0.5 - half - x / cell
-            i = math.floor(sine * right + cosine * down + middle + 1e-6)
-            j = math.floor(cosine * right - sine * down + middle + 1e-6)
-            if 0 <= i < size and 0 <= j < size:
+            aside = c + 0.5 - half - x / cell
+            i = math.floor(sine * aside + cosine * back + middle)
+            j = math.floor(cosine * aside - sine * back + middle)
+            if box[0] <= i < box[1] and box[2] <= j < box[3] and is_stronger(source[i, j], target[r, c]):
                 target[r, c] = source[i, j]
 
 

@@ -120,6 +120,11 @@ class Explorer:
         """Turn once around before it explores on."""
         self._turns_left = round(2 * math.pi / self.settings.steering.turn)
 
+    def leave_alone(self) -> None:
+        """Bar the place that it explores now: nothing new was seen for long."""
+        if self._target is not None:
+            self._left_alone.append(self._target)
+
     def change_frame(self, frame: Float[np.ndarray, "3"]) -> None:
         """The map has another frame, in which the one before lies at `frame` (3,), a Pose of place graphs."""
         self._bumps = list(carry(frame, np.array(self._bumps).reshape(-1, 3)))

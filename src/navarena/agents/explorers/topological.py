@@ -40,6 +40,10 @@ LOOK = 1.2
 PATIENCE = 80
 """Steps on the way to a place with frontiers, after which that place is given up."""
 
+STALE = 60
+"""Steps without a new view, after which the frontier that is explored is left alone: maps of two places may
+disagree about it."""
+
 BANDS = (-0.0875, 0.0, 0.0875)
 """Tangents over the middle of the image at which scans are read."""
 
@@ -85,6 +89,7 @@ class Memory:
         target: place with frontiers that the body goes to; None while it explores where it is.
         waits: steps on the way there.
         level: index into LEVELS.
+        stale: steps since a view was new.
     """
 
     graph: PlaceGraph = field(default_factory=lambda: PlaceGraph(PLACES))
@@ -93,6 +98,7 @@ class Memory:
     target: int | None = None
     waits: int = 0
     level: int = 0
+    stale: int = 0
 
 
 class TopologicalAgent(MappingAgent):
@@ -196,10 +202,12 @@ class TopologicalAgent(MappingAgent):
         frame: Float[np.ndarray, "4 4"],
     ) -> None:
         """Go over to a place that is nearer, or recognised by its view; begin one where there is none."""
-        graph = self._memories[slot].graph
+        memory = self._memories[slot]
+        graph = memory.graph
         left, before = graph.place, graph.pose
         nearest, away = graph.nearest()
         is_new = not graph.has_view(VIEW_METRES, VIEW_RADIANS)
+        memory.stale = 0 if is_new else memory.stale + 1
         feature = describe_view(rgb, depth) if is_new else None
         found = None if feature is None else self._recognise(graph, feature, depth, frame)
         if found is None and nearest != graph.here and away <= PLACES.spacing:
@@ -340,6 +348,9 @@ class PlaceFinder(CylinderFinder):
     def _find_place(self, slot: int, memory: Memory, is_explored: bool) -> Aim | None:
         """Where nothing is left to explore, go to the place where there is."""
         graph, explorer = memory.graph, self._agent.explorer(slot)
+        if memory.stale > STALE:
+            explorer.leave_alone()
+            memory.stale = 0
         if memory.target is not None:
             memory.waits += 1
             if memory.waits > PATIENCE:
