@@ -104,6 +104,11 @@ class Explorer:
         self._idle = 0
 
     @property
+    def idle(self) -> int:
+        """Moves since it last went to an aim or a frontier."""
+        return self._idle
+
+    @property
     def gives_up(self) -> bool:
         """Whether it found no frontier for so long that the map should be emptied; then `begin_anew`."""
         return self._idle > self.settings.resignation

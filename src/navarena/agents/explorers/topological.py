@@ -40,6 +40,10 @@ LOOK = 1.2
 PATIENCE = 80
 """Steps on the way to a place with frontiers, after which that place is given up."""
 
+HINDERED, NARROW = 2, 30
+"""Moves for which no way led to an aim, and steps for which the map of the place alone counts then: those of
+several places may have drifted apart, and close a door."""
+
 STALE = 60
 """Steps without a new view, after which the frontier that is explored is left alone: maps of two places may
 disagree about it."""
@@ -61,6 +65,9 @@ LIKENESS = 0.9
 
 FIT = 0.75
 """Share of a scan that must fall on known obstacles for a place to be recognised."""
+
+TRACKED, STEADY = 0.6, 0.04
+"""Share of a scan on known obstacles, and its gain, from which on a step's pose is corrected by its scan."""
 
 GAIN = 0.08
 """By which a fit must be better than that of the pose that was composed, to be believed in its place."""
@@ -90,6 +97,8 @@ class Memory:
         waits: steps on the way there.
         level: index into LEVELS.
         stale: steps since a view was new.
+        has_aim: whether there is something to go to.
+        narrow: steps for which the map of the place alone counts.
     """
 
     graph: PlaceGraph = field(default_factory=lambda: PlaceGraph(PLACES))
@@ -99,6 +108,8 @@ class Memory:
     waits: int = 0
     level: int = 0
     stale: int = 0
+    has_aim: bool = False
+    narrow: int = 0
 
 
 class TopologicalAgent(MappingAgent):
@@ -149,7 +160,13 @@ class TopologicalAgent(MappingAgent):
     def known(
         self, slot: int, maps: OccupancyMaps
     ) -> tuple[Int8[np.ndarray, "r c"], MapGrid, Int64[np.ndarray, "4"] | None]:
-        return self.surroundings(slot), self.grid, None
+        memory = self._memories[slot]
+        if memory.has_aim and memory.narrow == 0 and self._explorers[slot].idle > HINDERED:
+            memory.narrow = NARROW
+        memory.narrow = max(0, memory.narrow - 1)
+        if memory.narrow == 0:
+            return self.surroundings(slot), self.grid, None
+        return maps.scores[slot, 0], maps.grid(slot), maps.boxes[slot, 0]
 
     def begin_anew(self, slot: int, maps: OccupancyMaps) -> None:
         maps.reset([slot])
@@ -203,15 +220,16 @@ class TopologicalAgent(MappingAgent):
     ) -> None:
         """Go over to a place that is nearer, or recognised by its view; begin one where there is none."""
         memory = self._memories[slot]
-        graph = memory.graph
+        graph, count = memory.graph, self._read_points(depth, frame)
+        self._track(graph, count)
         left, before = graph.place, graph.pose
         nearest, away = graph.nearest()
         is_new = not graph.has_view(VIEW_METRES, VIEW_RADIANS)
         memory.stale = 0 if is_new else memory.stale + 1
         feature = describe_view(rgb, depth) if is_new else None
-        found = None if feature is None else self._recognise(graph, feature, depth, frame)
+        found = None if feature is None else self._recognise(graph, feature, count)
         if found is None and nearest != graph.here and away <= PLACES.spacing:
-            found = nearest, self._refine(graph, nearest, depth, frame)
+            found = nearest, self._refine(graph, nearest, count)
         if found is None and away <= PLACES.spacing:
             if feature is not None:
                 graph.remember_view(feature)
@@ -230,11 +248,12 @@ class TopologicalAgent(MappingAgent):
         self,
         graph: PlaceGraph,
         feature: Float32[np.ndarray, "d"],
-        depth: Float32[np.ndarray, "h w"],
-        frame: Float[np.ndarray, "4 4"],
+        count: int,
     ) -> tuple[int, Pose] | None:
         """A place far along the edges whose view and local map are seen now, and its frame in `here`'s."""
-        routes, scan = graph.routes(), None
+        if count < FEWEST:
+            return None
+        routes = graph.routes()
         for place, seen_from in graph.match_view(feature, LIKENESS):
             route = routes[place]
             if place == graph.here or place in graph.place.edges or route.length < FAMILIAR:
@@ -246,10 +265,7 @@ class TopologicalAgent(MappingAgent):
                 continue
             if turned > OFF_RADIANS[0] + OFF_RADIANS[1] * route.length:
                 continue
-            scan = self._read_points(depth, frame) if scan is None else scan
-            if scan < FEWEST:
-                return None
-            pose = self._fit(graph, place, composed, seen_from, scan)
+            pose = self._fit(graph, place, composed, seen_from, count)
             if pose is not None:
                 return place, join(graph.pose, invert(pose))
         return None
@@ -265,16 +281,19 @@ class TopologicalAgent(MappingAgent):
             return composed
         return pose if best >= FIT else None
 
-    def _refine(
-        self,
-        graph: PlaceGraph,
-        place: int,
-        depth: Float32[np.ndarray, "h w"],
-        frame: Float[np.ndarray, "4 4"],
-    ) -> Pose:
+    def _track(self, graph: PlaceGraph, count: int) -> None:
+        """Correct the pose where the scan fits clearly better into the local map beside it."""
+        if count < FEWEST:
+            return
+        scores, pose = graph.place.scores, graph.pose.copy()
+        usual = rate_fit(scores, self._points, count, *pose.tolist(), PLACES.cell)
+        best = fit_scan(scores, self._points, count, PLACES.cell, 1, PLACES.cell, 2, math.radians(1), pose)
+        if best >= TRACKED and best >= usual + STEADY:
+            graph.pose = pose
+
+    def _refine(self, graph: PlaceGraph, place: int, count: int) -> Pose:
         """The frame of a place near by, corrected where the scan fits into its map clearly better so."""
         route = graph.routes()[place].pose
-        count = self._read_points(depth, frame)
         if count < FEWEST:
             return route
         scores, pose = graph.places[place].scores, join(invert(route), graph.pose)
@@ -325,10 +344,14 @@ class PlaceFinder(CylinderFinder):
         self, slot: int, observations: Mapping[str, np.ndarray], view: DepthView, is_explored: bool
     ) -> Aim | None:
         memory, label = self._agent.memory(slot), self.goal_label(slot, observations)
-        for number, place in enumerate(memory.graph.places):
-            if label in place.objects:
-                return self._approach(slot, memory, label, number)
-        return self._find_place(slot, memory, is_explored)
+        places = enumerate(memory.graph.places)
+        number = next((number for number, place in places if label in place.objects), None)
+        if number is None:
+            aim = self._find_place(slot, memory, is_explored)
+        else:
+            aim = self._approach(slot, memory, label, number)
+        memory.has_aim = aim is not None
+        return aim
 
     def _approach(self, slot: int, memory: Memory, label: int, number: int) -> Aim | None:
         """Go to a goal that was seen from a place: over edges, or straight where it is near by."""
