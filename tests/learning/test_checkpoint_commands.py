@@ -15,7 +15,6 @@ torch = pytest.importorskip("torch")
 from navarena.cli.curves import read_training  # noqa: E402
 from navarena.cli.main import main  # noqa: E402
 from navarena.cli.train import spell_settings  # noqa: E402
-from navarena.cli.train_seeds import read_frames  # noqa: E402
 from navarena.core.errors import InputError  # noqa: E402
 from navarena.evaluation.records.record import read_record  # noqa: E402
 from navarena.learning.agent import find_vocabulary, require_fitting  # noqa: E402
@@ -32,7 +31,6 @@ from navarena.learning.checkpoints import (  # noqa: E402
 from navarena.learning.exporting import export_checkpoint  # noqa: E402
 from navarena.learning.health import describe_health  # noqa: E402
 from navarena.learning.inputs import InputSpec  # noqa: E402
-from navarena.learning.training import LOG  # noqa: E402
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 
 from .rooms import WATCHED, train_in_rooms  # noqa: E402
@@ -171,7 +169,7 @@ def test_curves_show_every_seed_and_need_no_pytorch(trained, tmp_path, capsys):
 def test_seeds_are_trained_side_by_side_and_a_failing_one_leaves_the_others(tmp_path, capsys):
     """A damaged checkpoint stops its seed alone; afterwards the same command trains what is missing."""
     tiny = ["--slots=8", "--steps=4", "--scenes=1", "--episodes=2", "--log-updates=1", "--split=mini"]
-    tiny += ["--evaluation.updates=2", "--evaluation.episodes=2", "--evaluation.houses=1", "--quiet"]
+    tiny += ["--evaluation.updates=0", "--quiet"]
     tiny += ["--frames", "64"]
     command = ["train", "pointnav-smoke", *tiny, "--seeds", "2", "--seed", "5", "--out", str(tmp_path)]
     (tmp_path / "seed-6").mkdir()
@@ -186,20 +184,11 @@ def test_seeds_are_trained_side_by_side_and_a_failing_one_leaves_the_others(tmp_
     (tmp_path / "seed-6" / RESUME).unlink()
     told = run_json(capsys, *command)
     assert [(one["seed"], one["resumed"]) for one in told["runs"]] == [(5, 64), (6, 0)]
-    assert told["failed"] == [] and told["best"]["episodes"] == 2 and (tmp_path / "curves.html").exists()
+    assert told["failed"] == [] and (tmp_path / "curves.html").exists()
     assert read_info(tmp_path / "seed-6").recipe["steps"] == 4
     run_json(capsys, "train", "pointnav-smoke", *tiny, "--seed", "6", "--out", tmp_path / "alone")
     bytes_of = {name: (tmp_path / name / MODEL).read_bytes() for name in ("seed-5", "seed-6", "alone")}
     assert bytes_of["seed-6"] == bytes_of["alone"] != bytes_of["seed-5"]
-
-
-def test_frames_are_read_off_the_last_whole_line_of_a_log(tmp_path):
-    assert read_frames(tmp_path) == 0
-    lines = [json.dumps({"frames": frames, "kind": "x" * 900}) for frames in range(40)]
-    (tmp_path / LOG).write_text("\n".join(lines[:1]))
-    assert read_frames(tmp_path) == 0, "a line that is being written"
-    (tmp_path / LOG).write_text("\n".join(lines) + "\n" + lines[0][:50])
-    assert read_frames(tmp_path) == 39
 
 
 def test_settings_have_flags_of_their_own():

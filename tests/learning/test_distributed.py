@@ -1,5 +1,6 @@
 """Several processes: their gradients are those of one with all rollouts; they resume, and end together."""
 
+import io
 import os
 import socket
 import subprocess
@@ -12,9 +13,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from navarena.core.errors import InputError  # noqa: E402
+from navarena.core.errors import FileError, InputError  # noqa: E402
 from navarena.learning.checkpoints import MODEL, RESUME  # noqa: E402
-from navarena.learning.distributed import PARTS, Processes  # noqa: E402
+from navarena.learning.distributed import PARTS, Processes, load_part, part_path, save_part  # noqa: E402
 from navarena.learning.returns import normalise_advantages  # noqa: E402
 from navarena.learning.settings import HABITAT_DDPPO, ImitationSettings  # noqa: E402
 from navarena.learning.training import LOG  # noqa: E402
@@ -127,6 +128,19 @@ def test_a_rollout_that_was_ended_is_a_shorter_one(tmp_path):
         assert cut.advance() == short.advance()
     assert cut.frames == short.frames == 5 * 4 * TINY.slots
     assert same(cut._policy.state_dict(), short._policy.state_dict())
+
+
+def test_what_another_process_goes_on_from_is_there_or_named(tmp_path):
+    """Of the checkpoint's own update: one cut off while it was written, or of another update, is none."""
+    buffer = io.BytesIO()
+    torch.save({"frames": torch.ones(2)}, buffer)
+    save_part(tmp_path, 4, 1, buffer.getvalue())
+    assert load_part(tmp_path, 4, 1)["frames"].tolist() == [1, 1]
+    for updates, data in ((5, None), (4, buffer.getvalue()[:-30])):
+        if data is not None:
+            part_path(tmp_path, updates, 1).write_bytes(data)
+        with pytest.raises(FileError, match=rf"{updates}-1.pt is missing or damaged .*--out"):
+            load_part(tmp_path, updates, 1)
 
 
 def test_a_training_goes_on_with_as_many_processes(tmp_path):

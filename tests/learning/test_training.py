@@ -13,7 +13,13 @@ from navarena.agents.agent import Boundary, Start  # noqa: E402
 from navarena.agents.loading import declare_agent, load_agent  # noqa: E402
 from navarena.cli.main import main  # noqa: E402
 from navarena.cli.train import change_setting  # noqa: E402
-from navarena.core.errors import CheckFailedError, FileError, InputError, UnknownNameError  # noqa: E402
+from navarena.core.errors import (  # noqa: E402
+    CheckFailedError,
+    FileError,
+    InputError,
+    StorageError,
+    UnknownNameError,
+)
 from navarena.episodes.episode import Episode  # noqa: E402
 from navarena.episodes.goals import PointGoal  # noqa: E402
 from navarena.learning.checkpoints import INFO, MODEL, RESUME, load_policy  # noqa: E402
@@ -176,6 +182,22 @@ def test_log_and_files(tmp_path):
     assert torch.load(tmp_path / RESUME, weights_only=True)["frames"] == 256
     info = json.loads((tmp_path / INFO).read_text())
     assert info["protocol"] == "pointnav-v1+custom+max_steps=40" and info["frames"] == 256
+
+
+def test_a_disk_that_is_full_for_the_log_leaves_the_checkpoint(tmp_path):
+    """The log is a file that takes nothing more; what was saved before goes on."""
+    make_training(tmp_path).run(lambda row: None)
+    longer = make_training(tmp_path / "longer", replace(TINY, save_updates=1))
+    longer.advance()
+    longer._save()
+    (tmp_path / "longer" / LOG).unlink()
+    (tmp_path / "longer" / LOG).symlink_to("/dev/full")
+    with pytest.raises(StorageError, match=r"log.jsonl.*free some space"):
+        longer.run()
+    (tmp_path / "longer" / LOG).unlink()
+    again = make_training(tmp_path / "longer", replace(TINY, save_updates=1))
+    assert again.frames == 64 and again.run().frames == TINY.frames
+    assert (tmp_path / "longer" / MODEL).read_bytes() == (tmp_path / MODEL).read_bytes()
 
 
 def test_imitation_learns_the_room(tmp_path):
