@@ -97,17 +97,19 @@ def test_sections_are_never_mixed() -> None:
         entry("expert", 1.0, 0.0, privileged=True),
         entry("privileged log", 0.95, 0.0, privileged=True, kind="log"),
         entry("log", 0.9, kind="log"),
-        entry("results", 0.3, kind="log"),
+        entry("other log", 0.3, kind="log"),
+        entry("results file", 0.8, kind="trajectory"),
         entry("live", 0.4),
     ]
     assert ranks(build_board(entries, Ties(SPL))) == {
         "live": [("live", 1)],
-        "declared": [("log", 1), ("results", 2)],
+        "declared": [("log", 1), ("other log", 2)],
+        "uploaded": [("results file", 1)],
         "privileged": [("expert", None), ("privileged log", None)],
     }
     hidden = build_board(entries, Ties(SPL), live_only=True)
-    assert ranks(hidden)["declared"] == [("log", None), ("results", None)]
-    assert [section.ranked for section in hidden] == [True, False, False]
+    assert ranks(hidden)["declared"] == [("log", None), ("other log", None)]
+    assert [section.ranked for section in hidden] == [True, False, False, False]
 
 
 def test_tracks_have_ranks_of_their_own() -> None:

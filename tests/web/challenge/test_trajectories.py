@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
 from fuzzing import mutate_bytes, mutate_json
-from graph_world import write_sources
+from graph_world import PATHS, r2r_items, write_sources
 from navarena.cli.main import main
 from navarena.core.errors import FileError, InputError
 from navarena.core.seeding import make_generator
@@ -331,6 +331,34 @@ def test_success_is_what_the_server_sees(sender: Sender, made: dict[str, tuple[P
     found = sender.follow("poses", wrap("poses", start))
     assert found["summary"]["parts"][0]["metrics"]["success"]["mean"] == 0.0
     assert found["rank_mean"] == 0.0
+
+
+def test_a_phase_of_several_runs_has_a_file_for_each(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    write_sources(tmp_path)
+    write_sources(tmp_path / "more", items=r2r_items({1: PATHS[1]}))
+    text = PHASES[: PHASES.index('[[phases]]\nname = "tours"')].replace(
+        'datasets = ["', 'datasets = ["more/R2R_val_seen.json.gz", "'
+    )
+    service = open_test_service(tmp_path, text)
+    token, *_ = add_account(service.storage, "ann")
+    client = TestClient(make_app(service), headers={"Authorization": f"Bearer {token}"})
+    perfect = [
+        {"instr_id": f"{path}_{k}", "trajectory": [[one, 0, 0] for one in PATHS[path]]}
+        for path in PATHS
+        for k in range(3)
+    ]
+    stay = [{"instr_id": f"1_{k}", "trajectory": [["a", 0, 0]]} for k in range(3)]
+    claim = FileClaim(layout="r2r", agent="x")
+    path = "/api/v1/phases/paths/trajectories"
+    for files, code in (([perfect, stay], "other_episodes"), ([stay], "empty_log")):
+        answer = client.post(path, content=b"".join(pack_trajectories(about(), claim, files)))
+        assert answer.json()["error"]["code"] == code
+    sent = client.post(path, content=b"".join(pack_trajectories(about(), claim, [stay, perfect]))).json()
+    assert Worker(service).run_one()
+    found = client.get(f"/api/v1/submissions/{sent['id']}").json()
+    assert [part["metrics"]["success"]["mean"] for part in found["summary"]["parts"]] == [0.0, 1.0]
+    assert found["episodes"] == 15 and found["rank_mean"] == pytest.approx(12 / 15)
 
 
 def test_teams_of_others_and_nobody(sender: Sender, made: dict[str, tuple[Path, Path]]) -> None:
