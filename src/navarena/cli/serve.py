@@ -104,8 +104,8 @@ class ServeWorker:
     """After which others take over what this worker has, when it says nothing."""
     once: bool = False
     """End when no submission waits."""
-    with_parent: bool = False
-    """End when the process that started this one has ended."""
+    parent: int | None = None
+    """Number of the process that starts this one: end when it has ended."""
     json: bool = False
     """Print one JSON document instead of text."""
 
@@ -120,7 +120,7 @@ class ServeWorker:
         if not self.lease_seconds > 0:
             raise InputError(f"expected positive --lease-seconds, got {self.lease_seconds}")
         service = open_service(load_challenge(file), find_database(self.database, file))
-        worker, jobs, parent = Worker(service, self.lease_seconds), 0, os.getppid()
+        worker, jobs = Worker(service, self.lease_seconds), 0
         signal.signal(signal.SIGTERM, _interrupt)
         console.text("waiting for submissions")
         if self.once:
@@ -128,7 +128,7 @@ class ServeWorker:
                 jobs += 1
         else:
             with contextlib.suppress(KeyboardInterrupt):
-                worker.run(lambda: not self.with_parent or os.getppid() == parent)
+                worker.run(lambda: self.parent in (None, os.getppid()))
         console.result({"jobs": jobs})
         return 0
 
@@ -174,7 +174,7 @@ def start_workers(file: Path, database: str, count: int) -> Iterator[None]:
 
     The address of the database may hold a password, so it goes by the environment.
     """
-    command = [sys.executable, "-m", "navarena", "serve-worker", str(file), "--with-parent"]
+    command = [sys.executable, "-m", "navarena", "serve-worker", str(file), f"--parent={os.getpid()}"]
     environment = {**os.environ, DATABASE_VARIABLE: database}
 
     def start() -> subprocess.Popen[bytes]:

@@ -1,4 +1,4 @@
-"""A whole challenge in a real browser: sign up, team, log, rank, freeze, reveal, export.
+"""A whole challenge in a real browser: sign up, team, log, live agent, rank, freeze, reveal, export.
 
 Skipped without Chromium; on Debian, apt-get install chromium. With NAVARENA_SCREENSHOTS=DIR, pages are drawn
 into DIR.
@@ -39,10 +39,33 @@ episodes = 4
 quota = {per_day = 3}
 [[phases]]
 name = "final"
-protocol = "pointnav-v1"
-split = "val"
-episodes = 4
+protocol = "pointnav-v1+max_steps=25"
+split = "mini"
+accepts = ["live"]
+private_seed = "final.seed"
+per_scene = 1
+episodes = 3
+step_seconds = 600.0
 board = "hidden"
+"""
+AGENT = """
+import pathlib
+import time
+
+
+class Walker:
+    sensors = ("pointgoal_with_gps_compass",)
+
+    def reset(self):
+        pass
+
+    def act(self, observations):
+        while not pathlib.Path("seen").exists():  # the page has shown that it runs
+            time.sleep(0.1)
+        distance, bearing = observations["pointgoal_with_gps_compass"]
+        if distance < 0.2:
+            return 0
+        return 1 if abs(bearing) < 0.27 else 2 if bearing > 0 else 3
 """
 PASSWORD = "a long password"
 
@@ -93,6 +116,20 @@ def run_navarena(folder: Path, *words: str, token: str = "") -> str:
     return done.stdout
 
 
+@contextmanager
+def start_navarena(folder: Path, *words: str, token: str) -> "Iterator[subprocess.Popen[bytes]]":
+    """A command that goes on beside the block; what it says is in submit.log."""
+    environment = {**os.environ, "NAVARENA_TOKEN": token}
+    with open(folder / "submit.log", "wb") as log:
+        command = [sys.executable, "-m", "navarena", *words]
+        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env=environment)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
 def draw(page: Any, name: str) -> None:
     folder = os.environ.get("NAVARENA_SCREENSHOTS")
     if folder:
@@ -110,21 +147,11 @@ def sign_up(page: Any, address: str, name: str, code: str = "") -> None:
 
 def test_a_whole_challenge(tmp_path: Path) -> None:
     (tmp_path / "challenge.toml").write_text(CHALLENGE)
-    for agent, split in (("expert", "mini"), ("random", "mini"), ("random", "val")):
-        out = f"{agent}-{split}"
-        words = (
-            "evaluate",
-            "pointnav-v1",
-            "--agent",
-            agent,
-            "--split",
-            split,
-            "--episodes",
-            "4",
-            "--out",
-            out,
-        )
-        run_navarena(tmp_path, *words)
+    (tmp_path / "final.seed").write_text("8734560192837465019283746501928374650")
+    (tmp_path / "walker.py").write_text(AGENT)
+    for agent in ("expert", "random"):
+        words = ("evaluate", "pointnav-v1", "--agent", agent, "--split", "mini", "--episodes", "4")
+        run_navarena(tmp_path, *words, "--out", f"{agent}-mini")
     with open_browser() as browser, serve(tmp_path) as (address, code):
         failures: list[str] = []
         host, team, reader = (browser.new_context().new_page() for _ in range(3))
@@ -151,19 +178,19 @@ def test_a_whole_challenge(tmp_path: Path) -> None:
             assert found["state"] == "verified"
             local = json.loads((tmp_path / run / "summary.json").read_text())["metrics"]["spl"]["mean"]
             assert found["rank_mean"] == local, "the server's number is the local one to the last digit"
-        words = (
-            "submit",
-            address,
-            "random-val",
-            "--phase",
-            "final",
-            "--track",
-            "plain",
-            "--no-wait",
-            "--json",
-        )
-        hidden = json.loads(run_navarena(tmp_path, *words, token=token))["id"]
-        team.goto(f"{address}/submissions/{hidden}")
+        words = ("submit", address, "--agent", "walker:Walker", "--phase", "final", "--track", "plain")
+        with start_navarena(tmp_path, *words, "--method", "Strider", token=token) as acting:
+            team.goto(f"{address}/teams/Walkers")
+            while not team.locator("main a:text-is('Strider')").count():
+                assert acting.poll() is None, (tmp_path / "submit.log").read_text()
+                team.reload()
+            team.click("main a:text-is('Strider')")
+            team.wait_for_selector("#done:text-is('0 of 3')")
+            team.wait_for_selector("#state:has-text('running')")
+            assert "so far" not in team.inner_text("main")
+            draw(team, "running")
+            (tmp_path / "seen").touch()
+            assert acting.wait(300) == 0, (tmp_path / "submit.log").read_text()
         team.wait_for_selector("#state .chip-good")  # the script follows the events, and loads the end
         assert "hidden" in team.inner_text("main") and team.locator("h3").count() == 0
         draw(team, "hidden")
@@ -178,7 +205,7 @@ def test_a_whole_challenge(tmp_path: Path) -> None:
         reader.goto(f"{address}/phases/minival/history")
         draw(reader, "history")
         reader.goto(f"{address}/phases/final")
-        assert "hidden" in reader.inner_text("main")
+        assert "hidden" in reader.inner_text("main") and "Strider" not in reader.inner_text("main")
 
         host.goto(f"{address}/host")
         host.click("form[action='/host/phases/minival/freeze'] button")
@@ -188,10 +215,15 @@ def test_a_whole_challenge(tmp_path: Path) -> None:
         assert "phase.freeze" in host.inner_text("main")
         draw(host, "host")
         reader.goto(f"{address}/phases/final")
-        assert reader.locator("table.board tbody tr").count() == 1
-        reader.click("table.board tbody a")
-        assert "By scene" in reader.inner_text("main")
+        row = reader.locator("table.board tbody tr")
+        assert row.count() == 1 and row.locator("td").first.inner_text() == "1"
+        reader.click("table.board tbody a:text-is('Strider')")
+        assert "Strider" in reader.inner_text("h1") and "SPL" in reader.inner_text("main")
+        assert "By scene" not in reader.inner_text("main"), "scenes that nobody knows"
         draw(reader, "submission")
+        reader.goto(f"{address}/phases/minival")
+        reader.click("table.board tbody a:text-is('random')")
+        assert "By scene" in reader.inner_text("main")
 
         words = ("submit", address, "expert-mini", "--phase", "minival", "--track", "all")
         refused = subprocess.run(

@@ -12,10 +12,15 @@ pytestmark = pytest.mark.server
 pytest.importorskip("fastapi")
 
 from navarena.core.errors import FileError, InputError  # noqa: E402
+from navarena.web.challenge.live.intake import find_worker, require_stream  # noqa: E402
+from navarena.web.challenge.live.wire import BUSY, VERSION, Hello  # noqa: E402
 from navarena.web.challenge.service import open_service  # noqa: E402
 from navarena.web.challenge.storage.engine import open_storage, sqlite_address  # noqa: E402
+from navarena.web.challenge.storage.jobs import take_job  # noqa: E402
 from navarena.web.challenge.storage.transfer import list_tables  # noqa: E402
 from navarena.web.challenge.transfer import export_challenge, import_challenge  # noqa: E402
+from navarena.web.challenge.verification import read_scores  # noqa: E402
+from navarena.web.streaming import StreamError  # noqa: E402
 
 from .made import (  # noqa: E402
     CHALLENGE,
@@ -107,6 +112,27 @@ def test_a_database_moves_to_postgresql_and_goes_on(tmp_path: Path, database: st
     again = open_service(CHALLENGE, address)
     assert add_submission(again, "open", "Team A", 0.2, method="later"), "ids go on after those imported"
     assert len(make_client(make_application(again)).get("/api/v1/pages/phases/open").json()["sections"]) == 2
+
+
+def test_a_live_run_that_had_not_ended_goes_on_after_an_import(tmp_path: Path) -> None:
+    service = make_service(tmp_path)
+    name = add_submission(service, "live", "Team A", 0.4, "running", kind="live", method="halfway")
+    token = make_token(service, "ada")
+    export_challenge(service, tmp_path / "out")
+    address = sqlite_address(tmp_path / "again.sqlite")
+    import_challenge(open_storage(address), tmp_path / "out")
+    again = open_service(CHALLENGE, address)
+    for _ in range(2):  # its participant comes back, and is told to wait for a worker
+        with pytest.raises(StreamError) as refusal:
+            find_worker(again, name, Hello(version=VERSION, token=token))
+        assert refusal.value.code == BUSY
+    lease = take_job(again.storage, "worker:1", ["live"])
+    assert lease is not None and take_job(again.storage, "worker:2", ["live"]) is None
+    with again.storage.write() as session:
+        assert len(read_scores(session, lease.submission_id, 1)[0]) == 10, "finished episodes are kept"
+        held = require_stream(session, lease.submission_id).held
+    with again.storage.write() as session:
+        assert held["secret"] and require_stream(session, lease.submission_id).held == held
 
 
 def test_only_an_empty_database_is_filled(tmp_path: Path) -> None:

@@ -86,8 +86,7 @@ def submit_live_run(
             )
             session.add(submission)
             session.flush()
-            held = {"secret": secrets.token_hex(SECRET_BYTES)}
-            session.add(LiveStream(submission_id=submission.id, token_hash="", held=held, updated=now_ms()))
+            require_stream(session, submission.id)
             return submission.public_id, True
     except IntegrityError as error:  # the same request twice, at the same moment
         raise Refusal(
@@ -107,13 +106,23 @@ def find_worker(service: Service, public_id: str, hello: Hello) -> WorkerAddress
             raise _ended(submission)
         jobs = select(Job).where(Job.submission_id == submission.id, Job.state.in_(("queued", "leased")))
         job = session.scalars(jobs).first()
-        stream = session.get_one(LiveStream, submission.id)
+        stream = require_stream(session, submission.id)
         if job is None:
             add_job(session, submission)
         elif job.state == "leased" and stream.held.get("worker") == job.worker:
             held = stream.held
             return WorkerAddress(held["host"], held["port"], bytes.fromhex(held["key"]))
     raise StreamError("busy", "expected a worker for this submission, got none that is free yet; wait")
+
+
+def require_stream(session: Session, submission_id: int) -> LiveStream:
+    """The stream of a live submission; a new one where it has none, as after an import."""
+    stream = session.get(LiveStream, submission_id)
+    if stream is None:
+        held = {"secret": secrets.token_hex(SECRET_BYTES)}
+        stream = LiveStream(submission_id=submission_id, token_hash="", held=held, updated=now_ms())
+        session.add(stream)
+    return stream
 
 
 def _require_own(session: Session, service: Service, public_id: str, token: str) -> Submission:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from navarena.evaluation.records.journal import Row
 from navarena.web.challenge.live.channel import WorkerAddress, listen
+from navarena.web.challenge.live.intake import require_stream
 from navarena.web.challenge.live.run import LiveOrder, LiveOutcome, open_part, run_live
 from navarena.web.challenge.live.wire import VERSION, Hello
 from navarena.web.challenge.refusals import Refusal
@@ -61,10 +62,10 @@ def run_live_job(service: Service, lease: Lease) -> None:
 
 def read_order(service: Service, lease: Lease) -> LiveOrder:
     """What the job is, from the database and the files beside the challenge."""
-    with service.storage.read() as session:
+    with service.storage.write() as session:
         submission = session.get_one(Submission, lease.submission_id)
         phase = service.challenge.phase(session.get_one(PhaseRow, submission.phase_id).slug)
-        held = session.get_one(LiveStream, submission.id).held
+        held = require_stream(session, submission.id).held
         done = tuple(tuple(rows) for rows in read_scores(session, submission.id, len(phase.parts)))
         ends = None
         if phase.limits.seconds is not None:
