@@ -1,5 +1,6 @@
 """The database: its tables from nothing and from an older revision, its leases, and what it refuses."""
 
+import contextlib
 import threading
 import time
 from pathlib import Path
@@ -95,6 +96,16 @@ def test_a_server_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> No
         open_storage(f"postgresql+psycopg://nobody@/none?host={tmp_path}")
     with pytest.raises(StorageError, match="the database refused"):
         open_storage(sqlite_address(tmp_path / "no folder" / "test.sqlite"))
+
+
+def test_a_database_of_which_every_connection_is_taken_is_busy(tmp_path: Path) -> None:
+    storage = open_storage(sqlite_address(tmp_path / "test.sqlite"))
+    storage.engine.pool._timeout = 0.01  # type: ignore[attr-defined]
+    with contextlib.ExitStack() as taken, pytest.raises(StorageError, match="every connection was taken"):
+        for _ in range(100):
+            taken.enter_context(storage.engine.connect())
+            with storage.read() as session:
+                session.scalar(select(User.id))
 
 
 def test_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:

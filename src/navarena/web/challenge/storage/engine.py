@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
 
 from navarena.core.errors import InputError, StorageError, require_extra
@@ -87,6 +88,10 @@ class Storage:
             raise StorageError(
                 f"the database refused ({' '.join(str(error.orig).split())}); check that it runs, that its "
                 "disk has space, and that its folder can be written"
+            ) from error
+        except PoolTimeoutError as error:
+            raise StorageError(
+                "the database is busy: every connection was taken for too long; try again"
             ) from error
 
 
