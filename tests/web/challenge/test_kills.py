@@ -275,7 +275,7 @@ def kill_migration(address: str, rng: np.random.Generator) -> Counter[str]:
     storage = open_storage(address)
     with storage.engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
-        assert find_revision(connection) == "0003"
+        assert find_revision(connection) == "0005"
     with storage.read() as session:
         assert session.scalar(select(func.count()).select_from(User)) == int(is_older)
     storage.close()

@@ -198,6 +198,40 @@ def test_boards_can_be_sorted_filtered_and_paged(tmp_path: Path) -> None:
     assert 'aria-sort="descending"' in page and "sort=-spl" in page and "page 1 of 2" in page
 
 
+def test_hosts_and_teams_reach_every_submission(tmp_path: Path) -> None:
+    service, client = world(tmp_path)
+    add_submission(service, "secret", "Team A", 0.5, "refused", method="first")
+    add_submission(service, "open", "Team A", 0.5, "refused", method="m0")
+    with service.storage.write() as session:
+        one = session.query(Submission).filter_by(method="m0").one()
+        shared = {
+            "phase_id": one.phase_id,
+            "team_id": one.team_id,
+            "track": "rgb",
+            "kind": "log",
+            "created": 0,
+        }
+        session.add_all(
+            Submission(public_id=f"s{number}", method=f"m{number}", state="refused", **shared)
+            for number in range(1, 102)
+        )
+    sign_in(client, "hanna")
+
+    def methods(path: str) -> list[str]:
+        return [one["method"] for one in client.get(path).json()["submissions"]]
+
+    newest = [f"m{number}" for number in range(101, -1, -1)]
+    assert methods("/api/v1/host/phases/open") == newest[:100]
+    assert methods("/api/v1/host/phases/open?page=2") == ["m1", "m0"]
+    assert methods("/host/phases/open/export.json") == newest
+    assert methods("/api/v1/teams/Team A?page=2") == ["m1", "m0", "first"]
+    page = client.get("/host/phases/open").text
+    assert "page 1 of 2, 102 submissions" in page and 'href="?page=2"' in page and "previous" not in page
+    assert 'href="?page=1"' in client.get("/teams/Team A?page=2").text
+    for wrong in ("/host/phases/open?page=3", "/host/phases/open?page=0", "/teams/Team A?page=3"):
+        assert client.get(wrong).status_code == 404
+
+
 def test_a_board_changes_with_its_submissions(tmp_path: Path) -> None:
     service, client = world(tmp_path)
     assert "No submission has been verified yet" in client.get("/phases/open").text

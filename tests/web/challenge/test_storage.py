@@ -39,7 +39,7 @@ def test_migrations_make_the_tables_of_the_models(database: str) -> None:
     with storage.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
-        assert find_revision(connection) == "0003"
+        assert find_revision(connection) == "0005"
     open_storage(database)  # a second time nothing happens
 
 

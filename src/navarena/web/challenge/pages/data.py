@@ -100,11 +100,11 @@ def make_data_router(site: Site) -> APIRouter:
             ask_for_exhibit(session, site.challenge, visitor, public_id, part, OVERVIEW)
 
     @router.get("/teams/{name}")
-    def read_team(request: Request, name: str) -> dict[str, Any]:
-        """A team of one's own, with its submissions and quotas."""
+    def read_team(request: Request, name: str, page: Count = 1) -> dict[str, Any]:
+        """A team of one's own, with its quotas and one page of its submissions."""
         visitor = site.visitor(request)
         with site.storage.read() as session:
-            return view_team(session, site.challenge, visitor, name)
+            return view_team(session, site.challenge, visitor, name, page)
 
     @router.get("/account")
     def read_account(request: Request) -> dict[str, Any]:
@@ -180,12 +180,13 @@ def make_data_router(site: Site) -> APIRouter:
             return view_host(session, site.challenge, visitor)
 
     @router.get("/host/phases/{name}")
-    def read_host_phase(request: Request, name: str) -> dict[str, Any]:
-        """All submissions of a phase, for hosts."""
+    def read_host_phase(request: Request, name: str, page: Count = 1) -> dict[str, Any]:
+        """One page of the submissions of a phase, in every state, for hosts."""
         visitor = site.visitor(request)
         visitor.require_host()
+        phase = require_phase(site.challenge, name)
         with site.storage.read() as session:
-            return view_host_phase(session, site.challenge, visitor, require_phase(site.challenge, name))
+            return view_host_phase(session, site.challenge, visitor, phase, page)
 
     @router.get("/host/people")
     def read_people(request: Request) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Form, Request, Response
-from sqlalchemy import desc, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from navarena.web.challenge import hosting
@@ -12,9 +12,10 @@ from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.audit import read_changes
 from navarena.web.challenge.accounts.sessions import Visitor, require_own_form
 from navarena.web.challenge.accounts.users import invite, set_disabled, set_role
-from navarena.web.challenge.pages.export import write_csv
+from navarena.web.challenge.pages.episodes import Count
+from navarena.web.challenge.pages.export import EVERYTHING, write_csv
 from navarena.web.challenge.pages.site import Site, see_other
-from navarena.web.challenge.pages.submission_views import list_submissions
+from navarena.web.challenge.pages.submission_views import PAGE_SIZE, list_submissions
 from navarena.web.challenge.pages.views import view_challenge, view_phase
 from navarena.web.challenge.permissions import find_phase_row, require_phase
 from navarena.web.challenge.settings import Challenge, Phase
@@ -41,14 +42,19 @@ def view_host(session: Session, challenge: Challenge, visitor: Visitor) -> dict[
     return {**view_challenge(session, challenge), "changes": changes}
 
 
-def view_host_phase(session: Session, challenge: Challenge, visitor: Visitor, phase: Phase) -> dict[str, Any]:
-    """All submissions of a phase, newest first."""
+def view_host_phase(
+    session: Session,
+    challenge: Challenge,
+    visitor: Visitor,
+    phase: Phase,
+    page: int = 1,
+    size: int = PAGE_SIZE,
+) -> dict[str, Any]:
+    """One page of the submissions of a phase, in every state; see list_submissions."""
     row = find_phase_row(session, challenge, phase)
-    query = select(Submission).where(Submission.phase_id == row.id).order_by(desc(Submission.id))
-    return {
-        "phase": view_phase(challenge, phase, row),
-        "submissions": list_submissions(session, challenge, visitor, query),
-    }
+    query = select(Submission).where(Submission.phase_id == row.id)
+    shown = list_submissions(session, challenge, visitor, query, page, size)
+    return {"phase": view_phase(challenge, phase, row), **shown}
 
 
 def view_people(session: Session) -> dict[str, Any]:
@@ -107,11 +113,12 @@ def make_host_router(site: Site) -> APIRouter:
         return site.page(request, "host.html", visitor, view=view)
 
     @router.get("/phases/{name}")
-    def show_phase(request: Request, name: str) -> Response:
+    def show_phase(request: Request, name: str, page: Count = 1) -> Response:
         visitor = site.visitor(request)
         visitor.require_host()
+        phase = require_phase(site.challenge, name)
         with site.storage.read() as session:
-            view = view_host_phase(session, site.challenge, visitor, require_phase(site.challenge, name))
+            view = view_host_phase(session, site.challenge, visitor, phase, page)
         return site.page(request, "host_phase.html", visitor, view=view)
 
     @router.get("/phases/{name}/export.csv")
@@ -125,8 +132,9 @@ def make_host_router(site: Site) -> APIRouter:
     def export_json(request: Request, name: str) -> Response:
         visitor = site.visitor(request)
         visitor.require_host()
+        phase = require_phase(site.challenge, name)
         with site.storage.read() as session:
-            view = view_host_phase(session, site.challenge, visitor, require_phase(site.challenge, name))
+            view = view_host_phase(session, site.challenge, visitor, phase, size=EVERYTHING)
         headers = {"content-disposition": f'attachment; filename="{name}.json"', "cache-control": "no-store"}
         return Response(msgspec.json.encode(view), media_type="application/json", headers=headers)
 

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.sessions import Visitor
+from navarena.web.challenge.pages.episodes import Count
 from navarena.web.challenge.pages.site import STATIC, Site
 from navarena.web.challenge.pages.submission_views import (
     encode_journal,
@@ -88,10 +89,10 @@ def make_public_router(site: Site) -> APIRouter:
         )
 
     @router.get("/teams/{name}")
-    def show_team(request: Request, name: str) -> Response:
+    def show_team(request: Request, name: str, page: Count = 1) -> Response:
         visitor = site.visitor(request)
         with site.storage.read() as session:
-            view = view_team(session, site.challenge, visitor, name)
+            view = view_team(session, site.challenge, visitor, name, page)
         return site.page(request, "team.html", visitor, view=view, has_form=True, code=None)
 
     @router.get("/static/{name}")

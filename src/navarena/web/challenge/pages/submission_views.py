@@ -13,6 +13,7 @@ from navarena.evaluation.records.results import Summary
 from navarena.evaluation.records.traits import CATEGORY
 from navarena.metrics.catalog import get_metric, leading_metrics
 from navarena.reports.tables import broken_table, format_value, group_table, metric_table, tour_table
+from navarena.web.challenge.accounts.absent import not_found
 from navarena.web.challenge.accounts.sessions import Visitor
 from navarena.web.challenge.accounts.teams import list_members
 from navarena.web.challenge.pages.boards import Boards, read_rows
@@ -30,8 +31,8 @@ from navarena.web.challenge.storage.models import ScoreRow, Submission
 from navarena.web.challenge.submissions import count_quota
 
 ENDED = ("verified", "refused", "failed", "disqualified")
-MOST_LISTED = 500
-"""Submissions on a team's page and on a host's."""
+PAGE_SIZE = 100
+"""Submissions on one page of a team or of hosts."""
 
 
 def view_submission(
@@ -159,12 +160,15 @@ def read_journal(
     return read_rows(session, one)
 
 
-def view_team(session: Session, challenge: Challenge, visitor: Visitor, name: str) -> dict[str, Any]:
+def view_team(
+    session: Session, challenge: Challenge, visitor: Visitor, name: str, page: int = 1
+) -> dict[str, Any]:
     """The page of a team: members, quota left in each phase, submissions."""
     team = require_visible_team(session, visitor, name)
-    quotas = []
+    quotas, rows = [], []
     for phase in challenge.phases:
         row = find_phase_row(session, challenge, phase)
+        rows.append(row.id)
         used, limits = count_quota(session, row.id, team.id), phase.limits
         quotas.append(
             {
@@ -175,7 +179,7 @@ def view_team(session: Session, challenge: Challenge, visitor: Visitor, name: st
                 "left": None if limits.in_all is None else max(0, limits.in_all - used.in_all),
             }
         )
-    query = select(Submission).where(Submission.team_id == team.id).order_by(desc(Submission.id))
+    query = select(Submission).where(Submission.team_id == team.id, Submission.phase_id.in_(rows))
     members = list_members(session, team)
     return {
         "name": team.name,
@@ -186,20 +190,38 @@ def view_team(session: Session, challenge: Challenge, visitor: Visitor, name: st
             visitor.user is not None and user.id == visitor.user.id and owner for user, owner in members
         ),
         "quotas": quotas,
-        "submissions": list_submissions(session, challenge, visitor, query),
+        **list_submissions(session, challenge, visitor, query, page),
     }
 
 
 def list_submissions(
-    session: Session, challenge: Challenge, visitor: Visitor, query: Any
-) -> list[dict[str, Any]]:
-    """Lines about the submissions of `query`; scores as the boards of their phases are shown."""
-    phases = {phase.name: phase for phase in challenge.phases}
+    session: Session,
+    challenge: Challenge,
+    visitor: Visitor,
+    query: Any,
+    page: int = 1,
+    size: int = PAGE_SIZE,
+) -> dict[str, Any]:
+    """One page of lines about the submissions of `query`, newest first; scores as their boards are shown.
+
+    Args:
+        session: a reading one.
+        challenge: of all of them.
+        visitor: who sees them.
+        query: which.
+        page: from 1.
+        size: lines of a page.
+
+    Raises a Refusal (404) for another page.
+    """
+    total = session.scalar(select(func.count()).select_from(query.subquery())) or 0
+    pages = max(1, -(-total // size))
+    if not 1 <= page <= pages:
+        raise not_found("page")
+    newest = query.order_by(desc(Submission.id)).offset((page - 1) * size).limit(size)
     lines = []
-    for one in session.scalars(query.limit(MOST_LISTED)):
-        phase = phases.get(one.phase.slug)
-        if phase is None or one.phase.challenge.slug != challenge.slug:
-            continue
+    for one in session.scalars(newest):
+        phase = challenge.phase(one.phase.slug)
         scores = may_see_scores(challenge, visitor, one.phase) and one.state in ("verified", "disqualified")
         lines.append(
             {
@@ -218,7 +240,7 @@ def list_submissions(
                 "reason": one.error_text,
             }
         )
-    return lines
+    return {"submissions": lines, "page": page, "pages": pages, "total": total}
 
 
 def encode_journal(parts: list[list[Row]]) -> bytes:
