@@ -70,14 +70,19 @@ def _database(challenge: Challenge) -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "rooms.sqlite"
         service = open_service(challenge, sqlite_address(path))
-        hashed = Passwords(FAST).hash(PASSWORD)
-        with service.storage.write() as session:
-            for name, role in ROLES.items():
-                create_user(session, name, hashed, role, name)
-            create_team(session, require_user(session, "ada"), "Team A")
-            create_team(session, require_user(session, "bob"), "Team B")
+        add_people(service)
         service.storage.close()
         return path.read_bytes()
+
+
+def add_people(service: Service) -> None:
+    """The people of ROLES in an empty database; ada owns "Team A", bob "Team B"."""
+    hashed = Passwords(FAST).hash(PASSWORD)
+    with service.storage.write() as session:
+        for name, role in ROLES.items():
+            create_user(session, name, hashed, role, name)
+        create_team(session, require_user(session, "ada"), "Team A")
+        create_team(session, require_user(session, "bob"), "Team B")
 
 
 def make_service(folder: Path, challenge: Challenge = CHALLENGE) -> Service:

@@ -452,7 +452,7 @@ def test_failures_are_pages_or_json(tmp_path: Path) -> None:
     _, client = world(tmp_path)
     page = client.get("/nothing")
     assert page.status_code == 404 and "<h1>Not found</h1>" in page.text
-    assert client.get("/api/v1/nothing").json()["error"]["code"] == "http_error"
+    assert client.get("/api/v1/nothing").json()["error"]["code"] == "not_found"
     assert client.get("/api/v1/host").json()["error"]["code"] == "not_found"
     assert client.get("/api/v1/account").json()["error"]["code"] == "sign_in"
     assert client.get("/account", headers={"authorization": "Bearer x"}).status_code == 401

@@ -6,11 +6,12 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
 
 import navarena
 from navarena.core.errors import NavarenaError, StorageError
 from navarena.web.challenge.api import phases, submissions
-from navarena.web.challenge.api.views import ProblemView
+from navarena.web.challenge.api.views import PROBLEMS
 from navarena.web.challenge.live import routes as live
 from navarena.web.challenge.pages.mounting import add_pages, make_site
 from navarena.web.challenge.pages.site import Site
@@ -36,11 +37,8 @@ def make_app(service: Service, site: Site | None = None) -> FastAPI:
         redoc_url=None,
     )
     app.state.service = service
-    problems: dict[int | str, dict[str, Any]] = {
-        code: {"model": ProblemView} for code in (401, 403, 404, 409, 413, 422, 429, 503, 507)
-    }
     for router in (phases.router, submissions.router, live.router):
-        app.include_router(router, prefix=API, responses=problems)
+        app.include_router(router, prefix=API, responses=PROBLEMS)
     app.add_exception_handler(Refusal, _answer_refusal)
     app.add_exception_handler(StorageError, _answer_storage)
     app.add_exception_handler(NavarenaError, _answer_error)
@@ -72,7 +70,8 @@ class BodyLimit:
             message = await receive()
             left -= len(message.get("body", b""))
             if left < 0:
-                raise Refusal("too_large", f"expected a request of at most {MAX_BODY} bytes, got more", 413)
+                # the one exception that passes through whatever reads the body
+                raise HTTPException(413, f"expected a request of at most {MAX_BODY} bytes, got more")
             return message
 
         await self._app(scope, receive_counted, send)

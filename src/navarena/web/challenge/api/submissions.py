@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select
@@ -20,8 +20,14 @@ from navarena.web.challenge.api.access import (
     find_submission,
     sees_scores,
 )
-from navarena.web.challenge.api.views import ReceivedView, SubmissionView, view_submission
-from navarena.web.challenge.log_format import LIMITS, TOO_LARGE
+from navarena.web.challenge.api.views import (
+    RECEIVED_BEFORE,
+    ReceivedView,
+    SubmissionView,
+    describe_body,
+    view_submission,
+)
+from navarena.web.challenge.log_format import LIMITS, MEDIA_TYPE, TOO_LARGE
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.service import Service
 from navarena.web.challenge.settings import Challenge, Kind, Phase
@@ -46,14 +52,23 @@ POLL_SECONDS = 0.5
 WATCH_SECONDS = 3600.0
 """After which the server ends a stream of events; browsers begin another by themselves."""
 
+EVENTS = "text/event-stream"
 NO_SPACE = 507
 LISTED = 100
 
 Check = Callable[[Challenge, Phase, Sequence[Benchmark], Iterable[bytes]], CheckedUpload]
 """Reads an upload from end to end, as check_log does."""
 
+Time = Annotated[int, Query(ge=0, lt=1 << 62)]
+"""Milliseconds since 1970."""
 
-@router.post("/phases/{phase}/submissions", status_code=201)
+
+@router.post(
+    "/phases/{phase}/submissions",
+    status_code=201,
+    responses=RECEIVED_BEFORE,
+    openapi_extra=describe_body(MEDIA_TYPE, {"type": "string", "format": "binary"}),
+)
 async def send_log(
     phase: str,
     request: Request,
@@ -69,7 +84,12 @@ async def send_log(
     return await _take(service, user, phase, team, request, response, "log", check_log)
 
 
-@router.post("/phases/{phase}/trajectories", status_code=201)
+@router.post(
+    "/phases/{phase}/trajectories",
+    status_code=201,
+    responses=RECEIVED_BEFORE,
+    openapi_extra=describe_body(MEDIA_TYPE, {"type": "string", "format": "binary"}),
+)
 async def send_trajectories(
     phase: str,
     request: Request,
@@ -149,7 +169,7 @@ def _submit(
 
 @router.get("/submissions")
 def list_submissions(
-    service: ServiceGiven, user: UserGiven, visitor: VisitorGiven, team: str | None = None, before: int = 0
+    service: ServiceGiven, user: UserGiven, visitor: VisitorGiven, team: str | None = None, before: Time = 0
 ) -> list[SubmissionView]:
     """The newest submissions of a team of yours; `before` is the time of the oldest one that you have."""
     with service.storage.read() as session:
@@ -181,7 +201,11 @@ def show_submission(submission: str, service: ServiceGiven, visitor: VisitorGive
         return view_submission(session, service.challenge, found, sees_scores(service, visitor, found))
 
 
-@router.get("/submissions/{submission}/events")
+@router.get(
+    "/submissions/{submission}/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {EVENTS: {}}}},
+)
 async def watch_submission(
     submission: str, request: Request, service: ServiceGiven, visitor: VisitorGiven
 ) -> StreamingResponse:
@@ -203,4 +227,4 @@ async def watch_submission(
             except Refusal:  # taken away from this visitor meanwhile
                 return
 
-    return StreamingResponse(events(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    return StreamingResponse(events(), media_type=EVENTS, headers={"Cache-Control": "no-store"})

@@ -26,6 +26,12 @@ class ProblemView(BaseModel):
     error: Problem
 
 
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {"model": ProblemView} for code in (400, 401, 403, 404, 409, 413, 422, 429, 503, 507)
+}
+"""What the document says of requests that are refused: any route answers with any of these statuses."""
+
+
 class TrackView(BaseModel):
     """A track; see settings.Track."""
 
@@ -118,6 +124,17 @@ class ReceivedView(BaseModel):
 
     id: str
     is_new: bool
+
+
+RECEIVED_BEFORE: dict[int | str, dict[str, Any]] = {
+    200: {"model": ReceivedView, "description": "It was sent before, and counts once"}
+}
+"""What the document says of the second answer of routes that take submissions."""
+
+
+def describe_body(media_type: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """What the document says of a route that reads its body itself."""
+    return {"requestBody": {"required": True, "content": {media_type: {"schema": schema}}}}
 
 
 CHECKED = {

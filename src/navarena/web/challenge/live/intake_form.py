@@ -1,11 +1,11 @@
 """What a team says of a live submission, as the client sends it and the server reads it."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
 from navarena.web.challenge.live.wire import Names
-from navarena.web.challenge.log_format import About, Short
+from navarena.web.challenge.log_format import About, Short, has_zero_byte
 from navarena.web.challenge.refusals import Refusal
 
 
@@ -26,9 +26,20 @@ class LiveAbout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     trained_with: Names = ()
 
 
+def describe_live_about() -> dict[str, Any]:
+    """The JSON schema of LiveAbout, without references."""
+    parts = msgspec.json.schema(LiveAbout)["$defs"]
+    whole: dict[str, Any] = parts["LiveAbout"]
+    whole["properties"]["about"] = parts["About"]
+    return whole
+
+
 def read_live_about(body: bytes) -> LiveAbout:
     """What the body of a request says; raises Refusal."""
     try:
-        return msgspec.json.decode(body, type=LiveAbout)
+        said = msgspec.json.decode(body, type=LiveAbout)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal("bad_request", f"expected what a team says of a live submission, {error}") from error
+    if has_zero_byte(body):
+        raise Refusal("bad_request", "expected text without zero bytes")
+    return said

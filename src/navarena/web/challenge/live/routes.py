@@ -6,10 +6,10 @@ from fastapi import APIRouter, Request, Response, WebSocket
 from fastapi.concurrency import run_in_threadpool
 
 from navarena.web.challenge.api.access import ServiceGiven, UserGiven, find_own_team
-from navarena.web.challenge.api.views import ReceivedView
+from navarena.web.challenge.api.views import RECEIVED_BEFORE, ReceivedView, describe_body
 from navarena.web.challenge.live.channel import WorkerAddress
 from navarena.web.challenge.live.intake import find_worker, submit_live_run
-from navarena.web.challenge.live.intake_form import read_live_about
+from navarena.web.challenge.live.intake_form import describe_live_about, read_live_about
 from navarena.web.challenge.live.relay import serve_stream
 from navarena.web.challenge.live.wire import BUSY, Hello
 from navarena.web.challenge.service import Service
@@ -23,7 +23,12 @@ WAIT_SECONDS, POLL_SECONDS = 10.0, 0.5
 router = APIRouter(tags=["live"])
 
 
-@router.post("/phases/{phase}/live", status_code=201)
+@router.post(
+    "/phases/{phase}/live",
+    status_code=201,
+    responses=RECEIVED_BEFORE,
+    openapi_extra=describe_body("application/json", describe_live_about()),
+)
 async def make_live(
     phase: str,
     request: Request,

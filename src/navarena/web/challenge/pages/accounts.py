@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from sqlalchemy.orm import Session
 
 from navarena.web.challenge.accounts.personal_data import delete_account, export_account
@@ -31,13 +31,13 @@ from navarena.web.challenge.accounts.users import (
     require_user,
     revoke_token,
 )
-from navarena.web.challenge.pages.site import Site, quote_segment, see_other
+from navarena.web.challenge.pages.site import LARGEST_ID, Site, Text, quote_segment, see_other
 from navarena.web.challenge.pages.submission_views import view_team
 from navarena.web.challenge.refusals import Refusal
 from navarena.web.challenge.service import hidden_phases
 from navarena.web.challenge.storage.models import User
 
-Text = Annotated[str, Form(max_length=1000)]
+TokenId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 
 
 def view_account(session: Session, user: User) -> dict[str, object]:
@@ -122,7 +122,7 @@ def make_account_router(site: Site) -> APIRouter:
         return show(request, visitor, token)
 
     @router.post("/account/tokens/{number}/revoke")
-    def end_token(request: Request, number: int, csrf: Text = "") -> Response:
+    def end_token(request: Request, number: TokenId, csrf: Text = "") -> Response:
         user = require_form(request, csrf).require_user()
         with site.storage.write() as session:
             revoke_token(session, user, number)

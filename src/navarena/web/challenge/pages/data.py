@@ -3,13 +3,15 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Request
+from pydantic import AfterValidator
 
 from navarena.web.challenge.accounts.personal_data import export_account
 from navarena.web.challenge.accounts.sessions import Visitor, address_of, require_own_form
 from navarena.web.challenge.accounts.teams import create_team, make_owner, remove_member, require_team
 from navarena.web.challenge.accounts.users import invite, issue_token, join_by_invitation, revoke_token
+from navarena.web.challenge.api.views import PROBLEMS
 from navarena.web.challenge.exhibits import OVERVIEW
-from navarena.web.challenge.pages.accounts import view_account
+from navarena.web.challenge.pages.accounts import TokenId, view_account
 from navarena.web.challenge.pages.episode_views import ask_for_exhibit, view_episode, view_episodes
 from navarena.web.challenge.pages.episodes import Count, Place
 from navarena.web.challenge.pages.hosts import (
@@ -20,19 +22,19 @@ from navarena.web.challenge.pages.hosts import (
     view_people,
 )
 from navarena.web.challenge.pages.public import board_view
-from navarena.web.challenge.pages.site import Site
+from navarena.web.challenge.pages.site import Site, require_text
 from navarena.web.challenge.pages.submission_views import view_submission, view_team
 from navarena.web.challenge.pages.views import view_challenge, view_history
 from navarena.web.challenge.permissions import find_phase_row, require_phase
 from navarena.web.challenge.service import hidden_phases
 
 Csrf = Annotated[str, Header(alias="x-csrf-token")]
-Field = Annotated[str, Body(embed=True, max_length=1000)]
+Field = Annotated[str, Body(embed=True, max_length=1000), AfterValidator(require_text)]
 
 
 def make_data_router(site: Site) -> APIRouter:
     """The routes of the data of pages."""
-    router = APIRouter(prefix="/api/v1", tags=["pages"])
+    router = APIRouter(prefix="/api/v1", tags=["pages"], responses=PROBLEMS)
 
     def require_own(request: Request, csrf: str) -> Visitor:
         visitor = site.visitor(request)
@@ -128,7 +130,7 @@ def make_data_router(site: Site) -> APIRouter:
             return {"token": issue_token(session, user, label), "label": label[:100]}
 
     @router.delete("/account/tokens/{number}", status_code=204)
-    def end_token(request: Request, number: int, csrf: Csrf = "") -> None:
+    def end_token(request: Request, number: TokenId, csrf: Csrf = "") -> None:
         """Revoke a token."""
         user = require_own(request, csrf).require_user()
         with site.storage.write() as session:

@@ -1,9 +1,9 @@
 """Routes of hosts and administrators: phases, submissions, people, the audit log."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -14,14 +14,12 @@ from navarena.web.challenge.accounts.sessions import Visitor, require_own_form
 from navarena.web.challenge.accounts.users import invite, set_disabled, set_role
 from navarena.web.challenge.pages.episodes import Count
 from navarena.web.challenge.pages.export import EVERYTHING, write_csv
-from navarena.web.challenge.pages.site import Site, see_other
+from navarena.web.challenge.pages.site import Site, Text, see_other
 from navarena.web.challenge.pages.submission_views import PAGE_SIZE, list_submissions
 from navarena.web.challenge.pages.views import view_challenge, view_phase
 from navarena.web.challenge.permissions import find_phase_row, require_phase
 from navarena.web.challenge.settings import Challenge, Phase
 from navarena.web.challenge.storage.models import PhaseRow, Role, Submission, User
-
-Text = Annotated[str, Form(max_length=1000)]
 
 PHASE_ACTIONS = ("freeze", "unfreeze", "reveal", "hide")
 SUBMISSION_ACTIONS = ("disqualify", "reinstate", "rerun")

@@ -28,6 +28,9 @@ HEADERS = (
 LONGEST_FORM = 64 * 1024
 """Bytes of a form."""
 
+CODES = {400: "bad_request", 404: "not_found", 405: "wrong_method", 413: "too_large"}
+"""Codes of failures that Starlette finds, by status."""
+
 _FORM_KINDS = (b"application/x-www-form-urlencoded", b"multipart/form-data")
 
 
@@ -92,7 +95,7 @@ def describe_failure(error: Exception) -> tuple[int, str, str]:
     if isinstance(error, Refusal):
         return error.status, error.code, str(error)
     if isinstance(error, HTTPException):
-        return error.status_code, "http_error", str(error.detail)
+        return error.status_code, CODES.get(error.status_code, "http_error"), str(error.detail)
     if isinstance(error, StorageError):
         return 503, "database", str(error)
     if isinstance(error, NavarenaError):

@@ -3,12 +3,13 @@
 import datetime
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
-from fastapi import Request, Response
+from fastapi import Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+from pydantic import AfterValidator
 
 from navarena.reports.html import TEMPLATES
 from navarena.reports.topdown import PATH_COLORS
@@ -34,6 +35,21 @@ SECTION_TITLES = {
     "uploaded": "Trajectory uploaded, inputs declared",
     "privileged": "Privileged, not ranked",
 }
+
+
+LARGEST_ID = 2**31 - 1
+"""Of a row of any table."""
+
+
+def require_text(text: str) -> str:
+    """`text`; raises ValueError for one with a zero byte, which PostgreSQL does not hold."""
+    if "\0" in text:
+        raise ValueError("expected text without zero bytes")
+    return text
+
+
+Text = Annotated[str, Form(max_length=1000), AfterValidator(require_text)]
+"""A field of a form."""
 
 
 def make_environment() -> Environment:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -58,7 +58,11 @@ class Storage:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A session that changes nothing; raises StorageError where the database cannot be reached."""
+        """A session that changes nothing.
+
+        Raises StorageError where the database cannot be reached, and InputError for a value that it cannot
+        hold.
+        """
         with self._translate(), self._readers() as session:
             yield session
 
@@ -66,7 +70,8 @@ class Storage:
     def write(self) -> Iterator[Session]:
         """A session whose changes are kept, all of them, when the block ends well.
 
-        Raises StorageError where the database cannot be reached, or the disk is full.
+        Raises StorageError where the database cannot be reached or the disk is full, and InputError for a
+        value that it cannot hold.
         """
         with self._translate(), self._writers.begin() as session:
             yield session
@@ -92,6 +97,10 @@ class Storage:
         except PoolTimeoutError as error:
             raise StorageError(
                 "the database is busy: every connection was taken for too long; try again"
+            ) from error
+        except DataError as error:
+            raise InputError(
+                "expected texts without zero bytes and numbers of usual size, got others; mend the request"
             ) from error
 
 
