@@ -1,8 +1,8 @@
-"""Networks of VLN-CE once more, as plain functions of the reference code's weights: for published files."""
+"""Networks of VLN-CE and GOAT-Bench once more, as plain functions of the reference code's weights."""
 
 from navarena.learning.tensors import torch
 
-from .reference_networks import linear, recurrent_shapes, step_gru
+from .reference_networks import linear, recurrent_shapes, step_gru, step_lstm
 
 F = torch.nn.functional
 
@@ -159,3 +159,88 @@ def run_vlnce(weights, seen, previous, state):
         states.append((h1, h2, torch.maximum(pool, h1)))
         rows.append(linear(weights, "action_distribution.linear", out)[0])
     return torch.stack(rows), torch.zeros(slots), states
+
+
+CLIP = "net.visual_encoder.backbone."
+
+
+def goat_shapes(vector, actions=7):
+    """Keys and shapes of GOAT-Bench's policies, whose goals have `vector` numbers."""
+    shapes = {}
+
+    def norm(name, planes):
+        for leaf in ("weight", "bias", "running_mean", "running_var"):
+            shapes[f"{name}.{leaf}"] = (planes,)
+        shapes[f"{name}.num_batches_tracked"] = ()
+
+    for number, (into, out) in enumerate(((3, 32), (32, 32), (32, 64)), 1):
+        shapes[f"{CLIP}conv{number}.weight"] = (out, into, 3, 3)
+        norm(f"{CLIP}bn{number}", out)
+    into = 64
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        planes = 64 * 2**stage
+        for block in range(blocks):
+            name = f"{CLIP}layer{stage + 1}.{block}."
+            sides = ((into, planes, 1), (planes, planes, 3), (planes, 4 * planes, 1))
+            for number, (given, out, kernel) in enumerate(sides, 1):
+                shapes[f"{name}conv{number}.weight"] = (out, given, kernel, kernel)
+                norm(f"{name}bn{number}", out)
+            if block == 0:
+                shapes[f"{name}downsample.0.weight"] = (4 * planes, into, 1, 1)
+                norm(f"{name}downsample.1", 4 * planes)
+            into = 4 * planes
+    return shapes | {
+        "net.visual_fc.0.weight": (512, 2048),
+        "net.visual_fc.0.bias": (512,),
+        "net.gps_embedding.weight": (32, 2),
+        "net.gps_embedding.bias": (32,),
+        "net.compass_embedding.weight": (32, 2),
+        "net.compass_embedding.bias": (32,),
+        "net.prev_action_embedding.weight": (actions + 1, 32),
+        **recurrent_shapes("net.state_encoder.rnn.", 4, 512 + vector + 96, 512, 2),
+        "action_distribution.linear.weight": (actions, 512),
+        "action_distribution.linear.bias": (actions,),
+        "critic.fc.weight": (1, 512),
+        "critic.fc.bias": (1,),
+    }
+
+
+def run_goat(weights, seen, previous, state, goal):
+    """`previous` are actions + 1, 0 at the start; `goal` is the name of the goal's vector."""
+
+    def norm(x, name):
+        mean, variance = weights[f"{CLIP}{name}.running_mean"], weights[f"{CLIP}{name}.running_var"]
+        return F.batch_norm(x, mean, variance, weights[f"{CLIP}{name}.weight"], weights[f"{CLIP}{name}.bias"])
+
+    def conv(x, name, stride=1):
+        weight = weights[f"{CLIP}{name}.weight"]
+        return F.conv2d(x, weight, None, stride, weight.shape[-1] // 2)
+
+    x = F.interpolate(seen["rgb"].float().permute(0, 3, 1, 2), size=(224, 224), mode="area").floor() / 255
+    mean = torch.tensor([0.48145466, 0.4578275, 0.40821073])[:, None, None]
+    x = (x - mean) / torch.tensor([0.26862954, 0.26130258, 0.27577711])[:, None, None]
+    for number, stride in ((1, 2), (2, 1), (3, 1)):
+        x = norm(conv(x, f"conv{number}", stride), f"bn{number}").relu()
+    x = F.avg_pool2d(x, 2)
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        for block in range(blocks):
+            name, halves = f"layer{stage + 1}.{block}.", stage > 0 and block == 0
+            y = norm(conv(x, f"{name}conv1"), f"{name}bn1").relu()
+            y = norm(conv(y, f"{name}conv2"), f"{name}bn2").relu()
+            y = norm(conv(F.avg_pool2d(y, 2) if halves else y, f"{name}conv3"), f"{name}bn3")
+            if block == 0:
+                x = F.avg_pool2d(x, 2) if halves else x
+                x = norm(conv(x, f"{name}downsample.0"), f"{name}downsample.1")
+            x = (x + y).relu()
+    angle = seen["compass"][:, 0]
+    parts = [
+        linear(weights, "net.visual_fc.0", x.flatten(2).mean(2)).relu(),
+        seen[goal],
+        linear(weights, "net.compass_embedding", torch.stack((angle.cos(), angle.sin()), 1)),
+        linear(weights, "net.gps_embedding", seen["gps"]),
+        weights["net.prev_action_embedding.weight"][previous],
+    ]
+    x = torch.cat(parts, 1)
+    state = [(torch.zeros(len(x), 512),) * 2] * 2 if state is None else state
+    x, state = step_lstm(weights, "net.state_encoder.rnn.", x, state)
+    return linear(weights, "action_distribution.linear", x), linear(weights, "critic.fc", x)[:, 0], state

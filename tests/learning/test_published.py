@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from navarena.agents.agent import Boundary, Start  # noqa: E402
+from navarena.agents.encoders.catalog import make_encoder  # noqa: E402
 from navarena.agents.loading import load_agent  # noqa: E402
 from navarena.cli.main import main  # noqa: E402
 from navarena.core.errors import FileError, InputError, UnknownNameError  # noqa: E402
@@ -17,7 +18,7 @@ from navarena.learning.published.importing import import_checkpoint  # noqa: E40
 from navarena.tasks.catalog import get_body_task  # noqa: E402
 
 from .papers import random_observations  # noqa: E402
-from .reference_followers import run_vlnce, vlnce_shapes  # noqa: E402
+from .reference_followers import goat_shapes, run_goat, run_vlnce, vlnce_shapes  # noqa: E402
 from .reference_networks import (  # noqa: E402
     MULTION_SHAPES,
     habitat_shapes,
@@ -109,6 +110,43 @@ def test_vlnce(tmp_path, pool, at_end):
     assert [one.shape for one in info.inputs] == [(224, 224, 3), (256, 256, 1), (200,)]
     assert info.policy.remembers == ("tour" if pool else "episode")
     assert info.policy.follower.tour == ("pool_end" if at_end else "pool" if pool else "none")
+
+
+WORDS = "goal_vector:words"
+DIMENSION = make_encoder("words").dimension
+
+
+@pytest.mark.parametrize("actions, protocol", [(7, None), (6, "ovon-v1")])
+def test_goat(tmp_path, actions, protocol):
+    weights = make_weights(goat_shapes(DIMENSION, actions))
+    path = save(tmp_path / "a.pth", weights)
+    import_checkpoint(path, "goat", tmp_path / "out", protocol, goals="words")
+    info = compare(tmp_path / "out", lambda *seen: run_goat(weights, *seen, WORDS))
+    assert [(one.name, one.shape) for one in info.inputs] == [
+        ("rgb", (640, 360, 3)), (WORDS, (DIMENSION,)), ("compass", (1,)), ("gps", (2,)),
+    ]  # fmt: skip
+    assert info.policy.temperature == 1 and info.protocol == (protocol or "goat-v1")
+    agent = load_agent(f"checkpoint:{tmp_path / 'out'}", get_body_task(info.protocol))
+    agent.reset([Start(0, "a", "scene", Boundary.SCENE)])
+    seen = {name: value.numpy() for name, value in random_observations(info.inputs, 1).items()}
+    assert agent.act(seen, np.ones(1, bool))[0] in range(actions)
+
+
+def test_goals_of_another_length_and_keys_of_goat_are_named(tmp_path):
+    weights = {name: torch.zeros(shape) for name, shape in goat_shapes(1024).items()}
+    path = save(tmp_path / "a.pth", weights)
+    with pytest.raises(FileError, match=rf"shape \(2048, 1632\) instead of \(2048, {608 + DIMENSION}\)"):
+        import_checkpoint(path, "goat", tmp_path / "out", goals="words")
+    for layout, goals in (("goat", None), ("multion", "words")):
+        with pytest.raises((InputError, FileError), match="expected --goals ENCODER"):
+            import_checkpoint(path, layout, tmp_path / "out", goals=goals)
+    del weights["net.visual_encoder.backbone.layer4.0.downsample.0.weight"]
+    weights["net.visual_encoder.backbone.attnpool.k_proj.bias"] = torch.zeros(2048)
+    with pytest.raises(
+        FileError, match="downsample.0.weight of shape .* is missing.*attnpool.k_proj.bias is not"
+    ):
+        import_checkpoint(save(path, weights), "goat", tmp_path / "out", goals="words")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,14 @@ class CheckpointImport:
     """Turn a file of weights of the reference code into a checkpoint, for --agent checkpoint:DIR.
 
     Layouts are multion (the agent without a map), habitat-ddppo (PointNav and ObjectNav), allenact
-    (RobustNav) and vlnce (CMA). Only tensors and plain values are read from the file. With --json, one
-    document is printed with the keys layout, protocol, out, inputs and parameters.
+    (RobustNav), goat (GOAT-Bench) and vlnce (CMA). Only tensors and plain values are read from the file. With
+    --json, one document is printed with the keys layout, protocol, out, inputs and parameters.
     """
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
     """As the reference code saved it (.pth or .pt)."""
     layout: str
-    """Whose weights they are: multion, habitat-ddppo, allenact or vlnce."""
+    """Whose weights they are: multion, habitat-ddppo, allenact, goat or vlnce."""
     out: Path
     """Folder of the checkpoint."""
     protocol: str | None = None
@@ -30,6 +30,8 @@ class CheckpointImport:
     """For allenact: torchvision's file of ImageNet's ResNet-18, which these files leave out."""
     depth_first: bool = False
     """For habitat-ddppo: the network saw depth before colours, as later versions of habitat-lab sort them."""
+    goals: str | None = None
+    """For goat: the encoder of goals with its weights, such as open-clip:FOLDER with CLIP's ResNet-50."""
     json: bool = False
     """Print one JSON document instead of text."""
 
@@ -38,7 +40,9 @@ class CheckpointImport:
         from navarena.learning.checkpoints import load_policy
         from navarena.learning.published.importing import import_checkpoint
 
-        import_checkpoint(self.file, self.layout, self.out, self.protocol, self.trunk, self.depth_first)
+        import_checkpoint(
+            self.file, self.layout, self.out, self.protocol, self.trunk, self.depth_first, self.goals
+        )
         info, policy = load_policy(self.out)
         count = sum(one.numel() for one in policy.parameters())
         inputs = [one.name for one in info.inputs]

@@ -19,7 +19,8 @@ class EncoderSettings:
             "resnet18" and "resnet50": habitat-lab's of DD-PPO, with group normalisation; images are halved by
             averaging, and a convolution compresses the outcome. "frozen_resnet18": RobustNav's, an ImageNet
             network that is not trained, whose map of features is compressed and joined with the goal at every
-            place, for colour and depth each.
+            place, for colour and depth each. "clip_resnet50": GOAT-Bench's, CLIP's network of colours, which
+            is not trained, beside the goal as a vector; its weights come with published ones.
         numbers: "joined": numbers and categories together through one layer. "embedded": each through a
             layer or a table of its own, in the order of the inputs, as all the papers' agents.
         base_planes: of a ResNet that is trained: channels after its first convolution.
@@ -41,7 +42,7 @@ class EncoderSettings:
     Raises InputError for sizes that do not fit together.
     """
 
-    images: Literal["small", "multion", "resnet18", "resnet50", "frozen_resnet18"] = "small"
+    images: Literal["small", "multion", "resnet18", "resnet50", "frozen_resnet18", "clip_resnet50"] = "small"
     numbers: Literal["joined", "embedded"] = "joined"
     base_planes: int = 32
     compressed: int = 2048

@@ -19,6 +19,9 @@ MAX_CLASSES = 512
 TOKENS = "instruction_tokens"
 """The sensor of the words of an instruction."""
 
+GOAL_VECTOR = "goal_vector"
+"""How the names of goals as vectors begin."""
+
 MAPS = "semantic_map"
 """How the names of semantic maps begin."""
 

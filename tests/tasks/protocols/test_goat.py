@@ -15,6 +15,7 @@ from navarena.scenes.scene import SceneObject
 from navarena.simulation.world import World, WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.catalog import get_task
+from navarena.tasks.sensors.goal_vector import ENCODER, VECTORS
 from navarena.tasks.sensors.lifelong_goal import render_goal_image
 from tasks.small import AHEAD, as_life, as_subtask
 from worlds import HALL, ROOMS, draw_navmesh, draw_scene, draw_world
@@ -213,6 +214,43 @@ def test_agents_are_told_each_goal_in_its_way_and_no_other():
     assert np.array_equal(batch.observations["image_goal"][0], expected)
     walk(batch, DECLARE)
     assert look() == (3, "", "", False)
+
+
+class Told:
+    """Vectors of what is told of goals: modality, letters of name and text, brightness of the image."""
+
+    dimension = 4
+
+    def __init__(self):
+        self.calls = []
+
+    def encode(self, modality, category, text, image):
+        self.calls.append(modality)
+        light = 0.0 if image is None else float(image.mean())
+        return np.array([len(modality), len(category), len(text), light], np.float32)
+
+
+def test_goals_as_vectors_are_made_once_each_of_what_is_told(monkeypatch):
+    told, name = Told(), "goal_vector:fake:FOLDER"
+    found = lambda text: {"fake:FOLDER": told}[text]  # noqa: E731
+    monkeypatch.setitem(VECTORS._objects, ENCODER, found)
+    batch = begin(THERE, BACK, HERE, sensors=(name, "image_goal"))
+    assert batch.specs[name].shape == (4,) and batch.specs[name].dtype == np.float32
+    seen = [batch.observations[name][0].tolist()]
+    for moves in ((FORWARD, DECLARE), (LEFT, RIGHT, DECLARE)):
+        walk(batch, *moves)
+        seen.append(batch.observations[name][0].tolist())
+    light = pytest.approx(float(batch.observations["image_goal"][0].mean()))
+    assert seen == [[6, 5, 0, 0], [11, 0, 16, 0], [5, 0, 0, light]] and light.expected > 0
+    walk(batch, DECLARE)
+    assert not batch.observations[name].any(), "none is left"
+    assert told.calls == ["object", "description", "image"]
+    batch.start([0], [batch.episode(0)])
+    assert batch.observations[name][0].tolist() == seen[0] and told.calls[3:] == ["object"]
+    with pytest.raises(InputError, match="expected an encoder of goals, got none.* goal_vector:words"):
+        begin(THERE, sensors=("goal_vector",))
+    with pytest.raises(InputError, match="of GOAT-Bench"):
+        NavigationBatch(get_task("pointnav-v1"), 1, sensors=(name,))
 
 
 def test_the_image_of_a_goal_looks_where_its_camera_does():

@@ -73,15 +73,28 @@ class GoalEncoder(ABC):
 
         Raises InputError for a goal that it can neither see nor read.
         """
+        image = self.find_image(goal)
+        found = self.encode_words([goal.words]) if image is None else self.encode_images([image])
+        return np.asarray(found[0])
+
+    def encode_raw(self, goal: GoalQuery) -> Float32[np.ndarray, "d"]:
+        """(D,) float32 as `encode`, of the length that the network gives it, where there is one."""
+        return self.encode(goal)
+
+    def find_image(self, goal: GoalQuery) -> UInt8[np.ndarray, "h w 3"] | None:
+        """The image of `goal` where the encoder looks at it; None where it reads its words.
+
+        Raises InputError for a goal that it can neither see nor read.
+        """
         if goal.image is not None and self.sees_images and goal.modality == "image":
-            return np.asarray(self.encode_images([goal.image])[0])
+            return goal.image
         if not self.reads_words or not goal.words:
             raise InputError(
                 f"the encoder {self.name!r} cannot encode a goal given by {goal.modality!r}; "
                 f"choose one that {'reads words' if goal.words else 'sees images'}, such as "
                 f"{'words' if goal.words else 'images'} or clip:PATH"
             )
-        return np.asarray(self.encode_words([goal.words])[0])
+        return None
 
     def encode_words(self, texts: Sequence[str]) -> Float32[np.ndarray, "n d"]:
         """(N, D) float32, rows of length 1, of categories or descriptions; raises InputError if it cannot."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from navarena.agents.encoders.encoder import GoalEncoder, unit_rows
+from navarena.agents.encoders.encoder import GoalEncoder, GoalQuery, unit_rows
 from navarena.core.errors import FileError, InputError, require_extra
 
 EXTRA = "learn"
@@ -31,6 +31,10 @@ class WeightsEncoder(GoalEncoder, ABC):
         if not self.sees_images:
             return super().encode_images(images)
         return self._stack([self._encode_image(image) for image in images])
+
+    def encode_raw(self, goal: GoalQuery) -> Float32[np.ndarray, "d"]:
+        image = self.find_image(goal)
+        return self._encode_text(goal.words) if image is None else self._encode_image(image)
 
     def _stack(self, vectors: Sequence[Float32[np.ndarray, "d"]]) -> Float32[np.ndarray, "n d"]:
         return unit_rows(np.array(vectors, np.float32).reshape(len(vectors), self.dimension))

@@ -5,6 +5,7 @@ from typing import Literal
 
 from navarena.learning.inputs import InputSpec
 from navarena.learning.networks.attention import FRMQNMemory, SMTMemory
+from navarena.learning.networks.clip_resnet import ClipGoalEncoder
 from navarena.learning.networks.embedded_encoder import EmbeddedEncoder
 from navarena.learning.networks.encoders import Encoder, ObservationEncoder
 from navarena.learning.networks.follower import FollowerEncoder, FollowerMemory
@@ -22,6 +23,8 @@ def make_encoder(inputs: Sequence[InputSpec], settings: PolicySettings) -> Encod
         return (RecognisingEncoder if is_recognised else ProjectingEncoder)(inputs, settings)
     if settings.memory == "cma":
         return FollowerEncoder(inputs, settings.follower)
+    if settings.encoder.images == "clip_resnet50":
+        return ClipGoalEncoder(inputs, settings.image_features, settings.number_features)
     if settings.encoder.images == "frozen_resnet18":
         return TiledGoalEncoder(inputs, settings.number_features)
     if settings.encoder.numbers == "embedded":

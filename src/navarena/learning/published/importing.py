@@ -7,7 +7,7 @@ from pathlib import Path
 
 from navarena.core.errors import FileError, InputError, require_name
 from navarena.learning.checkpoints import CheckpointInfo, save_policy
-from navarena.learning.inputs import choose_inputs
+from navarena.learning.inputs import GOAL_VECTOR, choose_inputs
 from navarena.learning.networks.trunks import TRUNK, read_weights, require_keys, take_trunk
 from navarena.learning.published.layouts import LAYOUTS, Layout
 from navarena.learning.published.names import Shapes
@@ -30,6 +30,7 @@ def import_checkpoint(
     protocol: str | None = None,
     trunk: Path | None = None,
     is_depth_first: bool = False,
+    goals: str | None = None,
 ) -> CheckpointInfo:
     """Write the weights of the file `path` as a checkpoint into `folder`; what it is.
 
@@ -41,10 +42,11 @@ def import_checkpoint(
         trunk: torchvision's file of ImageNet's ResNet-18, for layouts whose file leaves it out.
         is_depth_first: whether the network saw the depth before the colours, as later versions of habitat-lab
             sort them.
+        goals: encoder of goals, such as "open-clip:FOLDER", for layouts that know goals as vectors.
 
     Raises InputError for an unknown layout, for is_depth_first where there are no colours and depth to
-    order, and for a protocol with other actions, FileError that names each
-    key which is missing, too many, or of another shape.
+    order, for goals that are missing or too much, and for a protocol with other actions, FileError that names
+    each key which is missing, too many, or of another shape.
     """
     chosen = LAYOUTS[require_name("layout of weights", layout, LAYOUTS)]
     if chosen.needs_trunk and trunk is None:
@@ -61,7 +63,13 @@ def import_checkpoint(
             raise InputError("expected --depth-first for weights of habitat-ddppo that see colour and depth")
         numbers = tuple(one for one in recipe.sensors if one not in ("rgb", "depth"))
         recipe = replace(recipe, sensors=("depth", "rgb", *numbers))
-    info = _describe(recipe, path, layout)
+    if (GOAL_VECTOR in recipe.sensors) != (goals is not None):
+        raise InputError(
+            f"expected --goals ENCODER, such as open-clip:FOLDER, for the layout goat alone, got {goals} for "
+            f"{layout}"
+        )
+    sensors = (f"{one}:{goals}" if one == GOAL_VECTOR else one for one in recipe.sensors)
+    info = _describe(replace(recipe, sensors=tuple(sensors)), path, layout)
     policy = info.build()
     weights = policy.state_dict()
     left = (*([TRUNK] if trunk else []), *([] if chosen.has_value else [VALUE]))
@@ -99,7 +107,8 @@ def _describe(recipe: Recipe, path: Path, layout: str) -> CheckpointInfo:
     batch = NavigationBatch(task, 1, 1, recipe.sensors)
     shapes = {one: batch.specs[one].shape for one in recipe.sensors if one in ("rgb", "depth")}
     sizes = {name: (shape[0], shape[1]) for name, shape in shapes.items()}
-    takes_own = bool(recipe.policy.encoder.resize) or recipe.policy.memory == "cma"
+    encoder = recipe.policy.encoder
+    takes_own = bool(encoder.resize) or encoder.images == "clip_resnet50" or recipe.policy.memory == "cma"
     if takes_own:  # the network takes the protocol's own images, of any size
         recipe = replace(recipe, image_size=min(sizes.values()))
     info = describe_policy(recipe, task, batch)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from navarena.learning.published.goat import choose_goat, rename_goat
 from navarena.learning.published.names import Shapes, begins, rename_resnet
 from navarena.learning.published.vlnce import choose_vlnce, rename_vlnce, reshape_vlnce
 from navarena.learning.recipes.habitat import OBJECTNAV_DDPPO, POINTNAV_DDPPO
@@ -154,6 +155,13 @@ LAYOUTS: Mapping[str, Layout] = {
         ("inverse_model.", "rotation_model."),
         needs_trunk=True,
     ),
+    "goat": Layout(
+        "state_dict",
+        "actor_critic.",
+        (*HABITAT_ACTIONS, "subtask_stop"),
+        choose_goat,
+        rename_goat,
+    ),
     "vlnce": Layout(
         "state_dict",
         "",
@@ -165,5 +173,5 @@ LAYOUTS: Mapping[str, Layout] = {
         has_value=False,
     ),
 }
-"""Name -> layout: of multiON's agent without a map, of habitat-lab's DD-PPO, of RobustNav's agents, and of
-the cross-modal attention (CMA) of VLN-CE and IVLN-CE."""
+"""Name -> layout: of multiON's agent without a map, of habitat-lab's DD-PPO, of RobustNav's agents, of
+GOAT-Bench's, and of the cross-modal attention (CMA) of VLN-CE and IVLN-CE."""

@@ -9,6 +9,7 @@ GOAL_SENSORS = Registry(
     {
         "current_subtask": "navarena.tasks.sensors.lifelong_goal:CurrentSubtask",
         "goal_distance": "navarena.tasks.sensors.progress:GoalDistance",
+        "goal_vector": "navarena.tasks.sensors.goal_vector:GoalVector",
         "image_goal": "navarena.tasks.sensors.lifelong_goal:ImageGoalSensor",
         "instruction": "navarena.tasks.sensors.instruction:Instruction",
         "instruction_tokens": "navarena.tasks.sensors.instruction:InstructionTokens",
@@ -60,5 +61,6 @@ def find_goal_sensor(name: str, own: OwnSensor) -> GoalSensor | None:
         found = GOAL_SENSORS.get(name)()
     kind, mark, argument = name.partition(":")
     if found is None and mark and kind in GOAL_SENSORS and GOAL_SENSORS.get(kind).takes_argument:
-        found = GOAL_SENSORS.get(kind)(segmenter=argument)
+        sensor = GOAL_SENSORS.get(kind)
+        found = sensor(**{sensor.takes_argument: argument})
     return found if isinstance(found, GoalSensor) else None

@@ -18,14 +18,14 @@ class GoalSensor(Sensor, Generic[State]):
     Attributes:
         follows: names of sensors of the pose from which it derives, and with which it is corrupted.
         channels: images of the first camera that it looks at, too (see Observer.image).
-        takes_argument: whether a text behind its name, as in "semantic_predicted:DIR", makes it (its first
-            argument); the observation is then called by both.
+        takes_argument: its argument that a text behind its name gives, as in "semantic_predicted:DIR"; the
+            observation is then called by both. Empty for sensors without.
         state_type: what the task must remember; a batch refuses the sensor for other protocols.
     """
 
     follows: ClassVar[tuple[str, ...]] = ()
     channels: ClassVar[tuple[str, ...]] = ()
-    takes_argument: ClassVar[bool] = False
+    takes_argument: ClassVar[str] = ""
     state_type: type[State] = cast(Any, TaskState)
 
     def begin(self, simulator: Simulator, state: State, slots: Int64[np.ndarray, "k"]) -> None:

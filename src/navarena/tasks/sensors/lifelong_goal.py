@@ -9,7 +9,7 @@ from jaxtyping import Int64, UInt8
 
 from navarena.core.errors import InputError
 from navarena.core.geometry import rotation_from_quaternion
-from navarena.episodes.goals import GoalImage, Subtask
+from navarena.episodes.goals import GoalImage, Modality, Subtask
 from navarena.simulation.body import Camera
 from navarena.simulation.rendering.engine import VisibilityRenderer
 from navarena.simulation.rendering.views import Frames, Views
@@ -20,7 +20,7 @@ from navarena.tasks.sensors.goal_sensor import GoalSensor
 from navarena.tasks.sensors.instruction import MAX_LETTERS, TEXT
 from navarena.tasks.task import TaskState
 
-MODALITY_IDS = {"object": 0, "description": 1, "image": 2}
+MODALITY_IDS: dict[Modality, int] = {"object": 0, "description": 1, "image": 2}
 """Modality -> what `current_subtask` says (spec ivln_goat 4.2)."""
 
 FINISHED = len(MODALITY_IDS)
@@ -166,18 +166,24 @@ class ImageGoalSensor(GoalSensor[LifelongGoalState]):
         return ObservationSpec((IMAGE_PX, IMAGE_PX, 3), np.uint8, 0, 255)
 
     def observe(self, simulator: Simulator, state: LifelongGoalState, out: np.ndarray) -> None:
-        for slot, (image, number) in enumerate(zip(state.images, state.numbers.tolist())):
-            world = simulator.slot_worlds.world(slot)
-            if image is None or world is None:
-                out[slot] = 0
-                continue
-            kept = self._kept.get(slot)
-            if kept is None or kept[:2] != (image, number):
-                seen = render_goal_image(world, image)
-                if state.image_transform is not None:
-                    seen = state.image_transform(slot, number, seen)
-                kept = self._kept[slot] = image, number, seen
-            out[slot] = kept[2]
+        for slot in range(len(state.images)):
+            seen = self.look(simulator, state, slot)
+            out[slot] = 0 if seen is None else seen
+
+    def look(
+        self, simulator: Simulator, state: LifelongGoalState, slot: int
+    ) -> UInt8[np.ndarray, "h w 3"] | None:
+        """(H, W, 3) uint8: the image of the goal in `slot`; None while it has another modality."""
+        image, number, world = state.images[slot], int(state.numbers[slot]), simulator.slot_worlds.world(slot)
+        if image is None or world is None:
+            return None
+        kept = self._kept.get(slot)
+        if kept is None or kept[:2] != (image, number):
+            seen = render_goal_image(world, image)
+            if state.image_transform is not None:
+                seen = state.image_transform(slot, number, seen)
+            kept = self._kept[slot] = image, number, seen
+        return kept[2]
 
 
 class CurrentSubtask(GoalSensor[LifelongGoalState]):

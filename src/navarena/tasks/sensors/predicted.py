@@ -32,7 +32,7 @@ class SemanticPredicted(GoalSensor):
     segmenter: str = ""
 
     name = "semantic_predicted"
-    takes_argument = True
+    takes_argument = "segmenter"
     channels: ClassVar[tuple[str, ...]] = ("rgb", "depth")
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class PredictedSemanticMap(SemanticMapSensor):
     segmenter: str = ""
 
     name = "semantic_map_predicted"
-    takes_argument = True
+    takes_argument = "segmenter"
     privileged = False
     channels: ClassVar[tuple[str, ...]] = ("depth", "rgb")
 

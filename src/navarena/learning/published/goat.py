@@ -1,0 +1,68 @@
+"""The layout of GOAT-Bench: its agents of CLIP's view and a goal's vector, with an LSTM.
+
+Keys: goat_bench/models/clip_policy.py; the frozen network of images is part of the files.
+"""
+
+from dataclasses import replace
+
+from navarena.learning.encoder_settings import EncoderSettings
+from navarena.learning.inputs import GOAL_VECTOR
+from navarena.learning.published.names import Shapes, begins
+from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.settings import HABITAT_DDPPO, PolicySettings
+
+GOAT_MONOLITHIC = Recipe(
+    description="One network for all goals of GOAT-Bench, at the paper's sizes; 500 million frames",
+    protocol="goat-v1",
+    # the order in which the policy joins them
+    sensors=("rgb", GOAL_VECTOR, "compass", "gps"),
+    method=replace(HABITAT_DDPPO, epochs=4),
+    image_size=(640, 360),
+    policy=PolicySettings(
+        memory="lstm",
+        hidden=512,
+        layers=2,
+        image_features=512,
+        number_features=32,
+        action_features=32,
+        encoder=EncoderSettings(images="clip_resnet50", numbers="embedded"),
+        temperature=1.0,
+    ),
+    slots=32,
+    steps=64,
+    frames=500_000_000,
+    save_updates=1000,
+)
+"""GOAT-Bench's monolithic agent, whose goals are vectors of CLIP."""
+
+_KEYS = {
+    "encoder.trunk.": "net.visual_encoder.backbone.",
+    "encoder.visual.0.": "net.visual_fc.0.",
+    "encoder.numbers.compass.": "net.compass_embedding.",
+    "encoder.numbers.gps.": "net.gps_embedding.",
+    "action_encoder.": "net.prev_action_embedding.",
+    "memory.cells.": "net.state_encoder.rnn.",
+    "head.linear.": "action_distribution.linear.",
+    "critic.": "critic.fc.",
+}
+
+
+def choose_goat(shapes: Shapes) -> Recipe:
+    """The recipe with the memory of the weights."""
+    recipe = GOAT_MONOLITHIC
+    cells = shapes.get("net.state_encoder.rnn.weight_hh_l0", ())
+    gates, hidden = cells if len(cells) == 2 else (2048, 512)
+    layers = sum(name.startswith("net.state_encoder.rnn.weight_hh_l") for name in shapes)
+    policy = replace(
+        recipe.policy,
+        memory="gru" if gates == 3 * hidden else "lstm",
+        hidden=hidden,
+        layers=max(layers, 1),
+        image_features=(shapes.get("net.visual_fc.0.weight") or (hidden,))[0],
+    )
+    return replace(recipe, policy=policy)
+
+
+def rename_goat(name: str, shapes: Shapes) -> str:
+    """The reference code's key of our weight `name`."""
+    return begins(name, _KEYS)
