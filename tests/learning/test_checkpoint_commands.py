@@ -166,6 +166,7 @@ def test_curves_show_every_seed_and_need_no_pytorch(trained, tmp_path, capsys):
     assert "navarena train" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_seeds_are_trained_side_by_side_and_a_failing_one_leaves_the_others(tmp_path, capsys):
     """A damaged checkpoint stops its seed alone; afterwards the same command trains what is missing."""
     tiny = ["--slots=8", "--steps=4", "--scenes=1", "--episodes=2", "--log-updates=1", "--split=mini"]
