@@ -206,7 +206,7 @@ def test_several_submissions_run_side_by_side(system, local) -> None:
 
 
 def test_hidden_seeds_stay_where_they_are(system) -> None:
-    """Every frame, answer, log and file beside the database is searched for the seed and for ids."""
+    """Every frame, answer, log and file, the database too, is searched for seed, ids and token."""
     running = system()
     running.wait_for_server()
     spy = Spy(running.port)
@@ -235,7 +235,9 @@ def test_hidden_seeds_stay_where_they_are(system) -> None:
     files = [path for path in running.folder.rglob("*") if path.is_file() and path.name != "hidden.seed"]
     assert len(files) > 3
     for path in files:
-        assert SEED.encode() not in path.read_bytes(), path
+        data = path.read_bytes()
+        assert SEED.encode() not in data, path
+        assert running.token.encode() not in data, f"{path} holds a token"
 
 
 def test_refusals_of_the_interface(system) -> None:

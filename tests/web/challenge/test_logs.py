@@ -1,11 +1,13 @@
 """Logs: what is taken, what is refused and by which code, and mutants that never break the server."""
 
+import errno
 import gzip
 import json
 import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -358,6 +360,19 @@ def test_a_full_disk_is_one_answer_and_nothing_half_written(team: Team, runs: di
     large = Log.of(pack(runs["random"])).edited(lambda log: log.rows[0].update(traceback=noise))
     status, said = team.send(large)
     assert (status, said["error"]["code"]) == (503, "database")
+    assert count(team.service, Submission) == count(team.service, UploadChunk) == 0
+
+
+def test_a_full_disk_for_uploads_is_one_answer(
+    team: Team, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class FullFile(BytesIO):
+        def write(self, data: Any) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("navarena.web.challenge.api.submissions.tempfile.TemporaryFile", FullFile)
+    status, said = team.send(pack(runs["random"]))
+    assert (status, said["error"]["code"]) == (507, "no_space")
     assert count(team.service, Submission) == count(team.service, UploadChunk) == 0
 
 

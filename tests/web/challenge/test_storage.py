@@ -108,6 +108,15 @@ def test_a_database_of_which_every_connection_is_taken_is_busy(tmp_path: Path) -
                 session.scalar(select(User.id))
 
 
+def test_a_value_that_no_database_holds_is_refused(postgres: str) -> None:
+    """SQLite takes a zero byte; PostgreSQL must not break at one."""
+    storage = open_storage(postgres)
+    with pytest.raises(InputError, match="without zero bytes"), storage.read() as session:
+        session.scalar(select(User).where(User.name == "a\0b"))
+    with pytest.raises(InputError, match="usual size"), storage.read() as session:
+        session.get(User, 2**40)
+
+
 def test_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:
     storage = open_storage(sqlite_address(tmp_path / "test.sqlite"))
     with storage.engine.connect() as connection:

@@ -1,10 +1,10 @@
 """Routes of challenges and phases."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from navarena.web.challenge.api.access import ServiceGiven, UserGiven, find_own_team
+from navarena.web.challenge.api.access import ServiceGiven, UserGiven, find_own_team, get_visitor
 from navarena.web.challenge.api.views import (
     ChallengeView,
     PhaseView,
@@ -17,7 +17,7 @@ from navarena.web.challenge.service import Service
 from navarena.web.challenge.storage.models import ChallengeRow, PhaseRow
 from navarena.web.challenge.submissions import count_quota, find_phase
 
-router = APIRouter(tags=["phases"])
+router = APIRouter(tags=["phases"], dependencies=[Depends(get_visitor)])
 
 
 def phase_rows(session: Session, service: Service) -> dict[str, PhaseRow]:
