@@ -164,7 +164,7 @@ class PlaceGraph:
         return whole
 
     def remember_view(self, feature: Float32[np.ndarray, "d"]) -> None:
-        """The body sees a view with `feature` (D,) of length 1, from its pose, at `here`."""
+        """The body sees a view with `feature` (D,), a unit vector without unit, from its pose, at `here`."""
         self._views.append((self.here, self.pose.copy()))
         self._features.append(feature)
 
@@ -178,9 +178,9 @@ class PlaceGraph:
         )
 
     def match_view(self, feature: Float32[np.ndarray, "d"], least: float) -> list[tuple[int, Pose]]:
-        """(place, pose in its frame) of the views whose features' cosine with `feature` is `least` or more.
+        """(place, pose in its frame, metres and radians) of the views like one with `feature` (D,).
 
-        The best comes first.
+        `least` is the cosine of the features from which on they are alike; the best comes first.
         """
         if not self._features:
             return []

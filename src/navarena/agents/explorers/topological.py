@@ -7,26 +7,26 @@ nothing is torn where it stands.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Int8, Int64, Real, UInt8
+from jaxtyping import Bool, Float, Float32, Int8, Int64, UInt8
 
 from navarena.agents.explorers.explorer import Aim, Explorer
 from navarena.agents.explorers.goal_finders import CLASS_REACH, CylinderFinder, require_cylinders, thin
 from navarena.agents.explorers.mapping_agent import MOVES, MappingAgent
+from navarena.agents.explorers.place_memory import PLACES, Memory
 from navarena.agents.explorers.pose_sources import FilteredPoses, PoseSource
 from navarena.agents.explorers.sightings import DepthView, locate
+from navarena.agents.explorers.view_features import describe_view
 from navarena.core.geometry import focal_length, wrap_angle
 from navarena.mapping import MapGrid, OccupancyMaps, build_terrain, find_frontiers, flood_terrain
-from navarena.mapping.place_graph import PlaceGraph, PlaceSettings, Pose, carry, invert, join
+from navarena.mapping.place_graph import PlaceGraph, Pose, carry, invert, join
 from navarena.mapping.place_kernels import fit_scan, rate_fit
 from navarena.mapping.scan_kernels import ROWS, read_scan
 from navarena.simulation.bodies import Bodies
 from navarena.simulation.camera_pose import world_from_camera
 from navarena.tasks.task import Task
-
-PLACES = PlaceSettings()
 
 LEVELS = (8, 4, 2)
 """Least cells of a frontier: smaller ones are looked at when no place has larger ones."""
@@ -80,36 +80,6 @@ OFF_METRES, OFF_RADIANS = (0.75, 0.05), (math.radians(10), math.radians(1.5))
 
 VIEW_METRES, VIEW_RADIANS = 0.75, math.radians(20)
 """A view is kept unless one of the same place was taken within these."""
-
-BLOCKS = 8
-"""Blocks along each side of an image whose means are its feature."""
-
-
-@dataclass(eq=False)
-class Memory:
-    """What the agent remembers in one slot.
-
-    Attributes:
-        graph: the places.
-        walked: metres since the start.
-        last_seen: label -> `walked` when such an object was last in view.
-        target: place with frontiers that the body goes to; None while it explores where it is.
-        waits: steps on the way there.
-        level: index into LEVELS.
-        stale: steps since a view was new.
-        has_aim: whether there is something to go to.
-        narrow: steps for which the map of the place alone counts.
-    """
-
-    graph: PlaceGraph = field(default_factory=lambda: PlaceGraph(PLACES))
-    walked: float = 0.0
-    last_seen: dict[int, float] = field(default_factory=dict)
-    target: int | None = None
-    waits: int = 0
-    level: int = 0
-    stale: int = 0
-    has_aim: bool = False
-    narrow: int = 0
 
 
 class TopologicalAgent(MappingAgent):
@@ -415,27 +385,3 @@ class PlaceFinder(CylinderFinder):
         within = [place for place in way if np.abs(routes[place].pose[:2]).max() < near]
         x, z, _ = routes[within[-1] if within else way[0]].pose.tolist()
         return Aim(np.array([[x, 0.0, z]]), np.zeros(1), 0.3, 0.3, is_sure=False, fallbacks=((1.0, 1.0),))
-
-
-def describe_view(
-    rgb: UInt8[np.ndarray, "h w 3"], depth: Float32[np.ndarray, "h w"]
-) -> Float32[np.ndarray, "d"]:
-    """(D,) of length 1: the means of BLOCKS x BLOCKS parts of an image and of its depths, each less its mean.
-
-    Unknown depths count as 0.
-    """
-    parts = []
-    known = np.nan_to_num(depth, nan=0.0, posinf=0.0, neginf=0.0)
-    for image in (rgb, known[..., None]):
-        means = _block_means(image)
-        vector = (means - means.mean((0, 1))).reshape(-1)
-        parts.append(vector / max(float(np.linalg.norm(vector)), 1e-6))
-    return np.asarray(np.concatenate(parts) / math.sqrt(2), np.float32)
-
-
-def _block_means(image: Real[np.ndarray, "h w c"]) -> Float32[np.ndarray, "b b c"]:
-    """(BLOCKS, BLOCKS, C) means of the parts of an image, each read at 4 x 4 pixels."""
-    height, width = image.shape[:2]
-    rows, columns = ((np.arange(4 * BLOCKS) + 0.5) * side // (4 * BLOCKS) for side in (height, width))
-    chosen = image[rows.astype(int)[:, None], columns.astype(int)]
-    return np.asarray(chosen.reshape(BLOCKS, 4, BLOCKS, 4, -1).mean((1, 3)), np.float32)
