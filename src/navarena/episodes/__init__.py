@@ -7,6 +7,7 @@ from navarena.episodes.floor_graph import FloorGraphSettings, build_floor_graph
 from navarena.episodes.goals import (
     Goal,
     GoalImage,
+    GraphGoal,
     ImageGoal,
     MultiGoal,
     ObjectGoal,
@@ -15,7 +16,6 @@ from navarena.episodes.goals import (
     ViewPoint,
 )
 from navarena.episodes.graph_episodes import (
-    GraphGoal,
     GraphSplit,
     list_episodes,
     make_graph_episode,

@@ -5,13 +5,19 @@ lengths are near those of Matterport3D's graphs (mean edge 2.3 m).
 """
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from navarena.core.errors import SceneError
+from navarena.core.seeding import make_generator, scene_name
+from navarena.core.sources import source_fingerprint
 from navarena.scenes.graphs.graph import NavGraph
+from navarena.scenes.packs import content_hash, load_or_build
 from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.world import World
 
 DRAWN = 2000
 """Candidates; those too near to a place that was taken before are dropped."""
@@ -33,6 +39,29 @@ class FloorGraphSettings:
     reach: float = 4.0
     detour: float = 1.02
     camera_height: float = 1.5
+
+
+def house_graph(world: World) -> NavGraph:
+    """The floor graph of a world, always the same one, its scan called as the scene; kept in the cache.
+
+    Raises SceneError as `build_floor_graph`.
+    """
+    scene_id = world.scene_id
+
+    def build() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        generator = make_generator("floor-graph", scene_name(scene_id))
+        graph = build_floor_graph(world.navmesh, scene_id, generator)
+        return {"positions": graph.positions, "edges": graph.edges, "heights": graph.camera_heights}, {}
+
+    floor = [one for one in vars(world.navmesh).values() if isinstance(one, np.ndarray)]
+    key = content_hash(scene_id, *map(np.ascontiguousarray, floor), source_fingerprint(Path(__file__)))
+    pack = load_or_build("graphs", key, build, scene_id)
+    positions, edges, heights = (pack.arrays[name] for name in ("positions", "edges", "heights"))
+    return NavGraph(scene_id, _name_places(len(positions)), positions, edges, heights)
+
+
+def _name_places(count: int) -> tuple[str, ...]:
+    return tuple(f"place{k:03d}" for k in range(count))
 
 
 def build_floor_graph(
@@ -65,7 +94,7 @@ def build_floor_graph(
     height = np.array([0.0, rules.camera_height, 0.0])
     return NavGraph(
         scan,
-        tuple(f"place{k:03d}" for k in range(len(kept))),
+        _name_places(len(kept)),
         places[kept] + height,
         edges,
         np.full(len(kept), rules.camera_height),

@@ -180,6 +180,22 @@ class InstructionGoal(Goal):
         return self.path[-1:]
 
 
+@dataclass(frozen=True)
+class GraphGoal(InstructionGoal):
+    """The end of a path on a navigation graph that is described in words.
+
+    Attributes:
+        viewpoints: ids of the described path; of test splits only the start.
+    """
+
+    viewpoints: tuple[str, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the path is known beyond its start."""
+        return len(self.viewpoints) > 1
+
+
 Modality = Literal["object", "description", "image"]
 """How a goal of GOAT-Bench is specified: by a category, a description or an image."""
 
@@ -234,6 +250,7 @@ def as_subtasks(goal: Goal) -> tuple[Subtask, ...]:
 
 _MARKS: dict[str, type[Goal]] = {
     "subtasks": LifelongGoal,
+    "viewpoints": GraphGoal,
     "instruction": InstructionGoal,
     "position": PointGoal,
     "objects": MultiGoal,

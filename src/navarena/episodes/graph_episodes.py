@@ -13,27 +13,11 @@ from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.r2r import R2RFile, R2RPath, load_r2r
 from navarena.episodes.exchange.vocabulary import load_vocabulary
-from navarena.episodes.goals import InstructionGoal
+from navarena.episodes.goals import GraphGoal
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.graph import NavGraph
 from navarena.scenes.graphs.matterport import Connectivity
 from navarena.scenes.packs import content_hash
-
-
-@dataclass(frozen=True)
-class GraphGoal(InstructionGoal):
-    """The end of a path on a navigation graph that is described in words.
-
-    Attributes:
-        viewpoints: ids of the described path; of test splits only the start.
-    """
-
-    viewpoints: tuple[str, ...] = ()
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the path is known beyond its start."""
-        return len(self.viewpoints) > 1
 
 
 def require_graph_goal(episode: Episode) -> GraphGoal:

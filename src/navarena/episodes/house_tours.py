@@ -5,6 +5,7 @@ A tour is a run of episodes of one scene that carry the same `tour_id`; the agen
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,15 @@ from navarena.core.seeding import scene_name
 from navarena.core.sources import source_fingerprint
 from navarena.episodes.dataset import EpisodeDataset, hash_episodes
 from navarena.episodes.episode import Episode, require_instruction
+from navarena.episodes.graph_routes import GRAPH_ROUTE_SET, R2R_GRAPH_V1
 from navarena.episodes.house_blocks import Groups, HouseBlocks
-from navarena.episodes.route_sets import find_route_split, house_episodes
-from navarena.episodes.routes import R2R_CE_V1
+from navarena.episodes.route_sets import Recipe, find_route_split, house_episodes
+from navarena.episodes.routes import R2R_CE_V1, end_to_start
 from navarena.episodes.tour_order import ITERATIONS, Solver, order_paths
 from navarena.episodes.tours import TourLists, lay_tours, load_tours, pick_split
 from navarena.scenes.packs import content_hash, load_or_build
 from navarena.simulation.body import Embodiment
-from navarena.simulation.body_catalog import VLN_CE
 from navarena.simulation.navmesh.navmesh import NavMesh
-from navarena.simulation.navmesh.queries.goal_fields import geodesic_table
 from navarena.simulation.world import World, WorldCache
 
 _HERE = Path(__file__)
@@ -53,6 +53,17 @@ def make_scene_tours(
 
     Returns lists of episode ids. Raises InputError for an episode without instruction.
     """
+    return order_scene(episodes, partial(end_to_start, navmesh), solver, seed, iterations)
+
+
+def order_scene(
+    episodes: Sequence[Episode],
+    measure_gaps: Callable[[Sequence[Episode]], Float[np.ndarray, "p p"]],
+    solver: Solver = "pyvrp",
+    seed: int = 0,
+    iterations: int = ITERATIONS,
+) -> list[list[str]]:
+    """`make_scene_tours`, with `measure_gaps`: P paths -> (P, P) metres from each end to each start."""
     names: dict[str, list[str]] = {}
     paths: dict[str, Episode] = {}
     for episode in episodes:
@@ -61,16 +72,9 @@ def make_scene_tours(
         paths.setdefault(path_id, episode)
     if not paths:
         return []
-    gaps = end_to_start(navmesh, list(paths.values()))
+    gaps = measure_gaps(list(paths.values()))
     copies = max(len(ids) for ids in names.values())
     return lay_tours(order_paths(gaps, solver, seed, iterations), list(names.values()), copies)
-
-
-def end_to_start(navmesh: NavMesh, paths: Sequence[Episode]) -> Float[np.ndarray, "p p"]:
-    """(P, P) metres along the floor from the end of each path to the start of each; infinite without one."""
-    starts = np.array([path.start_position for path in paths], float)
-    ends = np.array([path.goal.places[-1] for path in paths], float)
-    return geodesic_table(navmesh, ends, starts)
 
 
 def make_episode_tours(
@@ -177,17 +181,18 @@ class HouseTours(HouseBlocks):
     Args:
         split: of r2r-houses-v1; raises UnknownNameError for another.
         seed: of the order of the tours.
+        recipe: makes the episodes.
 
     The tours are those of `make_episode_tours`; their ids count in each house, as "train/00003-1".
     """
 
     is_made = True
 
-    def __init__(self, split: str, seed: int = 0) -> None:
+    def __init__(self, split: str, seed: int = 0, recipe: Recipe = R2R_CE_V1) -> None:
         size = find_route_split(split)
-        self.houses, self.embodiment = tuple(size.scenes), VLN_CE
-        self.block = size.paths * R2R_CE_V1.wordings
-        self._split, self._seed = split, seed
+        self.houses, self.embodiment = tuple(size.scenes), recipe.embodiment
+        self.block = size.paths * recipe.wordings
+        self._split, self._seed, self._recipe = split, seed, recipe
 
     def count(self, house: str) -> int:
         """One."""
@@ -197,15 +202,15 @@ class HouseTours(HouseBlocks):
         """All tours of a house; raises SceneError when no two of its paths can follow each other."""
         if world is None:
             raise TypeError("expected a world to order tours in, got none")
-        made = house_episodes(self._split).scene_batch(self.houses.index(house)).episodes
+        recipe = self._recipe
+        made = house_episodes(self._split, recipe).scene_batch(self.houses.index(house)).episodes
         episodes = {one.episode_id: one for one in made}
-        navmesh = world.navmesh
 
         def build() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-            lists = make_scene_tours(navmesh, made, seed=self._seed)
+            lists = order_scene(made, partial(recipe.measure_gaps, world), seed=self._seed)
             return {"tours": np.frombuffer(msgspec.json.encode(lists), np.uint8)}, {}
 
-        key = content_hash(hash_episodes(made), repr(VLN_CE), str(self._seed), source_fingerprint(_HERE))
+        key = content_hash(hash_episodes(made), repr(recipe), str(self._seed), source_fingerprint(_HERE))
         pack = load_or_build("tours", key, build)
         lists = msgspec.json.decode(pack.arrays["tours"].tobytes(), type=list[list[str]])
         if not lists:
@@ -214,3 +219,15 @@ class HouseTours(HouseBlocks):
         return tuple(
             tuple(replace(episodes[one], tour_id=f"{name}-{k}") for one in ids) for k, ids in enumerate(lists)
         )
+
+
+def load_graph_tours(split: str, protocol_id: str) -> EpisodeDataset:
+    """The episodes of a split of r2r-graph-houses-v1 in tours, house by house, kept in the cache.
+
+    Raises UnknownNameError for another split, SceneError for a house without tours.
+    """
+    tours, worlds = HouseTours(split, recipe=R2R_GRAPH_V1), WorldCache(R2R_GRAPH_V1.embodiment)
+    episodes = tuple(
+        one for house in tours.houses for tour in tours.make(worlds.get(house), house, 0) for one in tour
+    )
+    return EpisodeDataset(protocol_id, GRAPH_ROUTE_SET, split, episodes)

@@ -10,6 +10,7 @@
 R2R has 4675 paths and 14039 instructions in 61 scans, 340 in 56, 783 in 11, and IVLN's augmentation 146304
 (spec ivln_goat 1, 2.2). Splits draw from streams of their own; nothing is shipped: houses are made from
 their seeds and described when they are asked for, scene by scene, and kept in the cache.
+`r2r-graph-houses-v1` has the same splits on navigation graphs (see `graph_routes`).
 """
 
 from collections.abc import Callable
@@ -17,12 +18,16 @@ from dataclasses import dataclass, replace
 
 from navarena.core.errors import require_name
 from navarena.episodes.dataset import EpisodeDataset
+from navarena.episodes.graph_routes import GraphRouteRecipe
 from navarena.episodes.lazy import SceneEpisodes
 from navarena.episodes.recipe import Stream
-from navarena.episodes.routes import R2R_CE_V1, ROUTE_SET
+from navarena.episodes.routes import R2R_CE_V1, ROUTE_SET, RouteRecipe
 from navarena.scenes.catalog import scene_ids
 
 HOUSES = "houses-v1"
+
+Recipe = RouteRecipe | GraphRouteRecipe
+"""How the paths and instructions of a split are made: along the floor, or on graphs."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +66,22 @@ def find_route_split(split: str) -> RouteSplit:
     return ROUTE_SPLITS[require_name(f"split of {ROUTE_SET}", split, ROUTE_SPLITS)]
 
 
-def route_episodes(split: str) -> SceneEpisodes:
+def list_houses() -> list[str]:
+    """Scene ids of all splits, each once."""
+    return list(dict.fromkeys(scene for split in ROUTE_SPLITS.values() for scene in split.scenes))
+
+
+def route_episodes(split: str, recipe: Recipe = R2R_CE_V1) -> SceneEpisodes:
     """The episodes of a split, made scene by scene when they are read; raises UnknownNameError."""
-    size, wordings = find_route_split(split), R2R_CE_V1.wordings
-    block = None if size.block is None else size.block * wordings
-    return SceneEpisodes(R2R_CE_V1, size.scenes, size.paths * wordings, Stream(ROUTE_SET, split), block)
+    size, stream = find_route_split(split), Stream(recipe.default_dataset, split)
+    block = None if size.block is None else size.block * recipe.wordings
+    return SceneEpisodes(recipe, size.scenes, size.paths * recipe.wordings, stream, block)
 
 
-def house_episodes(split: str) -> SceneEpisodes:
+def house_episodes(split: str, recipe: Recipe = R2R_CE_V1) -> SceneEpisodes:
     """The episodes of a split house by house, each house kept in the cache; raises UnknownNameError."""
-    size = find_route_split(split)
-    return SceneEpisodes(R2R_CE_V1, size.scenes, size.paths * R2R_CE_V1.wordings, Stream(ROUTE_SET, split))
+    size, stream = find_route_split(split), Stream(recipe.default_dataset, split)
+    return SceneEpisodes(recipe, size.scenes, size.paths * recipe.wordings, stream)
 
 
 def load_routes(
@@ -79,8 +89,9 @@ def load_routes(
     progress: Callable[[int], None] = lambda done: None,
     workers: int = 1,
     whole: bool = False,
+    recipe: Recipe = R2R_CE_V1,
 ) -> EpisodeDataset:
-    """The data set `r2r-houses-v1`.
+    """The data set `r2r-houses-v1`, or `r2r-graph-houses-v1` by its recipe.
 
     Args:
         split: of ROUTE_SPLITS; "train" and "train_aug" make their episodes when they are read.
@@ -88,20 +99,22 @@ def load_routes(
         workers: processes that share the houses; the episodes do not depend on it.
         whole: make all episodes of these two now, too, for whoever needs every one of them: the same
             episodes in the same order, made house by house and kept in the cache.
+        recipe: makes the episodes.
 
     Raises UnknownNameError.
     """
-    lazy, block = route_episodes(split), find_route_split(split).block
+    lazy, block = route_episodes(split, recipe), find_route_split(split).block
+    protocol, name = recipe.protocol_id, recipe.default_dataset
     if block is None:
         lazy.make_all(workers, progress)
-        return EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, tuple(lazy), dropped=lazy.dropped)
-    streamed = EpisodeDataset(R2R_CE_V1.protocol_id, ROUTE_SET, split, lazy, recipe_hash=lazy.recipe_hash)
+        return EpisodeDataset(protocol, name, split, tuple(lazy), dropped=lazy.dropped)
+    streamed = EpisodeDataset(protocol, name, split, lazy, recipe_hash=lazy.recipe_hash)
     if not whole:
         return streamed
-    houses = house_episodes(split)
+    houses = house_episodes(split, recipe)
     houses.make_all(workers, progress)
     listed = [houses.scene_batch(index).episodes for index in range(find_route_split(split).count)]
-    step = block * R2R_CE_V1.wordings
+    step = block * recipe.wordings
     rows = range(0, len(listed[0]), step)
     ordered = tuple(one for first in rows for own in listed for one in own[first : first + step])
     return replace(streamed, episodes=ordered, dropped=houses.dropped)

@@ -1,6 +1,6 @@
 """Episodes that follow instructions: paths through several rooms of a house, with three instructions each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,8 @@ from navarena.episodes.sampling import (
 from navarena.metrics.instruction import SUCCESS_DISTANCE
 from navarena.simulation.body import Embodiment
 from navarena.simulation.body_catalog import VLN_CE
+from navarena.simulation.navmesh.navmesh import NavMesh
+from navarena.simulation.navmesh.queries.goal_fields import geodesic_table
 from navarena.simulation.world import World
 
 ROUTE_SET = "r2r-houses-v1"
@@ -115,6 +117,10 @@ class RouteRecipe(EpisodeRecipe):
         skipped = first - first_path * self.wordings
         return SceneBatch(tuple(episodes[skipped : skipped + count]), dropped)
 
+    def measure_gaps(self, world: World, paths: Sequence[Episode]) -> Float[np.ndarray, "p p"]:
+        """(P, P) metres along the floor from the end of each path to the start of each."""
+        return end_to_start(world.navmesh, paths)
+
     def _candidates(
         self, world: World, generator: np.random.Generator
     ) -> Iterator[tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"], float]]:
@@ -143,33 +149,12 @@ class RouteRecipe(EpisodeRecipe):
         """The shortest path with its instructions; None where fewer than `wordings` can be found."""
         corners = surroundings.navmesh.shortest_path(start, goal)
         yaw = float(sample_yaws(generator, 1)[0])
-        instructions: dict[str, None] = {}
-        for _ in range(self.wordings * WORDING_TRIES):
-            text = self._word(surroundings, corners, yaw, generator)
-            if text is None:
-                return None
-            if WORDS[0] <= len(text.split()) <= WORDS[1]:
-                instructions[text] = None
-            if len(instructions) == self.wordings:
-                return RoutePath(self._place_waypoints(corners, length), yaw, length, tuple(instructions))
-        return None
-
-    def _word(
-        self,
-        surroundings: Surroundings,
-        corners: Float[np.ndarray, "k 3"],
-        yaw: float,
-        generator: np.random.Generator,
-    ) -> str | None:
-        """One instruction that leads to the end of the path; None when its facts do not."""
-        route = describe_route(surroundings, corners, yaw, generator)
-        if route is None:
+        instructions = find_wordings(
+            surroundings, corners, yaw, generator, self.wordings, self.success_distance
+        )
+        if instructions is None:
             return None
-        end = follow_route(surroundings, route, corners[0], yaw)
-        if end is None:
-            return None
-        missed = surroundings.navmesh.geodesic_distance(end[None], corners[-1:])[0]
-        return word_route(route, generator) if missed < self.success_distance else None
+        return RoutePath(self._place_waypoints(corners, length), yaw, length, instructions)
 
     def _place_waypoints(self, corners: Float[np.ndarray, "k 3"], length: float) -> Float[np.ndarray, "p 3"]:
         """(P, 3) points at equal distances along the path, metres."""
@@ -191,6 +176,61 @@ class RouteRecipe(EpisodeRecipe):
             )
             for k, text in enumerate(route.instructions)
         ]
+
+
+def find_wordings(
+    surroundings: Surroundings,
+    corners: Float[np.ndarray, "k 3"],
+    yaw: float,
+    generator: np.random.Generator,
+    count: int,
+    within: float,
+) -> tuple[str, ...] | None:
+    """`count` different instructions for a path; None where fewer can be found.
+
+    Args:
+        surroundings: of the house.
+        corners: (K, 3) metres, of the path on the ground.
+        yaw: radians, at its start.
+        generator: of landmarks and words.
+        count: of instructions.
+        within: metres, geodesic, from the path's end to where each leads by itself.
+    """
+    found: dict[str, None] = {}
+    for _ in range(count * WORDING_TRIES):
+        text = _word(surroundings, corners, yaw, generator, within)
+        if text is None:
+            return None
+        if WORDS[0] <= len(text.split()) <= WORDS[1]:
+            found[text] = None
+        if len(found) == count:
+            return tuple(found)
+    return None
+
+
+def _word(
+    surroundings: Surroundings,
+    corners: Float[np.ndarray, "k 3"],
+    yaw: float,
+    generator: np.random.Generator,
+    within: float,
+) -> str | None:
+    """One instruction that leads to the end of the path; None when its facts do not."""
+    route = describe_route(surroundings, corners, yaw, generator)
+    if route is None:
+        return None
+    end = follow_route(surroundings, route, corners[0], yaw)
+    if end is None:
+        return None
+    missed = surroundings.navmesh.geodesic_distance(end[None], corners[-1:])[0]
+    return word_route(route, generator) if missed < within else None
+
+
+def end_to_start(navmesh: NavMesh, paths: Sequence[Episode]) -> Float[np.ndarray, "p p"]:
+    """(P, P) metres along the floor from the end of each path to the start of each; infinite without one."""
+    starts = np.array([path.start_position for path in paths], float)
+    ends = np.array([path.goal.places[-1] for path in paths], float)
+    return geodesic_table(navmesh, ends, starts)
 
 
 R2R_CE_V1 = RouteRecipe("r2r-ce-v1", VLN_CE)

@@ -30,6 +30,8 @@ __all__ = [
 WORK = {
     "episodes": "generating episodes of",
     "goat-goals": "finding goals in",
+    "graph-views": "drawing the views of",
+    "graphs": "scattering places over",
     "materials": "drawing materials",
     "navmesh": "building the navmesh of",
     "render": "preparing pictures of",

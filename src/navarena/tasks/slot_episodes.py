@@ -12,12 +12,15 @@ from jaxtyping import Bool
 
 from navarena.core.errors import ActionError, InputError
 from navarena.episodes.episode import Episode
+from navarena.episodes.graph_routes import R2R_GRAPH_V1
 from navarena.episodes.house_tours import HouseTours
+from navarena.episodes.routes import R2R_CE_V1
 from navarena.episodes.sampler import EpisodeSampler, MakeSampler, UniformSampler
 from navarena.episodes.stream import TRAIN, EpisodeStream
 from navarena.metrics.catalog import choose_metrics, compute_metrics, reads_path
 from navarena.simulation.world import WorldCache
 from navarena.tasks.catalog import get_task
+from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.sources import Batch, load_task_episodes
 from navarena.tasks.task import Phase, StepResult, Task, TaskRules, find_metrics
 from navarena.tasks.user_files import NO_SOURCES, Sources
@@ -45,9 +48,10 @@ def find_sampler(
     if episodes is not None:
         return (sampler or UniformSampler)(episodes)
     is_own = dataset is None and sources == NO_SOURCES
-    is_led = isinstance(task, Task) and task.oracle is not None
+    on_graphs = isinstance(task, GraphTask)
+    is_led = task.tour_scoring is not None and isinstance(task, GraphTask | Task)
     if sampler is None and is_own and is_led and split.startswith(TRAIN):
-        return EpisodeStream(HouseTours(split))
+        return EpisodeStream(HouseTours(split, recipe=R2R_GRAPH_V1 if on_graphs else R2R_CE_V1))
     found = load_task_episodes(task, split, dataset, sources)
     default = EpisodeStream if found.split.startswith(TRAIN) else UniformSampler
     return (sampler or default)(found.episodes)

@@ -14,7 +14,11 @@ from navarena.episodes.dataset import EpisodeDataset
 from navarena.episodes.episode import Episode
 from navarena.episodes.exchange.r2r import split_of
 from navarena.episodes.exchange.r2r_ce import follow_places, load_tour_places
+from navarena.episodes.floor_graph import house_graph
 from navarena.episodes.graph_episodes import open_graph_split
+from navarena.episodes.graph_routes import GRAPH_ROUTE_SET, R2R_GRAPH_V1
+from navarena.episodes.house_tours import load_graph_tours
+from navarena.episodes.route_sets import list_houses, load_routes
 from navarena.episodes.tours import build_tours, load_tours, pick_split
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.features import load_features
@@ -23,6 +27,7 @@ from navarena.simulation.device_images import ON_CPU, RenderDevice
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.graphs.batch import GraphBatch
+from navarena.tasks.graphs.house_features import DEFAULT_FEATURES, HouseFeatures
 from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.task import Task, TaskRules
 from navarena.tasks.user_files import NO_SOURCES, Sources
@@ -87,10 +92,15 @@ def _load_graph_episodes(
     task: GraphTask, split: str, dataset: str | Path | None, sources: Sources
 ) -> EpisodeDataset:
     sources.require_none(("references",), task.protocol_id)
+    if sources.scenes is None and dataset in (None, GRAPH_ROUTE_SET):
+        sources.require_none(("tours", "vocabulary"), f"{task.protocol_id} in houses")
+        if task.tour_scoring is None:
+            return load_routes(split, recipe=R2R_GRAPH_V1)
+        return load_graph_tours(split, base_protocol(task.protocol_id))
     if dataset is None or sources.scenes is None:
         raise InputError(
-            f"expected an R2R file and its connectivity folder for {task.protocol_id}, which runs on "
-            "navigation graphs; name them with --dataset FILE --scenes FOLDER"
+            f"expected an R2R file and its connectivity folder for {task.protocol_id}, got one of them; name "
+            "both with --dataset FILE --scenes FOLDER, or none for generated houses"
         )
     path = Path(dataset)
     vocabulary = None if sources.vocabulary is None else Path(sources.vocabulary)
@@ -131,19 +141,20 @@ def make_batch(
         sensors: names of what to observe; None for all that the task offers.
         worlds: where scenes come from; None for a store of its own.
         corruptions: each as "name:severity"; on graphs of instructions alone.
-        sources: on graphs the connectivity and the features.
-        scans: on graphs the scans of the episodes; None for all that the connectivity has.
+        sources: on graphs the connectivity and the features; without connectivity the graphs are those of
+            generated houses, whose features have a name.
+        scans: on graphs the scans of the episodes; None for all that the connectivity has, or all houses of
+            the splits.
         buffers: name -> an array (N, ...) of the caller into which the observation is written.
         device: where images are drawn; on graphs there are none.
 
-    Raises InputError for corruptions, a missing connectivity or a device on graphs, and what NavigationBatch
-    raises.
+    Raises InputError for corruptions or a device on graphs, and what NavigationBatch raises.
     """
     if isinstance(task, GraphTask):
         if not device.is_cpu:
             raise InputError(f"expected device 'cpu' for {task.protocol_id} on graphs, got {device.name!r}")
         if sources.scenes is None:
-            raise InputError(f"expected connectivity files for {task.protocol_id}, got none; name --scenes")
+            return _make_house_batch(task, slots, sensors, worlds, corruptions, sources, scans, buffers)
         graphs = Connectivity(Path(sources.scenes))
         atlas = GraphAtlas(graphs.graph(scan) for scan in (graphs.scans if scans is None else scans))
         features = None
@@ -154,3 +165,20 @@ def make_batch(
     if not isinstance(task, Task):
         raise InputError(f"expected a Task or a GraphTask, got {type(task).__name__}")
     return NavigationBatch(task, slots, threads, sensors, worlds, corruptions, buffers, device)
+
+
+def _make_house_batch(
+    task: GraphTask,
+    slots: int,
+    sensors: Sequence[str] | None,
+    worlds: WorldCache | None,
+    corruptions: Sequence[str],
+    sources: Sources,
+    scans: Sequence[str] | None,
+    buffers: Mapping[str, np.ndarray],
+) -> GraphBatch:
+    """The batch on the graphs of generated houses."""
+    found = WorldCache(R2R_GRAPH_V1.embodiment) if worlds is None else worlds
+    atlas = GraphAtlas(house_graph(found.get(scan)) for scan in (list_houses() if scans is None else scans))
+    features = HouseFeatures(atlas, found, sources.features or DEFAULT_FEATURES)
+    return GraphBatch(task, atlas, slots, sensors, features, buffers, corruptions)

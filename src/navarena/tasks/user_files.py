@@ -6,6 +6,9 @@ from pathlib import Path
 
 from navarena.core.errors import InputError
 
+HOUSE_FEATURES = ("colours", "classes")
+"""Features of generated houses: colours, or (privileged) categories, of parts of a view."""
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -16,7 +19,8 @@ class Sources:
             tarball of Matterport3D connectivity files.
         tours: tour file of IVLN, for protocols with tours.
         references: gt_ndtw.json of IVLN-CE: the paths that metrics compare with.
-        features: of the 36 views of each place on a graph: .tsv (R2R) or .hdf5 (HAMT).
+        features: of the 36 views of each place on a graph: .tsv (R2R) or .hdf5 (HAMT); in generated houses
+            one of HOUSE_FEATURES by name.
         vocabulary: file of words that encodes instructions for the sensor instruction_tokens.
     """
 
@@ -29,7 +33,10 @@ class Sources:
     def absolute(self) -> "Sources":
         """The same files by absolute paths, so that a run can be replayed from anywhere."""
         return Sources(
-            **{name: None if path is None else str(Path(path).resolve()) for name, path in vars(self).items()}
+            **{
+                name: path if path is None or path in HOUSE_FEATURES else str(Path(path).resolve())
+                for name, path in vars(self).items()
+            }
         )
 
     def require_none(self, names: Sequence[str], protocol_id: str) -> None:

@@ -16,7 +16,8 @@ from navarena.metrics.trajectory import Trajectory
 from navarena.scenes.graphs.atlas import GraphAtlas
 from navarena.scenes.graphs.features import ViewFeatures
 from navarena.tasks.corruption_checks import require_applicable
-from navarena.tasks.graphs.observer import GraphObserver
+from navarena.tasks.graphs.house_features import HouseFeatures
+from navarena.tasks.graphs.observer import FEATURE_SENSORS, GraphObserver
 from navarena.tasks.graphs.oracle import plan_oracle
 from navarena.tasks.graphs.scoring import make_trajectory
 from navarena.tasks.graphs.state import NO_GOAL, GraphState
@@ -40,10 +41,9 @@ class GraphBatch:
     Attributes:
         state: of the bodies.
         specs: name -> shape, type and bounds of each observation.
-        privileged_sensors: names of those sensors that show what no body measures: none on graphs.
+        privileged_sensors: names of those sensors that show what no body measures: features of true classes.
+        features: name of those that generated houses have; empty for those of a file.
     """
-
-    privileged_sensors: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -64,6 +64,10 @@ class GraphBatch:
             atlas, self.state, self.sensors, features, task.oracle.shows_instruction
         )
         self.specs = self._observer.specs
+        drawn = features if isinstance(features, HouseFeatures) else None
+        self.features = "" if drawn is None else drawn.name
+        shows = FEATURE_SENSORS if drawn is not None and drawn.is_privileged else ()
+        self.privileged_sensors: tuple[str, ...] = tuple(name for name in shows if name in self.specs)
         for name in buffers:
             if name not in self.specs:
                 raise unknown_name("observation to give a buffer for", name, list(self.specs))
@@ -86,6 +90,13 @@ class GraphBatch:
         for name, array in self._buffers.items():
             array[...] = seen[name]
         return MappingProxyType({**seen, **self._buffers})
+
+    def observe_into(self, rows: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        """The observations as of now; those of `rows`, name -> (N, ...), are written there."""
+        seen = self._observer.observe()
+        for name, array in rows.items():
+            array[...] = seen[name]
+        return MappingProxyType({**seen, **rows})
 
     def episode(self, slot: int) -> Episode:
         """The episode that began last in `slot`; raises InputError when none has."""

@@ -28,6 +28,9 @@ from navarena.tasks.task import Phase
 KEPT_PLACES = 512
 """Places whose features stay in memory."""
 
+FEATURE_SENSORS = ("view_features", "candidate_features")
+"""Sensors that show features of views."""
+
 LONGEST_EDGE = 1e3
 """Metres, an upper bound for observation spaces."""
 
@@ -65,7 +68,7 @@ class GraphObserver:
         for name in names:
             if name not in known:
                 raise unknown_name("graph sensor", name, known)
-            if name in ("view_features", "candidate_features") and features is None:
+            if name in FEATURE_SENSORS and features is None:
                 raise InputError(f"expected features of the views for the sensor {name!r}, got none")
         self.specs = {name: known[name] for name in names}
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
-from jaxtyping import Float32, UInt8
+from jaxtyping import Float32, Shaped, UInt8
 
 from navarena.core.errors import InputError
 from navarena.core.geometry import rotation_from_yaw_pitch
@@ -27,7 +28,7 @@ VIEW_CAMERA = Camera(
 """R2R's feature protocol: 640 x 480 pixels, vertical view 60 degrees (pinhole)."""
 
 Encoder = Callable[[np.ndarray], np.ndarray]
-"""(36, H, W, 3) uint8 images, in the order of the views -> (36, D) values."""
+"""(36, H, W, 3) uint8 images, in the order of the views, or (36, H, W) categories -> (36, D) values."""
 
 
 class RenderedFeatures:
@@ -45,6 +46,8 @@ class RenderedFeatures:
         threads: of the renderer; None for all processors this process may use.
         corruptions: of the images, each as "name:severity", one after the other. What they draw is named by
             scan, viewpoint and view, as elsewhere by scene, episode and step: a view always looks the same.
+        channel: what is drawn: colours, or categories (36, H, W) int32 as of `Frames.semantic`, which are not
+            corrupted.
 
     Raises UnknownNameError for unknown corruptions, and InputError for those of anything but colours and
     cameras.
@@ -59,8 +62,9 @@ class RenderedFeatures:
         camera: Camera = VIEW_CAMERA,
         threads: int | None = None,
         corruptions: Sequence[str] = (),
+        channel: Literal["rgb", "semantic"] = "rgb",
     ) -> None:
-        self.size = size
+        self.size, self._channel = size, channel
         stages = {}
         for place, (text, corruption) in enumerate(find_corruptions(corruptions).items()):
             if isinstance(corruption, CameraCorruption):
@@ -77,15 +81,20 @@ class RenderedFeatures:
         )
         self._renderers: dict[str, VisibilityRenderer] = {}
 
-    def images(self, scan: str, viewpoint: str) -> UInt8[np.ndarray, "36 h w 3"]:
-        """(36, H, W, 3) uint8 sRGB, one corrupted image per view; UnknownNameError for another place."""
+    def images(self, scan: str, viewpoint: str) -> Shaped[np.ndarray, "36 h w ..."]:
+        """(36, H, W, 3) uint8 sRGB, one corrupted image per view; UnknownNameError for another place.
+
+        Of the channel "semantic" (36, H, W) int32.
+        """
         node = int(self._atlas.nodes(scan, [viewpoint])[0])
         if scan not in self._renderers:
             self._renderers[scan] = VisibilityRenderer([self._open(scan)], threads=self._threads)
-        frames = Frames.allocate(VIEWS, self._camera, ("rgb",))
+        frames = Frames.allocate(VIEWS, self._camera, (self._channel,))
         position = np.repeat(self._atlas.positions[node][None], VIEWS, 0)
         views = Views(self._camera, np.zeros(VIEWS, np.int32), position, self._rotations)
         self._renderers[scan].render(views, frames)
+        if self._channel == "semantic":
+            return np.asarray(frames.semantic)
         images: UInt8[np.ndarray, "36 h w 3"] = np.asarray(frames.rgb)
         place = scene_name(scan), viewpoint
         self._corruptions.corrupt("rgb", images, np.ones(VIEWS, bool), [place] * VIEWS, np.arange(VIEWS))

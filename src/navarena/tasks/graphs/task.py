@@ -3,6 +3,7 @@
 from dataclasses import fields
 
 from navarena.core.protocol_ids import join_protocol
+from navarena.episodes.graph_routes import GRAPH_ROUTE_SET
 from navarena.metrics.instruction import SUCCESS_DISTANCE, PathScores, SplReference
 from navarena.metrics.tours import TourScoring
 from navarena.scenes.graphs.candidates import MAX_CANDIDATES
@@ -46,7 +47,7 @@ class GraphTask(TaskRules):
     success_distance: float = SUCCESS_DISTANCE
     spl_reference: SplReference = "shortest"
     oracle: GraphOracleRules = DEFAULT_RULES
-    default_dataset: str = "r2r"
+    default_dataset: str = GRAPH_ROUTE_SET
     metrics: tuple[str, ...] = tuple(field.name for field in fields(PathScores))
     common_metrics: tuple[str, ...] = ()
     hidden_goal_metrics: tuple[str, ...] = ("length", "path_steps")
@@ -57,7 +58,8 @@ class R2R(GraphTask):
 
     ## Data
 
-    Room-to-Room files and Matterport3D connectivity graphs of the user's own:
+    `r2r-graph-houses-v1`: floor graphs of generated houses. Or Room-to-Room files and Matterport3D
+    connectivity graphs of the user's own:
     `navarena evaluate r2r-v1 --dataset R2R_val_unseen.json --scenes CONNECTIVITY`.
 
     ## Actions
@@ -86,7 +88,7 @@ class R2R(GraphTask):
     | tour_position        | () int64         | how many episodes of the tour came before |
 
     By name: `instruction_tokens` (200,) int32 (encoded files), `view_angles` (36, 4), and, with a
-    features file, `view_features` (36, D) and `candidate_features` (14, D), float32.
+    features file or in generated houses, `view_features` (36, D) and `candidate_features` (14, D), float32.
 
     ## Start
 
