@@ -28,13 +28,14 @@ from navarena.learning.adaptation import (
 )
 from navarena.learning.checkpoints import CheckpointInfo, load_policy, read_info
 from navarena.learning.inputs import InputSpec, choose_inputs, resize_input
-from navarena.learning.policy import RecurrentPolicy
+from navarena.learning.policy import Policy, RecurrentPolicy
 from navarena.learning.tensors import Tensor, Tree, torch
 from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.calibration_env import CalibrationEnv
 from navarena.tasks.catalog import get_body_task
+from navarena.tasks.graphs.batch import GraphBatch
 from navarena.tasks.sensors.instruction import InstructionState
-from navarena.tasks.task import Actions, Task
+from navarena.tasks.task import Actions, Task, TaskRules
 
 SAMPLE, TEMPERATURE, WEIGHTS = "sample", "temperature", "weights"
 
@@ -63,6 +64,8 @@ def open_checkpoint(folder: Path) -> type["CheckpointAgent"]:
         "resizes": info.resizes,
         "trained_with": info.trained_with,
         "model_sha256": info.model_sha256,
+        "on_graphs": info.policy.memory == "hamt",
+        "in_scenes": info.policy.memory != "hamt",
         "__doc__": f"Trained policy: {doing}; {info.frames:,} frames.",
     }
     return type("CheckpointAgent", (CheckpointAgent,), members)
@@ -100,7 +103,6 @@ class CheckpointAgent(Agent):
     checkpoint.
     """
 
-    on_graphs = False
     folder: ClassVar[Path]
     temperature: ClassVar[float]
     trained_on: ClassVar[str]
@@ -129,13 +131,16 @@ class CheckpointAgent(Agent):
         is_same = base_protocol(cls.trained_on) == base_protocol(task.protocol_id)
         return () if is_same else (f"episodes of {cls.trained_on}",)
 
-    def __init__(self, task: Task, seed: int) -> None:
+    def __init__(self, task: TaskRules, seed: int) -> None:
         self._info, self._policy = load_policy(self.folder)
         require_fitting(self._info, task, self.folder)
+        is_body = isinstance(self._policy, RecurrentPolicy)
+        if not is_body and (self.adapted or self.adaptation is not None):
+            raise InputError(f"expected a checkpoint of bodies in scenes to adapt, got {self.folder}")
         if self.adapted:
             load_adapted(self._policy, Path(self.adapted))
         self._declaration = self._info.actions.index(task.declaration)
-        if task.declares_itself:
+        if isinstance(task, Task) and task.declares_itself:
             self.forgo_declaration()
         self._has_adapted = False
         self._episodes: EpisodeAdapters | None = None
@@ -151,7 +156,7 @@ class CheckpointAgent(Agent):
 
     def forgo_declaration(self) -> None:
         """Mask the declaration: its probability goes to the other actions, as in MultiON's oracle FOUND."""
-        if not self._info.is_continuous:
+        if isinstance(self._policy, RecurrentPolicy) and not self._info.is_continuous:
             self._policy.mask_action(self._declaration)
 
     def _make_adapter(self, policy: RecurrentPolicy) -> Adapter:
@@ -173,11 +178,28 @@ class CheckpointAgent(Agent):
         self._has_adapted = True
 
     def attach(self, batch: Any) -> None:
-        """Raises InputError for an agent that should have adapted, in a run without calibration."""
+        """Raises InputError for an agent that should have adapted, in a run without calibration.
+
+        On graphs also for features of views that it was not trained with.
+        """
+        if isinstance(batch, GraphBatch):
+            self._require_features(batch)
         if self.adaptation is not None and self._episodes is None and not self._has_adapted:
             raise InputError(
                 f"expected a calibration in which {self.folder} adapts, got none; give --calibration-steps "
                 "166000, leave ?adapt= out, or adapt within episodes by &per_episode=true"
+            )
+
+    def _require_features(self, batch: GraphBatch) -> None:
+        names = [one.name for one in self._info.inputs]
+        now = choose_inputs(batch.specs, names, (1, 1))
+        if batch.features != self._info.features or now != self._info.inputs:
+            sizes = [one.shape[-1] for inputs in (self._info.inputs, now) for one in inputs
+                     if one.name == "view_features"]  # fmt: skip
+            ours, theirs = self._info.features or "a file", batch.features or "a file"
+            raise InputError(
+                f"expected views by {ours}, {sizes[0]} numbers each, for {self.folder}, got {theirs}, "
+                f"{sizes[1]} numbers; choose them by --features"
             )
 
     def _observe(self, observations: Mapping[str, np.ndarray]) -> Tree:
@@ -228,7 +250,7 @@ class CheckpointAgent(Agent):
         self._episodes.note(slot, frame, int(actions[0]), generator)
         return actions
 
-    def _act_part(self, slots: np.ndarray, policy: RecurrentPolicy | None = None) -> np.ndarray:
+    def _act_part(self, slots: np.ndarray, policy: Policy | None = None) -> np.ndarray:
         """(K,) or (K, numbers) actions of at most act_rows `slots` (K,), whose observations are in place.
 
         They are numbered as in the checkpoint.
@@ -270,7 +292,7 @@ class CheckpointAgent(Agent):
         self._generators += [None] * more
 
 
-def require_fitting(info: CheckpointInfo, task: Task, folder: Path) -> None:
+def require_fitting(info: CheckpointInfo, task: TaskRules, folder: Path) -> None:
     """Raise InputError, which names both sides, where the checkpoint in `folder` does not fit `task`."""
 
     def refuse(expected: str, got: str) -> InputError:
@@ -281,6 +303,8 @@ def require_fitting(info: CheckpointInfo, task: Task, folder: Path) -> None:
 
     if not _has_actions(info, task):
         raise refuse(f"the actions {', '.join(info.actions)}", ", ".join(task.actions))
+    if not isinstance(task, Task):  # what is seen there is known when the agent is attached
+        return
     try:
         specs = NavigationBatch(task, 1, 1, tuple(one.name for one in info.inputs)).specs
     except NavarenaError as error:
@@ -307,7 +331,7 @@ def require_fitting(info: CheckpointInfo, task: Task, folder: Path) -> None:
         raise refuse(f"{len(info.vocabulary)} categories{more[0]}", f"{len(words)} categories{more[1]}")
 
 
-def _has_actions(info: CheckpointInfo, task: Task) -> bool:
+def _has_actions(info: CheckpointInfo, task: TaskRules) -> bool:
     """Whether the checkpoint's actions are those of `task` by name, or some of them with the declaration."""
     if task.is_continuous or info.is_continuous:
         return task.is_continuous == info.is_continuous and tuple(task.actions) == info.actions
@@ -332,8 +356,10 @@ def _describe_input(one: InputSpec) -> str:
     return f"{one.name} of {one.shape}, {one.dtype}, {counts} categories"
 
 
-def find_vocabulary(task: Task) -> tuple[str, ...]:
+def find_vocabulary(task: TaskRules) -> tuple[str, ...]:
     """The categories of goals of `task` by number, or the words of instructions; empty without."""
+    if not isinstance(task, Task):
+        return route_vocabulary().words
     if issubclass(task.state_type, InstructionState):
         return route_vocabulary().words
     return get_recipe(task.protocol_id).words if base_protocol(task.protocol_id) in RECIPES else ()

@@ -5,7 +5,9 @@ from jaxtyping import Bool, Int64
 
 from navarena.agents.agent import Agent, Boundary, Start, require_actions
 from navarena.agents.loading import load_agent
+from navarena.core.errors import InputError
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.sources import Batch
 from navarena.tasks.task import Task
 from navarena.tasks.teacher import Teacher, make_teacher
 
@@ -59,9 +61,13 @@ def find_teacher_sensors(name: str, task: Task) -> tuple[str, ...]:
     return load_agent(name, task).sensors if name else ()
 
 
-def make_named_teacher(name: str, batch: NavigationBatch) -> Teacher:
+def make_named_teacher(name: str, batch: Batch) -> Teacher:
     """The teacher `name`: an agent, or with an empty name the one along shortest paths.
 
-    Raises UnknownNameError and InputError as `load_agent`.
+    Raises UnknownNameError and InputError as `load_agent`, and InputError for an agent on graphs.
     """
-    return AgentTeacher(batch, load_agent(name, batch.task)) if name else make_teacher(batch)
+    if not name:
+        return make_teacher(batch)
+    if not isinstance(batch, NavigationBatch):
+        raise InputError(f"expected no named teacher on graphs, got {name!r}; leave method.teacher empty")
+    return AgentTeacher(batch, load_agent(name, batch.task))

@@ -24,7 +24,7 @@ from navarena.learning.auxiliary_losses import (
 )
 from navarena.learning.auxiliary_settings import Auxiliary
 from navarena.learning.inputs import InputSpec
-from navarena.learning.policy import Judgement, RecurrentPolicy
+from navarena.learning.policy import Judgement, Policy, RecurrentPolicy
 from navarena.learning.storage import Fragment
 from navarena.learning.tensors import Tensor, torch
 
@@ -292,14 +292,14 @@ class ContrastHead(torch.nn.Module):
 
 
 def judge_fragment(
-    policy: RecurrentPolicy, part: Fragment, generator: np.random.Generator
+    policy: Policy, part: Fragment, generator: np.random.Generator
 ) -> tuple[Judgement, Tensor, dict[str, float]]:
     """What `policy` says of a fragment, the sum () of its auxiliary losses, and what is logged of these.
 
     The sum is 0 for a policy without auxiliaries. `generator` draws for them.
     """
     heads = dict(policy.named_children()).get("auxiliaries")
-    if heads is None:
+    if heads is None or not isinstance(policy, RecurrentPolicy):
         judged = policy.evaluate_sequence(part.observations, part.actions, part.state, part.mask)
         return judged, judged.values.new_zeros(()), {}
     with watch(policy) as watched:

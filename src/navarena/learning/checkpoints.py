@@ -22,6 +22,7 @@ import msgspec
 
 from navarena.core.errors import FileError, InputError, require_extra
 from navarena.core.files import atomic_path, raise_storage_error, read_bytes, read_json
+from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.inputs import InputSpec
 from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.selection import SELECTED, CurvePoint, Selection
@@ -34,6 +35,10 @@ AUXILIARIES = "auxiliaries."
 
 MODEL, INFO, RESUME, HEADS = "model.safetensors", "checkpoint.json", "resume.pt", "heads.safetensors"
 BEST, EARLIER = "best", "earlier"
+
+
+ActingPolicy = RecurrentPolicy | GraphPolicy
+"""What checkpoints are of: bodies in scenes, or on navigation graphs."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class CheckpointInfo:
         augmentations: names of those that it was trained with.
         vocabulary: categories of goals by the numbers that it sees; empty for goals that are none.
         cpu_seconds: of the training's process, all threads together; 0 where it is not known.
+        features: of views on graphs, by name; empty for those of a file, and in scenes.
     """
 
     protocol: str
@@ -89,6 +95,7 @@ class CheckpointInfo:
     augmentations: tuple[str, ...] = ()
     vocabulary: tuple[str, ...] = ()
     cpu_seconds: float = 0.0
+    features: str = ""
 
     @property
     def trained_with(self) -> tuple[str, ...]:
@@ -101,14 +108,16 @@ class CheckpointInfo:
         """The sizes to which it brings images, as of agents."""
         return tuple(f"{one.name}={one.shape[1]}x{one.shape[0]}" for one in self.inputs if one.is_image)
 
-    def build(self) -> RecurrentPolicy:
+    def build(self) -> ActingPolicy:
         """The policy, with random weights."""
+        if self.policy.memory == "hamt":
+            return GraphPolicy(self.inputs, len(self.actions), self.policy.hamt)
         masked = [self.actions.index(name) for name in self.masked]
         return RecurrentPolicy(self.inputs, len(self.actions), self.policy, self.is_continuous, masked)
 
 
 def save_checkpoint(
-    folder: Path, info: CheckpointInfo, policy: RecurrentPolicy, resume: Mapping[str, Any]
+    folder: Path, info: CheckpointInfo, policy: ActingPolicy, resume: Mapping[str, Any]
 ) -> None:
     """Replace all files of a checkpoint in `folder`, when all of them are on the disk; raises StorageError.
 
@@ -122,12 +131,12 @@ def save_checkpoint(
     _write_together(folder, {**files, RESUME: buffer.getvalue()})
 
 
-def save_policy(folder: Path, info: CheckpointInfo, policy: RecurrentPolicy) -> None:
+def save_policy(folder: Path, info: CheckpointInfo, policy: ActingPolicy) -> None:
     """Replace the folder `folder` in one step by a checkpoint that acts; raises StorageError."""
     replace_folder(folder, encode_policy(info, policy))
 
 
-def encode_policy(info: CheckpointInfo, policy: RecurrentPolicy) -> dict[str, bytes]:
+def encode_policy(info: CheckpointInfo, policy: ActingPolicy) -> dict[str, bytes]:
     """Name -> content of the files of a checkpoint that acts, checkpoint.json first."""
     weights = {name: value.detach().cpu().contiguous() for name, value in policy.state_dict().items()}
     acting = {name: value for name, value in weights.items() if not name.startswith(AUXILIARIES)}
@@ -196,7 +205,7 @@ def read_info(folder: Path) -> CheckpointInfo:
     return info
 
 
-def load_policy(folder: Path) -> tuple[CheckpointInfo, RecurrentPolicy]:
+def load_policy(folder: Path) -> tuple[CheckpointInfo, ActingPolicy]:
     """The policy of the checkpoint in `folder`, for evaluation, and what it is.
 
     Raises FileError when a file is missing or damaged, or when the files do not belong together.
@@ -215,6 +224,16 @@ def load_policy(folder: Path) -> tuple[CheckpointInfo, RecurrentPolicy]:
     except Exception as error:  # safetensors and PyTorch raise their own kinds
         raise FileError(f"{path} does not fit its {INFO} ({str(error)[:200]}); train it again") from error
     return info, policy.eval()
+
+
+def load_body_policy(folder: Path) -> tuple[CheckpointInfo, RecurrentPolicy]:
+    """As `load_policy`, of bodies in scenes alone; raises InputError for a policy on graphs, too."""
+    info, policy = load_policy(folder)
+    if not isinstance(policy, RecurrentPolicy):
+        raise InputError(
+            f"expected a checkpoint of bodies in scenes, got {folder}, trained on {info.protocol}"
+        )
+    return info, policy
 
 
 def load_heads(heads: torch.nn.Module, info: CheckpointInfo, folder: Path, kind: str) -> None:

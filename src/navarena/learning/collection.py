@@ -13,6 +13,7 @@ from navarena.episodes.episode import Episode
 from navarena.learning.agent_teacher import AgentTeacher, make_named_teacher
 from navarena.learning.augmentation import Augmenter
 from navarena.learning.distributed import ALONE, Processes
+from navarena.learning.graph_policy import GraphPolicy
 from navarena.learning.losses import inflection_weights
 from navarena.learning.mixing import TeacherMix
 from navarena.learning.policy import Policy
@@ -20,8 +21,8 @@ from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.settings import ImitationSettings, PPOSettings
 from navarena.learning.storage import NO_LABEL, EpisodeEnd, Rollout
 from navarena.learning.tensors import Tensor, Tree, torch
-from navarena.tasks.batch import NavigationBatch
 from navarena.tasks.slot_episodes import SlotEpisodes
+from navarena.tasks.sources import Batch
 from navarena.tasks.task import StepResult
 from navarena.tasks.teacher import Teacher
 
@@ -73,7 +74,7 @@ class Collector:
     def __init__(
         self,
         recipe: Recipe,
-        batch: NavigationBatch,
+        batch: Batch,
         episodes: SlotEpisodes,
         policy: Policy,
         generators: dict[str, np.random.Generator],
@@ -136,6 +137,9 @@ class Collector:
             rollout.weights[:] = inflection_weights(
                 rollout.labels, before, rollout.mask, method.inflection_weight
             )
+            if isinstance(self._policy, GraphPolicy):
+                seen, labels, mask = rollout.observations, rollout.labels, rollout.mask
+                rollout.weights *= self._policy.weigh_labels(seen, labels, mask)
             if method.skips_stuck:
                 rollout.weights[stuck[: rollout.steps]] = 0.0
         return rollout
@@ -203,6 +207,8 @@ class Collector:
         remembers = self._recipe.policy.remembers
         if remembers in ("subtask", "episode"):
             kept[list(over)] = False
+            if result.arrived is not None:  # what an oracle showed belongs to no episode, as in evaluations
+                kept &= ~result.arrived
         if remembers == "subtask" and result.began is not None:
             kept &= ~result.began
         if remembers == "scene":

@@ -14,7 +14,7 @@ from navarena.learning.checkpoints import (
     RESUME,
     earlier_folders,
     encode_info,
-    load_policy,
+    load_body_policy,
     read_info,
     replace_folder,
 )
@@ -45,7 +45,7 @@ def export_checkpoint(folder: Path, out: Path) -> Export:
     """
     if (out / RESUME).exists() or out.resolve() == folder.resolve():
         raise InputError(f"expected another folder for the copy, got {out}, whose training could not go on")
-    info, policy = load_policy(folder)
+    info, policy = load_body_policy(folder)
     small: dict[str, Any] = {}
     largest = 0.0
     for name, value in policy.state_dict().items():
@@ -88,7 +88,7 @@ def select_checkpoint(folder: Path, by: str) -> tuple[Path, list[tuple[Path, Cur
     require_name("evaluated metric", by, candidates[-1][1].scores)
     chosen = max(candidates, key=lambda one: (one[1].scores[by].mean, one[1].frames))[0]
     if chosen != folder / BEST:
-        load_policy(chosen)
+        load_body_policy(chosen)
         files = {name: read_bytes(chosen / name, "checkpoint") for name in (MODEL, INFO)}
         replace_folder(folder / BEST, files)
     return folder / BEST, candidates

@@ -22,6 +22,9 @@ TOKENS = "instruction_tokens"
 GOAL_VECTOR = "goal_vector"
 """How the names of goals as vectors begin."""
 
+COUNTS = ("candidate_views", "tour_position")
+"""Sensors of whole numbers that are no categories, kept as they are."""
+
 MAPS = "semantic_map"
 """How the names of semantic maps begin."""
 
@@ -103,6 +106,8 @@ def _choose_input(specs: Mapping[str, ObservationSpec], name: str, image_size: t
         return InputSpec(name, spec.shape, "uint8")
     if name == TOKENS:
         return InputSpec(name, spec.shape, "int32")
+    if name in COUNTS:
+        return InputSpec(name, spec.shape, "int64")
     if len(spec.shape) == 3:
         height, width, channels = spec.shape
         if height < image_size[0] or width < image_size[1]:

@@ -11,6 +11,8 @@ from navarena.core.errors import InputError
 from navarena.learning.auxiliary_settings import Auxiliary
 from navarena.learning.encoder_settings import EncoderSettings
 from navarena.learning.follower_settings import FollowerSettings
+from navarena.learning.hamt_settings import SMALL as HAMT_SMALL
+from navarena.learning.hamt_settings import HAMTSettings
 from navarena.learning.neural_map_settings import NeuralMapSettings
 
 Precision = Literal["float32", "bfloat16", "auto"]
@@ -23,7 +25,7 @@ class PolicySettings:
 
     Attributes:
         memory: "gru", "lstm", one that attends to past steps: "smt" or "frmqn", a GRU with a map that it
-            writes: "neural_map", or "cma", which follows an instruction.
+            writes: "neural_map", or "cma" or (on graphs) "hamt", which follow an instruction.
         hidden: units of the memory.
         layers: of a GRU or LSTM.
         image_features: of the encoder of images.
@@ -43,9 +45,10 @@ class PolicySettings:
         temperature: of the actions in evaluations: 0 takes the likeliest, 1 samples them as training does,
             between them likely ones are preferred. A policy that imitates turns to and fro at 0.
         follower: of "cma".
+        hamt: of "hamt", the sizes of its own that it has in the place of others.
     """
 
-    memory: Literal["gru", "lstm", "smt", "frmqn", "neural_map", "cma"] = "gru"
+    memory: Literal["gru", "lstm", "smt", "frmqn", "neural_map", "cma", "hamt"] = "gru"
     hidden: int = 256
     layers: int = 1
     image_features: int = 256
@@ -60,9 +63,12 @@ class PolicySettings:
     neural_map: NeuralMapSettings = field(default_factory=NeuralMapSettings)
     temperature: float = 0.0
     follower: FollowerSettings = field(default_factory=FollowerSettings)
+    hamt: HAMTSettings = HAMT_SMALL
 
     def __post_init__(self) -> None:
         lasts = self.remembers in ("tour", "scene")
+        if self.memory == "hamt" and self.hamt.tour != lasts:
+            raise InputError(f"expected remembers=tour with hamt.tour, got {self.remembers}")
         if self.memory == "cma" and (self.follower.tour != "none") != lasts:
             raise InputError(f"expected remembers=tour with follower.tour, got {self.remembers}")
         if self.temperature < 0:

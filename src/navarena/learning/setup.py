@@ -13,12 +13,13 @@ from navarena.core.errors import InputError, require_name
 from navarena.corruptions.catalog import write_corruption
 from navarena.corruptions.mixture import JOIN
 from navarena.corruptions.suites import CLEAN_NAME
+from navarena.episodes.graph_routes import R2R_GRAPH_V1
 from navarena.episodes.house_blocks import HouseBlocks
 from navarena.episodes.stream import EpisodeStream, Stay
 from navarena.learning.agent import find_vocabulary
 from navarena.learning.agent_teacher import find_teacher_sensors
 from navarena.learning.auxiliaries import AuxiliaryHeads
-from navarena.learning.checkpoints import CheckpointInfo, load_policy
+from navarena.learning.checkpoints import ActingPolicy, CheckpointInfo, load_policy
 from navarena.learning.collection import METRICS
 from navarena.learning.distributed import Processes
 from navarena.learning.inputs import InputSpec, choose_inputs, choose_targets
@@ -26,22 +27,35 @@ from navarena.learning.policy import RecurrentPolicy
 from navarena.learning.provenance import find_commit
 from navarena.learning.published.follower_trunks import load_follower_trunks
 from navarena.learning.recipes.recipe import Recipe
-from navarena.learning.settings import ImitationSettings
+from navarena.learning.settings import ImitationSettings, PolicySettings
 from navarena.learning.shipped import find_folder
 from navarena.learning.tensors import torch
 from navarena.simulation.world import WorldCache
 from navarena.tasks.batch import NavigationBatch
-from navarena.tasks.catalog import get_body_task
+from navarena.tasks.catalog import get_task, require_body_task
+from navarena.tasks.graphs.batch import GraphBatch
+from navarena.tasks.graphs.task import GraphTask
 from navarena.tasks.slot_episodes import SlotEpisodes
+from navarena.tasks.sources import Batch, make_batch
 from navarena.tasks.task import Task
+from navarena.tasks.user_files import Sources
 
 
-def make_training_task(recipe: Recipe) -> Task:
+def make_training_task(recipe: Recipe) -> Task | GraphTask:
     """The recipe's task; with a training view its cameras render the size that the policy sees.
 
-    Raises InputError for a size of another aspect ratio than the camera's.
+    Raises InputError for a size of another aspect ratio than the camera's, and for a network that does not
+    act where the task runs.
     """
-    task = get_body_task(recipe.protocol)
+    found = get_task(recipe.protocol)
+    if isinstance(found, GraphTask) != (recipe.policy.memory == "hamt"):
+        raise InputError(
+            f"expected policy.memory=hamt on navigation graphs and there alone, got {recipe.policy.memory} "
+            f"on {recipe.protocol}"
+        )
+    if isinstance(found, GraphTask):
+        return found
+    task = require_body_task(found)
     if not recipe.training_view:
         return task
     height, width = recipe.image_size
@@ -56,6 +70,11 @@ def make_training_task(recipe: Recipe) -> Task:
     return task
 
 
+def make_worlds(task: Task | GraphTask) -> WorldCache:
+    """A store of scenes for the body of `task`; of graphs that of the houses that they are in."""
+    return WorldCache(R2R_GRAPH_V1.embodiment if isinstance(task, GraphTask) else task.embodiment)
+
+
 class Slots(NamedTuple):
     """Slots that step together.
 
@@ -64,7 +83,7 @@ class Slots(NamedTuple):
         episodes: that follow each other in them.
     """
 
-    batch: NavigationBatch
+    batch: Batch
     episodes: SlotEpisodes
 
 
@@ -99,7 +118,11 @@ def make_samplers(
 
 
 def make_slots(
-    recipe: Recipe, task: Task, samplers: Sequence[EpisodeStream], worlds: WorldCache, threads: int
+    recipe: Recipe,
+    task: Task | GraphTask,
+    samplers: Sequence[EpisodeStream],
+    worlds: WorldCache,
+    threads: int,
 ) -> list[Slots]:
     """The recipe's slots in as many groups of equal size as there are `samplers`.
 
@@ -107,6 +130,13 @@ def make_slots(
     """
     corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
     shown = (*recipe.sensors, *recipe.targets)
+    if isinstance(task, GraphTask):
+        sources = Sources(features=recipe.features or None)
+        on_graphs = [
+            make_batch(task, recipe.slots, threads, shown, worlds, corruptions, sources, one.houses)
+            for one in samplers
+        ]
+        return [Slots(one, SlotEpisodes(one, samplers[0], worlds, METRICS)) for one in on_graphs]
     if isinstance(recipe.method, ImitationSettings):
         shown += find_teacher_sensors(recipe.method.teacher, task)
     made = []
@@ -120,11 +150,13 @@ def make_slots(
 
 
 def build_policy(
-    recipe: Recipe, info: CheckpointInfo, task: Task, batch: NavigationBatch
-) -> tuple[RecurrentPolicy, tuple[InputSpec, ...]]:
+    recipe: Recipe, info: CheckpointInfo, task: Task | GraphTask, batch: Batch
+) -> tuple[ActingPolicy, tuple[InputSpec, ...]]:
     """A policy with random weights and the heads of auxiliary losses, and the targets that these predict."""
     policy, targets = info.build(), choose_targets(batch.specs, recipe.targets)
     if recipe.method.auxiliaries:
+        if not isinstance(policy, RecurrentPolicy):
+            raise InputError(f"expected no auxiliaries of memory=hamt, got {recipe.method.auxiliaries}")
         policy.auxiliaries = AuxiliaryHeads(
             policy,
             recipe.method.auxiliaries,
@@ -141,7 +173,7 @@ FIRST = "first"
 """Folder, within that of a training, of the training that comes first."""
 
 
-def load_start(policy: RecurrentPolicy, info: CheckpointInfo, recipe: Recipe, own: Path) -> None:
+def load_start(policy: ActingPolicy, info: CheckpointInfo, recipe: Recipe, own: Path) -> None:
     """Copy the weights that `recipe` starts from into `policy`, frozen ones too; heads of losses stay random.
 
     Args:
@@ -164,19 +196,36 @@ def load_start(policy: RecurrentPolicy, info: CheckpointInfo, recipe: Recipe, ow
     for name in ("inputs", "actions", "is_continuous", "policy"):
         ours, other = getattr(info, name), getattr(theirs, name)
         if name == "policy":
-            ours, other = (replace(one, temperature=0.0) for one in (ours, other))
+            ours, other = map(_drop_habits, (ours, other))
         if ours != other:
             raise InputError(f"expected {name} of {ours} in {folder}, to start from, got {other}")
     policy.load_state_dict(found.state_dict(), strict=False)
 
 
-def bias_declaration(policy: RecurrentPolicy, task: Task, bias: float) -> None:
-    """Add `bias` to the logit of the task's declaration, or to the mean of its number where it is one."""
+def _drop_habits(policy: PolicySettings) -> PolicySettings:
+    """`policy` without what weights do not depend on: how it samples, and what HAMT remembers and freezes."""
+    plain = replace(policy, temperature=0.0)
+    if policy.memory != "hamt":
+        return plain
+    flags = ("tour", "parts_tour", "frozen_text", "frozen_history", "weighs_turns")
+    hamt = replace(policy.hamt, **dict.fromkeys(flags, False))
+    return replace(plain, hamt=hamt, remembers="episode")
+
+
+def bias_declaration(policy: ActingPolicy, task: Task | GraphTask, bias: float) -> None:
+    """Add `bias` to the logit of the task's declaration, or to the mean of its number where it is one.
+
+    Raises InputError for a bias on graphs, where STOP is judged as a place.
+    """
+    if not isinstance(policy, RecurrentPolicy):
+        if bias:
+            raise InputError(f"expected no declaration_bias of memory=hamt, got {bias}")
+        return
     with torch.no_grad():
         policy.head.linear.bias[task.actions.index(task.declaration)] += bias
 
 
-def describe_policy(recipe: Recipe, task: Task, batch: NavigationBatch) -> CheckpointInfo:
+def describe_policy(recipe: Recipe, task: Task | GraphTask, batch: Batch) -> CheckpointInfo:
     """What a checkpoint of `recipe` says of itself; raises InputError for what its protocol does not have."""
     for name in recipe.masked:
         require_name("action", name, task.actions)
@@ -199,6 +248,7 @@ def describe_policy(recipe: Recipe, task: Task, batch: NavigationBatch) -> Check
         corruptions=_list_corruptions(recipe),
         augmentations=recipe.augmentation.names,
         vocabulary=find_vocabulary(task),
+        features=batch.features if isinstance(batch, GraphBatch) else "",
     )
 
 

@@ -19,7 +19,7 @@ from navarena.core.errors import InputError
 from navarena.learning.agent import require_fitting
 from navarena.learning.auxiliaries import AuxiliaryHeads, watch
 from navarena.learning.auxiliary_settings import Auxiliary
-from navarena.learning.checkpoints import load_heads, load_policy, read_info
+from navarena.learning.checkpoints import load_body_policy, load_heads, read_info
 from navarena.learning.inputs import choose_targets, resize_input
 from navarena.learning.tensors import torch
 from navarena.simulation.sensors.sensor import ObservationSpec
@@ -82,7 +82,7 @@ class StoppingAgent(Agent):
     def __init__(self, task: Task, seed: int) -> None:
         require_discrete(task, "stopping")
         self._inner = load_agent(self.inner_name, task, seed)
-        self._info, self._policy = load_policy(self.folder)
+        self._info, self._policy = load_body_policy(self.folder)
         require_fitting(self._info, task, self.folder)
         names = (*self._inner.sensors, *(one.name for one in self._info.inputs))
         self.sensors = tuple(dict.fromkeys(names))

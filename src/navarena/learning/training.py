@@ -43,6 +43,7 @@ from navarena.learning.setup import (
     make_samplers,
     make_slots,
     make_training_task,
+    make_worlds,
 )
 from navarena.learning.storage import Rollout
 from navarena.learning.store import TrajectoryStore
@@ -122,16 +123,16 @@ class Training:
         is_watched = watch.updates > 0 and watch.selection == "train"
         houses, held_out = split_houses(blocks.houses, watch.houses if is_watched else 0)
         self._samplers = make_samplers(recipe, blocks, houses, processes, int(episodes is None))
-        worlds = WorldCache(task.embodiment) if worlds is None else worlds
+        worlds = make_worlds(task) if worlds is None else worlds
         corruptions = tuple(write_corruption(text) for text in recipe.corruptions)
         slot_groups = make_slots(recipe, task, self._samplers, worlds, threads)
         self._batches = [one.batch for one in slot_groups]
         self._batch = self._batches[0]
         self._info = describe_policy(recipe, task, self._batch)
-        own_task = get_body_task(recipe.protocol)
         self._evaluation: TrainingEvaluation | None = None
         self._is_watched = bool(held_out) or (watch.updates > 0 and watch.selection == "paper")
         if self._is_watched and not rank:
+            own_task = get_body_task(recipe.protocol)  # graphs are evaluated by `navarena evaluate` alone
             self._evaluation = TrainingEvaluation(own_task, watch, blocks, held_out, worlds, corruptions)
         elif watch.updates and not self._is_watched:
             _log.warning("nothing is evaluated: %d houses are too few to hold one out", len(houses))
@@ -271,8 +272,10 @@ class Training:
         done = self.frames / recipe.frames
         method, generator = recipe.method, self._generators["minibatches"]
         rollout = collector.collect(rollout, done)
+        clock, needs = collector.clock.measure("learning"), telling_memory_needs(recipe, self._info.inputs)
         try:
-            with collector.clock.measure("learning"), telling_memory_needs(recipe, self._info.inputs):
+            with clock, needs, torch.random.fork_rng(devices=()):
+                torch.manual_seed(derive_seed("learning", recipe.seed, "dropout", self.updates) % 2**63)
                 if self._aggregator is not None:
                     after = (self.frames + recipe.slots * recipe.steps) / recipe.frames
                     row = self._aggregator.advance(

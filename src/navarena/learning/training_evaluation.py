@@ -17,8 +17,14 @@ from navarena.evaluation.records.journal import Row
 from navarena.evaluation.records.results import estimate_metric
 from navarena.evaluation.running.episode_loop import EpisodeLoop
 from navarena.evaluation.settings import EpisodeRules
-from navarena.learning.checkpoints import BEST, EARLIER, CheckpointInfo, earlier_folders, save_policy
-from navarena.learning.policy import RecurrentPolicy
+from navarena.learning.checkpoints import (
+    BEST,
+    EARLIER,
+    ActingPolicy,
+    CheckpointInfo,
+    earlier_folders,
+    save_policy,
+)
 from navarena.learning.selection import (
     PAPER_SPLIT,
     CurvePoint,
@@ -168,7 +174,7 @@ def evaluate_and_keep(
     evaluation: TrainingEvaluation,
     settings: TrainingEvaluationSettings,
     folder: Path,
-    policy: RecurrentPolicy,
+    policy: ActingPolicy,
     describe: Callable[[], CheckpointInfo],
     curve: list[CurvePoint],
 ) -> CurvePoint:

@@ -109,16 +109,31 @@ class HAMT(torch.nn.Module):
         steps = len(walk.view)
         history, is_seen = self._make_history(self.remember(walk), earlier)
         words, is_word = self.read(tokens[None])
-        seen, is_there = self._observe(walk)
-        views = torch.cat((history.expand(steps, -1, -1), seen), 1)
-        is_view = torch.cat((is_seen, is_there), 1)
         words, is_word = words.expand(steps, -1, -1), is_word.expand(steps, -1)
+        return self.judge(words, is_word, history.expand(steps, -1, -1), is_seen, walk)[0]
+
+    def judge(
+        self, words: Tensor, is_word: Tensor, history: Tensor, is_seen: Tensor, walk: Walk
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Logits (B, 1 + C) float32 of the actions in B steps, -inf where none leads, and what words became.
+
+        Args:
+            words: (B, L, W) of `read`.
+            is_word: (B, L) bool.
+            history: (B, K, W), tokens of earlier steps behind those of `begin`.
+            is_seen: (B, K) bool.
+            walk: B steps of any episodes.
+
+        Returns the logits, (B, L, W) the words, and (B, K, W) the history after all layers.
+        """
+        seen, is_there = self._observe(walk)
+        views, is_view = torch.cat((history, seen), 1), torch.cat((is_seen, is_there), 1)
         for layer in self.cross_layers:
             words, views = layer(words, is_word, views, is_view)
-        count = 1 + walk.candidates.shape[1]
-        chosen = views[:, history.shape[0] :][:, :count] * words[:, :1]
+        count, before = 1 + walk.candidates.shape[1], history.shape[1]
+        chosen = views[:, before : before + count] * words[:, :1]
         logits: Tensor = self.head(chosen)[..., 0].float()
-        return logits.masked_fill(~is_there[:, :count], -torch.inf)
+        return logits.masked_fill(~is_there[:, :count], -torch.inf), words, views[:, :before]
 
     def _make_history(self, own: Tensor, earlier: Tensor | None) -> tuple[Tensor, Tensor]:
         """(K, W) tokens before the views, and (T, K) bool, which of them each of T steps may see."""

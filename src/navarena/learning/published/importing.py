@@ -15,6 +15,7 @@ from navarena.learning.recipes.recipe import Recipe
 from navarena.learning.setup import describe_policy, make_training_task
 from navarena.learning.tensors import Tensor, torch
 from navarena.tasks.batch import NavigationBatch
+from navarena.tasks.catalog import require_body_task
 
 ACTION_TABLES = ("head.linear.weight", "head.linear.bias", "action_encoder.weight")
 """Weights with a row for each action."""
@@ -103,7 +104,7 @@ def _find_weights(path: Path, layout: Layout) -> dict[str, Tensor]:
 
 def _describe(recipe: Recipe, path: Path, layout: str) -> CheckpointInfo:
     """What the checkpoint says of itself; the batch has no scene, only shapes."""
-    task = make_training_task(recipe)
+    task = require_body_task(make_training_task(recipe))
     batch = NavigationBatch(task, 1, 1, recipe.sensors)
     shapes = {one: batch.specs[one].shape for one in recipe.sensors if one in ("rgb", "depth")}
     sizes = {name: (shape[0], shape[1]) for name, shape in shapes.items()}

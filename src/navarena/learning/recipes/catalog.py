@@ -9,6 +9,8 @@ RECIPES = Registry(
     {
         "cma-paper": "navarena.learning.recipes.instructions:CMA_PAPER",
         "cma-small": "navarena.learning.recipes.instructions:CMA_SMALL",
+        "hamt-paper": "navarena.learning.recipes.graphs:HAMT_PAPER",
+        "hamt-small": "navarena.learning.recipes.graphs:HAMT_SMALL",
         "map-cma-64-small": "navarena.learning.recipes.instructions:MAP_CMA_64_SMALL",
         "map-cma-paper": "navarena.learning.recipes.instructions:MAP_CMA_PAPER",
         "map-cma-small": "navarena.learning.recipes.instructions:MAP_CMA_SMALL",
@@ -77,6 +79,10 @@ RECIPES = Registry(
         "segmenter-small": "navarena.learning.recipes.perception:SEGMENTER_SMALL",
         "segmenter-smoke": "navarena.learning.recipes.perception:SEGMENTER_SMOKE",
         "tour-cma-small": "navarena.learning.recipes.instructions:TOUR_CMA_SMALL",
+        "tour-hamt-iw-small": "navarena.learning.recipes.graphs:TOUR_HAMT_IW",
+        "tour-hamt-ph-small": "navarena.learning.recipes.graphs:TOUR_HAMT_PH",
+        "tour-hamt-phi-small": "navarena.learning.recipes.graphs:TOUR_HAMT_PHI",
+        "tour-hamt-th-small": "navarena.learning.recipes.graphs:TOUR_HAMT_TH",
     },
     "navarena.training_recipes",
 )

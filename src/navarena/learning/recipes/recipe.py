@@ -58,6 +58,7 @@ class Recipe:
         corruptions: of what the policy sees and does while it learns, each as "name:severity".
         mixture: rows of more corruptions, each "clean" or some joined by "+": every episode is learned from
             under one of them, drawn by its own name. What is in no row is held out.
+        features: of views on graphs: a name of HOUSE_FEATURES, such as "classes"; empty for the default.
         training_view: whether training renders image_size itself, by smaller cameras; else it sees the
             protocol's own images, subsampled as in an evaluation.
 
@@ -93,6 +94,7 @@ class Recipe:
     evaluation: TrainingEvaluationSettings = field(default_factory=TrainingEvaluationSettings)
     corruptions: tuple[str, ...] = ()
     mixture: tuple[str, ...] = ()
+    features: str = ""
     training_view: bool = True
 
     def __post_init__(self) -> None:

@@ -1,0 +1,72 @@
+"""Recipes of agents on navigation graphs: HAMT and the rows of TourHAMT."""
+
+from dataclasses import replace
+
+from navarena.learning.graph_inputs import GRAPH_INPUTS
+from navarena.learning.hamt_settings import SMALL, TOUR_ROWS, HAMTSettings
+from navarena.learning.recipes.recipe import Recipe
+from navarena.learning.selection import TrainingEvaluationSettings
+from navarena.learning.settings import ImitationSettings, OptimiserSettings, PolicySettings, Schedule
+from navarena.tasks.graphs.house_features import SIZES
+
+FEATURES = "classes"
+
+_TEACHER_FORCING = ImitationSettings(
+    optimiser=OptimiserSettings(rate=Schedule(5e-4, 1e-4), epsilon=1e-8, max_gradient=5.0),
+    minibatches=2,
+)
+
+_POLICY = PolicySettings(memory="hamt", hamt=replace(SMALL, features=SIZES[FEATURES]))
+
+HAMT_SMALL = Recipe(
+    description="HAMT with teacher forcing on graphs of houses, true classes; 400,000 frames",
+    protocol="r2r-v1",
+    sensors=GRAPH_INPUTS,
+    method=_TEACHER_FORCING,
+    policy=_POLICY,
+    slots=32,
+    steps=16,
+    frames=400_000,
+    features=FEATURES,
+    evaluation=TrainingEvaluationSettings(updates=0),
+)
+"""The recipe `hamt-small`. --set method.teacher_share.last=0.5 --set method.mixing=step lets it meet
+states of its own (student forcing)."""
+
+HAMT_PAPER = replace(
+    HAMT_SMALL,
+    description="HAMT at the published sizes; for accelerators, 800,000 episodes",
+    # IVLN's run_r2r_il.sh: 100,000 updates of 8 episodes, a constant rate
+    method=ImitationSettings(
+        optimiser=OptimiserSettings(rate=Schedule(1e-5, 1e-5), epsilon=1e-8, max_gradient=40.0), minibatches=1
+    ),
+    policy=PolicySettings(memory="hamt", hamt=HAMTSettings(features=SIZES[FEATURES])),
+    slots=8,
+    frames=4_800_000,
+)
+"""The recipe `hamt-paper`."""
+
+
+def _remember(row: str) -> Recipe:
+    hamt = replace(SMALL, features=SIZES[FEATURES], **TOUR_ROWS[row])
+    return replace(
+        HAMT_SMALL,
+        description=f"TourHAMT along tours, row {row} of IVLN; 400,000 frames",
+        protocol="ir2r-v1",
+        policy=PolicySettings(memory="hamt", hamt=hamt, remembers="tour"),
+        steps=32,
+        slots=8,
+    )
+
+
+TOUR_HAMT_PH = _remember("ph")
+"""The recipe `tour-hamt-ph-small`."""
+
+TOUR_HAMT_TH = _remember("ph+th")
+"""The recipe `tour-hamt-th-small`."""
+
+TOUR_HAMT_PHI = _remember("ph+th+phi")
+"""The recipe `tour-hamt-phi-small`."""
+
+TOUR_HAMT_IW = _remember("ph+th+phi+iw")
+"""The recipe `tour-hamt-iw-small`."""
