@@ -16,6 +16,8 @@ from markupsafe import Markup, escape
 from navarena.core.geometry import forward_from_yaw
 from navarena.core.protocol_ids import base_protocol
 from navarena.episodes.episode import Episode
+from navarena.episodes.floor_graph import house_graph
+from navarena.episodes.graph_routes import R2R_GRAPH_V1
 from navarena.evaluation.benchmark import Benchmark, TaskSetup
 from navarena.metrics.trajectory import Trajectory
 from navarena.reports.plan_view import ScenePlan, on_plan, view_walk, write_outlines, write_points
@@ -69,13 +71,13 @@ def make_graph_plan(graph: NavGraph) -> ScenePlan:
 def open_plans(benchmark: Benchmark) -> PlanSource:
     """The plans of the scenes of a registered protocol, for its body or of its navigation graphs."""
     task = get_task(base_protocol(benchmark.identity.protocol))  # options keep the body
-    if (
-        isinstance(benchmark.setup, TaskSetup)
-        and benchmark.setup.sources.scenes
-        and isinstance(task, GraphTask)
-    ):
-        connectivity = Connectivity(Path(benchmark.setup.sources.scenes))
-        return lambda scene_id: make_graph_plan(connectivity.graph(scene_id))
+    if isinstance(task, GraphTask):
+        setup = benchmark.setup
+        if isinstance(setup, TaskSetup) and setup.sources.scenes:
+            connectivity = Connectivity(Path(setup.sources.scenes))
+            return lambda scene_id: make_graph_plan(connectivity.graph(scene_id))
+        body = R2R_GRAPH_V1.embodiment
+        return lambda scene_id: make_graph_plan(house_graph(open_world(scene_id, body)))
     embodiment = require_body_task(task).embodiment
     return lambda scene_id: make_scene_plan(open_world(scene_id, embodiment))
 

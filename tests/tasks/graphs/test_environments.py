@@ -115,7 +115,7 @@ def test_environments_refuse_the_wrong_files(tmp_path):
     with pytest.raises(InputError, match="use ir2r-v1"):
         NavigationEnv("r2r-v1", dataset=dataset, sources=sources)
     with pytest.raises(InputError, match="--dataset FILE --scenes FOLDER"):
-        NavigationEnv("r2r-v1")
+        NavigationEnv("r2r-v1", dataset=dataset)
     with pytest.raises(InputError, match="expected no references for r2r-v1"):
         NavigationEnv(
             "r2r-v1", "", dataset, sources=type(sources)(scenes=sources.scenes, references="gt.json")

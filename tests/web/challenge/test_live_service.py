@@ -21,6 +21,7 @@ from navarena.evaluation.records.journal import Row
 from navarena.web.challenge.challenge_file import load_challenge
 from navarena.web.challenge.service import open_service
 from navarena.web.challenge.storage.models import ScoreRow, Submission
+from navarena.web.challenge.transfer import export_challenge
 
 from .live_world import PROTOCOL
 from .servers import add_account, write_challenge
@@ -206,7 +207,7 @@ def test_several_submissions_run_side_by_side(system, local) -> None:
 
 
 def test_hidden_seeds_stay_where_they_are(system) -> None:
-    """Every frame, answer, log and file, the database too, is searched for seed, ids and token."""
+    """Every frame, answer, log and file, database and export too, is searched for seed, ids and token."""
     running = system()
     running.wait_for_server()
     spy = Spy(running.port)
@@ -232,8 +233,12 @@ def test_hidden_seeds_stay_where_they_are(system) -> None:
     assert b"pointgoal_with_gps_compass" in stream
     for name in ("spl", "success", "distance_to_goal", "hidden"):
         assert name.encode() not in stream, f"{name} was told before the end"
+    export_challenge(running.service, running.folder / "export")
+    for path in (running.folder / "export" / "web").rglob("*"):
+        data = path.read_bytes() if path.is_file() else b""
+        assert not any(needle.encode() in data for needle in needles), path
     files = [path for path in running.folder.rglob("*") if path.is_file() and path.name != "hidden.seed"]
-    assert len(files) > 3
+    assert len(files) > 20 and any("export" in path.parts for path in files)
     for path in files:
         data = path.read_bytes()
         assert SEED.encode() not in data, path
