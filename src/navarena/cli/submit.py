@@ -146,6 +146,7 @@ class Submit:
         from navarena.web.challenge.live.intake_form import LiveAbout
         from navarena.web.challenge.live.participant import Participant
         from navarena.web.challenge.live.stream import LiveStream
+        from navarena.web.streaming import StreamError
 
         challenge = client.challenge()
         about = self._describe(challenge, agent, str(describe_hardware()["processor"]))
@@ -178,7 +179,11 @@ class Submit:
                 shown[0].advance(finished - done)
                 done = finished
 
-            participant.take_part(stream, tell)
+            try:
+                participant.take_part(stream, tell)
+            except StreamError as error:
+                if error.code != "after_end":  # the connection broke while the server said that all is done
+                    raise
         found = client.submission(public_id)
         if not self.no_wait:
             *_, found = client.watch(public_id)

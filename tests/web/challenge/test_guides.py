@@ -164,7 +164,8 @@ def follow(terminal: Terminal, blocks: list[Block], address: str, token: str) ->
 def test_a_host_and_a_participant_who_follow_the_pages(root: Path, tmp_path: Path) -> None:
     """Ten minutes of a host, and a participant's log and live agent, which find the same numbers."""
     hosting = read_blocks(root / "docs" / "host_a_challenge.md")
-    submitting = read_blocks(root / "docs" / "submit.md")
+    # results files of earlier challenges are those of test_trajectories.py
+    submitting = [one for one in read_blocks(root / "docs" / "submit.md") if "results.json" not in one.code]
     assert [len(hosting), len(submitting)] == [5, 4], "blocks are found"
     host = Terminal(tmp_path)
     follow(host, hosting[:1], "", "")

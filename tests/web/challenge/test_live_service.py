@@ -169,6 +169,8 @@ def test_live_agent_through_the_command(system, local) -> None:
     (part,) = submission.summary["parts"]
     assert part["metrics"]["spl"]["mean"] == local.summary.metrics["spl"].mean
     assert submission.seconds_per_step > 0
+    running.finish(running.submit(f"--submission={submission.public_id}"))  # as one that missed the end
+    assert len(running.rows()) == 6
     assert not list((running.folder / "live").iterdir()), "nothing is left of a finished run"
 
 

@@ -136,6 +136,7 @@ LIVE = {"about": {"track": "rgb", "method": "m"}, "agent": "made", "nonce": "012
 
 COVERED_ELSEWHERE = {
     ("POST", "/api/v1/phases/{phase}/submissions"),
+    ("POST", "/api/v1/phases/{phase}/trajectories"),
     ("POST", "/sign-in"),
     ("POST", "/sign-up"),
     ("POST", "/sign-out"),
@@ -147,7 +148,7 @@ COVERED_ELSEWHERE = {
     ("POST", "/api/v1/account/join"),
     ("POST", "/teams/{name}/members/{member}/remove"),
 }
-"""Routes that test_pages follows as somebody would, and the one of logs, which is asked below."""
+"""Routes that test_pages follows as somebody would, and those of uploads, which are asked below."""
 
 
 class World:
@@ -256,6 +257,13 @@ def test_logs_come_from_members_of_the_team(seen: World) -> None:
         wanted = {ADA: (422, "damaged_log"), NOBODY: (401, "sign_in")}.get(who, (403, "not_your_team"))
         assert (answer.status_code, answer.json()["error"]["code"]) == wanted, who
     assert seen.clients[ADA].post(path, content=b"").json()["error"]["code"] == "foreign_form"
+
+
+def test_results_files_come_to_phases_that_take_them(seen: World) -> None:
+    for who in EVERYBODY:
+        answer = seen.send(who, "POST", "/api/v1/phases/open/trajectories?team=Team A")
+        wanted = {NOBODY: (401, "sign_in")}.get(who, (422, "wrong_kind"))
+        assert (answer.status_code, answer.json()["error"]["code"]) == wanted, who
 
 
 def test_secrets_are_compared_in_constant_time(seen: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -277,6 +277,14 @@ def _start_of(row: Row, episode: Episode) -> Episode:
     return replace(episode, start_position=(x, y, z), start_yaw=yaw)
 
 
+def _is_legal(action: int | list[float], dtype: np.dtype, benchmark: Benchmark) -> bool:
+    """Whether the rules know a logged action, whatever its size."""
+    try:
+        return bool(find_legal(np.array([action], dtype), benchmark)[0])
+    except OverflowError:
+        return False
+
+
 def _step_logged(
     benchmark: Benchmark, batch: Batch, cursors: dict[int, _Cursor], slots: int
 ) -> dict[int, Row]:
@@ -292,7 +300,7 @@ def _step_logged(
             continue
         action = cursor.row.actions[cursor.taken]
         fits = isinstance(action, list) == benchmark.is_continuous and np.size(action) == actions[slot].size
-        if not fits or not find_legal(np.array([action]), benchmark)[0]:
+        if not fits or not _is_legal(action, actions.dtype, benchmark):
             raise CheckFailedError(
                 f"episode {cursor.row.episode_id}: expected logged actions to be "
                 f"{describe_legal(benchmark)}, got {action} at step {cursor.taken}; the journal was edited"
